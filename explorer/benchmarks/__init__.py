@@ -1,0 +1,1 @@
+"""A source in, instances out."""

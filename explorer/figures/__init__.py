@@ -1,0 +1,1 @@
+"""A finding or a frame in, a Plotly figure out."""

@@ -1,0 +1,1 @@
+"""Ontology files in, concepts out."""

@@ -1,0 +1,1 @@
+"""N-grams in, corpus counts and popularity out."""

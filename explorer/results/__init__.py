@@ -1,0 +1,1 @@
+"""Run folders in, DuckDB and named questions to it out."""

@@ -1,0 +1,1 @@
+"""A run's spec in, a run folder out."""

@@ -1,0 +1,1 @@
+"""Requests in, scores out, in the order asked."""

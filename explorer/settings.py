@@ -1,0 +1,79 @@
+"""Every path, key and limit, read once from the environment."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+INFINIGRAM = "https://api.infini-gram.io/"
+INFINIGRAM_MINI = "https://api.infini-gram-mini.io/"
+REQUESTS_PER_SECOND = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Where things are kept and how far the explorer may go."""
+
+    cache: Path
+    data: Path | None = None  # a folder laid out as docs/DATA.md says, or none
+    api_key: str = field(default="", repr=False)  # for OpenAI-compatible endpoints; never written anywhere
+    infinigram_url: str = INFINIGRAM
+    infinigram_mini_url: str = INFINIGRAM_MINI
+    requests_per_second: float = REQUESTS_PER_SECOND
+    offline: bool = False  # True: never try the network
+    threads: int = 0  # CPU threads for torch, 0 = torch's own choice
+
+    @property
+    def models(self) -> Path:
+        return self.cache / "models"
+
+    @property
+    def datasets(self) -> Path:
+        return self.cache / "data"
+
+    @property
+    def imports(self) -> Path:
+        return self.cache / "imports"
+
+    @property
+    def runs(self) -> Path:
+        return self.cache / "runs"
+
+    @property
+    def store(self) -> Path:
+        return self.cache / "store"
+
+    @property
+    def counts(self) -> Path:
+        return self.cache / "counts"
+
+    @property
+    def indexes(self) -> Path:
+        return self.cache / "indexes"
+
+    @property
+    def nltk_data(self) -> Path:
+        return self.cache / "nltk_data"
+
+    @property
+    def downloads(self) -> Path:
+        return self.cache / "downloads"
+
+
+def read(cache: str | Path | None = None, data: str | Path | None = None) -> Settings:
+    """Settings from the environment; `cache` and `data` given by the caller win."""
+    env = os.environ
+    where = Path(cache or env.get("EXPLORER_CACHE") or ROOT / "cache")
+    folder = data or env.get("EXPLORER_DATA")
+    return Settings(
+        cache=where.expanduser().resolve(),
+        data=Path(folder).expanduser().resolve() if folder else None,
+        api_key=env.get("EXPLORER_API_KEY") or env.get("OPENAI_API_KEY") or "",
+        infinigram_url=env.get("EXPLORER_INFINIGRAM_URL") or INFINIGRAM,
+        infinigram_mini_url=env.get("EXPLORER_INFINIGRAM_MINI_URL") or INFINIGRAM_MINI,
+        requests_per_second=float(env.get("EXPLORER_REQUESTS_PER_SECOND") or REQUESTS_PER_SECOND),
+        offline=env.get("EXPLORER_OFFLINE", "") not in ("", "0"),
+        threads=int(env.get("EXPLORER_THREADS") or 0),
+    )

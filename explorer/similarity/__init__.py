@@ -1,0 +1,1 @@
+"""Two texts in, how alike they are out."""

@@ -1,0 +1,1 @@
+"""What the pages share: caching decorators, the sidebar, things to show."""

@@ -1,0 +1,1 @@
+"""Instances made from instances."""
