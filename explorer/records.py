@@ -5,11 +5,12 @@ benchmarks → Instance → Request → Score or Generation → run folder → D
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import math
 import unicodedata
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal
 
 Kind = Literal["pair", "choice", "cloze", "labelled", "regions", "concept", "text"]
@@ -53,7 +54,7 @@ class Instance:
     conditions: tuple[Condition, ...] = ()
     parent: str = ""  # a variant carries its parent's id ...
     edit: str = ""  # ... and what was done to it
-    extra: Mapping[str, Any] = field(default_factory=dict)
+    extra: Mapping[str, Any] = dataclasses.field(default_factory=dict)
 
     @property
     def text_hash(self) -> str:
@@ -73,7 +74,7 @@ class Request:
     context: str
     continuation: str = ""
     role: str = "option"  # option, region, label, target, unconditional, prompt
-    factors: Mapping[str, Factor] = field(default_factory=dict)  # keys from results.schema.FACTORS
+    factors: Mapping[str, Factor] = dataclasses.field(default_factory=dict)  # keys from results.schema.FACTORS
     conversation: tuple[tuple[str, str], ...] | None = None  # (role, text) turns for chat models
 
 
@@ -170,5 +171,5 @@ class RunSpec:
     limit: int | None = None
     seed: int = 0
     dtype: str = "auto"
-    settings: Mapping[str, Any] = field(default_factory=dict)
+    settings: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     uses: tuple[str, ...] = ()

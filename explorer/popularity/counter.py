@@ -19,7 +19,9 @@ class Counter(Protocol):
     def decode(self, ids: Sequence[int]) -> tuple[str, ...]:
         """The text of each token."""
 
-    def count(self, ngrams: Sequence[tuple[int, ...]], progress: Callable[[int, int], None] | None = None) -> list[Count]:
+    def count(
+        self, ngrams: Sequence[tuple[int, ...]], progress: Callable[[int, int], None] | None = None
+    ) -> list[Count]:
         """One Count per n-gram, in the order asked."""
 
     def total_tokens(self) -> float:

@@ -9,7 +9,10 @@ from collections.abc import Mapping
 
 # What a study may vary; each is a nullable column of requests, scores, generations, measures and findings.
 FACTORS: Mapping[str, tuple[str, str]] = {
-    "condition": ("VARCHAR", "which version of the instance, for example matched_acceptable, original, a SyntaxGym condition"),
+    "condition": (
+        "VARCHAR",
+        "which version of the instance, for example matched_acceptable, original, a SyntaxGym condition",
+    ),
     "length": ("INTEGER", "tokens of context before the target"),
     "k": ("INTEGER", "number of demonstrations"),
     "setting": ("VARCHAR", "a study's own setting, for example N, V, NV; full, pairs_labels, pairs"),

@@ -34,5 +34,7 @@ class ScoringPolicy:
 PRESETS: Mapping[str, ScoringPolicy] = {
     "natural": ScoringPolicy(),
     "lm-eval": ScoringPolicy(preset="lm-eval", split="token_count", ties="first"),
-    "minicons": ScoringPolicy(preset="minicons", bos="never", move_blanks=False, normalization="mean_token", ties="first"),
+    "minicons": ScoringPolicy(
+        preset="minicons", bos="never", move_blanks=False, normalization="mean_token", ties="first"
+    ),
 }
