@@ -1,0 +1,57 @@
+"""The command line: `python -m explorer COMMAND`."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+
+from explorer import __version__
+from explorer.commands import COMMANDS, common
+from explorer.errors import ExplorerError
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs one command; 0 when all went well, 1 on an error, 2 on wrong usage, 130 when interrupted."""
+    arguments = list(sys.argv[1:] if arguments is None else arguments)
+    args = _parser(arguments).parse_args(arguments)
+    try:
+        return int(args.run(args, common.settings_of(args)) or 0)
+    except ExplorerError as error:
+        if args.debug:
+            traceback.print_exc()
+        common.say(f"error: {' '.join(str(error).split())}")
+        return 1
+    except KeyboardInterrupt:
+        common.say("interrupted; what was finished is kept")
+        return 130
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except Exception as error:
+        if args.debug:
+            traceback.print_exc()
+        text = " ".join(str(error).split())
+        common.say(f"error: {type(error).__name__}: {text} (an unforeseen fault; --debug shows where)")
+        return 1
+
+
+def _parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m explorer",
+        description="Lexiscope: how pre-training data shapes what a language model gets right.",
+    )
+    parser.add_argument("--version", action="version", version=__version__)
+    subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    named = arguments[0] if arguments and arguments[0] in COMMANDS else None
+    # Only the named command's module is imported, so that each command starts fast.
+    for module in sorted({COMMANDS[named]} if named else set(COMMANDS.values())):
+        importlib.import_module(module).add(subparsers)
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())
