@@ -1,0 +1,495 @@
+"""The one door to the web: time-outs, retries with backoff, checksums, resumed downloads, a cache on disk.
+
+    get(url)                          → Response
+    post_json(url, payload)           → Response
+    download(url, target, sha256=...) → the file, whole and checked
+
+Each takes `patience` (time-outs and retries), `limit` (called before every try, see `RateLimit`) and `offline`.
+What goes wrong is a `WebError`, which tells of which kind it was and keeps the last response, if there was one.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import itertools
+import json
+import os
+import queue
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from email.utils import parsedate_to_datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from urllib.parse import urlsplit
+
+from explorer.errors import FetchError
+
+if TYPE_CHECKING:
+    import requests
+
+try:
+    import fcntl
+except (
+    ImportError
+):  # Windows: two processes may then download the same file twice; the rename at the end is still whole
+    fcntl = None  # type: ignore[assignment]
+
+Progress = Callable[[int, int], None]  # bytes so far, bytes in all (0 where the server does not say)
+Trouble = Literal["offline", "address", "unreachable", "connection", "timeout", "status", "body", "checksum", "disk"]
+T = TypeVar("T")
+
+USER_AGENT = "lexiscope"
+CHUNK = 1 << 16
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """What a server answered."""
+
+    url: str
+    status: int
+    headers: Mapping[str, str]  # names in lower case
+    body: bytes
+
+    @property
+    def text(self) -> str:
+        return self.body.decode("utf-8", "replace")
+
+    def json(self) -> Any:
+        """The body as JSON; a `WebError` of kind "body" where it is none."""
+        try:
+            return json.loads(self.body)
+        except ValueError as error:
+            raise WebError(
+                f"{_plain(self.url)} answered with something that is not JSON ({self.text[:80]!r}). "
+                "Check that the address is right.",
+                kind="body",
+                response=self,
+            ) from error
+
+
+class WebError(FetchError):
+    """A `FetchError` that tells what kind of trouble it was and keeps the server's last answer."""
+
+    def __init__(self, message: str, *, kind: Trouble, response: Response | None = None) -> None:
+        super().__init__(message)
+        self.kind = kind
+        self.response = response
+
+    @property
+    def status(self) -> int | None:
+        """The HTTP status, or none where no answer came."""
+        return self.response.status if self.response else None
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How long a call may take, in seconds, and how often it is tried.
+
+    A host that cannot be reached at all is given up after `connect` seconds, `unreachable_tries` times; without a
+    network this is what a user waits for.
+    """
+
+    connect: float = 5.0
+    read: float = 60.0  # the longest silence, not the whole call
+    tries: int = 5
+    unreachable_tries: int = 1
+    delay: float = 1.0  # before the second try, doubled each time
+    longest_delay: float = 60.0
+    retry_on: frozenset[int] = frozenset({403, 408, 429, 500, 502, 503, 504})
+    sleep: Callable[[float], None] = field(default=time.sleep, repr=False, compare=False)
+
+
+PATIENCE = Patience()
+ONCE = Patience(tries=1)
+
+
+class RateLimit:
+    """At most so many calls a second from all threads together; call it before each request."""
+
+    def __init__(
+        self,
+        per_second: float,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self._gap = 1.0 / per_second if per_second > 0 else 0.0
+        self._clock, self._sleep = clock, sleep
+        self._next = float("-inf")
+        self._lock = threading.Lock()
+
+    def __call__(self) -> None:
+        with self._lock:
+            now = self._clock()
+            mine = max(now, self._next)
+            self._next = mine + self._gap
+        if mine > now:
+            self._sleep(mine - now)
+
+
+def get(
+    url: str,
+    *,
+    headers: Mapping[str, str] | None = None,
+    patience: Patience = PATIENCE,
+    limit: Callable[[], None] | None = None,
+    cache: Path | None = None,
+    offline: bool = False,
+) -> Response:
+    """The answer to a GET; with `cache`, a folder, an answer once had is kept there and given again."""
+    return _call("GET", url, None, headers, patience, limit, cache, offline)
+
+
+def post_json(
+    url: str,
+    payload: Any,
+    *,
+    headers: Mapping[str, str] | None = None,
+    patience: Patience = PATIENCE,
+    limit: Callable[[], None] | None = None,
+    cache: Path | None = None,
+    offline: bool = False,
+) -> Response:
+    """The answer to a POST of `payload` as JSON; `cache` as in `get`."""
+    body = json.dumps(payload, ensure_ascii=False, sort_keys=True).encode("utf-8")
+    return _call("POST", url, body, headers, patience, limit, cache, offline)
+
+
+def download(
+    url: str,
+    target: Path,
+    *,
+    sha256: str = "",
+    headers: Mapping[str, str] | None = None,
+    progress: Progress | None = None,
+    patience: Patience = PATIENCE,
+    limit: Callable[[], None] | None = None,
+    offline: bool = False,
+) -> Path:
+    """`target`, downloaded unless it is already there with this checksum.
+
+    What arrives is kept in `target.part`; a broken download goes on from there. The file appears under its own name
+    only when it is whole and its checksum is right.
+    """
+    part = target.with_name(target.name + ".part")
+
+    def fetch_rest() -> None:
+        _append_rest(url, part, bool(sha256), headers or {}, progress, patience)
+
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with _locked(target.parent / ".lock"):
+            if target.exists() and (not sha256 or file_hash(target) == sha256):
+                return target
+            resumed = part.exists()
+            _with_retries(url, fetch_rest, patience, limit, offline)
+            if sha256 and resumed and file_hash(part) != sha256:
+                # The piece that lay here may have been of another edition: once more from the start.
+                part.unlink()
+                _with_retries(url, fetch_rest, patience, limit, offline)
+            found = file_hash(part) if sha256 else ""
+            if found != sha256:
+                part.unlink()
+                raise WebError(
+                    f"{_plain(url)} gave a file with SHA-256 {found[:12]}…, expected {sha256[:12]}…: "
+                    "the published file may have changed, or something on the way altered it. What came was deleted.",
+                    kind="checksum",
+                )
+            part.replace(target)
+            _validator(part).unlink(missing_ok=True)
+    except OSError as error:
+        raise WebError(f"{target} cannot be written ({error.strerror or error}).", kind="disk") from error
+    return target
+
+
+def file_hash(path: Path) -> str:
+    """SHA-256 of a file, in hex."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _call(
+    method: str,
+    url: str,
+    body: bytes | None,
+    headers: Mapping[str, str] | None,
+    patience: Patience,
+    limit: Callable[[], None] | None,
+    cache: Path | None,
+    offline: bool,
+) -> Response:
+    kept = (
+        cache / hashlib.sha256(b"\n".join([method.encode(), url.encode(), body or b""])).hexdigest() if cache else None
+    )
+    if kept and kept.exists():
+        return Response(url, 200, {}, kept.read_bytes())
+
+    as_json = {"Content-Type": "application/json", "Accept": "application/json"} if body is not None else {}
+
+    def once() -> Response:
+        with _answer(method, url, body, {**as_json, **(headers or {})}, patience) as answer:
+            return Response(url, answer.status_code, _lower(answer.headers), answer.content)
+
+    response = _with_retries(url, once, patience, limit, offline)
+    if kept:
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        fresh = kept.with_name(f"{kept.name}.{os.getpid()}.{threading.get_ident()}")
+        fresh.write_bytes(response.body)
+        fresh.replace(kept)
+    return response
+
+
+def _append_rest(
+    url: str, part: Path, checked: bool, headers: Mapping[str, str], progress: Progress | None, patience: Patience
+) -> None:
+    """Append to `part` what it still lacks; one try."""
+    have = part.stat().st_size if part.exists() else 0
+    # Compressed on the way, byte positions would not be those of the file.
+    wanted = {"Accept-Encoding": "identity", **headers}
+    validator = _validator(part)
+    if have and (checked or validator.exists()):
+        wanted["Range"] = f"bytes={have}-"
+        if validator.exists():
+            wanted["If-Range"] = validator.read_text("utf-8")
+    try:
+        with _answer("GET", url, None, wanted, patience) as answer:
+            if answer.status_code == 206 and _range_start(answer.headers.get("Content-Range", "")) != have:
+                part.unlink(missing_ok=True)
+                raise WebError(f"{_plain(url)} sent another piece than was asked for.", kind="connection")
+            _remember_validator(validator, answer.headers)
+            done = have if answer.status_code == 206 else 0
+            length = answer.headers.get("Content-Length", "")
+            total = done + int(length) if length.isdigit() else 0
+            with part.open("ab" if done else "wb") as file:
+                for chunk in answer.iter_content(CHUNK):
+                    file.write(chunk)
+                    done += len(chunk)
+                    if progress:
+                        progress(done, total)
+    except WebError as error:
+        if error.status != 416 or not error.response:
+            raise
+        # Nothing lies beyond what we have: either it was whole already, or it is of another, longer edition.
+        if error.response.headers.get("content-range", "").rpartition("/")[2] != str(have):
+            part.unlink(missing_ok=True)
+            raise WebError(f"{_plain(url)} has become shorter than the piece we had.", kind="connection") from error
+
+
+def _with_retries(
+    url: str, once: Callable[[], T], patience: Patience, limit: Callable[[], None] | None, offline: bool
+) -> T:
+    """What `once` gives, tried again as `patience` says."""
+    _check_address(url)
+    if offline:
+        raise WebError(
+            f"{_plain(url)} is needed, but the explorer was told to stay offline. Unset EXPLORER_OFFLINE to let it "
+            "use the network.",
+            kind="offline",
+        )
+    for tried in itertools.count(1):
+        if limit:
+            limit()
+        try:
+            return once()
+        except WebError as error:
+            pause = _pause(error, tried, patience)
+            if pause is None:
+                raise
+        patience.sleep(pause)
+    raise AssertionError("unreachable")
+
+
+def _pause(error: WebError, tried: int, patience: Patience) -> float | None:
+    """Seconds to wait before the next try, or none if there is to be none."""
+    tries = patience.unreachable_tries if error.kind == "unreachable" else patience.tries
+    again = error.kind in ("unreachable", "connection", "timeout") or (
+        error.kind == "status" and error.status in patience.retry_on
+    )
+    if not again or tried >= tries:
+        return None
+    asked = _retry_after(error.response)
+    if asked is not None:
+        # A server that asks for more than we are willing to wait is not asked again.
+        return asked if asked <= patience.longest_delay else None
+    return min(patience.delay * 2 ** (tried - 1), patience.longest_delay)
+
+
+def _retry_after(response: Response | None) -> float | None:
+    value = response.headers.get("retry-after", "") if response else ""
+    if value.isascii() and value.isdigit():
+        return float(value)
+    try:
+        return max(0.0, parsedate_to_datetime(value).timestamp() - time.time())
+    except ValueError:
+        return None
+
+
+@contextlib.contextmanager
+def _answer(
+    method: str, url: str, body: bytes | None, headers: Mapping[str, str], patience: Patience
+) -> Iterator[requests.Response]:
+    """An open answer of status 2xx; all that can go wrong until it is read becomes a `WebError`."""
+    import requests
+
+    try:
+        _knock(url, patience.connect)
+        with _session().request(
+            method, url, data=body, headers=headers, timeout=(patience.connect, patience.read), stream=True
+        ) as answer:
+            if not answer.ok:
+                response = Response(url, answer.status_code, _lower(answer.headers), answer.content)
+                said = " ".join(response.text.split())[:200]
+                wait = _retry_after(response)
+                raise WebError(
+                    f"{_plain(url)} answered with status {answer.status_code}{': ' + said if said else ''}"
+                    f"{f' (it asks to wait {wait:.0f} s)' if wait else ''}.",
+                    kind="status",
+                    response=response,
+                )
+            yield answer
+    except requests.exceptions.ConnectTimeout as error:
+        raise WebError(_unreachable(url, f"no answer within {patience.connect:g} s"), kind="unreachable") from error
+    except requests.exceptions.Timeout as error:
+        raise WebError(f"{_plain(url)} was silent for {patience.read:g} s.", kind="timeout") from error
+    except (requests.exceptions.ConnectionError, requests.exceptions.ChunkedEncodingError) as error:
+        if "Read timed out" in str(error):  # so requests calls a time-out in the middle of a body
+            raise WebError(f"{_plain(url)} was silent for {patience.read:g} s.", kind="timeout") from error
+        raise WebError(f"The connection to {_plain(url)} broke ({_reason(error)}).", kind="connection") from error
+    except (requests.exceptions.InvalidHeader, UnicodeError) as error:
+        # The value is not repeated: it may be a key.
+        raise WebError("A header holds characters that cannot be sent. Check the key.", kind="address") from error
+    except requests.exceptions.RequestException as error:
+        raise WebError(
+            f"{_plain(url)} cannot be asked ({_reason(error)}). Check the address.", kind="address"
+        ) from error
+
+
+_answered: set[tuple[str, int]] = set()  # hosts that took a connection in this process
+
+
+def _knock(url: str, seconds: float) -> None:
+    """Raise unless the host takes a connection within `seconds`, name look-up and all its addresses included.
+
+    Neither requests nor the resolver bounds that as a whole: a dead name server or a host with four silent addresses
+    would keep a user without a network waiting for minutes.
+    """
+    from requests.utils import get_environ_proxies, select_proxy
+
+    parts = urlsplit(url)
+    place = (parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80))
+    if not place[0] or place in _answered or select_proxy(url, get_environ_proxies(url, no_proxy=None)):
+        return
+    outcomes: queue.SimpleQueue[OSError | None] = queue.SimpleQueue()
+
+    def connect(address: tuple[Any, ...], family: int) -> None:
+        try:
+            with socket.socket(family, socket.SOCK_STREAM) as door:
+                door.settimeout(seconds)
+                door.connect(address)
+            outcomes.put(None)
+        except OSError as error:
+            outcomes.put(error)
+
+    def look_up() -> None:
+        try:
+            found = socket.getaddrinfo(*place, type=socket.SOCK_STREAM)
+        except (OSError, UnicodeError) as error:
+            outcomes.put(error if isinstance(error, OSError) else OSError(str(error)))
+            return
+        waiting.extend(found[1:])
+        for family, _, _, _, address in found:
+            threading.Thread(target=connect, args=(address, family), daemon=True).start()
+
+    waiting: list[Any] = []  # addresses that may still answer, beside the first
+    threading.Thread(target=look_up, daemon=True).start()
+    deadline = time.monotonic() + seconds
+    while True:
+        try:
+            outcome = outcomes.get(timeout=max(0.0, deadline - time.monotonic()))
+        except queue.Empty:
+            raise WebError(_unreachable(url, f"no answer within {seconds:g} s"), kind="unreachable") from None
+        if outcome is None:
+            _answered.add(place)
+            return
+        if not waiting:
+            raise WebError(_unreachable(url, outcome.strerror or str(outcome)), kind="unreachable") from outcome
+        waiting.pop()
+
+
+_local = threading.local()
+
+
+def _session() -> requests.Session:
+    """One per thread: connections are kept open between calls, and a session is not safe to share."""
+    import requests
+
+    if not hasattr(_local, "session"):
+        _local.session = requests.Session()
+        _local.session.headers["User-Agent"] = USER_AGENT
+    return _local.session
+
+
+@contextlib.contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    """One process at a time."""
+    with path.open("a") as file:
+        if fcntl:
+            fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def _validator(part: Path) -> Path:
+    return part.with_name(part.name + ".validator")
+
+
+def _remember_validator(path: Path, headers: Mapping[str, str]) -> None:
+    """Keep what says that the rest, fetched later, is of the same edition (a weak ETag does not)."""
+    tag = headers.get("ETag") or ""
+    value = tag if tag and not tag.startswith("W/") else headers.get("Last-Modified") or ""
+    if value:
+        path.write_text(value, "utf-8")
+    else:
+        path.unlink(missing_ok=True)
+
+
+def _range_start(content_range: str) -> int:
+    digits = content_range.removeprefix("bytes ").partition("-")[0].strip()
+    return int(digits) if digits.isascii() and digits.isdigit() else -1
+
+
+def _lower(headers: Mapping[str, str]) -> dict[str, str]:
+    return {name.lower(): value for name, value in headers.items()}
+
+
+def _check_address(url: str) -> None:
+    try:
+        parts = urlsplit(url)
+        good = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 1) > 0
+    except ValueError:
+        good = False
+    if not good:
+        raise WebError(
+            f"{url[:200]!r} is no address of the form http://host/path or https://host/path.", kind="address"
+        )
+
+
+def _plain(url: str) -> str:
+    """The address without what might be secret in it: user, password and query."""
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
+
+
+def _unreachable(url: str, why: str) -> str:
+    return (
+        f"{urlsplit(url).hostname} cannot be reached ({why}). Check the network, or work with what is on this machine."
+    )
+
+
+def _reason(error: Exception) -> str:
+    inner = error.args[0] if error.args and isinstance(error.args[0], Exception) else error
+    reason = getattr(inner, "reason", None) or inner
+    return str(reason).rpartition(": ")[2][:200] or type(inner).__name__
