@@ -45,7 +45,8 @@ class ProgressLine:
     def __call__(self, done: int, total: int) -> None:
         tenth = 10 * done // total if total else 0
         if sys.stderr.isatty():
-            print(f"\r{self.what}: {done:,} of {total:,}", end="\n" if done >= total else "", file=sys.stderr, flush=True)
+            end = "\n" if done >= total else ""
+            print(f"\r{self.what}: {done:,} of {total:,}", end=end, file=sys.stderr, flush=True)
         elif tenth != self.drawn:
             self.drawn = tenth
             say(f"{self.what}: {done:,} of {total:,}")

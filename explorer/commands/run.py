@@ -1,0 +1,104 @@
+"""`run`: do a study here or in the background; `work`: the worker process that the app and --detach start."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from explorer.commands import common
+from explorer.errors import UsageError
+from explorer.experiments import STUDIES
+from explorer.experiments import study as find_study
+from explorer.settings import Settings
+
+
+def add(subparsers: Any) -> None:
+    run = common.parser(subparsers, "run", "run a study: python -m explorer run STUDY --model M --benchmark B")
+    studies = run.add_subparsers(dest="study", metavar="STUDY", required=True)
+    for name in STUDIES:
+        recipe = find_study(name)
+        lines = [f"  {key}={_shown(setting.default)}\n      {setting.help}"
+                 + (f" ({', '.join(setting.choices)})" if setting.choices else "")
+                 for key, setting in recipe.settings.items()]  # fmt: skip
+        sub = common.parser(studies, name, recipe.question, epilog="settings, with defaults:\n" + "\n".join(lines))
+        sub.add_argument("--model", default="gemma-3-270m", help="an embedded model, a Hugging Face id, or a folder")
+        sub.add_argument("--benchmark", required=True, help="a name from `benchmarks`")
+        sub.add_argument(
+            "--suite", action="append", default=[], metavar="S", help="a group of the benchmark; repeatable"
+        )
+        sub.add_argument("--limit", type=int, help="the first N instances in benchmark order")
+        sub.add_argument("--seed", type=int, default=0, help="the seed of every draw")
+        sub.add_argument("--dtype", default="auto", choices=["auto", "float32", "bfloat16", "float16"])
+        sub.add_argument(
+            "--set", action="append", default=[], metavar="KEY=VALUE", help="a setting of the study; repeatable"
+        )
+        sub.add_argument("--detach", action="store_true", help="start a worker process and return at once")
+        sub.set_defaults(run=run_study)
+    work = common.parser(subparsers, "work", "do what is left of a run (the app starts this)")
+    work.add_argument("run_id", metavar="RUN")
+    work.set_defaults(run=do_work)
+
+
+def run_study(args: argparse.Namespace, settings: Settings) -> int:
+    from explorer.resources import Resources
+    from explorer.runs import queue
+    from explorer.runs.folder import RunFolder
+    from explorer.runs.request import make_spec
+    from explorer.runs.worker import work
+
+    resources = Resources(settings, _prepare())
+    spec = make_spec(
+        resources,
+        study=args.study,
+        model=args.model,
+        benchmark=args.benchmark,
+        suites=args.suite,
+        limit=args.limit,
+        seed=args.seed,
+        dtype=args.dtype,
+        settings=dict(_pair(text) for text in args.set),
+    )
+    if args.detach:
+        run_id = queue.submit(settings, spec)
+        status = "started"
+    else:
+        folder = RunFolder.create(settings.runs, spec)
+        run_id, status = folder.run_id, folder.progress().status
+        common.say(f"{run_id} in {folder.path}")
+        if status != "complete":
+            status = work(folder, resources, common.say, common.ProgressLine(args.study))
+    if args.json:
+        common.print_json({"run_id": run_id, "status": status})
+    else:
+        print(run_id)
+    return 0 if status in ("complete", "started") else 1
+
+
+def do_work(args: argparse.Namespace, settings: Settings) -> int:
+    from explorer.resources import Resources
+    from explorer.runs.folder import RunFolder
+    from explorer.runs.worker import work
+
+    folder = RunFolder.find(settings.runs, args.run_id)
+    status = work(folder, Resources(settings, _prepare()), common.say, common.ProgressLine(folder.spec.study))
+    return 0 if status == "complete" else 1
+
+
+def _prepare() -> Any:
+    lines: dict[str, common.ProgressLine] = {}
+
+    def tell(what: str, done: int, total: int) -> None:
+        lines.setdefault(what, common.ProgressLine(f"preparing {what}"))(done, total)
+
+    return tell
+
+
+def _pair(text: str) -> tuple[str, str]:
+    key, sign, value = text.partition("=")
+    if not sign:
+        raise UsageError(f"--set got {text!r}, expected KEY=VALUE.")
+    return key.strip(), value
+
+
+def _shown(value: Any) -> str:
+    return ",".join(map(str, value)) if isinstance(value, tuple) else str(value)

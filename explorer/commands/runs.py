@@ -1,0 +1,97 @@
+"""`runs`, `resume`, `cancel`, `delete` and `rebuild`."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+from datetime import UTC, datetime
+from typing import Any
+
+from explorer.commands import common
+from explorer.settings import Settings
+
+
+def add(subparsers: Any) -> None:
+    common.parser(subparsers, "runs", "list all runs, the newest first").set_defaults(run=list_all)
+    resume = common.parser(subparsers, "resume", "do what is left of a run")
+    resume.add_argument("run_id", metavar="ID", help="a run's id or its beginning")
+    resume.add_argument("--detach", action="store_true", help="start a worker process and return at once")
+    resume.set_defaults(run=resume_run)
+    cancel = common.parser(subparsers, "cancel", "stop a run; what is finished is kept")
+    cancel.add_argument("run_id", metavar="ID")
+    cancel.set_defaults(run=cancel_run)
+    delete = common.parser(subparsers, "delete", "remove a run from disk and from the database")
+    delete.add_argument("run_id", metavar="ID")
+    delete.set_defaults(run=delete_run)
+    common.parser(subparsers, "rebuild", "make the database again from the run folders").set_defaults(run=rebuild)
+
+
+def list_all(args: argparse.Namespace, settings: Settings) -> int:
+    from explorer.runs.queue import list_runs
+
+    rows = [dataclasses.asdict(run) for run in list_runs(settings)]
+    for row in rows:
+        row["created"] = datetime.fromtimestamp(row["created"], UTC).isoformat(timespec="seconds")
+    if args.json:
+        common.print_json(rows)
+    elif not rows:
+        common.say(
+            "No runs yet. Start one: python -m explorer run accuracy --model gemma-3-270m --benchmark starter_pairs"
+        )
+    else:
+        common.print_rows(
+            rows, ["run_id", "study", "model", "benchmark", "status", "done", "total", "created", "message"]
+        )
+    return 0
+
+
+def resume_run(args: argparse.Namespace, settings: Settings) -> int:
+    from explorer.commands.run import do_work
+    from explorer.runs import queue
+    from explorer.runs.folder import RunFolder
+
+    folder = RunFolder.find(settings.runs, args.run_id)
+    if folder.progress().status == "complete":
+        return _answer(args, folder.run_id, "complete")
+    if args.detach:
+        return _answer(args, queue.resume(settings, folder.run_id), "started")
+    code = do_work(args, settings)
+    _answer(args, folder.run_id, folder.progress().status)
+    return code
+
+
+def cancel_run(args: argparse.Namespace, settings: Settings) -> int:
+    from explorer.runs import queue
+
+    return _answer(args, queue.cancel(settings, args.run_id), "cancelled")
+
+
+def delete_run(args: argparse.Namespace, settings: Settings) -> int:
+    from explorer.results import store
+    from explorer.runs.folder import RunFolder
+
+    folder = RunFolder.find(settings.runs, args.run_id)
+    folder.delete()
+    store.remove(settings, [folder.run_id])
+    return _answer(args, folder.run_id, "deleted")
+
+
+def rebuild(args: argparse.Namespace, settings: Settings) -> int:
+    from explorer.results import store
+
+    count, faults = store.rebuild(settings)
+    for fault in faults:
+        common.say(f"left out: {fault}")
+    if args.json:
+        common.print_json({"runs": count, "left_out": faults})
+    else:
+        print(f"{count} runs in the database")
+    return 1 if faults else 0
+
+
+def _answer(args: argparse.Namespace, run_id: str, status: str) -> int:
+    if args.json:
+        common.print_json({"run_id": run_id, "status": status})
+    else:
+        print(f"{run_id} {status}")
+    return 0

@@ -1,0 +1,97 @@
+"""What every study is: a recipe with settings, done part by part."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from explorer.errors import UsageError
+from explorer.records import Instance, RunSpec
+
+if TYPE_CHECKING:
+    from explorer.resources import Resources
+    from explorer.runs.folder import RunFolder, Tables
+
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One choice of a study: its default (whose type the value takes), what it means, and the values allowed."""
+
+    default: bool | int | float | str | tuple[int, ...] | tuple[str, ...]
+    help: str
+    choices: tuple[str, ...] = ()
+
+    def parse(self, name: str, text: str) -> Any:
+        """The value that `name=text` gives on a command line."""
+        try:
+            value = _parse_like(self.default, text)
+        except ValueError as error:
+            kind = type(self.default).__name__
+            raise UsageError(
+                f"The setting {name} got {text!r}, expected {kind} like {_shown(self.default)}."
+            ) from error
+        return self.check(name, value)
+
+    def check(self, name: str, value: Any) -> Any:
+        """The value itself; UsageError where it is not among the choices."""
+        for item in value if isinstance(value, tuple | list) else (value,):
+            if self.choices and item not in self.choices:
+                raise UsageError(f"The setting {name} got {item!r}, expected one of {', '.join(self.choices)}.")
+        return value
+
+
+@dataclass(frozen=True, slots=True)
+class Study:
+    """A recipe.
+
+    select    the instances of a run, in benchmark order
+    do        rows of one part: given the spec, the resources, the part's instances and a progress callback
+    conclude  rows of `findings` from the finished run folder
+    """
+
+    name: str
+    title: str
+    question: str  # one sentence, in plain words, saying what the study asks
+    version: int
+    settings: Mapping[str, Setting]
+    kinds: tuple[str, ...]  # kinds of instances it can take
+    do: Callable[[RunSpec, Resources, Sequence[Instance], Progress], Tables]
+    conclude: Callable[[RunSpec, Resources, RunFolder], list[dict[str, Any]]]
+    select: Callable[[RunSpec, Resources], Sequence[Instance]]
+    needs_model: bool = True
+    first_part: int = 16  # instances in the first part; later parts grow until one takes about ten seconds
+
+    def resolve(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """All settings, the given ones over the defaults; UsageError for an unknown name."""
+        unknown = set(given) - set(self.settings)
+        if unknown:
+            raise UsageError(
+                f"The study {self.name} has no setting {', '.join(sorted(unknown))}; "
+                f"it has {', '.join(sorted(self.settings))}."
+            )
+        resolved = {}
+        for name, setting in self.settings.items():
+            value = given.get(name, setting.default)
+            if isinstance(value, str) and not isinstance(setting.default, str):
+                value = setting.parse(name, value)
+            value = setting.check(name, value)
+            resolved[name] = list(value) if isinstance(value, tuple) else value
+        return resolved
+
+
+def _parse_like(default: Any, text: str) -> Any:
+    if isinstance(default, bool):
+        if text.lower() not in ("true", "false", "1", "0", "yes", "no"):
+            raise ValueError(text)
+        return text.lower() in ("true", "1", "yes")
+    if isinstance(default, tuple):
+        kind = type(default[0]) if default else str
+        return tuple(kind(piece.strip()) for piece in text.split(",") if piece.strip())
+    return type(default)(text)
+
+
+def _shown(default: Any) -> str:
+    return ",".join(map(str, default)) if isinstance(default, tuple) else str(default)

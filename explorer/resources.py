@@ -1,0 +1,121 @@
+"""The only builder of real models, counters, encoders and stores; everything else is handed what it needs."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from explorer.settings import Settings
+
+if TYPE_CHECKING:
+    from explorer.benchmarks.benchmark import Loaded
+    from explorer.popularity.counter import Counter
+    from explorer.results.store import Store
+    from explorer.runs.folder import RunFolder
+    from explorer.scoring.hf import HFModel
+    from explorer.scoring.model import Encoder, Generator, Scorer
+
+Progress = Callable[[str, int, int], None]  # what is being prepared, done, in all
+
+
+class Resources:
+    """Builds on demand and keeps: one language model at a time, any number of the small things. Thread-safe."""
+
+    def __init__(self, settings: Settings, progress: Progress | None = None) -> None:
+        self.settings = settings
+        self._progress = progress or (lambda what, done, total: None)
+        self._lock = threading.RLock()
+        self._kept: dict[tuple[Any, ...], Any] = {}
+        self._model: tuple[tuple[str, str, str], HFModel] | None = None
+
+    def instances(self, benchmark: str, splits: Sequence[str] = ()) -> Loaded:
+        """A benchmark's instances, from the user's folder, the cache or the published address."""
+        from explorer import benchmarks
+
+        return self._once(
+            ("instances", benchmark, tuple(splits)),
+            lambda: benchmarks.load(
+                benchmark, self.settings, splits=tuple(splits) or None, progress=self._telling(benchmark)
+            ),
+        )
+
+    def model(self, name: str, dtype: str = "auto", device: str = "auto") -> HFModel:
+        """The language model, loaded; the one before it is let go first."""
+        from explorer.scoring import hf
+
+        wanted = (name, dtype, device)
+        with self._lock:
+            if self._model is None or self._model[0] != wanted:
+                self._model = None
+                loaded = hf.load(name, self.settings, device=device, dtype=dtype, progress=self._telling(name))
+                self._model = (wanted, loaded)
+            return self._model[1]
+
+    def embedded(self, name: str) -> Path:
+        """The folder of an embedded model, fetched and converted where it is new."""
+        from explorer.scoring import embedded
+
+        return embedded.ensure(name, self.settings, progress=self._telling(name))
+
+    def scorer(self, name: str, dtype: str = "auto", device: str = "auto") -> Scorer:
+        """Scores requests with the model of this name."""
+        from explorer.scoring.score import ModelScorer
+
+        return ModelScorer(self.model(name, dtype, device))
+
+    def generator(self, name: str, dtype: str = "auto", device: str = "auto") -> Generator:
+        """Writes text with the model of this name."""
+        from explorer.scoring.generate import ModelGenerator
+
+        return ModelGenerator(self.model(name, dtype, device))
+
+    def model_record(self, name: str, dtype: str = "auto") -> dict[str, Any]:
+        """What identifies the loaded model: id, revision or weights hash, dtype, device, versions."""
+        return dict(self.model(name, dtype).record())
+
+    def encoder(self, name: str = "all-minilm-l6-v2") -> Encoder:
+        """The sentence encoder of this name."""
+        from explorer.scoring import encoder
+
+        return self._once(("encoder", name), lambda: encoder.load(name, self.settings))
+
+    def counter(self, index: str) -> Counter:
+        """The n-gram counter over the named index."""
+        from explorer.popularity.counters import open_counter
+
+        return self._once(("counter", index), lambda: open_counter(index, self.settings))
+
+    def lexicon(self) -> Any:
+        """WordNet."""
+        from explorer.variants import wordnet
+
+        return self._once(("lexicon",), lambda: wordnet.open_lexicon(self.settings, progress=self._telling("WordNet")))
+
+    def tagger(self) -> Any:
+        """The part-of-speech tagger."""
+        from explorer.variants import tagging
+
+        return self._once(("tagger",), tagging.load_tagger)
+
+    def store(self) -> Store:
+        """The database's newest generation; the caller closes it."""
+        from explorer.results.store import open_store
+
+        return open_store(self.settings)
+
+    def ingest(self, folder: RunFolder) -> None:
+        """Puts a run's finished parts into the database."""
+        from explorer.results.store import ingest
+
+        ingest(self.settings, [folder])
+
+    def _once(self, key: tuple[Any, ...], make: Callable[[], Any]) -> Any:
+        with self._lock:
+            if key not in self._kept:
+                self._kept[key] = make()
+            return self._kept[key]
+
+    def _telling(self, what: str) -> Callable[[int, int], None]:
+        return lambda done, total: self._progress(what, done, total)

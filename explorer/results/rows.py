@@ -1,0 +1,137 @@
+"""Records as rows of the tables in schema.py, and back."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from explorer.records import Condition, Factor, Generation, Instance, Score
+
+
+def instance_row(instance: Instance, position: int) -> dict[str, Any]:
+    """The instance as a row of `instances`; `payload` holds all of it."""
+    return {
+        "instance_id": instance.id,
+        "benchmark": instance.benchmark,
+        "split": instance.split,
+        "grp": instance.group,
+        "phenomenon": instance.phenomenon,
+        "field": instance.field,
+        "kind": instance.kind,
+        "gold": instance.gold,
+        "label": instance.label,
+        "text_hash": instance.text_hash,
+        "position": position,
+        "payload": payload(instance),
+    }
+
+
+def payload(instance: Instance) -> str:
+    """The whole instance as JSON."""
+    return json.dumps(dataclasses.asdict(instance), ensure_ascii=False)
+
+
+def instance_of(text: str) -> Instance:
+    """The instance that `payload` wrote."""
+    fields = json.loads(text)
+    fields["options"] = tuple(fields["options"])
+    fields["conditions"] = tuple(Condition(part["name"], tuple(part["regions"])) for part in fields["conditions"])
+    return Instance(**fields)
+
+
+def score_row(score: Score, number: int, *, tokens: bool = True, context: bool = True) -> dict[str, Any]:
+    """The score as a row of `scores`; `tokens` keeps the token lists, `context` the context's text."""
+    request = score.request
+    return {
+        "instance_id": request.instance_id,
+        "request": number,
+        "option": request.option,
+        "role": request.role,
+        **request.factors,
+        "logprob": score.sum,
+        "tokens": len(score.tokens),
+        "scored": score.scored,
+        "chars": score.chars,
+        "bytes": score.bytes,
+        "greedy": score.greedy,
+        "straddles": score.straddles,
+        "truncated": score.truncated,
+        "reason": score.reason,
+        "context": request.context if context else None,
+        "continuation": request.continuation,
+        "token_texts": list(score.tokens) if tokens else None,
+        "token_logprobs": list(score.logprobs) if tokens else None,
+    }
+
+
+def generation_row(generation: Generation, number: int, *, verdict: str = "") -> dict[str, Any]:
+    """The generation as a row of `generations`."""
+    request = generation.request
+    return {
+        "instance_id": request.instance_id,
+        "request": number,
+        "role": request.role,
+        **request.factors,
+        "prompt": request.context,
+        "text": generation.text,
+        "tokens": len(generation.token_ids),
+        "finish": generation.finish,
+        "verdict": verdict,
+        "reason": generation.reason,
+    }
+
+
+def measure_row(
+    instance_id: str,
+    measure: str,
+    value: float,
+    *,
+    option: int = -1,
+    reason: str = "",
+    factors: Mapping[str, Factor] | None = None,
+) -> dict[str, Any]:
+    """A number about an instance as a row of `measures`; nan wants a reason."""
+    value = float(value)
+    if math.isnan(value) and not reason:
+        reason = "undefined"
+    return {
+        "instance_id": instance_id,
+        "option": option,
+        **(factors or {}),
+        "measure": measure,
+        "value": value,
+        "reason": reason,
+    }
+
+
+def finding_row(
+    finding: str,
+    group: str,
+    value: float,
+    *,
+    low: float = math.nan,
+    high: float = math.nan,
+    p: float = math.nan,
+    n: int = 0,
+    left_out: int = 0,
+    reason: str = "",
+    factors: Mapping[str, Factor] | None = None,
+    detail: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
+    """A number about many instances as a row of `findings`."""
+    return {
+        "finding": finding,
+        "grp": group,
+        **(factors or {}),
+        "value": float(value),
+        "low": float(low),
+        "high": float(high),
+        "p": float(p),
+        "n": int(n),
+        "left_out": int(left_out),
+        "reason": reason,
+        "detail": json.dumps(detail, ensure_ascii=False) if detail else None,
+    }

@@ -1,0 +1,232 @@
+"""The database people query: one DuckDB file a generation, opened for reading only, replaced as a whole.
+
+DuckDB allows one writer or many readers of a file. So nobody writes the file that others read: whoever ingests takes a
+lock, copies generation N, adds the run, and renames a pointer to generation N+1. Readers look at the pointer.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import threading
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pandas as pd
+from filelock import FileLock
+
+from explorer.errors import StoreError
+from explorer.results import migrations
+from explorer.results.schema import TABLES
+from explorer.runs import files
+from explorer.runs.folder import RunFolder, all_folders
+from explorer.runs.queue import info
+from explorer.settings import ROOT, Settings
+
+PRECOMPUTED = ROOT / "cache" / "precomputed.duckdb"
+RUN_TABLES = ("runs", *TABLES)
+
+
+class Store:
+    """Read-only questions to the runs of one database generation and the precomputed ones; safe in many threads."""
+
+    def __init__(
+        self, generation: Path | None, precomputed: Path | None = None, parts: RunFolder | None = None
+    ) -> None:
+        self.generation = generation
+        self._connection = duckdb.connect(":memory:")
+        self._lock = threading.Lock()
+        sources = []
+        for name, path in (("current", generation), ("precomputed", precomputed)):
+            if path is not None:
+                self._attach(name, path)
+                sources.append(name)
+        if not sources:
+            migrations.migrate(self._connection)
+        else:
+            self._unite(sources)
+        if parts is not None:
+            self._show_parts(parts)
+
+    def _attach(self, name: str, path: Path) -> None:
+        try:
+            self._connection.execute(f"ATTACH '{_quoted(path)}' AS {name} (READ_ONLY)")
+            found = self._connection.execute(f"SELECT max(number) FROM {name}.migrations").fetchone()
+        except duckdb.Error as error:
+            raise StoreError(
+                f"The database {path} cannot be opened ({str(error).splitlines()[0]}). "
+                "`python -m explorer rebuild` makes it again from the run folders."
+            ) from error
+        if found and found[0] > len(migrations.MIGRATIONS):
+            raise StoreError(
+                f"The database {path} was made by a newer Lexiscope (schema {found[0]}, this one knows "
+                f"{len(migrations.MIGRATIONS)}). Install the newer version, or run `python -m explorer rebuild`."
+            )
+
+    def _unite(self, sources: Sequence[str]) -> None:
+        for table in RUN_TABLES:
+            # A run that is in both is the user's own.
+            hidden = "WHERE run_id NOT IN (SELECT run_id FROM current.runs)" if len(sources) == 2 else ""
+            first = f"SELECT * FROM {sources[0]}.{table}"
+            rest = [f"SELECT * FROM {source}.{table} {hidden}" for source in sources[1:]]
+            self._connection.execute(f"CREATE VIEW {table} AS {' UNION ALL BY NAME '.join([first, *rest])}")
+
+    def _show_parts(self, folder: RunFolder) -> None:
+        for table in TABLES:
+            paths = folder.part_files(table)
+            if paths:
+                listed = ", ".join(f"'{_quoted(path)}'" for path in paths)
+                self._connection.execute(f"DROP TABLE {table}")
+                self._connection.execute(
+                    f"CREATE VIEW {table} AS SELECT '{folder.run_id}' AS run_id, * FROM read_parquet([{listed}])"
+                )
+        _insert_run(self._connection, folder)
+
+    def frame(self, sql: str, parameters: Sequence[Any] = ()) -> pd.DataFrame:
+        """The answer to a query as a frame; values go in as parameters."""
+        with self._lock:
+            cursor = self._connection.cursor()
+        try:
+            return cursor.execute(sql, list(parameters)).df()
+        except duckdb.Error as error:
+            raise StoreError(f"The database could not answer ({str(error).splitlines()[0]}).") from error
+        finally:
+            cursor.close()
+
+    def close(self) -> None:
+        self._connection.close()
+
+
+def open_store(settings: Settings) -> Store:
+    """The newest generation with the precomputed runs; empty tables where there are neither."""
+    for _ in range(3):
+        generation = current_generation(settings)
+        try:
+            return Store(generation, PRECOMPUTED if PRECOMPUTED.exists() else None)
+        except StoreError:
+            # Replaced between the look at the pointer and the opening: look again.
+            if current_generation(settings) == generation:
+                raise
+    raise StoreError("The database is being replaced without pause; try again in a moment.")
+
+
+def open_parts(folder: RunFolder) -> Store:
+    """A live run's finished parts, read straight from their Parquet files."""
+    return Store(None, None, folder)
+
+
+def current_generation(settings: Settings) -> Path | None:
+    """The file that the pointer names, or none."""
+    name = files.read_json(settings.store / "current.json").get("file")
+    path = settings.store / str(name)
+    return path if name and path.exists() else None
+
+
+def ingest(settings: Settings, folders: Sequence[RunFolder]) -> None:
+    """Puts the folders' finished parts into the next generation, in place of what it held of these runs."""
+    with _next_generation(settings, keep=True) as connection:
+        for folder in folders:
+            _ingest(connection, folder)
+
+
+def remove(settings: Settings, run_ids: Sequence[str]) -> None:
+    """Takes runs out of the next generation."""
+    with _next_generation(settings, keep=True) as connection:
+        for run_id in run_ids:
+            _forget(connection, run_id)
+
+
+def rebuild(settings: Settings) -> tuple[int, list[str]]:
+    """Makes the database again from all run folders; how many went in, and what could not, with the reason."""
+    faults: list[str] = []
+    count = 0
+    with _next_generation(settings, keep=False) as connection:
+        for folder in all_folders(settings.runs):
+            connection.execute("BEGIN")
+            try:
+                _ingest(connection, folder)
+                connection.execute("COMMIT")
+                count += 1
+            except Exception as error:
+                connection.execute("ROLLBACK")
+                faults.append(f"{folder.run_id}: {str(error).splitlines()[0]}")
+    return count, faults
+
+
+@contextlib.contextmanager
+def _next_generation(settings: Settings, *, keep: bool) -> Iterator[duckdb.DuckDBPyConnection]:
+    settings.store.mkdir(parents=True, exist_ok=True)
+    with FileLock(settings.store / "ingest.lock"):
+        before = current_generation(settings)
+        numbers = [int(path.stem.split("-")[1]) for path in settings.store.glob("explorer-*.duckdb")]
+        path = settings.store / f"explorer-{max(numbers, default=0) + 1}.duckdb"
+        building = path.with_suffix(".building")
+        building.unlink(missing_ok=True)
+        try:
+            if keep and before is not None:
+                shutil.copyfile(before, building)
+            connection = duckdb.connect(str(building))
+            try:
+                migrations.migrate(connection)
+                yield connection
+                connection.execute("CHECKPOINT")
+            finally:
+                connection.close()
+            os.replace(building, path)
+        except duckdb.Error as error:
+            raise StoreError(
+                f"The database could not be written ({str(error).splitlines()[0]}). The run folders are untouched; "
+                "`python -m explorer rebuild` makes it again from them."
+            ) from error
+        except OSError as error:
+            raise StoreError(
+                f"The database could not be written ({error.strerror or error}). Free some disk space; the run folders "
+                "are untouched."
+            ) from error
+        finally:
+            building.unlink(missing_ok=True)
+            building.with_name(building.name + ".wal").unlink(missing_ok=True)
+        files.write_json(settings.store / "current.json", {"file": path.name})
+        for old in settings.store.glob("explorer-*.duckdb"):
+            # The last one stays for readers that have just looked at the old pointer.
+            if old not in (path, before):
+                with contextlib.suppress(OSError):
+                    old.unlink()
+
+
+def _forget(connection: duckdb.DuckDBPyConnection, run_id: str) -> None:
+    for table in RUN_TABLES:
+        connection.execute(f"DELETE FROM {table} WHERE run_id = ?", [run_id])
+
+
+def _ingest(connection: duckdb.DuckDBPyConnection, folder: RunFolder) -> None:
+    _forget(connection, folder.run_id)
+    _insert_run(connection, folder)
+    for table in TABLES:
+        paths = [str(path) for path in folder.part_files(table)]
+        if paths:
+            connection.execute(
+                f"INSERT INTO {table} BY NAME SELECT ? AS run_id, * FROM read_parquet(?)", [folder.run_id, paths]
+            )
+
+
+def _insert_run(connection: duckdb.DuckDBPyConnection, folder: RunFolder) -> None:
+    spec = folder.spec
+    run = info(folder)
+    updated = folder.progress().updated
+    connection.execute(
+        "INSERT INTO runs VALUES (?, ?, ?, ?, ?, to_timestamp(?), to_timestamp(?), ?, ?, ?, ?, ?, ?, ?)",
+        [
+            run.run_id, run.study, run.model, run.benchmark, run.status, run.created, updated, run.done, run.total,
+            spec.seed, spec.dtype, run.message, (folder.path / "spec.json").read_text(encoding="utf-8"),
+            json.dumps(folder.environment),
+        ],
+    )  # fmt: skip
+
+
+def _quoted(path: Path) -> str:
+    return str(path).replace("'", "''")

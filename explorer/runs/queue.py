@@ -1,0 +1,161 @@
+"""Starting, queueing, cancelling and listing runs; the state is files, so any process can look.
+
+A worker is its own process. It lines up in `cache/queue/` and waits until the live workers that came earlier are done:
+one run at a time on a machine, unless EXPLORER_PARALLEL_RUNS says more.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+from explorer.errors import RunError
+from explorer.records import RunSpec
+from explorer.runs.folder import RunFolder, all_folders
+from explorer.settings import ROOT, Settings
+
+POLL = 0.5  # seconds between two looks at the line
+
+
+@dataclass(frozen=True, slots=True)
+class RunInfo:
+    """A run as a list shows it. `created` is seconds since 1970, `rate` instances a second, `eta` seconds."""
+
+    run_id: str
+    study: str
+    model: str
+    benchmark: str
+    status: str
+    created: float
+    done: int
+    total: int
+    rate: float
+    eta: float
+    message: str
+
+
+def submit(settings: Settings, spec: RunSpec) -> str:
+    """The run's id, after a worker process was started for it; asking for a complete or running one again finds it."""
+    folder = RunFolder.create(settings.runs, spec)
+    if folder.progress().status != "complete" and not folder.is_being_worked():
+        start_worker(settings, folder)
+    return folder.run_id
+
+
+def resume(settings: Settings, run_id: str) -> str:
+    """Starts a worker for what is left of a run."""
+    folder = RunFolder.find(settings.runs, run_id)
+    if folder.is_being_worked():
+        raise RunError(f"{folder.run_id} is being worked on already.")
+    start_worker(settings, folder)
+    return folder.run_id
+
+
+def cancel(settings: Settings, run_id: str) -> str:
+    """Asks the run's worker to stop after the batch in hand; a run nobody works on is marked cancelled at once."""
+    folder = RunFolder.find(settings.runs, run_id)
+    if folder.progress().status == "complete":
+        raise RunError(f"{folder.run_id} is complete; there is nothing to cancel.")
+    if folder.is_being_worked():
+        folder.ask_to_cancel()
+    else:
+        folder.write_progress(status="cancelled", message="Cancelled; what was finished is kept, resume goes on.")
+    return folder.run_id
+
+
+def list_runs(settings: Settings) -> list[RunInfo]:
+    """Every run on disk, the newest first; a folder whose spec is damaged is listed as such."""
+    return [info(folder) for folder in all_folders(settings.runs)]
+
+
+def info(folder: RunFolder) -> RunInfo:
+    """One run as a list shows it."""
+    now = folder.progress()
+    try:
+        spec = folder.spec
+    except RunError as error:
+        return RunInfo(folder.run_id, "?", "?", "?", "damaged", now.created, 0, 0, math.nan, math.nan, str(error))
+    return RunInfo(
+        run_id=folder.run_id,
+        study=spec.study,
+        model=spec.model,
+        benchmark=spec.benchmark,
+        status=now.status,
+        created=now.created,
+        done=now.done,
+        total=now.total,
+        rate=now.rate,
+        eta=now.eta,
+        message=now.message,
+    )
+
+
+def start_worker(settings: Settings, folder: RunFolder) -> None:
+    """Starts `python -m explorer work RUN` in a process of its own that outlives this one."""
+    folder.clear_cancel()
+    folder.write_progress(status="queued", message="")
+    command = [sys.executable, "-m", "explorer", "work", folder.run_id, "--cache", str(settings.cache)]
+    if settings.data:
+        command += ["--data", str(settings.data)]
+    path = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
+    with folder.log.open("ab") as log:
+        subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+            env={**os.environ, "PYTHONPATH": path},
+        )
+
+
+def wait_for_turn(folder: RunFolder, settings: Settings, say: Callable[[str], None]) -> None:
+    """Returns when no earlier live worker is in line; raises Cancelled at a cancel mark."""
+    line = settings.cache / "queue"
+    line.mkdir(parents=True, exist_ok=True)
+    ticket = line / f"{time.time_ns():020d}-{folder.run_id}"
+    lock = FileLock(ticket)
+    lock.acquire()  # held until this process ends: a dead worker leaves the line by itself
+    _TICKETS.append(lock)
+    told = False
+    while True:
+        ahead = [other for other in sorted(line.iterdir()) if other.name < ticket.name and _is_held(other)]
+        if len(ahead) < int(os.environ.get("EXPLORER_PARALLEL_RUNS") or 1):
+            return
+        folder.stop_if_cancelled()
+        if not told:
+            say(f"Waiting for {ahead[0].name.split('-', 1)[1]}.")
+            told = True
+        folder.write_progress(message=f"waiting for {ahead[0].name.split('-', 1)[1]}")
+        time.sleep(POLL)
+
+
+def leave_line() -> None:
+    """Gives up this process's place in line."""
+    while _TICKETS:
+        lock = _TICKETS.pop()
+        Path(lock.lock_file).unlink(missing_ok=True)
+        lock.release()
+
+
+_TICKETS: list[FileLock] = []
+
+
+def _is_held(ticket: Path) -> bool:
+    if time.time_ns() - int(ticket.name.split("-", 1)[0]) < 2_000_000_000:
+        return True  # made a moment ago: its worker may be about to lock it
+    try:
+        with FileLock(ticket).acquire(timeout=0):
+            pass
+    except Timeout:
+        return True
+    ticket.unlink(missing_ok=True)
+    return False

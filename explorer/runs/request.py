@@ -1,0 +1,59 @@
+"""From what a person asked for to a run's spec: settings filled in, model and data identified."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from explorer.errors import UsageError
+from explorer.experiments import study as find_study
+from explorer.records import RunSpec
+
+if TYPE_CHECKING:
+    from explorer.resources import Resources
+
+
+def make_spec(
+    resources: Resources,
+    *,
+    study: str,
+    model: str,
+    benchmark: str,
+    suites: Sequence[str] = (),
+    limit: int | None = None,
+    seed: int = 0,
+    dtype: str = "auto",
+    settings: Mapping[str, Any] | None = None,
+    uses: Sequence[str] = (),
+) -> RunSpec:
+    """The spec of the run that was asked for; UsageError where it cannot be."""
+    from explorer.scoring import identity
+
+    recipe = find_study(study)
+    resolved = recipe.resolve(settings or {})
+    splits = tuple(part for part in str(resolved.get("split", "")).split(",") if part)
+    loaded = resources.instances(benchmark, splits)
+    kinds = sorted({instance.kind for instance in loaded.instances})
+    if not set(kinds) & set(recipe.kinds):
+        raise UsageError(
+            f"The study {study} takes {', '.join(recipe.kinds)}; {benchmark} holds {', '.join(kinds) or 'nothing'}. "
+            "Choose another benchmark."
+        )
+    if limit is not None and limit <= 0:
+        raise UsageError(f"The limit is {limit}, expected a positive number of instances.")
+    who = identity.identify(model, resources.settings) if recipe.needs_model else identity.NOBODY
+    return RunSpec(
+        study=study,
+        version=recipe.version,
+        model=who.name,
+        revision=who.revision,
+        weights=who.weights,
+        benchmark=benchmark,
+        data_hash=loaded.data_hash,
+        suites=tuple(sorted(set(suites))),
+        limit=limit,
+        seed=seed,
+        dtype=dtype,
+        settings=resolved,
+        uses=tuple(uses),
+    )
