@@ -1,4 +1,4 @@
-"""Numbered changes of the database's schema; an applied one stays as it is, since somebody's database was made with it."""
+"""Numbered changes of the schema; an applied one stays as it is, since somebody's database was made with it."""
 
 from __future__ import annotations
 

@@ -9,6 +9,7 @@ parts/findings/all.parquet             what the study concluded
 from __future__ import annotations
 
 import json
+import math
 import re
 import shutil
 import time
@@ -292,6 +293,9 @@ def _write_parquet(path: Path, table: str, rows: Iterable[Mapping[str, Any]]) ->
 
 
 def _clean(value: Any) -> Any:
+    # nan is stored as null, so that SQL's means leave it out; the reason stands in the next column.
+    if isinstance(value, float) and math.isnan(value):
+        return None
     # A lone surrogate is not UTF-8; Parquet wants text that is.
     if isinstance(value, str):
         return value if value.isascii() else value.encode("utf-8", "replace").decode("utf-8")

@@ -1,0 +1,25 @@
+"""`doctor`: what works here, what is missing, what to do."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+from typing import Any
+
+from explorer.commands import common
+from explorer.settings import Settings
+
+
+def add(subparsers: Any) -> None:
+    common.parser(subparsers, "doctor", "say what works here, what is missing and what to do").set_defaults(run=examine)
+
+
+def examine(args: argparse.Namespace, settings: Settings) -> int:
+    from explorer import doctor
+
+    findings = [dataclasses.asdict(finding) for finding in doctor.examine(settings)]
+    if args.json:
+        common.print_json(findings)
+    else:
+        common.print_rows(findings, ["what", "status", "message"])
+    return 1 if any(finding["status"] == "fault" for finding in findings) else 0
