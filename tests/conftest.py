@@ -1,0 +1,106 @@
+"""Stand-ins for the world that tests share: a cache of their own, a tiny real model, real data where there are."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from explorer import settings as settings_module
+from explorer.settings import Settings
+
+SENTENCES = [
+    "The cats that the old woman feeds sleep near the stove.",
+    "Nobody has ever seen the lighthouse without its lamp.",
+    "She said that he would come back before winter, and he did.",
+    "What did the teachers write on the board yesterday?",
+]
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    # In CI a skipped test is a failed test: everything it needs has to be brought.
+    if os.environ.get("CI"):
+        config.stash[_SKIPS_FAIL] = True
+
+
+_SKIPS_FAIL = pytest.StashKey[bool]()
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]):  # type: ignore[no-untyped-def]
+    outcome = yield
+    report = outcome.get_result()
+    if report.skipped and not hasattr(report, "wasxfail") and item.config.stash.get(_SKIPS_FAIL, False):
+        report.outcome = "failed"
+        report.longrepr = f"skipped in CI: {report.longrepr}"
+
+
+@pytest.fixture
+def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
+    """Settings with a cache of the test's own and no network."""
+    monkeypatch.setenv("EXPLORER_OFFLINE", "1")
+    return settings_module.read(cache=tmp_path / "cache")
+
+
+@pytest.fixture(scope="session")
+def data_folder() -> Path:
+    """The folder with the real benchmark files; skips without it."""
+    folder = os.environ.get("EXPLORER_DATA")
+    if not folder or not Path(folder).is_dir():
+        pytest.skip("EXPLORER_DATA names no folder with the real benchmark files")
+    return Path(folder).resolve()
+
+
+@pytest.fixture
+def real_settings(settings: Settings, data_folder: Path) -> Settings:
+    """Settings that see the real benchmark files."""
+    return settings_module.read(cache=settings.cache, data=data_folder)
+
+
+@pytest.fixture(scope="session")
+def embedded_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A cache that holds the converted embedded models: the one in EXPLORER_CACHE, else one made for this session."""
+    named = os.environ.get("EXPLORER_CACHE")
+    return Path(named).resolve() if named else tmp_path_factory.mktemp("embedded_cache")
+
+
+@pytest.fixture(scope="session")
+def tiny_gpt2(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a GPT-2 of two small random layers and a byte-level tokenizer trained on four sentences."""
+    import torch
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+    from transformers import GPT2Config, GPT2LMHeadModel, PreTrainedTokenizerFast
+
+    tokenizer = Tokenizer(models.BPE())
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.decoder = decoders.ByteLevel()
+    trainer = trainers.BpeTrainer(
+        vocab_size=400,
+        special_tokens=["<|endoftext|>"],
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+        show_progress=False,
+    )
+    tokenizer.train_from_iterator(SENTENCES, trainer)
+    torch.manual_seed(0)
+    config = GPT2Config(
+        vocab_size=tokenizer.get_vocab_size(),
+        n_positions=512,
+        n_embd=32,
+        n_layer=2,
+        n_head=2,
+        bos_token_id=0,
+        eos_token_id=0,
+    )
+    folder = tmp_path_factory.mktemp("models") / "tiny-gpt2"
+    model = GPT2LMHeadModel(config)
+    # Weights larger than the usual start, so that continuations differ by more than rounding.
+    with torch.no_grad():
+        for weight in model.parameters():
+            weight.mul_(4)
+    model.save_pretrained(folder)
+    fast = PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer, bos_token="<|endoftext|>", eos_token="<|endoftext|>", unk_token="<|endoftext|>"
+    )
+    fast.save_pretrained(folder)
+    return folder

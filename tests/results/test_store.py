@@ -1,0 +1,143 @@
+"""The database: built beside, swapped as a whole, rebuilt from run folders, read while others write."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import duckdb
+import pytest
+
+from explorer.errors import StoreError
+from explorer.records import Instance, RunSpec
+from explorer.results import migrations, store
+from explorer.results.rows import finding_row, instance_row, measure_row
+from explorer.results.schema import TABLES
+from explorer.runs.folder import RunFolder
+
+
+def stored_run(settings, seed: int = 0, values=(1.0, 0.0, float("nan"))) -> RunFolder:
+    folder = RunFolder.create(settings.runs, RunSpec("accuracy", 1, "toy", "pairs", seed=seed))
+    pairs = [
+        Instance(f"pairs/a/{i}", "pairs", "test", "a", "pair", "sentence", options=("x", "y"), gold=0)
+        for i in range(len(values))
+    ]
+    folder.write_part(
+        0,
+        len(values) - 1,
+        {
+            "instances": [instance_row(pair, i) for i, pair in enumerate(pairs)],
+            "measures": [measure_row(pair.id, "correct", value) for pair, value in zip(pairs, values)],
+        },
+    )
+    folder.write_findings([finding_row("accuracy", "overall", 0.5, n=2, left_out=1)])
+    folder.write_progress(status="complete", total=len(values))
+    return folder
+
+
+def test_without_any_run_the_tables_are_there_and_empty(settings):
+    opened = store.open_store(settings)
+    for table in store.RUN_TABLES:
+        assert opened.frame(f"SELECT * FROM {table}").empty
+
+
+def test_the_schema_module_and_the_migrations_agree():
+    connection = duckdb.connect(":memory:")
+    migrations.migrate(connection)
+    for table, columns in TABLES.items():
+        found = connection.execute(
+                                   "SELECT column_name, data_type FROM information_schema.columns WHERE table_name = ? "
+                                   "ORDER BY ordinal_position", [table]).fetchall()  # fmt: skip
+        assert found == [("run_id", "VARCHAR"), *columns.items()]
+
+
+def test_an_ingested_run_is_found_and_a_mean_leaves_out_what_could_not_be_had(settings):
+    folder = stored_run(settings)
+    store.ingest(settings, [folder])
+    opened = store.open_store(settings)
+    assert opened.frame("SELECT avg(value) AS mean FROM measures WHERE run_id = ?", [folder.run_id])["mean"][0] == 0.5
+    assert opened.frame("SELECT status, done FROM runs").iloc[0].tolist() == ["complete", 3]
+
+
+def test_ingesting_twice_stores_once(settings):
+    folder = stored_run(settings)
+    store.ingest(settings, [folder])
+    store.ingest(settings, [folder])
+    assert store.open_store(settings).frame("SELECT count(*) AS n FROM measures")["n"][0] == 3
+
+
+def test_an_open_reader_keeps_its_generation_while_a_new_one_is_made(settings):
+    store.ingest(settings, [stored_run(settings)])
+    reader = store.open_store(settings)
+    for seed in (1, 2, 3):
+        store.ingest(settings, [stored_run(settings, seed)])
+    assert reader.frame("SELECT count(*) AS n FROM runs")["n"][0] == 1
+    assert store.open_store(settings).frame("SELECT count(*) AS n FROM runs")["n"][0] == 4
+
+
+def test_another_process_may_ingest_while_this_one_reads(settings):
+    store.ingest(settings, [stored_run(settings)])
+    reader = store.open_store(settings)
+    folder = stored_run(settings, seed=1)
+    code = (
+        "import sys\nfrom explorer import settings\nfrom explorer.results import store\n"
+        "from explorer.runs.folder import RunFolder\n"
+        "s = settings.read(cache=sys.argv[1])\nstore.ingest(s, [RunFolder.find(s.runs, sys.argv[2])])\n"
+    )
+    subprocess.run([sys.executable, "-c", code, str(settings.cache), folder.run_id], check=True)
+    assert reader.frame("SELECT count(*) AS n FROM runs")["n"][0] == 1
+    assert store.open_store(settings).frame("SELECT count(*) AS n FROM runs")["n"][0] == 2
+
+
+def test_live_parts_answer_the_same_questions(settings):
+    folder = stored_run(settings)
+    live = store.open_parts(folder)
+    store.ingest(settings, [folder])
+    sql = "SELECT run_id, instance_id, measure, value FROM measures ORDER BY instance_id"
+    assert live.frame(sql).equals(store.open_store(settings).frame(sql))
+    assert live.frame("SELECT * FROM scores").empty
+
+
+def test_a_rebuild_makes_the_same_database_and_names_what_it_left_out(settings):
+    good, bad = stored_run(settings), stored_run(settings, seed=1)
+    store.ingest(settings, [good, bad])
+    damaged = next((bad.parts / "measures").glob("*.parquet"))
+    damaged.write_bytes(b"PAR1 and nothing")
+    count, faults = store.rebuild(settings)
+    assert count == 1
+    assert len(faults) == 1 and bad.run_id in faults[0]
+    opened = store.open_store(settings)
+    assert list(opened.frame("SELECT run_id FROM runs")["run_id"]) == [good.run_id]
+    assert opened.frame("SELECT count(*) AS n FROM measures")["n"][0] == 3
+
+
+def test_a_removed_run_is_gone_and_the_others_stay(settings):
+    first, second = stored_run(settings), stored_run(settings, seed=1)
+    store.ingest(settings, [first, second])
+    store.remove(settings, [first.run_id])
+    opened = store.open_store(settings)
+    assert list(opened.frame("SELECT DISTINCT run_id FROM measures")["run_id"]) == [second.run_id]
+
+
+def test_a_damaged_database_says_how_to_rebuild_it(settings):
+    store.ingest(settings, [stored_run(settings)])
+    path = store.current_generation(settings)
+    path.write_bytes(b"not a database" * 1000)
+    with pytest.raises(StoreError, match="rebuild"):
+        store.open_store(settings)
+    assert store.rebuild(settings) == (1, [])
+    assert store.open_store(settings).frame("SELECT count(*) AS n FROM runs")["n"][0] == 1
+
+
+def test_a_database_of_a_newer_version_is_refused(settings):
+    store.ingest(settings, [stored_run(settings)])
+    path = store.current_generation(settings)
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("INSERT INTO migrations VALUES (999, 'm999_later')")
+    with pytest.raises(StoreError, match="newer Lexiscope"):
+        store.open_store(settings)
+
+
+def test_a_wrong_question_is_one_sentence(settings):
+    with pytest.raises(StoreError, match="could not answer"):
+        store.open_store(settings).frame("SELECT nothing FROM nowhere")
