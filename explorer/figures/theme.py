@@ -1,0 +1,99 @@
+"""Colors, fonts and one Plotly template a theme; .streamlit/config.toml holds the same colors for the pages.
+
+The palette is Okabe and Ito's (2008), told apart with any kind of color vision. Its colors stand on a white and on a
+dark ground alike, so a figure keeps them when the reader changes the theme; only the template's ink and lines change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import plotly.graph_objects as go
+
+BLUE = "#0072B2"
+VERMILION = "#D55E00"
+GREEN = "#009E73"
+PURPLE = "#CC79A7"
+ORANGE = "#E69F00"
+SKY = "#56B4E9"
+GRAY = "#7F7F7F"
+PALETTE = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, GRAY)
+
+# What a color means wherever it means something.
+VERDICTS: Mapping[str, str] = {"right": BLUE, "wrong": VERMILION, "tie": GRAY, "no verdict": GRAY}
+
+FONT = '"Source Sans", "Source Sans 3", "Source Sans Pro", "Helvetica Neue", Arial, sans-serif'
+
+
+@dataclass(frozen=True, slots=True)
+class Theme:
+    """The ink of a figure: text, quiet text, grid lines and what lies under a hover label."""
+
+    text: str
+    quiet: str
+    grid: str
+    paper: str
+
+
+THEMES: Mapping[str, Theme] = {
+    "light": Theme(text="#1e2329", quiet="#5b6169", grid="#e6e3db", paper="#ffffff"),
+    "dark": Theme(text="#e7e5e0", quiet="#a9adb3", grid="#2f353d", paper="#14171b"),
+}
+
+
+def template(name: str = "light") -> go.layout.Template:
+    """The Plotly template of the light or the dark theme."""
+    theme = THEMES[name]
+    axis: dict[str, Any] = {
+        "gridcolor": theme.grid,
+        "linecolor": theme.grid,
+        "zerolinecolor": theme.grid,
+        "tickfont": {"color": theme.quiet, "size": 13},
+        "title": {"font": {"color": theme.quiet, "size": 13}, "standoff": 10},
+        "automargin": True,
+    }
+    return go.layout.Template(
+        layout={
+            "font": {"family": FONT, "size": 14, "color": theme.text},
+            "paper_bgcolor": "rgba(0,0,0,0)",
+            "plot_bgcolor": "rgba(0,0,0,0)",
+            "colorway": list(PALETTE),
+            "xaxis": axis,
+            "yaxis": axis,
+            "hoverlabel": {
+                "bgcolor": theme.paper,
+                "bordercolor": theme.grid,
+                "font": {"color": theme.text, "size": 13},
+            },
+        }
+    )
+
+
+def figure(*traces: Any, height: int, name: str = "light", **layout: Any) -> go.Figure:
+    """A figure of these traces in the house style, `height` pixels high."""
+    made = go.Figure(list(traces))
+    made.update_layout(
+        template=template(name),
+        height=height,
+        margin={"l": 8, "r": 16, "t": 28, "b": 8},
+        legend={"orientation": "h", "x": 0, "xanchor": "left", "y": 1, "yanchor": "bottom", "title": None},
+        hovermode="closest",
+        bargap=0.06,
+        **layout,
+    )
+    return made
+
+
+def escape(text: str) -> str:
+    """Text that Plotly shows as it is: its labels read a little HTML, and names come from files."""
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def shorten(text: str, most: int = 44) -> str:
+    """The text with its middle left out where it is longer than `most` characters."""
+    if len(text) <= most:
+        return text
+    head = (most - 1) * 2 // 3
+    return f"{text[:head]}…{text[-(most - 1 - head) :]}"

@@ -1,0 +1,127 @@
+import tomllib
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from explorer.figures import theme
+from explorer.figures.accuracy_by_group import accuracy_by_group
+from explorer.figures.comparison import MOST_DOTS, groups_of_two_runs, margins_of_two_runs
+from explorer.figures.headline import headline
+from explorer.figures.margins import margin_histogram
+from explorer.figures.surprisal import surprisal_lines
+from explorer.settings import ROOT
+
+
+@pytest.fixture
+def groups():
+    return pd.DataFrame(
+        {
+            "grp": ["islands", "agreement", "<b>odd</b> & long " + "x" * 60],
+            "value": [0.5, 0.9, np.nan],
+            "low": [0.4, 0.85, np.nan],
+            "high": [0.6, 0.94, np.nan],
+            "n": [100, 100, 0],
+        }
+    )
+
+
+def test_the_best_group_stands_at_the_top(groups):
+    dots = accuracy_by_group(groups, overall=0.7).data[0]
+    assert dots.x[-1] == 0.9
+    assert dots.error_x.array[-1] == pytest.approx(0.04)
+    assert dots.error_x.arrayminus[-1] == pytest.approx(0.05)
+
+
+def test_names_from_files_are_shown_as_text(groups):
+    figure = accuracy_by_group(groups)
+    assert "<b>" not in "".join(figure.layout.yaxis.ticktext)
+    assert "&lt;b&gt;" in "".join(figure.layout.yaxis.ticktext)
+
+
+def test_a_line_is_drawn_only_for_a_known_value(groups):
+    assert len(accuracy_by_group(groups, overall=float("nan")).layout.shapes) == 0
+    assert len(accuracy_by_group(groups, overall=0.7, ideal=0.5).layout.shapes) == 2
+
+
+def test_every_finite_margin_is_in_a_bar():
+    items = pd.DataFrame(
+        {"margin": [-900.0, -1, 0, 1, 2, np.nan], "verdict": ["wrong", "wrong", "tie", "right", "right", "wrong"]}
+    )
+    bars = {bar.name: sum(bar.y) for bar in margin_histogram(items).data}
+    assert bars == {"wrong (2)": 2, "tie (1)": 1, "right (2)": 2}
+
+
+def test_a_histogram_of_nothing_is_empty():
+    assert not margin_histogram(pd.DataFrame({"margin": [], "verdict": []})).data
+
+
+def test_surprisal_lines_carry_their_tokens_escaped():
+    figure = surprisal_lines([("good", ["The", " <cat>"], [1.0, 2.0]), ("bad", ["The"], [1.0])], "bits")
+    assert figure.data[0].customdata[1] == " &lt;cat&gt;"
+    assert "bits" in figure.layout.yaxis.title.text
+
+
+def test_two_runs_are_dots_by_outcome_and_a_density_when_many():
+    items = pd.DataFrame(
+        {
+            "instance_id": ["a", "b"],
+            "margin_a": [1.0, -1.0],
+            "margin_b": [1.0, 2.0],
+            "outcome": ["both right", "only the second"],
+        }
+    )
+    assert [trace.name for trace in margins_of_two_runs(items, "x", "y").data] == [
+        "both right (1)",
+        "only the second (1)",
+    ]
+    many = pd.concat([items] * MOST_DOTS)
+    (density,) = margins_of_two_runs(many, "x", "y").data
+    assert np.sum(density.customdata) == len(many)
+
+
+def test_the_widest_gap_between_two_runs_stands_at_the_top():
+    groups = pd.DataFrame({"grp": ["a", "b"], "value_a": [0.1, 0.5], "value_b": [0.9, 0.6], "n": [10, 10]})
+    assert list(groups_of_two_runs(groups, "x", "y").layout.yaxis.ticktext) == ["b", "a"]
+
+
+def test_the_headline_has_a_dot_a_model_and_benchmark():
+    rows = pd.DataFrame(
+        {
+            "benchmark": ["p", "q", "p"],
+            "model": ["m", "m", "k"],
+            "value": [0.5, 0.6, 0.7],
+            "low": [0.4] * 3,
+            "high": [0.8] * 3,
+            "n": [9] * 3,
+        }
+    )
+    assert [len(trace.x) for trace in headline(rows).data] == [2, 1]
+
+
+def test_pages_and_figures_share_one_palette():
+    config = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text("utf-8"))
+    assert tuple(config["theme"]["chartCategoricalColors"]) == theme.PALETTE
+    for name, inks in theme.THEMES.items():
+        assert config["theme"][name]["textColor"] == inks.text
+        assert config["theme"][name]["backgroundColor"] == inks.paper
+
+
+@pytest.mark.parametrize("name", theme.THEMES)
+def test_palette_stands_out_from_the_ground(name):
+    # WCAG 2.1 asks 3 to 1 of graphics; light orange and sky are for dots with a line or a label beside them.
+    for color in theme.PALETTE[:4]:
+        assert _contrast(color, theme.THEMES[name].paper) >= 2.9
+    assert _contrast(theme.THEMES[name].text, theme.THEMES[name].paper) >= 7
+    assert _contrast(theme.THEMES[name].quiet, theme.THEMES[name].paper) >= 4.5
+
+
+def _contrast(one, other):
+    light, dark = sorted((_luminance(one), _luminance(other)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+def _luminance(color):
+    parts = [int(color[place : place + 2], 16) / 255 for place in (1, 3, 5)]
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
