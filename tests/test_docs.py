@@ -1,0 +1,36 @@
+"""The README names every page, benchmark, study and command; the changelog is kept."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from explorer.benchmarks import BENCHMARKS
+from explorer.commands import COMMANDS
+from explorer.experiments import STUDIES
+
+ROOT = Path(__file__).resolve().parent.parent
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", [*BENCHMARKS, *STUDIES, *(name for name in COMMANDS if name != "work")])
+def test_the_readme_names_each_benchmark_study_and_command(name):
+    assert f"`{name}`" in README or f"`{name} " in README or f"explorer {name}" in README
+
+
+def test_the_readme_names_each_page():
+    pages = [path.stem.replace("_", " ") for path in (ROOT / "pages").glob("*.py")]
+    missing = [page for page in pages if page.lower() not in README.lower()]
+    assert pages and not missing
+
+
+def test_no_page_of_the_docs_is_a_dead_link():
+    import re
+
+    dead = []
+    for page in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")]:
+        for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
+            if not (page.parent / target).exists():
+                dead.append(f"{page.name} → {target}")
+    assert not dead
