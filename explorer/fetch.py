@@ -155,7 +155,7 @@ def post_json(
     offline: bool = False,
 ) -> Response:
     """The answer to a POST of `payload` as JSON; `cache` as in `get`."""
-    body = json.dumps(payload, ensure_ascii=False, sort_keys=True).encode("utf-8")
+    body = json.dumps(payload, sort_keys=True).encode("ascii")
     return _call("POST", url, body, headers, patience, limit, cache, offline)
 
 

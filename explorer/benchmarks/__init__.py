@@ -1,1 +1,77 @@
-"""A source in, instances out."""
+"""Benchmarks: a source in, instances out.
+
+BENCHMARKS                     every benchmark by name
+load("blimp", settings)        its instances, found in the user's folder, the cache or on the web
+find("imported_mine", settings), names(settings)   the same with what a user has imported
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+
+from explorer.benchmarks import (
+    blimp,
+    concepts,
+    copa,
+    crows_pairs,
+    dbpedia,
+    glue,
+    lambada,
+    piqa,
+    sources,
+    syntaxgym,
+    trec,
+    winogrande,
+)
+from explorer.benchmarks.benchmark import Benchmark, LeftOut, Loaded, Parsed, SourceFile
+from explorer.errors import UsageError
+from explorer.settings import Settings
+
+__all__ = ["BENCHMARKS", "Benchmark", "LeftOut", "Loaded", "Parsed", "SourceFile", "find", "load", "names"]
+
+BENCHMARKS: dict[str, Benchmark] = {
+    **blimp.BENCHMARKS,
+    **syntaxgym.BENCHMARKS,
+    **crows_pairs.BENCHMARKS,
+    **lambada.BENCHMARKS,
+    **piqa.BENCHMARKS,
+    **copa.BENCHMARKS,
+    **winogrande.BENCHMARKS,
+    **glue.BENCHMARKS,
+    **trec.BENCHMARKS,
+    **dbpedia.BENCHMARKS,
+    **concepts.BENCHMARKS,
+}
+
+
+def names(settings: Settings) -> list[str]:
+    """Every benchmark's name, then those the user has imported."""
+    return list(BENCHMARKS)
+
+
+def find(name: str, settings: Settings) -> Benchmark:
+    """The benchmark of this name; UsageError if there is none."""
+    if name in BENCHMARKS:
+        return BENCHMARKS[name]
+    near = difflib.get_close_matches(name, names(settings), n=1)
+    guess = f" Did you mean {near[0]}?" if near else ""
+    raise UsageError(f"There is no benchmark {name!r}.{guess} `python -m explorer benchmarks` lists all.")
+
+
+def load(
+    name: str,
+    settings: Settings,
+    *,
+    splits: Sequence[str] | None = None,
+    progress: sources.Progress | None = None,
+) -> Loaded:
+    """The benchmark's instances of these splits (by default its default ones), in the order of its files."""
+    benchmark = find(name, settings)
+    wanted = tuple(splits or benchmark.default_splits)
+    unknown = [split for split in wanted if split not in benchmark.splits]
+    if unknown:
+        raise UsageError(f"{name} has no split {', '.join(unknown)}; it has {', '.join(benchmark.splits)}.")
+    found = sources.find(benchmark, settings, wanted, progress)
+    parsed = benchmark.load(found.paths, wanted)
+    return Loaded(parsed.instances, parsed.left_out, found.source, found.data_hash)

@@ -21,6 +21,7 @@ class SourceFile:
     splits: tuple[str, ...] = ()  # the splits it is needed for; () = all
     urls: tuple[str, ...] = ()
     sha256: str = ""
+    size: int = 0  # bytes
     join: Callable[[Sequence[Path]], bytes] | None = None
 
 

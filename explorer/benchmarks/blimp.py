@@ -1,0 +1,63 @@
+"""BLiMP: 67 paradigms of 1,000 minimal pairs (Warstadt et al., TACL 2020)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from explorer.benchmarks.benchmark import Benchmark, Parsed
+from explorer.benchmarks.published import CHECKSUMS, address, file
+from explorer.benchmarks.reading import read_json_rows, unique_keys
+from explorer.records import Instance
+
+PARADIGMS = tuple(sorted(path[6:-6] for path in CHECKSUMS if path.startswith("blimp/")))
+
+# The formal part of the popularity paper; 8, 6, 2 and 7 paradigms.
+FORMAL_PHENOMENA = ("determiner_noun_agreement", "subject_verb_agreement", "anaphor_agreement", "argument_structure")
+
+KEYS = ("sentence_good", "sentence_bad", "field", "linguistics_term", "UID", "pairID")
+
+
+def load(paths: Mapping[str, Path], splits: Sequence[str]) -> Parsed:
+    """A pair a row, acceptable first, grouped by paradigm; the pair ID is the key."""
+    instances: list[Instance] = []
+    for path in paths.values():
+        rows = read_json_rows(path, **dict.fromkeys(KEYS, str))
+        keys = unique_keys(str(row["pairID"]) for row in rows)
+        instances += [_instance(row, key) for row, key in zip(rows, keys)]
+    return Parsed(tuple(instances))
+
+
+def _instance(row: dict[str, Any], key: str) -> Instance:
+    extra = {name: value for name, value in row.items() if name not in KEYS}
+    return Instance(
+        id=f"blimp/{row['UID']}/{key}",
+        benchmark="blimp",
+        split="test",
+        group=row["UID"],
+        kind="pair",
+        format="sentence",
+        options=(row["sentence_good"], row["sentence_bad"]),
+        gold=0,
+        phenomenon=row["linguistics_term"],
+        field="formal",
+        # One paradigm writes "syntax/semantics" where the others have "syntax_semantics".
+        extra={"area": row["field"].replace("/", "_"), **extra},
+    )
+
+
+BENCHMARKS = {
+    "blimp": Benchmark(
+        name="blimp",
+        title="BLiMP",
+        kind="pair",
+        load=load,
+        files=tuple(file(f"blimp/{name}.jsonl", address("blimp", f"{name}.jsonl")) for name in PARADIGMS),
+        splits=("test",),
+        default_splits=("test",),
+        field="formal",
+        licence="CC BY 4.0",
+        hub_id="nyu-mll/blimp",
+    )
+}

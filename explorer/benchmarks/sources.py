@@ -1,0 +1,151 @@
+"""Finds a benchmark's files: in the user's folder, else in the cache, else at the published address."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from explorer import fetch
+from explorer.benchmarks.benchmark import Benchmark, SourceFile
+from explorer.errors import BenchmarkError
+from explorer.settings import Settings
+
+Progress = Callable[[int, int], None]  # bytes downloaded, bytes in all
+
+# Someone waits for these files: a busy server is asked again, but not for long.
+PATIENCE = fetch.Patience(tries=4, longest_delay=30.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Files on this machine by their path in a data folder, with a sentence saying where they came from."""
+
+    paths: Mapping[str, Path]
+    source: str
+    data_hash: str
+
+
+def find(benchmark: Benchmark, settings: Settings, splits: Sequence[str], progress: Progress | None = None) -> Found:
+    """The benchmark's files for these splits, downloaded where they are not on this machine."""
+    files = needed(benchmark, splits)
+    here = local(benchmark, settings, splits)
+    absent = [file for file in files if file.path not in here]
+    fetched = _download(benchmark.title, absent, settings, progress) if absent else {}
+    paths = {**here, **fetched}
+    hashes = {path: fetch.file_hash(place) for path, place in paths.items()}
+    whole = hashlib.sha256("\n".join(f"{hashes[path]} {path}" for path in sorted(hashes)).encode()).hexdigest()
+    return Found(paths, _tell(benchmark, here, fetched, hashes, settings), whole)
+
+
+def needed(benchmark: Benchmark, splits: Sequence[str]) -> list[SourceFile]:
+    """The files that these splits are read from."""
+    return [file for file in benchmark.files if not file.splits or set(file.splits) & set(splits)]
+
+
+def local(benchmark: Benchmark, settings: Settings, splits: Sequence[str]) -> dict[str, Path]:
+    """Those of the needed files that are on this machine already.
+
+    A file in the user's own folder is taken as it is; one in the cache only if it is undamaged.
+    """
+    places = ((file.path, _place(file, settings, benchmark.folder)) for file in needed(benchmark, splits))
+    return {path: place for path, place in places if place}
+
+
+def find_file(title: str, file: SourceFile, settings: Settings, progress: Progress | None = None) -> Path:
+    """One file that belongs to no benchmark, found as a benchmark's files are."""
+    return _place(file, settings) or _download(title, [file], settings, progress)[file.path]
+
+
+def where_to_put(title: str, files: Sequence[SourceFile], settings: Settings) -> str:
+    """What a user without a network does, in one sentence."""
+    first = files[0]
+    rest = f" and {len(files) - 1} more files" if len(files) > 1 else ""
+    folder = settings.data or "the folder that --data or EXPLORER_DATA names"
+    return (
+        f"{title} needs {first.path}{rest}: put {'them' if rest else 'it'} into {folder} or {settings.datasets} "
+        f"under the same name{'s' if rest else ''}"
+        + (f" (published at {first.urls[0]})" if first.urls else " (not published in this form)")
+        + "; docs/DATA.md lists every file."
+    )
+
+
+def _place(file: SourceFile, settings: Settings, folder: Path | None = None) -> Path | None:
+    if folder:
+        return folder / file.path if (folder / file.path).is_file() else None
+    if settings.data and (settings.data / file.path).is_file():
+        return settings.data / file.path
+    kept = settings.datasets / file.path
+    return kept if kept.is_file() and file.sha256 in ("", fetch.file_hash(kept)) else None
+
+
+def _download(
+    title: str, files: Sequence[SourceFile], settings: Settings, progress: Progress | None
+) -> dict[str, Path]:
+    total = sum(file.size for file in files)
+    done = 0
+    paths: dict[str, Path] = {}
+    for file in files:
+        if not file.urls:
+            raise BenchmarkError(f"{where_to_put(title, files, settings)}")
+        before = done
+
+        def tell(so_far: int, of: int, before: int = before) -> None:
+            if progress:
+                progress(min(before + so_far, total), total)
+
+        try:
+            paths[file.path] = _download_one(file, settings, tell)
+        except fetch.WebError as error:
+            missing = [other for other in files if other.path not in paths]
+            raise BenchmarkError(f"{error} {where_to_put(title, missing, settings)}") from error
+        done += file.size
+    if progress:
+        progress(total, total)
+    return paths
+
+
+def _download_one(file: SourceFile, settings: Settings, progress: Progress) -> Path:
+    target = settings.datasets / file.path
+    if not file.join:
+        return fetch.download(
+            file.urls[0], target, sha256=file.sha256, progress=progress, patience=PATIENCE, offline=settings.offline
+        )
+    pieces = [
+        fetch.download(url, target.with_name(f"{target.name}.piece{n}"), patience=PATIENCE, offline=settings.offline)
+        for n, url in enumerate(file.urls)
+    ]
+    whole = file.join(pieces)
+    if hashlib.sha256(whole).hexdigest() != file.sha256:
+        for piece in pieces:
+            piece.unlink()
+        raise fetch.WebError(f"The pieces of {file.path} do not make up the expected file.", kind="checksum")
+    fresh = target.with_name(f"{target.name}.{os.getpid()}")
+    fresh.write_bytes(whole)
+    fresh.replace(target)
+    for piece in pieces:
+        piece.unlink(missing_ok=True)
+    return target
+
+
+def _tell(
+    benchmark: Benchmark,
+    here: Mapping[str, Path],
+    fetched: Mapping[str, Path],
+    hashes: Mapping[str, str],
+    settings: Settings,
+) -> str:
+    if benchmark.folder:
+        return "imported" if settings.imports in benchmark.folder.parents else "part of the explorer"
+    mine = sorted(path for path, place in here.items() if settings.data and settings.data in place.parents)
+    kept = len(here) - len(mine)
+    told = [f"{len(mine)} from {settings.data}"] if mine else []
+    told += [f"{kept} from the cache"] if kept else []
+    told += [f"{len(fetched)} downloaded"] if fetched else []
+    other = [file.path for file in benchmark.files if file.path in mine and hashes[file.path] != file.sha256]
+    note = (
+        f"; {len(other)} not as published ({', '.join(other[:3])}{' ...' if len(other) > 3 else ''})" if other else ""
+    )
+    return f"{len(hashes)} file{'s' if len(hashes) > 1 else ''}: {', '.join(told)}{note}"
