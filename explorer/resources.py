@@ -49,7 +49,7 @@ class Resources:
         with self._lock:
             if self._model is None or self._model[0] != wanted:
                 self._model = None
-                loaded = hf.load(name, self.settings, device=device, dtype=dtype, progress=self._telling(name))
+                loaded = hf.load(name, self.settings, device=device, dtype=dtype, progress=self._steps())
                 self._model = (wanted, loaded)
             return self._model[1]
 
@@ -57,7 +57,7 @@ class Resources:
         """The folder of an embedded model, fetched and converted where it is new."""
         from explorer.scoring import embedded
 
-        return embedded.ensure(name, self.settings, progress=self._telling(name))
+        return embedded.ensure(name, self.settings, progress=self._steps())
 
     def scorer(self, name: str, dtype: str = "auto", device: str = "auto") -> Scorer:
         """Scores requests with the model of this name."""
@@ -119,3 +119,6 @@ class Resources:
 
     def _telling(self, what: str) -> Callable[[int, int], None]:
         return lambda done, total: self._progress(what, done, total)
+
+    def _steps(self) -> Callable[[str, float], None]:
+        return lambda text, share: self._progress(text, round(100 * share), 100)
