@@ -154,6 +154,7 @@ class Concept:
     annotations: float = math.nan
     web_count: float = math.nan
     source: str = ""
+    xrefs: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,117 @@
+"""The ontology study's figures as rows of the result tables."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from explorer.ontologies.analysis import Analysis, Item
+from explorer.records import Generation, Instance, Request
+from explorer.results.rows import finding_row, generation_row, instance_row, measure_row
+from explorer.stats.proportion import proportion
+from explorer.stats.spearman import RankCorrelation
+
+AS_RELEASED = "as released"
+CORRECTED = "corrected"
+
+
+def answer_rows(instances: Sequence[Instance], analysis: Analysis) -> dict[str, list[dict[str, Any]]]:
+    """Rows of instances, generations and measures for imported answers, one instance an item of the analysis."""
+    tables: dict[str, list[dict[str, Any]]] = {"instances": [], "generations": [], "measures": []}
+    for position, (instance, item) in enumerate(zip(instances, analysis.items)):
+        tables["instances"].append(instance_row(instance, position))
+        given = Generation(Request(instance.id, option=0, context="", role="prompt"), item.answer)
+        tables["generations"].append(generation_row(given, 0, verdict=item.outcome.kind))
+        tables["measures"] += item_measures(instance.id, item)
+    return tables
+
+
+def item_measures(instance_id: str, item: Item, factors: Mapping[str, Any] | None = None) -> list[dict[str, Any]]:
+    """What one answer measures: right or wrong, popularity, and for a wrong id its nearness to the right one."""
+
+    def row(measure: str, value: float, reason: str = "") -> dict[str, Any]:
+        return measure_row(instance_id, measure, value, reason=reason, factors=factors)
+
+    uncounted = math.isnan(item.concept.web_count)
+    rows = [
+        row("correct", float(item.correct), item.outcome.kind if item.outcome.kind != "id" else ""),
+        row("web_count", item.concept.web_count, "no count in the file" if uncounted else ""),
+        row("bucket", float(item.bucket) if item.bucket else math.nan, "" if item.bucket else "no count in the file"),
+    ]
+    if not math.isnan(item.nearness.levenshtein):
+        unknown = math.isnan(item.nearness.jaccard)
+        rows.append(row("label_jaccard", item.nearness.jaccard, "the predicted id does not exist" if unknown else ""))
+        rows.append(row("id_levenshtein", item.nearness.levenshtein))
+    return rows
+
+
+def finding_rows(analysis: Analysis) -> list[dict[str, Any]]:
+    """Rows of findings; the factor `setting` tells the authors' way of counting from the corrected one."""
+    factors = {"setting": AS_RELEASED if analysis.as_released else CORRECTED}
+
+    def row(finding: str, group: str, value: float, **rest: Any) -> dict[str, Any]:
+        return finding_row(finding, group, value, factors=factors, **rest)
+
+    def correlation(finding: str, found: RankCorrelation) -> dict[str, Any]:
+        return row(
+            finding,
+            "overall",
+            found.rho,
+            low=found.low,
+            high=found.high,
+            p=found.p,
+            n=found.n,
+            left_out=found.left_out,
+            reason=found.reason,
+        )
+
+    share = proportion([float(item.correct) for item in analysis.items])
+    clean = analysis.unflagged
+    wrong = analysis.wrong
+    rows = [
+        row("accuracy", "overall", share.value, low=share.low, high=share.high, n=share.n),
+        row(
+            "accuracy",
+            "without obsolete and shared labels",
+            clean.accuracy,
+            n=clean.n,
+            left_out=analysis.all.n - clean.n,
+            reason="" if clean.n else "no concept is left",
+        ),
+        row("distinct_predictions", "overall", analysis.distinct_predictions, n=analysis.all.n),
+        row(
+            "jaccard_wrong",
+            "overall",
+            wrong.jaccard,
+            n=wrong.well_formed - wrong.unknown,
+            left_out=wrong.wrong - wrong.well_formed + wrong.unknown,
+            reason="" if wrong.well_formed > wrong.unknown else "no wrong answer gives an id that exists",
+            detail={"unknown_ids": wrong.unknown},
+        ),
+        row(
+            "levenshtein_wrong",
+            "overall",
+            wrong.levenshtein,
+            n=wrong.well_formed,
+            left_out=wrong.wrong - wrong.well_formed,
+            reason="" if wrong.well_formed else "no wrong answer gives an id",
+        ),
+        correlation("spearman_buckets", analysis.spearman_buckets),
+        correlation("spearman_items", analysis.spearman_items),
+        correlation("spearman_jaccard", analysis.spearman_jaccard),
+        correlation("spearman_levenshtein", analysis.spearman_levenshtein),
+        correlation("spearman_repeated", analysis.spearman_repeated),
+    ]
+    rows += [
+        row("outcome", kind, count / analysis.all.n, n=analysis.all.n) for kind, count in analysis.outcomes.items()
+    ]
+    for bucket, ratio in zip(analysis.buckets, analysis.repeated.ratio):
+        name = str(bucket.bucket)
+        empty = "" if bucket.n else "no concept is left in this bucket"
+        where = {"mean_count": bucket.mean_count, "low": bucket.low, "high": bucket.high} if bucket.n else None
+        rows.append(row("bucket_accuracy", name, bucket.accuracy, n=bucket.n, detail=where, reason=empty))
+        for finding, value in (("bucket_jaccard", bucket.jaccard), ("bucket_levenshtein", bucket.levenshtein)):
+            rows.append(row(finding, name, value, n=bucket.n, reason="no wrong id" if math.isnan(value) else ""))
+        rows.append(row("bucket_repeated_ratio", name, ratio, n=bucket.n))
+    return rows

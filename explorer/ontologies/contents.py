@@ -1,0 +1,71 @@
+"""What every reader of an ontology gives back, and how a file becomes text."""
+
+from __future__ import annotations
+
+import gzip
+import re
+import zlib
+from dataclasses import dataclass
+from pathlib import Path
+
+from explorer.errors import OntologyError
+from explorer.records import Concept
+
+_BOMS = {b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16", b"\xef\xbb\xbf": "utf-8-sig"}
+_CURIE = re.compile(r"[A-Za-z][A-Za-z0-9_.-]*:[A-Za-z0-9_.-]+")
+_UNDERSCORED = re.compile(r"([A-Za-z][A-Za-z0-9.-]*)_([A-Z]*[0-9]+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Something in a file that could not be used, with its line (0 where there are no lines)."""
+
+    line: int
+    what: str
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """All terms of a file in file order, obsolete and foreign ones too; nothing has been judged yet."""
+
+    concepts: tuple[Concept, ...]
+    problems: tuple[Problem, ...] = ()
+    declared: str = ""  # the name that the file gives itself
+    predictions: tuple[str, ...] = ()  # tables of predictions: the raw answer of each concept
+    columns: tuple[str, ...] = ()  # tables: how the columns were read
+
+
+def read_text(path: Path) -> str:
+    """The file's text, unzipped where it is gzip (told by its content), without byte-order mark, line ends as \\n."""
+    try:
+        raw = path.read_bytes()
+        if raw[:2] == b"\x1f\x8b":
+            raw = gzip.decompress(raw)
+        text = raw.decode(next((code for mark, code in _BOMS.items() if raw.startswith(mark)), "utf-8"))
+    except (OSError, EOFError, zlib.error) as error:
+        raise OntologyError(
+            f"{path} cannot be read ({getattr(error, 'strerror', None) or error}). Check the path, or fetch it again."
+        ) from error
+    except UnicodeDecodeError as error:
+        line = error.object[: error.start].count(b"\n") + 1
+        raise OntologyError(
+            f"{path.name} line {line} holds bytes that are not {error.encoding}, expected UTF-8. Save it as UTF-8."
+        ) from error
+    text = text.replace("\r\n", "\n")
+    return text if "\n" in text else text.replace("\r", "\n")
+
+
+def as_curie(text: str) -> str:
+    """A term's id as PREFIX:local, from an id, an IRI or PREFIX_local, quoted or not; "" where it is none of them."""
+    bare = text.strip().strip("\"'<>").strip()
+    if "/" in bare or "#" in bare:
+        bare = re.split(r"[/#]", bare)[-1]
+    elif _CURIE.fullmatch(bare):
+        return bare
+    underscored = _UNDERSCORED.fullmatch(bare)
+    return f"{underscored[1]}:{underscored[2]}" if underscored else ""
+
+
+def prefix_of(curie: str) -> str:
+    """What stands before the colon."""
+    return curie.partition(":")[0]

@@ -1,0 +1,78 @@
+"""How near a wrong id is to the right one: by the words of their labels and by the characters of the ids."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Nearness:
+    """A wrong answer against the gold id; both nan where the answer gives no id."""
+
+    jaccard: float  # of the labels' words; nan where the predicted id does not exist
+    levenshtein: float  # between the full ids, in edits
+
+
+NO_ID = Nearness(math.nan, math.nan)
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorPattern:
+    """Means over wrong answers with a well-formed id."""
+
+    wrong: int  # wrong answers of any kind
+    well_formed: int  # of these, how many give an id
+    unknown: int  # of these, how many give an id that the ontology does not have
+    jaccard: float  # over well_formed - unknown answers
+    levenshtein: float  # over well_formed answers
+
+    @property
+    def unknown_share(self) -> float:
+        """Share of wrong, well-formed ids that do not exist, so that their label is undefined."""
+        return self.unknown / self.well_formed if self.well_formed else math.nan
+
+
+def nearness(gold: str, predicted: str, labels: Mapping[str, str]) -> Nearness:
+    """The wrong id `predicted` against the gold one; `labels` maps each id of the ontology to its label."""
+    if not predicted:
+        return NO_ID
+    known = predicted in labels and gold in labels
+    return Nearness(
+        jaccard(labels[gold], labels[predicted]) if known else math.nan,
+        levenshtein(gold, predicted),
+    )
+
+
+def summarize(wrong: Sequence[Nearness]) -> ErrorPattern:
+    """The pattern of these wrong answers; a mean over none is nan."""
+    distances = [one.levenshtein for one in wrong if not math.isnan(one.levenshtein)]
+    overlaps = [one.jaccard for one in wrong if not math.isnan(one.jaccard)]
+    return ErrorPattern(
+        wrong=len(wrong),
+        well_formed=len(distances),
+        unknown=len(distances) - len(overlaps),
+        jaccard=math.fsum(overlaps) / len(overlaps) if overlaps else math.nan,
+        levenshtein=math.fsum(distances) / len(distances) if distances else math.nan,
+    )
+
+
+def jaccard(one: str, other: str) -> float:
+    """Shared over all distinct words of two labels, split at blanks; nan where neither has a word."""
+    first, second = set(one.split()), set(other.split())
+    return len(first & second) / len(first | second) if first or second else math.nan
+
+
+def levenshtein(one: str, other: str) -> int:
+    """The fewest insertions, deletions and substitutions of a character that turn one text into the other."""
+    while one and other and one[0] == other[0]:
+        one, other = one[1:], other[1:]
+    while one and other and one[-1] == other[-1]:
+        one, other = one[:-1], other[:-1]
+    row = list(range(len(other) + 1))
+    for i, left in enumerate(one, 1):
+        corner, row[0] = row[0], i
+        for j, right in enumerate(other, 1):
+            corner, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, corner + (left != right))
+    return row[-1]

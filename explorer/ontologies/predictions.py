@@ -1,0 +1,70 @@
+"""Answers made elsewhere: a file id;...;prediction, completed from its ontology."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from explorer import fetch
+from explorer.errors import OntologyError
+from explorer.ontologies import table
+from explorer.ontologies.contents import Problem, read_text
+from explorer.ontologies.load import Loaded
+from explorer.ontologies.parse import IdRule, id_rule
+from explorer.records import Concept
+
+
+@dataclass(frozen=True, slots=True)
+class Predictions:
+    """One answer a concept, in file order, with what is needed to analyze them."""
+
+    concepts: tuple[Concept, ...]  # the file's own labels and counts, the ontology's where the file has none
+    answers: tuple[str, ...]
+    rule: IdRule
+    labels: Mapping[str, str]  # of all concepts of the ontology
+    unknown: tuple[str, ...]  # ids that the ontology does not have
+    problems: tuple[Problem, ...]
+    columns: tuple[str, ...]
+    sha256: str
+
+
+def read_predictions(path: Path, ontology: Loaded) -> Predictions:
+    """The answers in a table whose last column, or the one its header calls prediction, holds them."""
+    if not path.is_file():
+        raise OntologyError(f"There is no file {path}, expected a table id;...;prediction. Check the path.")
+    contents = table.read(read_text(path), path.name, predictions=True)
+    by_id = {concept.id: concept for concept in reversed(ontology.concepts)}
+    unknown = tuple(concept.id for concept in contents.concepts if concept.id not in by_id)
+    if not contents.concepts or len(unknown) == len(contents.concepts):
+        raise OntologyError(
+            f"None of the {len(contents.concepts):,} ids in {path.name} is in {ontology.report.source}, expected ids "
+            f"like {ontology.concepts[0].id}. Name the ontology that the predictions are about."
+        )
+    concepts = tuple(_complete(concept, by_id.get(concept.id)) for concept in contents.concepts)
+    return Predictions(
+        concepts=concepts,
+        answers=contents.predictions,
+        rule=id_rule(ontology.report.prefix, [*by_id, *(concept.id for concept in concepts)]),
+        labels={curie: concept.label for curie, concept in by_id.items()},
+        unknown=unknown,
+        problems=contents.problems,
+        columns=contents.columns,
+        sha256=fetch.file_hash(path),
+    )
+
+
+def _complete(concept: Concept, known: Concept | None) -> Concept:
+    """The file's row, with the ontology's label, counts and the rest where the row has none."""
+    if known is None:
+        return concept
+    return dataclasses.replace(
+        known,
+        label=concept.label or known.label,
+        obsolete=concept.obsolete or known.obsolete,
+        annotations=known.annotations if math.isnan(concept.annotations) else concept.annotations,
+        web_count=known.web_count if math.isnan(concept.web_count) else concept.web_count,
+        source=concept.source,
+    )
