@@ -28,7 +28,19 @@ from explorer.benchmarks.benchmark import Benchmark, LeftOut, Loaded, Parsed, So
 from explorer.errors import UsageError
 from explorer.settings import Settings
 
-__all__ = ["BENCHMARKS", "Benchmark", "LeftOut", "Loaded", "Parsed", "SourceFile", "find", "load", "names"]
+__all__ = [
+    "BENCHMARKS",
+    "Benchmark",
+    "LeftOut",
+    "Loaded",
+    "Parsed",
+    "SourceFile",
+    "available",
+    "find",
+    "load",
+    "missing",
+    "names",
+]
 
 BENCHMARKS: dict[str, Benchmark] = {
     **blimp.BENCHMARKS,
@@ -57,6 +69,17 @@ def find(name: str, settings: Settings) -> Benchmark:
     near = difflib.get_close_matches(name, names(settings), n=1)
     guess = f" Did you mean {near[0]}?" if near else ""
     raise UsageError(f"There is no benchmark {name!r}.{guess} `python -m explorer benchmarks` lists all.")
+
+
+def available(settings: Settings) -> list[str]:
+    """The names of the benchmarks whose files (of the default splits) are on this machine."""
+    return [name for name in names(settings) if not missing(find(name, settings), settings)]
+
+
+def missing(benchmark: Benchmark, settings: Settings) -> list[SourceFile]:
+    """The files of its default splits that a benchmark still lacks on this machine."""
+    here = sources.local(benchmark, settings, benchmark.default_splits)
+    return [file for file in sources.needed(benchmark, benchmark.default_splits) if file.path not in here]
 
 
 def load(

@@ -1,0 +1,318 @@
+"""Instances → requests: every space and delimiter is decided here.
+
+    requests(instance)                      what a model is asked, in the project's own convention ("natural")
+    requests(instance, preset="lm-eval")    as lm-evaluation-harness 0.4 asks; "minicons": bare sentences
+    option_texts(instance)                  each option as running text, without prompt words
+    differing_spans(first, second)          where two texts differ, for scoring only what differs
+
+`FORMATS` has a line for each kind of prompt; a prompt that no preset changes is the same in all.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from explorer.errors import UsageError
+from explorer.records import Condition, Factor, Instance, Request
+from explorer.scoring.policy import PRESETS
+
+Span = tuple[int, int]  # first character, character after the last
+Joining = Literal["stripped", "file"]
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What a caller may choose: the preset, demonstrations for a labelled set, how regions are joined."""
+
+    preset: str = "natural"
+    demonstrations: Sequence[Instance] = ()
+    regions: Joining = "stripped"
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """How the instances of one format are asked and read."""
+
+    ask: Callable[[Instance, Options], list[Request]]
+    texts: Callable[[Instance], tuple[str, ...]]
+
+
+def requests(
+    instance: Instance,
+    preset: str = "natural",
+    *,
+    demonstrations: Sequence[Instance] = (),
+    regions: Joining = "stripped",
+) -> list[Request]:
+    """The requests of an instance, in the order of its options (for SyntaxGym: of its conditions and regions)."""
+    if preset not in PRESETS:
+        raise UsageError(f"There is no preset {preset!r}; there are {', '.join(PRESETS)}.")
+    return _format(instance).ask(instance, Options(preset, demonstrations, regions))
+
+
+def option_texts(instance: Instance) -> tuple[str, ...]:
+    """Each option as it would stand in running text, without prompt words; the text alone where options share it.
+
+    Pairs: the sentences. Choices: premise and alternative, goal and solution, the sentence with the option filled in.
+    Cloze: the whole passage. Regions: the sentence of each condition. Labelled, concept, text: the one text.
+    """
+    return _format(instance).texts(instance)
+
+
+def differing_spans(first: str, second: str) -> tuple[tuple[Span, ...], tuple[Span, ...]]:
+    """The character spans of words and signs that one text has and the other has not, for each text.
+
+    What is shared is found by difflib, as in CrowS-Pairs' own metric, there over tokens and here over words, so that
+    it is the same for every tokenizer.
+    """
+    ours, theirs = _words(first), _words(second)
+    matcher = difflib.SequenceMatcher(None, [word for word, _ in ours], [word for word, _ in theirs], autojunk=False)
+    changes = [bounds for what, *bounds in matcher.get_opcodes() if what != "equal"]
+    return (
+        tuple(_whole(ours[begin:end]) for begin, end, _, _ in changes if begin < end),
+        tuple(_whole(theirs[begin:end]) for _, _, begin, end in changes if begin < end),
+    )
+
+
+def _words(text: str) -> list[tuple[str, Span]]:
+    return [(match[0], match.span()) for match in re.finditer(r"\w+|[^\w\s]", text)]
+
+
+def _whole(words: Sequence[tuple[str, Span]]) -> Span:
+    return words[0][1][0], words[-1][1][1]
+
+
+def label_words(instance: Instance) -> tuple[str, ...]:
+    """How a labelled set's classes are called in a prompt, in the order of the instance's options."""
+    named = WORDS.get(instance.format, {})
+    return tuple(named.get(option) or _split_camel(option) for option in instance.options)
+
+
+def sentence(condition: Condition, regions: Joining = "stripped") -> str:
+    """The text of a SyntaxGym condition."""
+    return "".join(piece for _, piece in _pieces(condition, regions))
+
+
+# --- pairs
+
+
+def _ask_sentences(instance: Instance, options: Options) -> list[Request]:
+    # The harness puts its delimiter, a blank, before the sentence even where there is no context.
+    blank = " " if options.preset == "lm-eval" else ""
+    return [Request(instance.id, i, "", blank + text) for i, text in enumerate(instance.options)]
+
+
+def _ask_bare(instance: Instance, options: Options) -> list[Request]:
+    return [Request(instance.id, i, "", text) for i, text in enumerate(instance.options)]
+
+
+def _options(instance: Instance) -> tuple[str, ...]:
+    return instance.options
+
+
+# --- choices
+
+
+def _ask_choice(instance: Instance, options: Options) -> list[Request]:
+    blank = "" if not instance.context or instance.context[-1].isspace() else " "
+    return [Request(instance.id, i, instance.context, blank + text) for i, text in enumerate(instance.options)]
+
+
+def _ask_piqa(instance: Instance, options: Options) -> list[Request]:
+    context = f"Question: {instance.context}\nAnswer:"
+    return [Request(instance.id, i, context, f" {text}") for i, text in enumerate(instance.options)]
+
+
+CONNECTORS = {"cause": "because", "effect": "therefore"}
+
+
+def _ask_copa(instance: Instance, options: Options) -> list[Request]:
+    """Premise without its full stop, connector; alternative with a small first letter (also "i", as the harness)."""
+    premise = instance.context.strip()
+    # The harness drops the last character, whatever it is.
+    premise = premise[:-1] if options.preset == "lm-eval" else premise.removesuffix(".")
+    context = f"{premise} {CONNECTORS[instance.extra['question']]}"
+    texts = instance.options if options.preset == "lm-eval" else [text.strip() for text in instance.options]
+    return [Request(instance.id, i, context, f" {text[:1].lower()}{text[1:]}") for i, text in enumerate(texts)]
+
+
+def _ask_winogrande(instance: Instance, options: Options) -> list[Request]:
+    """Partial evaluation: the option stands in the context, the rest of the sentence is scored for each."""
+    before, _, rest = instance.context.partition("_")
+    if not rest.strip():  # nothing is left to score: the option itself is
+        return [Request(instance.id, i, before, text + rest) for i, text in enumerate(instance.options)]
+    if options.preset == "lm-eval":
+        rest = " " + rest.strip()
+    return [Request(instance.id, i, before + text, rest) for i, text in enumerate(instance.options)]
+
+
+def _context_and_option(instance: Instance) -> tuple[str, ...]:
+    return tuple(f"{instance.context.strip()} {text.strip()}".strip() for text in instance.options)
+
+
+def _gap_filled(instance: Instance) -> tuple[str, ...]:
+    return tuple(instance.context.replace("_", text, 1) for text in instance.options)
+
+
+# --- cloze
+
+
+def _ask_cloze(instance: Instance, options: Options) -> list[Request]:
+    return [Request(instance.id, 0, instance.context, f" {instance.options[0]}", "target")]
+
+
+def _passage(instance: Instance) -> tuple[str, ...]:
+    return (f"{instance.context} {instance.options[0]}",)
+
+
+# --- regions
+
+
+def _ask_regions(instance: Instance, options: Options) -> list[Request]:
+    """A request a region after all earlier ones; `part` is the region's number, counted from 1 as formulas do.
+
+    An empty region is not asked: its surprisal is 0.
+    """
+    asked = []
+    for i, condition in enumerate(instance.conditions):
+        context = ""
+        for number, piece in _pieces(condition, options.regions):
+            factors: dict[str, Factor] = {"condition": condition.name, "part": number}
+            asked.append(Request(instance.id, i, context, piece, "region", factors))
+            context += piece
+    return asked
+
+
+def _pieces(condition: Condition, joining: Joining) -> list[tuple[int, str]]:
+    """(region number, its text with the blank before it) of each region that is not empty.
+
+    "stripped" parts regions by one blank, with none before . , ? !; "file" keeps the blanks at their edges as they
+    are and puts one blank between.
+    """
+    pieces: list[tuple[int, str]] = []
+    for number, text in enumerate(condition.regions, 1):
+        bare = text.strip()
+        if not bare:
+            continue
+        if joining == "stripped":
+            text = bare
+        blank = "" if not pieces or (joining == "stripped" and bare[0] in ".,?!") else " "
+        pieces.append((number, blank + text))
+    return pieces
+
+
+def _condition_sentences(instance: Instance) -> tuple[str, ...]:
+    return tuple(sentence(condition) for condition in instance.conditions)
+
+
+# --- labelled sets
+
+
+WORDS: Mapping[str, Mapping[str, str]] = {
+    "wnli": {"not_entailment": "not entailment"},
+    "rte": {"not_entailment": "not entailment"},
+    "trec": {
+        "ABBR": "abbreviation",
+        "ENTY": "entity",
+        "DESC": "description",
+        "HUM": "person",
+        "LOC": "location",
+        "NUM": "number",
+    },
+}
+TRUE_FALSE = {"entailment": "True", "not_entailment": "False"}
+
+
+def _split_camel(name: str) -> str:
+    """The name itself, or for "WrittenWork" its words: "written work"."""
+    if re.fullmatch(r"([A-Z][a-z]+)+", name):
+        return re.sub(r"(?<!^)(?=[A-Z])", " ", name).lower()
+    return name
+
+
+def _ask_label(instance: Instance, options: Options) -> list[Request]:
+    """Text, then "Label:", and each class as the continuation; demonstrations stand before, parted by empty lines."""
+    entailment = instance.format in ("wnli", "rte")
+    if options.preset == "lm-eval" and entailment:
+        blocks = [_true_or_false(shot) + " " + TRUE_FALSE[shot.options[_gold(shot)]] for shot in options.demonstrations]
+        context = "\n\n".join([*blocks, _true_or_false(instance)])
+        words = tuple(TRUE_FALSE[option] for option in instance.options)
+    else:
+        blocks = [f"{_label_text(shot)}\nLabel: {label_words(shot)[_gold(shot)]}" for shot in options.demonstrations]
+        context = "\n\n".join([*blocks, f"{_label_text(instance)}\nLabel:"])
+        words = label_words(instance)
+    factors = {"k": len(options.demonstrations)}
+    return [Request(instance.id, i, context, f" {word}", "label", factors) for i, word in enumerate(words)]
+
+
+def _gold(shot: Instance) -> int:
+    if shot.gold is None:
+        raise UsageError(f"{shot.id} has no label, so it cannot be a demonstration. Leave it out.")
+    return shot.gold
+
+
+def _true_or_false(instance: Instance) -> str:
+    return f"{instance.context}\nQuestion: {instance.second} True or False?\nAnswer:"
+
+
+def _label_text(instance: Instance) -> str:
+    # DBpedia's sentences are parted by tabs.
+    first = instance.context.replace("\t", " ").strip()
+    return f"Sentence 1: {first}\nSentence 2: {instance.second.strip()}" if instance.second else first
+
+
+def _labelled_text(instance: Instance) -> tuple[str, ...]:
+    first = instance.context.replace("\t", " ").strip()
+    return (f"{first} {instance.second.strip()}".strip(),)
+
+
+# --- concepts and texts
+
+
+ONTOLOGIES = {"GO": "Gene Ontology", "UBERON": "Uberon Ontology"}
+
+
+def _ask_concept(instance: Instance, options: Options) -> list[Request]:
+    """The completion prompt of Bombieri et al. (2024); the digits of the identifier are scored."""
+    prefix, _, digits = instance.options[0].partition(":")
+    ontology = ONTOLOGIES.get(prefix, f"{prefix} ontology")
+    context = f"In the {ontology}, the {prefix} ID of the label '{instance.context}' is {prefix}:"
+    return [Request(instance.id, 0, context, digits, "target")]
+
+
+def _ask_text(instance: Instance, options: Options) -> list[Request]:
+    return [Request(instance.id, 0, "", instance.context, "target")]
+
+
+def _context(instance: Instance) -> tuple[str, ...]:
+    return (instance.context,)
+
+
+FORMATS: dict[str, Format] = {
+    "sentence": Format(_ask_sentences, _options),
+    "crows_pairs": Format(_ask_bare, _options),
+    "choice": Format(_ask_choice, _context_and_option),
+    "piqa": Format(_ask_piqa, _context_and_option),
+    "copa": Format(_ask_copa, _context_and_option),
+    "winogrande": Format(_ask_winogrande, _gap_filled),
+    "cloze": Format(_ask_cloze, _passage),
+    "syntaxgym": Format(_ask_regions, _condition_sentences),
+    "labelled": Format(_ask_label, _labelled_text),
+    "wnli": Format(_ask_label, _labelled_text),
+    "rte": Format(_ask_label, _labelled_text),
+    "trec": Format(_ask_label, _labelled_text),
+    "dbpedia14": Format(_ask_label, _labelled_text),
+    "concept": Format(_ask_concept, _context),
+    "text": Format(_ask_text, _context),
+}
+
+
+def _format(instance: Instance) -> Format:
+    try:
+        return FORMATS[instance.format]
+    except KeyError:
+        raise UsageError(f"{instance.id} has the format {instance.format!r}; there are {', '.join(FORMATS)}.") from None
