@@ -1,0 +1,90 @@
+"""How well does a score tell right answers from wrong ones?"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from explorer.stats.bootstrap import RESAMPLES
+from explorer.stats.gaps import drop_gaps, numbers, ties_wrong
+
+
+@dataclass(frozen=True, slots=True)
+class Auc:
+    """The chance that a right answer has the higher score (ties half), with its bootstrap interval."""
+
+    value: float
+    low: float
+    high: float
+    n: int
+    right: int
+    left_out: int = 0
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RocCurve:
+    """The corners of a ROC curve from (0, 0) to (1, 1)."""
+
+    false_positive: tuple[float, ...]
+    true_positive: tuple[float, ...]
+
+
+def auc(
+    right: ArrayLike,
+    scores: ArrayLike,
+    groups: ArrayLike | None = None,
+    *,
+    level: float = 0.95,
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+) -> Auc:
+    """The area under the ROC curve of the scores for outcomes (ties wrong), with its percentile interval."""
+    from sklearn.metrics import roc_auc_score
+
+    columns = (ties_wrong(right), numbers(scores), *(() if groups is None else (groups,)))
+    (outcome, score, *names), left_out = drop_gaps(*columns)
+    correct = int(outcome.sum())
+    if correct in (0, outcome.size):
+        reason = "every outcome is the same" if outcome.size else "no items"
+        return Auc(math.nan, math.nan, math.nan, outcome.size, correct, left_out, reason)
+    units = np.unique(names[0], return_inverse=True)[1] if names else np.arange(outcome.size)
+    drawn = _resampled(outcome, score, units, resamples, np.random.default_rng(seed))
+    defined = drawn[np.isfinite(drawn)]
+    reason = f"{drawn.size - defined.size} resamples of one class left out" if defined.size < drawn.size else ""
+    ends = np.quantile(defined, ((1 - level) / 2, (1 + level) / 2)) if defined.size else (math.nan, math.nan)
+    value = float(roc_auc_score(outcome, score))
+    return Auc(value, float(ends[0]), float(ends[1]), outcome.size, correct, left_out, reason)
+
+
+def roc_curve(right: ArrayLike, scores: ArrayLike) -> RocCurve:
+    """The ROC curve of the scores for outcomes (ties wrong); empty where all outcomes are the same."""
+    from sklearn.metrics import roc_curve as sklearn_roc_curve
+
+    (outcome, score), _ = drop_gaps(ties_wrong(right), numbers(scores))
+    if outcome.sum() in (0, outcome.size):
+        return RocCurve((), ())
+    false_positive, true_positive, _ = sklearn_roc_curve(outcome, score)
+    return RocCurve(tuple(false_positive.tolist()), tuple(true_positive.tolist()))
+
+
+def _resampled(
+    outcome: np.ndarray, score: np.ndarray, units: np.ndarray, resamples: int, rng: np.random.Generator
+) -> np.ndarray:
+    """The AUC of each resample, drawn as weights so that the scores are sorted once instead of every time."""
+    order = np.argsort(score, kind="stable")
+    outcome, units = outcome[order], units[order]
+    starts = np.flatnonzero(np.append(True, np.diff(score[order]) > 0))  # the first row of each distinct score
+    size = int(units.max()) + 1
+    found = np.empty(resamples)
+    for i in range(resamples):
+        weights = np.bincount(rng.integers(0, size, size), minlength=size)[units].astype(float)
+        right = np.add.reduceat(weights * outcome, starts)
+        wrong = np.add.reduceat(weights * (1 - outcome), starts)
+        pairs = right.sum() * wrong.sum()
+        below = np.cumsum(wrong) - wrong
+        found[i] = (right @ (below + wrong / 2)) / pairs if pairs else math.nan
+    return found

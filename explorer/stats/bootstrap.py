@@ -1,0 +1,134 @@
+"""Intervals from resampling: items, or whole groups of items where items of a group go together."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from explorer.stats.gaps import drop_gaps, numbers
+
+Method = Literal["percentile", "BCa"]
+RESAMPLES = 2_000
+_CELLS = 2_000_000  # numbers held at once while resampling
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """A number with its bootstrap interval; `units` is how many items or groups were resampled."""
+
+    value: float
+    low: float
+    high: float
+    n: int
+    units: int
+    left_out: int = 0
+    reason: str = ""
+
+
+def bootstrap_mean(
+    values: ArrayLike,
+    groups: ArrayLike | None = None,
+    *,
+    macro: bool = False,
+    method: Method = "percentile",
+    level: float = 0.95,
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+) -> Interval:
+    """The mean with its interval over items, or over groups where `groups` names each item's.
+
+    With `macro` every group weighs the same (the mean of group means), else every item does.
+    """
+    columns = (numbers(values), *(() if groups is None else (groups,)))
+    (kept, *names), left_out = drop_gaps(*columns)
+    if not kept.size:
+        return Interval(math.nan, math.nan, math.nan, 0, 0, left_out, "no values")
+    sums, sizes = _sums(kept, names[0]) if names else (kept, np.ones_like(kept))
+    if macro:
+        sums, sizes = sums / sizes, np.ones_like(sizes)
+    value = float(sums.sum() / sizes.sum())
+
+    def mean_of(total: np.ndarray, count: np.ndarray, axis: int = -1) -> np.ndarray:
+        return total.sum(axis) / count.sum(axis)
+
+    low, high, reason = _resample((sums, sizes), mean_of, method, level, resamples, seed, vectorized=True)
+    return Interval(value, low, high, kept.size, sums.size, left_out, reason)
+
+
+def bootstrap(
+    statistic: Callable[..., float],
+    *columns: ArrayLike,
+    groups: ArrayLike | None = None,
+    method: Method = "percentile",
+    level: float = 0.95,
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+) -> Interval:
+    """Any statistic of the columns with its interval over rows, or over groups of rows."""
+    (*kept, names), left_out = drop_gaps(*columns, np.arange(len(np.asarray(columns[0]))) if groups is None else groups)
+    n = kept[0].size
+    if not n:
+        return Interval(math.nan, math.nan, math.nan, 0, 0, left_out, "no values")
+    _, codes = np.unique(names, return_inverse=True)
+    members = np.split(np.argsort(codes, kind="stable"), np.cumsum(np.bincount(codes))[:-1])
+
+    def statistic_of(drawn: np.ndarray) -> float:
+        rows = np.concatenate([members[int(unit)] for unit in drawn])
+        return statistic(*(column[rows] for column in kept))
+
+    units = (np.arange(len(members)),)
+    low, high, reason = _resample(units, statistic_of, method, level, resamples, seed, vectorized=False)
+    return Interval(float(statistic(*kept)), low, high, n, len(members), left_out, reason)
+
+
+def _sums(values: np.ndarray, names: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    _, codes = np.unique(names, return_inverse=True)
+    return np.bincount(codes, values), np.bincount(codes).astype(float)
+
+
+def _resample(
+    units: tuple[np.ndarray, ...],
+    statistic: Callable[..., np.ndarray | float],
+    method: Method,
+    level: float,
+    resamples: int,
+    seed: int,
+    *,
+    vectorized: bool,
+) -> tuple[float, float, str]:
+    from scipy.stats import DegenerateDataWarning
+    from scipy.stats import bootstrap as scipy_bootstrap
+
+    size = units[0].size
+    if size < 2:
+        return math.nan, math.nan, "one item or group has no interval"
+    with np.errstate(invalid="ignore", divide="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore", DegenerateDataWarning)  # handled below
+        found = scipy_bootstrap(
+            units,
+            statistic,
+            paired=True,
+            vectorized=vectorized,
+            n_resamples=resamples,
+            batch=max(1, _CELLS // size) if vectorized else None,
+            confidence_level=level,
+            method=method,
+            rng=np.random.default_rng(seed),
+        )
+    low, high = (float(end) for end in found.confidence_interval)
+    values = found.bootstrap_distribution.ravel()
+    defined = values[np.isfinite(values)]
+    if not defined.size:
+        return math.nan, math.nan, "the statistic is not defined on any resample"
+    if np.all(defined == defined[0]):  # where BCa's acceleration is 0 / 0
+        return float(defined[0]), float(defined[0]), ""
+    if defined.size < values.size:
+        low, high = (float(end) for end in np.quantile(defined, ((1 - level) / 2, (1 + level) / 2)))
+        return low, high, f"percentile interval without {values.size - defined.size} undefined resamples"
+    return low, high, ""

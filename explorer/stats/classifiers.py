@@ -1,0 +1,130 @@
+"""Can memorization scores predict which answers are right?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from explorer.stats.auc import Auc, auc
+from explorer.stats.gaps import drop_gaps, numbers, ties_wrong
+
+if TYPE_CHECKING:
+    from sklearn.pipeline import Pipeline
+
+FOLDS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Classifier:
+    """How well a classifier predicts correctness, in its own training data and cross-validated, beside the majority."""
+
+    kind: str
+    macro_f1: float  # pooled out-of-fold predictions
+    macro_f1_in_sample: float
+    macro_f1_majority: float  # p / (1 + p) of the larger class
+    auc: Auc  # pooled out-of-fold decision scores
+    auc_in_sample: float
+    n: int
+    right: int
+    folds: int
+    left_out: int = 0
+    reason: str = ""
+
+
+def logistic_regression() -> Pipeline:
+    """scikit-learn's logistic regression with its default penalty, on standardized features."""
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    return make_pipeline(StandardScaler(), LogisticRegression())
+
+
+def polynomial_svm() -> Pipeline:
+    """A support vector machine with a polynomial kernel of degree 3, on standardized features."""
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+    from sklearn.svm import SVC
+
+    return make_pipeline(StandardScaler(), SVC(kernel="poly", degree=3))
+
+
+KINDS = {"logistic": logistic_regression, "svm": polynomial_svm}
+
+
+def classify(
+    right: ArrayLike,
+    *features: ArrayLike,
+    texts: Sequence[str],
+    kind: str = "logistic",
+    folds: int = FOLDS,
+    seed: int = 0,
+) -> Classifier:
+    """A classifier of outcomes (ties wrong) by features, stratified and cross-validated with equal texts in one fold.
+
+    The scaler is fitted inside each fold. Fewer folds are used, and said, where the rarer class has fewer texts.
+    """
+    from sklearn.metrics import f1_score, roc_auc_score
+
+    (outcome, names, *columns), left_out = drop_gaps(
+        ties_wrong(right), np.asarray(texts, dtype=object), *map(numbers, features)
+    )
+    correct = int(outcome.sum())
+    share = max(correct, outcome.size - correct) / outcome.size if outcome.size else math.nan
+    majority = share / (1 + share)
+    _, groups = np.unique(names.astype(str), return_inverse=True)
+    usable = min(folds, *(np.unique(groups[outcome == side]).size for side in (0, 1)))
+    if usable < 2:
+        return _unfitted(kind, majority, outcome, left_out, _why_not(outcome))
+    table = np.column_stack(columns)
+    whole = KINDS[kind]().fit(table, outcome)
+    decision, predicted = _out_of_fold(kind, table, outcome, groups, usable, seed)
+    if np.isnan(decision).any():
+        return _unfitted(kind, majority, outcome, left_out, "one text holds nearly all items of a class")
+    return Classifier(
+        kind=kind,
+        macro_f1=float(f1_score(outcome, predicted, average="macro", zero_division=0)),
+        macro_f1_in_sample=float(f1_score(outcome, whole.predict(table), average="macro", zero_division=0)),
+        macro_f1_majority=majority,
+        auc=auc(outcome, decision, groups, seed=seed),
+        auc_in_sample=float(roc_auc_score(outcome, whole.decision_function(table))),
+        n=outcome.size,
+        right=correct,
+        folds=usable,
+        left_out=left_out,
+        reason="" if usable == folds else f"{usable} folds instead of {folds}: the rarer class has {usable} texts",
+    )
+
+
+def _out_of_fold(
+    kind: str, table: np.ndarray, outcome: np.ndarray, groups: np.ndarray, folds: int, seed: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Decision score and prediction of each row by a model that has not seen it; nan where none could be fitted."""
+    from sklearn.model_selection import StratifiedGroupKFold
+
+    decision, predicted = np.full(outcome.size, np.nan), np.full(outcome.size, np.nan)
+    splitter = StratifiedGroupKFold(n_splits=folds, shuffle=True, random_state=seed)
+    for train, test in splitter.split(table, outcome, groups):
+        if np.ptp(outcome[train]) > 0:
+            model = KINDS[kind]().fit(table[train], outcome[train])
+            decision[test], predicted[test] = model.decision_function(table[test]), model.predict(table[test])
+    return decision, predicted
+
+
+def _why_not(outcome: np.ndarray) -> str:
+    if not outcome.size:
+        return "no items"
+    if np.ptp(outcome) == 0:
+        return "every outcome is right" if outcome[0] else "every outcome is wrong"
+    return "the rarer class has a single text, which cannot be both learned from and tested on"
+
+
+def _unfitted(kind: str, majority: float, outcome: np.ndarray, left_out: int, reason: str) -> Classifier:
+    nan, right = math.nan, int(outcome.sum())
+    nothing = Auc(nan, nan, nan, outcome.size, right, left_out, reason)
+    return Classifier(kind, nan, nan, majority, nothing, nan, outcome.size, right, 0, left_out, reason)

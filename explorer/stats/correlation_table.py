@@ -1,0 +1,43 @@
+"""Which of many measures go together over the same items?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import combinations
+
+from numpy.typing import ArrayLike
+
+from explorer.stats.multiple import correct
+from explorer.stats.spearman import RankCorrelation, spearman, spearman_within
+
+
+@dataclass(frozen=True, slots=True)
+class MeasurePair:
+    """The rank correlation of two measures, pooled over all items or within groups, and its adjusted p."""
+
+    first: str
+    second: str
+    correlation: RankCorrelation
+    adjusted_p: float
+
+
+def correlation_table(
+    measures: Mapping[str, ArrayLike],
+    groups: ArrayLike | None = None,
+    *,
+    permutations: int = 10_000,
+    resamples: int = 1_000,
+    seed: int = 0,
+) -> tuple[MeasurePair, ...]:
+    """Every pair of measures once, pooled or within `groups`, Benjamini-Hochberg over the pairs that are defined."""
+    pairs = list(combinations(measures, 2))
+    chance = {"permutations": permutations, "resamples": resamples, "seed": seed}
+    found = [
+        spearman(measures[a], measures[b], **chance)
+        if groups is None
+        else spearman_within(measures[a], measures[b], groups, **chance)
+        for a, b in pairs
+    ]
+    adjusted = correct([one.p for one in found], "benjamini-hochberg").p
+    return tuple(MeasurePair(a, b, one, p) for (a, b), one, p in zip(pairs, found, adjusted))

@@ -1,0 +1,45 @@
+"""Do two judges agree beyond chance?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from explorer.stats.gaps import drop_gaps
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """Cohen's kappa with its normal interval; `agreed` is the plain share of equal verdicts."""
+
+    kappa: float
+    low: float
+    high: float
+    agreed: float
+    n: int
+    left_out: int = 0
+    reason: str = ""
+
+
+def kappa(first: Sequence[str | None], second: Sequence[str | None], *, level: float = 0.95) -> Agreement:
+    """Cohen's kappa of two judges' verdicts; items that one of them has not judged (None) are left out."""
+    from scipy.stats import norm
+    from sklearn.metrics import confusion_matrix
+    from statsmodels.stats.inter_rater import cohens_kappa
+
+    (a, b), left_out = drop_gaps(np.asarray(first, dtype=object), np.asarray(second, dtype=object))
+    if not a.size:
+        return Agreement(math.nan, math.nan, math.nan, math.nan, 0, left_out, "no item that both have judged")
+    agreed = float((a == b).mean())
+    labels = sorted({*a.tolist(), *b.tolist()})
+    if len(labels) == 1:
+        reason = "both gave one and the same verdict throughout"
+        return Agreement(math.nan, math.nan, math.nan, agreed, a.size, left_out, reason)
+    with np.errstate(invalid="ignore"):
+        found = cohens_kappa(confusion_matrix(a.tolist(), b.tolist(), labels=labels))
+    reach = float(norm.ppf((1 + level) / 2)) * math.sqrt(max(found.var_kappa, 0.0))  # rounding may put it below 0
+    value = float(found.kappa)
+    return Agreement(value, max(-1.0, value - reach), min(1.0, value + reach), agreed, a.size, left_out)

@@ -1,0 +1,153 @@
+"""Does a score go with being right?"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from explorer.stats.gaps import drop_gaps, numbers, ties_wrong
+from explorer.stats.separation import separation
+
+
+@dataclass(frozen=True, slots=True)
+class Slope:
+    """The change in log odds of being right per unit of a feature and per standard deviation of it (over n)."""
+
+    name: str
+    estimate: float
+    low: float
+    high: float
+    se: float
+    z: float
+    p: float
+    stars: str
+    per_sd: float
+
+
+@dataclass(frozen=True, slots=True)
+class LogisticFit:
+    """An unpenalized logistic regression; with a reason, there are no numbers."""
+
+    intercept: float
+    slopes: tuple[Slope, ...]
+    covariance: tuple[tuple[float, ...], ...]  # of intercept and slopes, per unit
+    loglik: float
+    n: int
+    right: int
+    left_out: int = 0
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class LogisticCurve:
+    """The fitted chance of being right at each x, with its pointwise band."""
+
+    x: tuple[float, ...]
+    chance: tuple[float, ...]
+    low: tuple[float, ...]
+    high: tuple[float, ...]
+
+
+def logistic(right: ArrayLike, *features: ArrayLike, names: Sequence[str] = (), level: float = 0.95) -> LogisticFit:
+    """Outcomes (ties wrong) regressed on one or more features by maximum likelihood, with Wald intervals.
+
+    Constant outcomes, constant, identical and collinear features and separation are named instead of fitted.
+    """
+    import statsmodels.api as sm
+    from scipy.stats import norm
+
+    labels = tuple(names) or tuple(f"x{number}" for number in range(1, len(features) + 1))
+    (outcome, *columns), left_out = drop_gaps(ties_wrong(right), *map(numbers, features))
+    problem = _problem(outcome, columns, labels)
+    if problem:
+        return _unfitted(outcome, labels, left_out, problem)
+    table = np.column_stack(columns)
+    center, spread = table.mean(axis=0), table.std(axis=0)
+    # Standardized features keep Newton's steps well scaled whatever the unit of the score.
+    design = sm.add_constant((table - center) / spread, has_constant="add")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        fit = sm.Logit(outcome, design).fit(disp=0, maxiter=100)
+    if not fit.mle_retvals["converged"]:
+        return _unfitted(outcome, labels, left_out, "the fit did not converge")
+    back = np.diag(np.append(1.0, 1.0 / spread))
+    back[0, 1:] = -center / spread
+    per_unit, covariance = back @ fit.params, back @ fit.cov_params() @ back.T
+    reach = norm.ppf((1 + level) / 2)
+    slopes = tuple(
+        Slope(
+            name=name,
+            estimate=float(per_unit[i]),
+            low=float(per_unit[i] - reach * fit.bse[i] / spread[i - 1]),
+            high=float(per_unit[i] + reach * fit.bse[i] / spread[i - 1]),
+            se=float(fit.bse[i] / spread[i - 1]),
+            z=float(fit.tvalues[i]),
+            p=float(fit.pvalues[i]),
+            stars=stars(float(fit.pvalues[i])),
+            per_sd=float(fit.params[i]),
+        )
+        for i, name in enumerate(labels, start=1)
+    )
+    return LogisticFit(
+        intercept=float(per_unit[0]),
+        slopes=slopes,
+        covariance=tuple(map(tuple, covariance.tolist())),
+        loglik=float(fit.llf),
+        n=outcome.size,
+        right=int(outcome.sum()),
+        left_out=left_out,
+    )
+
+
+def logistic_curve(fit: LogisticFit, x: ArrayLike, *, level: float = 0.95) -> LogisticCurve:
+    """The curve of a fit on one feature; the band is the Wald interval of the log odds, turned into chances."""
+    from scipy.special import expit
+    from scipy.stats import norm
+
+    at = numbers(x)
+    if fit.reason or len(fit.slopes) != 1:
+        gaps = (math.nan,) * at.size
+        return LogisticCurve(tuple(at.tolist()), gaps, gaps, gaps)
+    design = np.column_stack([np.ones(at.size), at])
+    odds = design @ np.array([fit.intercept, fit.slopes[0].estimate])
+    variance = np.einsum("ij,jk,ik->i", design, np.array(fit.covariance), design)
+    reach = norm.ppf((1 + level) / 2) * np.sqrt(np.maximum(variance, 0.0))
+    curves = (expit(odds), expit(odds - reach), expit(odds + reach))
+    return LogisticCurve(tuple(at.tolist()), *(tuple(curve.tolist()) for curve in curves))
+
+
+def stars(p: float) -> str:
+    """The paper's marks: *** below .01, ** below .05, * below .1 (lexical popularity, appendix A.5)."""
+    return "*" * sum(p < limit for limit in (0.1, 0.05, 0.01))
+
+
+def _problem(outcome: np.ndarray, columns: list[np.ndarray], names: tuple[str, ...]) -> str:
+    if not outcome.size:
+        return "no rows"
+    if np.ptp(outcome) == 0:
+        return "every outcome is right" if outcome[0] else "every outcome is wrong"
+    constant = [name for name, column in zip(names, columns) if np.ptp(column) == 0]
+    if constant:
+        return f"constant feature: {', '.join(constant)}"
+    for i, first in enumerate(columns):
+        for j in range(i):
+            if np.array_equal(first, columns[j]):
+                return f"identical features: {names[j]}, {names[i]}"
+    table = np.column_stack(columns)
+    design = np.column_stack([np.ones(outcome.size), (table - table.mean(axis=0)) / table.std(axis=0)])
+    if np.linalg.matrix_rank(design) < design.shape[1]:
+        return f"collinear features: {', '.join(names)}"
+    found = separation(outcome, design)
+    return f"{found} by {', '.join(names)}" if found else ""
+
+
+def _unfitted(outcome: np.ndarray, names: tuple[str, ...], left_out: int, reason: str) -> LogisticFit:
+    nan = math.nan
+    slopes = tuple(Slope(name, nan, nan, nan, nan, nan, nan, "", nan) for name in names)
+    covariance = tuple((nan,) * (len(names) + 1) for _ in range(len(names) + 1))
+    return LogisticFit(nan, slopes, covariance, nan, outcome.size, int(outcome.sum()), left_out, reason)

@@ -1,0 +1,43 @@
+"""Is a measure higher where the model is right?"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from explorer.stats.gaps import drop_gaps, numbers, ties_wrong
+
+
+@dataclass(frozen=True, slots=True)
+class PointBiserial:
+    """The point-biserial correlation of correctness and a measure, its Fisher interval and two-sided t-test p."""
+
+    r: float
+    low: float
+    high: float
+    p: float
+    n: int
+    left_out: int = 0
+    reason: str = ""
+
+
+def point_biserial(right: ArrayLike, measure: ArrayLike, *, level: float = 0.95) -> PointBiserial:
+    """The correlation of outcomes (ties wrong) with a measure, positive where right answers have the higher values."""
+    from scipy.stats import pearsonr, pointbiserialr
+
+    (outcome, value), left_out = drop_gaps(ties_wrong(right), numbers(measure))
+    problem = ""
+    if outcome.size < 4:
+        problem = f"{outcome.size} items, at least 4 are needed"
+    elif np.ptp(outcome) == 0:
+        problem = "every outcome is the same"
+    elif np.ptp(value) == 0:
+        problem = "the measure is constant"
+    if problem:
+        return PointBiserial(math.nan, math.nan, math.nan, math.nan, outcome.size, left_out, problem)
+    found = pointbiserialr(outcome, value)
+    low, high = (float(end) for end in pearsonr(outcome, value).confidence_interval(level))
+    return PointBiserial(float(found.statistic), low, high, float(found.pvalue), outcome.size, left_out)

@@ -1,0 +1,122 @@
+"""Are items with a high score answered better than items with a low one?"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from explorer.stats.fisher import AccuracyDifference, fisher
+from explorer.stats.gaps import drop_gaps, numbers, outcomes
+from explorer.stats.proportion import Proportion, proportion
+
+SMALLEST_HALF = 0.40  # below this share ties decide the split, and the rank split stands beside
+TIE_BREAKS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class RankSplit:
+    """Accuracies of two equal halves by rank, ties broken at random: means over the seeds and their 95 % range."""
+
+    low: float
+    high: float
+    difference: float
+    difference_low: float
+    difference_high: float
+    n: int
+    seeds: int
+
+
+@dataclass(frozen=True, slots=True)
+class LowHigh:
+    """Accuracy of the items at or below the median score and of those above it, and the difference high - low."""
+
+    median: float
+    low: Proportion
+    high: Proportion
+    difference: AccuracyDifference
+    rank_split: RankSplit | None  # where a half holds under 40 % of the items
+    n: int
+    left_out: int = 0
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Bin:
+    """Accuracy of the items whose scores lie in one quantile range (lowest, highest and mean score given)."""
+
+    lowest: float
+    highest: float
+    mean: float
+    accuracy: Proportion
+
+
+@dataclass(frozen=True, slots=True)
+class QuantileCurve:
+    """Accuracy per quantile range of the score; fewer bins than asked for where quantiles coincide."""
+
+    bins: tuple[Bin, ...]
+    asked: int
+    n: int
+    left_out: int = 0
+    reason: str = ""
+
+
+def halves(scores: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
+    """Which rows lie at or below the median score and which above it; a row without a score is in neither."""
+    values = numbers(scores)
+    finite = np.isfinite(values)
+    median = np.median(values[finite]) if finite.any() else math.nan
+    return finite & (values <= median), finite & (values > median)
+
+
+def low_high(scores: ArrayLike, right: ArrayLike, *, seed: int = 0) -> LowHigh:
+    """Accuracy (ties of the model half) below and above the median score, ties of the score to the low half."""
+    (score, outcome), left_out = drop_gaps(numbers(scores), outcomes(right))
+    below, above = halves(score)
+    low, high = proportion(outcome[below]), proportion(outcome[above])
+    small = score.size > 0 and min(below.sum(), above.sum()) < SMALLEST_HALF * score.size
+    return LowHigh(
+        median=float(np.median(score)) if score.size else math.nan,
+        low=low,
+        high=high,
+        difference=fisher(outcome[above], outcome[below]),
+        rank_split=rank_split(score, outcome, seed=seed) if small else None,
+        n=score.size,
+        left_out=left_out,
+        reason=f"the halves hold {low.n} and {high.n} items, since scores tie at the median" if small else "",
+    )
+
+
+def rank_split(scores: ArrayLike, right: ArrayLike, *, seeds: int = TIE_BREAKS, seed: int = 0) -> RankSplit:
+    """Accuracy of the lower and upper half by rank, equal scores ordered at random anew for each of `seeds` splits."""
+    (score, outcome), _ = drop_gaps(numbers(scores), outcomes(right))
+    if score.size < 2:
+        return RankSplit(math.nan, math.nan, math.nan, math.nan, math.nan, score.size, 0)
+    rng = np.random.default_rng(seed)
+    half = score.size // 2
+    means = np.empty((seeds, 2))
+    for i in range(seeds):
+        order = np.lexsort((rng.random(score.size), score))
+        means[i] = outcome[order[:half]].mean(), outcome[order[half:]].mean()
+    low, high = means.mean(axis=0)
+    ends = np.quantile(means[:, 1] - means[:, 0], (0.025, 0.975))
+    return RankSplit(float(low), float(high), float(high - low), float(ends[0]), float(ends[1]), score.size, seeds)
+
+
+def quantile_curve(scores: ArrayLike, right: ArrayLike, *, bins: int = 10) -> QuantileCurve:
+    """Accuracy with Wilson intervals per quantile range: a score's bin is the number of edges strictly below it."""
+    (score, outcome), left_out = drop_gaps(numbers(scores), outcomes(right))
+    if not score.size:
+        return QuantileCurve((), bins, 0, left_out, "no items")
+    edges = np.quantile(score, np.arange(1, bins) / bins)
+    index = np.searchsorted(edges, score, side="left")
+    found = []
+    for number in np.unique(index):
+        inside = score[index == number]
+        accuracy = proportion(outcome[index == number])
+        found.append(Bin(float(inside.min()), float(inside.max()), float(inside.mean()), accuracy))
+    reason = "" if len(found) == bins else f"{len(found)} bins instead of {bins}: quantiles coincide"
+    return QuantileCurve(tuple(found), bins, score.size, left_out, reason)

@@ -1,0 +1,67 @@
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import bootstrap as scipy_bootstrap
+
+from explorer.stats.bootstrap import bootstrap, bootstrap_mean
+
+
+def test_the_mean_of_zero_and_one_ranges_over_both():
+    # resamples of (0, 1) have means 0, 1/2, 1 with chances 1/4, 1/2, 1/4
+    found = bootstrap_mean([0, 1])
+    assert (found.value, found.low, found.high, found.units) == (0.5, 0.0, 1.0, 2)
+
+
+def test_bca_equals_scipys():
+    values = np.random.default_rng(3).exponential(size=60)
+    expected = scipy_bootstrap((values,), np.mean, n_resamples=2_000, method="BCa", rng=np.random.default_rng(5))
+    found = bootstrap_mean(values, method="BCa", seed=5)
+    assert (found.low, found.high) == pytest.approx(tuple(expected.confidence_interval), abs=0.02)
+
+
+def test_items_of_a_group_go_together():
+    # four suites of 50 equal items: the interval must be that of four values, not of two hundred
+    groups = np.repeat(["a", "b", "c", "d"], 50)
+    values = np.repeat([0.0, 0.0, 1.0, 1.0], 50)
+    over_items, over_groups = bootstrap_mean(values), bootstrap_mean(values, groups)
+    assert over_items.high - over_items.low < 0.2
+    assert (over_groups.low, over_groups.high, over_groups.units) == (0.0, 1.0, 4)
+
+
+def test_a_macro_mean_weighs_groups_alike():
+    values, groups = [1, 1, 1, 0], ["a", "a", "a", "b"]
+    assert bootstrap_mean(values, groups).value == 0.75
+    assert bootstrap_mean(values, groups, macro=True).value == 0.5
+
+
+def test_any_statistic_over_groups_agrees_with_the_mean():
+    rng = np.random.default_rng(1)
+    groups = rng.integers(0, 12, 90)
+    values = rng.standard_normal(90) + groups
+    slow = bootstrap(lambda x: float(x.mean()), values, groups=groups, seed=9)
+    fast = bootstrap_mean(values, groups, seed=9)
+    assert slow.value == pytest.approx(fast.value)
+    assert (slow.low, slow.high) == pytest.approx((fast.low, fast.high), abs=0.35)
+    assert slow.units == fast.units == 12
+
+
+def test_one_unit_no_value_and_equal_values_are_said_plainly():
+    assert bootstrap_mean([3.0]).reason and math.isnan(bootstrap_mean([3.0]).low)
+    assert bootstrap_mean([math.nan]).reason == "no values" and bootstrap_mean([math.nan]).left_out == 1
+    same = bootstrap_mean([2.0, 2.0, 2.0], method="BCa")
+    assert (same.low, same.value, same.high) == (2.0, 2.0, 2.0)
+
+
+def test_resamples_on_which_a_statistic_is_undefined_are_left_out_and_counted():
+    found = bootstrap(lambda x: float("nan") if np.ptp(x) == 0 else float(np.ptp(x)), [1.0, 2.0, 5.0])
+    assert math.isfinite(found.low) and "undefined resamples" in found.reason
+
+
+@given(st.lists(st.floats(-10, 10), min_size=2, max_size=20), st.integers(0, 99))
+def test_the_interval_lies_within_the_data_and_the_seed_decides_it(values, seed):
+    found = bootstrap_mean(values, resamples=100, seed=seed)
+    assert found == bootstrap_mean(values, resamples=100, seed=seed)
+    assert min(values) - 1e-9 <= found.low <= found.high <= max(values) + 1e-9

@@ -1,0 +1,90 @@
+import math
+
+import numpy as np
+import pytest
+import statsmodels.api as sm
+from scipy.special import expit
+
+from explorer.stats.logistic import logistic, logistic_curve, stars
+
+
+@pytest.fixture(scope="module")
+def table():
+    rng = np.random.default_rng(8)
+    score = rng.normal(-300, 40, 400)
+    right = rng.random(400) < expit(0.3 + 0.02 * (score + 300))
+    return right.astype(float), score
+
+
+def test_two_by_two_table_by_hand():
+    # 3 of 4 right at x = 1, 1 of 4 at x = 0: the odds ratio is (3 / 1) / (1 / 3) = 9
+    found = logistic([1, 1, 1, 0, 1, 0, 0, 0], [1, 1, 1, 1, 0, 0, 0, 0])
+    assert found.slopes[0].estimate == pytest.approx(math.log(9))
+    assert found.intercept == pytest.approx(math.log(1 / 3))
+    # variance 1/3 + 1/1 + 1/1 + 1/3
+    assert found.slopes[0].se == pytest.approx(math.sqrt(8 / 3))
+
+
+def test_equals_statsmodels_on_the_raw_scores(table):
+    right, score = table
+    expected = sm.Logit(right, sm.add_constant(score)).fit(disp=0)
+    found = logistic(right, score, names=["score"])
+    slope = found.slopes[0]
+    assert found.intercept == pytest.approx(expected.params[0], rel=1e-5)
+    assert (slope.estimate, slope.se, slope.p) == pytest.approx(
+        (expected.params[1], expected.bse[1], expected.pvalues[1]), rel=1e-5
+    )
+    assert (slope.low, slope.high) == pytest.approx(tuple(expected.conf_int()[1]), rel=1e-5)
+    assert slope.per_sd == pytest.approx(slope.estimate * score.std())
+    assert slope.stars == "***" and found.loglik == pytest.approx(expected.llf)
+    np.testing.assert_allclose(found.covariance, expected.cov_params(), rtol=1e-4)
+
+
+def test_the_unit_of_the_score_changes_the_slope_and_nothing_else(table):
+    right, score = table
+    one, other = logistic(right, score).slopes[0], logistic(right, score / 1e6).slopes[0]
+    assert other.estimate == pytest.approx(one.estimate * 1e6)
+    assert (other.p, other.per_sd) == pytest.approx((one.p, one.per_sd))
+
+
+def test_the_curve_and_its_band(table):
+    right, score = table
+    fit = logistic(right, score)
+    curve = logistic_curve(fit, [-350, -300, -250])
+    expected = sm.Logit(right, sm.add_constant(score)).fit(disp=0).get_prediction([[1, -350], [1, -300], [1, -250]])
+    np.testing.assert_allclose(curve.chance, expected.predicted, rtol=1e-5)
+    frame = expected.summary_frame(alpha=0.05)
+    np.testing.assert_allclose(curve.low, frame["ci_lower"], rtol=1e-3)
+    np.testing.assert_allclose(curve.high, frame["ci_upper"], rtol=1e-3)
+    assert all(low < chance < high for low, chance, high in zip(curve.low, curve.chance, curve.high))
+
+
+@pytest.mark.parametrize(
+    ("right", "features", "reason"),
+    [
+        ([1, 1, 1], [[1, 2, 3]], "every outcome is right"),
+        ([0, 0.5, 0], [[1, 2, 3]], "every outcome is wrong"),
+        ([1, 0, 1], [[2, 2, 2]], "constant feature: a"),
+        ([1, 0, 1, 0], [[1, 2, 3, 4], [1, 2, 3, 4]], "identical features: a, b"),
+        ([1, 0, 1, 0], [[1, 2, 3, 4], [3, 5, 7, 9]], "collinear features: a, b"),
+        ([0, 0, 1, 1], [[1, 2, 3, 4]], "complete separation by a"),
+        ([0, 0, 1, 1], [[1, 2, 2, 4]], "quasi-complete separation by a"),
+        ([math.nan], [[1]], "no rows"),
+    ],
+)
+def test_what_has_no_estimate_is_named_without_stars(right, features, reason):
+    found = logistic(right, *features, names=["a", "b"][: len(features)])
+    assert found.reason == reason
+    assert all(math.isnan(slope.estimate) and slope.stars == "" for slope in found.slopes)
+    assert all(math.isnan(chance) for chance in logistic_curve(found, [0.0]).chance)
+
+
+def test_a_row_with_a_gap_is_left_out_and_counted(table):
+    right, score = table
+    holed = logistic([*right, 1], [*score, math.nan])
+    assert holed.left_out == 1
+    assert holed.slopes == logistic(right, score).slopes
+
+
+def test_stars():
+    assert [stars(p) for p in (0.001, 0.02, 0.07, 0.3, math.nan)] == ["***", "**", "*", "", ""]

@@ -1,0 +1,39 @@
+import numpy as np
+import pytest
+
+from explorer.stats.separation import separation
+
+
+def design(*columns):
+    return np.column_stack([np.ones(len(columns[0])), *columns]).astype(float)
+
+
+@pytest.mark.parametrize(
+    ("outcome", "x", "expected"),
+    [
+        ([0, 0, 1, 1], [1, 2, 3, 4], "complete separation"),
+        ([1, 1, 0, 0], [1, 2, 3, 4], "complete separation"),
+        ([0, 0, 1, 1], [1, 2, 2, 4], "quasi-complete separation"),
+        ([0, 1, 0, 1], [1, 2, 3, 4], ""),
+        ([0, 1, 1, 1], [0, 0, 1, 1], "quasi-complete separation"),  # every 1 of the feature is right
+    ],
+)
+def test_one_feature(outcome, x, expected):
+    assert separation(np.array(outcome), design(x)) == expected
+
+
+def test_two_features_that_only_together_part_the_outcomes():
+    rng = np.random.default_rng(0)
+    x, z = rng.standard_normal((2, 200))
+    outcome = (x + z > 0.1).astype(int)
+    assert separation(outcome, design(x)) == ""
+    assert separation(outcome, design(x, z)) == "complete separation"
+    outcome[np.argmax(x + z)] = 0
+    assert separation(outcome, design(x, z)) == ""
+
+
+def test_the_unit_of_a_feature_does_not_matter():
+    x = np.array([1, 2, 3, 4.0])
+    for unit in (1e-6, 1e6):
+        assert separation(np.array([0, 0, 1, 1]), design(x * unit)) == "complete separation"
+        assert separation(np.array([0, 1, 0, 1]), design(x * unit)) == ""

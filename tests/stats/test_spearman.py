@@ -1,0 +1,68 @@
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import spearmanr
+
+from explorer.stats.spearman import spearman, spearman_within
+
+pairs = st.lists(st.tuples(st.integers(-9, 9), st.integers(-9, 9)), min_size=3, max_size=8)
+
+
+def test_spearman_of_one_swap():
+    # ranks 1 2 3 against 1 3 2: squared differences 0 + 1 + 1, so 1 - 6 * 2 / (3 * 8) = 0.5
+    assert spearman([1, 2, 3], [10, 30, 20]).rho == pytest.approx(0.5)
+
+
+def test_the_exact_p_of_seven_points_in_order():
+    # of 5,040 orders only the rising and the falling one reach |rho| = 1
+    assert spearman(range(7), range(7)).p == pytest.approx(2 / 5040)
+
+
+def test_ties_share_their_average_rank_as_in_scipy():
+    x, y = [1, 1, 2, 3, 3, 3], [2, 1, 4, 4, 5, 3]
+    assert spearman(x, y).rho == pytest.approx(spearmanr(x, y).statistic)
+
+
+def test_a_random_p_is_reproducible_and_never_zero():
+    x = np.arange(30.0)
+    found = spearman(x, x, permutations=500, resamples=200)
+    assert found.p == pytest.approx(1 / 501)
+    assert found == spearman(x, x, permutations=500, resamples=200)
+
+
+def test_a_constant_measure_and_too_few_pairs_are_named():
+    assert spearman([1, 1, 1], [1, 2, 3]).reason == "a constant measure has no correlation"
+    assert spearman([1, 2, math.nan], [1, 2, 3]).reason.startswith("2 pairs")
+    assert spearman([1, 2, math.nan], [1, 2, 3]).left_out == 1
+
+
+@given(pairs)
+def test_a_monotone_transformation_changes_nothing_and_swapping_the_measures_neither(rows):
+    x, y = (np.array(column, dtype=float) for column in zip(*rows))
+    found, bent, swapped = (spearman(a, b, resamples=0) for a, b in ((x, y), (np.exp(x / 3), y**3), (y, x)))
+    for other in (bent, swapped):
+        assert other.rho == pytest.approx(found.rho, nan_ok=True)
+        assert other.p == pytest.approx(found.p, nan_ok=True)
+    assert math.isnan(found.rho) or -1 - 1e-12 <= found.rho <= 1 + 1e-12
+
+
+def test_within_groups_a_difference_between_groups_plays_no_part():
+    # in each suite the order is reversed, although the suite with the higher x has the higher y
+    x, y = [1, 2, 3, 11, 12, 13], [3, 2, 1, 13, 12, 11]
+    groups = ["a"] * 3 + ["b"] * 3
+    assert spearman(x, y).rho > 0
+    found = spearman_within(x, y, groups, permutations=999)
+    assert found.rho == pytest.approx(-1)
+    # each suite alone reaches -1 or 1 in 1 of 6 orders; both the same sign in 2 of 36
+    assert found.p == pytest.approx(2 / 36, abs=0.03)
+    assert (found.groups, found.n) == (2, 6)
+
+
+def test_within_groups_weighs_a_group_by_its_items_and_leaves_out_constant_ones():
+    x, y = [1, 2, 3, 4, 1, 2, 3, 5, 5, 5], [1, 2, 3, 4, 1, 3, 2, 1, 2, 3]
+    found = spearman_within(x, y, ["a"] * 4 + ["b"] * 3 + ["c"] * 3, permutations=99)
+    assert found.rho == pytest.approx((4 * 1 + 3 * 0.5) / 7)
+    assert (found.groups, found.n, found.left_out) == (2, 7, 3)
