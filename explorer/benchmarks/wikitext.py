@@ -1,0 +1,115 @@
+"""WikiText-2 (Merity et al., 2016) as a source of plain sentences that have nothing to do with a benchmark.
+
+Headings are dropped, the spacing of the Moses tokenizer is undone, and sentences of 4 to 40 words are kept
+(the unrelated prefixes of the priming study).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from explorer.benchmarks import sources
+from explorer.benchmarks.published import address, file
+from explorer.benchmarks.reading import damaged, read_lines
+from explorer.settings import Settings
+
+PATH = "wikitext/wiki.test.raw"
+SHORTEST, LONGEST = 4, 40  # words
+
+
+def load_sentences(settings: Settings, progress: sources.Progress | None = None) -> list[str]:
+    """The sentences of the test set in the order of the text, each once."""
+    path = sources.find_file("WikiText-2", FILE, settings, progress)
+    kept: dict[str, None] = {}
+    for line in read_lines(path):
+        if is_text(line):
+            kept |= dict.fromkeys(text for text in sentences(line) if SHORTEST <= len(text.split()) <= LONGEST)
+    if not kept:
+        raise damaged(path, None, "no sentence", "lines of tokenized text")
+    return list(kept)
+
+
+def is_text(line: str) -> bool:
+    """Whether a line is text: neither empty nor a heading like " = = Career = = "."""
+    bare = line.strip()
+    return bool(bare) and not (bare.startswith("= ") and bare.endswith(" ="))
+
+
+def sentences(line: str) -> list[str]:
+    """The whole sentences of a line of tokens, as plain text.
+
+    Full stops of abbreviations are part of their token ("Col."), so a stop that stands alone ends a sentence, and
+    what closes a quotation or bracket right after it still belongs to it. A rest without a stop is no sentence, nor
+    is a part of a quotation that goes on for several.
+    """
+    tokens = line.split()
+    found: list[str] = []
+    start = 0
+    for at, token in enumerate(tokens):
+        if token not in (".", "!", "?"):
+            continue
+        end = at + 1
+        while end < len(tokens) and _closes(tokens[start:end], tokens[end]):
+            end += 1
+        # "( capacitances , etc . ) approaches": a sentence does not go on with a small letter or inside brackets.
+        goes_on = end < len(tokens) and (tokens[end][:1].islower() or tokens[end] in (",", ";", ":", ".", "!", "?"))
+        if at < start or goes_on or _open_brackets(tokens[start:end]):
+            continue
+        if tokens[start:end].count('"') % 2 == 0:
+            found.append(plain(" ".join(tokens[start:end])))
+        start = end
+    return found
+
+
+def plain(tokens: str) -> str:
+    """Tokenized text with the spacing of running text."""
+    text = re.sub(r" @([-,.])@ ", r"\1", f" {tokens} ")
+    text = re.sub(r"(?<=\d) : (?=\d\d\b)", ":", text)  # times of day
+    text = re.sub(r" ([.,;:!?%)\]}…]+)(?= )", r"\1", text)
+    text = re.sub(r"(?<= )([(\[{$£€¥₱#]) ", r"\1", text)
+    text = re.sub(r"(?<=\w) ('\w+)", r"\1", text)  # Nero 's, d 'affaires, Chang 'an
+    return _close_quotes(_close_quotes(text, '"'), "'").strip()
+
+
+def join_lines(pieces: Sequence[Path]) -> bytes:
+    """The published file, of an edition without its empty lines and the tokenized edition, which has them."""
+    text, layout = (read_lines(piece) for piece in pieces)
+    rest = iter(text)
+    lines = [line if not line.strip() else next(rest, "") for line in layout]
+    return "\n".join([*lines, ""]).encode("utf-8")
+
+
+def _closes(before: Sequence[str], token: str) -> bool:
+    """Whether the token closes what the sentence has opened."""
+    if token in (")", "]"):
+        return before.count({")": "(", "]": "["}[token]) > before.count(token)
+    return token in ("”", "’") or (token in ('"', "'") and before.count(token) % 2 == 1)
+
+
+def _open_brackets(tokens: Sequence[str]) -> bool:
+    return tokens.count("(") > tokens.count(")") or tokens.count("[") > tokens.count("]")
+
+
+def _close_quotes(text: str, quote: str) -> str:
+    """Every other free-standing quote opens (and takes the next word), the others close (and take the one before).
+
+    A single quote after an s, with none open, is a genitive's: "Mendes ' film" is "Mendes' film".
+    """
+    first, *pieces = re.split(rf" {quote}(?= |[.,;:!?)\]])", text)
+    joined, is_open = first, False
+    for piece in pieces:
+        genitive = quote == "'" and not is_open and joined.endswith("s")
+        opens = not is_open and not genitive and piece.startswith(" ")
+        joined += f" {quote}{piece[1:]}" if opens else f"{quote}{piece}"
+        is_open = opens
+    return joined
+
+
+FILE = file(
+    PATH,
+    address("wikitext", "wiki.test.raw"),
+    address("wikitext_tokens", "test.txt"),
+    join=join_lines,
+)
