@@ -68,7 +68,7 @@ def _concept(term: dict[str, list[str]], name: str) -> Concept:
     return Concept(
         id=term["id"][0],
         label=term["name"][0] if term["name"] else "",
-        synonyms=tuple(term["synonym"]),
+        synonyms=tuple(dict.fromkeys(term["synonym"])),
         alt_ids=tuple(term["alt_id"]),
         xrefs=tuple(term["xref"]),
         obsolete=term["is_obsolete"][:1] == ["true"],

@@ -47,7 +47,7 @@ def _concept(node: Mapping[str, Any], name: str) -> Concept:
     return Concept(
         id=as_curie(str(node.get("id", ""))),
         label=str(node.get("lbl") or "").strip(),
-        synonyms=tuple(str(item["val"]) for item in meta.get("synonyms") or [] if item.get("val")),
+        synonyms=tuple(dict.fromkeys(str(item["val"]) for item in meta.get("synonyms") or [] if item.get("val"))),
         alt_ids=tuple(
             as_curie(str(item["val"])) or str(item["val"])
             for item in properties

@@ -1,0 +1,114 @@
+import json
+from pathlib import Path
+
+import pytest
+
+from explorer.__main__ import main
+from explorer.runs.folder import RunFolder
+
+ONTOLOGY = "TOY:0000001;blue cup;3;0\nTOY:0000002;red cup;4;20\nTOY:0000003;plate;5;30\nTOY:0000004;mug;5;40\n"
+PREDICTIONS = (
+    'TOY:0000001;blue cup;3;0;TOY:0000002\r\nTOY:0000002;red cup;4;20;"TOY:0000002"\r\n'
+    "TOY:0000003;plate;5;30;It is TOY:0000003.\r\nTOY:0000004;mug;5;40;sorry"
+)
+
+
+@pytest.fixture
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("EXPLORER_CACHE", str(tmp_path / "cache"))
+    (tmp_path / "toy.csv").write_text(ONTOLOGY, encoding="utf-8")
+    (tmp_path / "predictions.csv").write_text(PREDICTIONS, encoding="utf-8")
+    return tmp_path
+
+
+def call(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
+    code = main([str(argument) for argument in arguments])
+    out, err = capsys.readouterr()
+    return code, out, err
+
+
+def imported(files: Path, *more: str) -> list[object]:
+    return [
+        "import-predictions",
+        files / "predictions.csv",
+        "--ontology",
+        files / "toy.csv",
+        "--model-name",
+        "m",
+        *more,
+    ]
+
+
+def test_imported_predictions_are_analyzed_and_kept_as_a_run(files: Path, capsys):
+    code, out, _ = call(capsys, *imported(files, "--json"))
+    figures = json.loads(out)
+    assert code == 0
+    assert (figures["n"], figures["correct"], figures["accuracy"]) == (4, 2, 0.5)
+    assert figures["outcomes"]["refusal"] == 1
+    assert [bucket["n"] for bucket in figures["buckets"]] == [1, 1, 1, 1]
+    folder = RunFolder.find(files / "cache" / "runs", figures["run_id"])
+    assert folder.progress().status == "complete"
+    assert folder.spec.model == "m" and folder.spec.benchmark == "toy"
+    assert list(folder.read("generations")["verdict"]) == ["id", "id", "id", "refusal"]
+    measures = folder.read("measures")
+    assert measures[measures["measure"] == "correct"]["value"].tolist() == [0, 1, 1, 0]
+    findings = folder.read("findings")
+    shares = findings[(findings["finding"] == "accuracy") & (findings["grp"] == "overall")]
+    assert dict(zip(shares["setting"], shares["value"])) == {"as released": 0.25, "corrected": 0.5}
+
+
+def test_as_released_figures_have_the_corrected_ones_beside_them(files: Path, capsys):
+    _, out, _ = call(capsys, *imported(files, "--json", "--as-released"))
+    figures = json.loads(out)
+    assert (figures["correct"], figures["corrected"]["correct"]) == (1, 2)
+    assert [bucket["n"] for bucket in figures["buckets"]] == [1, 0, 0, 0]
+
+
+def test_the_same_import_finds_the_same_run_and_text_tells_the_figures(files: Path, capsys):
+    first = json.loads(call(capsys, *imported(files, "--json"))[1])["run_id"]
+    code, out, _ = call(capsys, *imported(files, "--as-released"))
+    assert code == 0
+    assert first in out
+    assert "2 of 4" in out and "as released" in out and "corrected" in out
+
+
+def test_bare_digits_count_where_the_prompt_ended_with_the_prefix(files: Path, capsys):
+    (files / "predictions.csv").write_text("TOY:0000001;0000001\nTOY:0000002;0000001\n", encoding="utf-8")
+    assert json.loads(call(capsys, *imported(files, "--json"))[1])["malformed"] == 2
+    assert json.loads(call(capsys, *imported(files, "--json", "--after-prefix"))[1])["correct"] == 1
+
+
+def test_a_wrong_file_is_one_line_on_standard_error(files: Path, capsys):
+    (files / "predictions.csv").write_text("nothing of the kind", encoding="utf-8")
+    code, out, err = call(capsys, *imported(files, "--json"))
+    assert (code, out) == (1, "")
+    assert err.startswith("error: ") and err.count("\n") == 1
+
+
+def test_prediction_invariance_prints_exactly_the_promised_keys(files: Path, capsys):
+    answers = files / "answers.txt"
+    answers.write_bytes(b"TOY:0000001\r\nit is TOY:0000001\r\nTOY:0000002\r\nTOY:0000002")
+    code, out, _ = call(capsys, "prediction-invariance", answers, "--repeats", "2", "--json")
+    assert code == 0
+    assert json.loads(out) == {
+        "raw": {"mean_pi": 0.5, "identical": 1, "n": 2},
+        "parsed": {"mean_pi": 1.0, "identical": 2, "n": 2},
+    }
+
+
+def test_labels_add_accuracy_and_an_ontology_adds_buckets(files: Path, capsys):
+    answers = files / "answers.txt"
+    answers.write_text("TOY:0000001\n" * 7 + "TOY:0000002\n", encoding="utf-8")
+    asked = ["prediction-invariance", answers, "--repeats", "2", "--labels", files / "toy.csv"]
+    figures = json.loads(call(capsys, *asked, "--ontology", files / "toy.csv", "--json")[1])
+    assert figures["accuracy"] == 2 / 8
+    assert [bucket["mean_pi"] for bucket in figures["buckets"]] == [1, 1, 1, 0]
+    assert "over buckets" in call(capsys, *asked, "--ontology", files / "toy.csv")[1]
+
+
+def test_a_remainder_of_answers_is_an_error(files: Path, capsys):
+    (files / "answers.txt").write_text("TOY:0000001\n" * 5, encoding="utf-8")
+    code, out, err = call(capsys, "prediction-invariance", files / "answers.txt", "--repeats", "2", "--json")
+    assert (code, out) == (1, "")
+    assert "no multiple of 2" in err
+    assert call(capsys, "prediction-invariance", files / "toy.csv", "--repeats", "2", "--ontology", "go")[0] == 1

@@ -1,0 +1,49 @@
+from pathlib import Path
+
+import pytest
+
+from explorer.errors import OntologyError
+from explorer.ontologies.load import load
+from explorer.ontologies.predictions import read_predictions
+from explorer.settings import Settings
+
+
+@pytest.fixture
+def ontology(tmp_path: Path, settings: Settings):
+    path = tmp_path / "toy.csv"
+    path.write_text("TOY:0000001;blue cup;3;10\nTOY:0000002;red cup;4;20\nTOY:0000003;plate;5;30\n", encoding="utf-8")
+    return load(path, settings)
+
+
+def write(folder: Path, text: str) -> Path:
+    path = folder / "predictions.csv"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_what_the_file_lacks_comes_from_the_ontology(tmp_path: Path, ontology):
+    found = read_predictions(write(tmp_path, "TOY:0000002;TOY:0000001\nTOY:0000001;no idea\n"), ontology)
+    assert [(c.id, c.label, c.web_count) for c in found.concepts] == [
+        ("TOY:0000002", "red cup", 20),
+        ("TOY:0000001", "blue cup", 10),
+    ]
+    assert found.answers == ("TOY:0000001", "no idea")
+    assert found.rule.digits == (7,)
+
+
+def test_the_files_own_labels_and_counts_win(tmp_path: Path, ontology):
+    found = read_predictions(write(tmp_path, '"TOY:0000002";crimson cup;1;2;TOY:0000001\r\n'), ontology)
+    assert (found.concepts[0].label, found.concepts[0].web_count) == ("crimson cup", 2)
+
+
+def test_ids_that_the_ontology_lacks_are_kept_and_named(tmp_path: Path, ontology):
+    found = read_predictions(write(tmp_path, "TOY:0000009;jug;TOY:0000001\nTOY:0000001;cup;TOY:0000001\n"), ontology)
+    assert found.unknown == ("TOY:0000009",)
+    assert len(found.concepts) == 2
+
+
+def test_predictions_about_another_ontology_are_refused(tmp_path: Path, ontology):
+    with pytest.raises(OntologyError, match="Name the ontology that the predictions are about"):
+        read_predictions(write(tmp_path, "CUP:0000001;cup;CUP:0000002\n"), ontology)
+    with pytest.raises(OntologyError, match="There is no file"):
+        read_predictions(tmp_path / "absent.csv", ontology)

@@ -1,0 +1,173 @@
+import codecs
+import gzip
+import math
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from explorer.errors import OntologyError
+from explorer.ontologies import table
+from explorer.ontologies.contents import as_curie, read_text
+
+ROWS = [
+    ("TOY:0000001", "blue cup", "7", "120"),
+    ("TOY:0000002", "2,3-dihydroxy saucer activity", "0", "3"),
+    ("TOY:0000003", "red plate", "", "0"),
+]
+
+
+def written(rows, delimiter=";", end="\n", header=(), quote=False) -> str:
+    def cell(text: str) -> str:
+        return '"' + text.replace('"', '""') + '"' if quote or delimiter in text else text
+
+    lines = [*([header] if header else []), *rows]
+    return end.join(delimiter.join(cell(text) for text in row) for row in lines)
+
+
+def seen(text: str, **rest) -> list[tuple[str, str, float, float]]:
+    contents = table.read(text, "toy.csv", **rest)
+    return [(c.id, c.label, c.annotations, c.web_count) for c in contents.concepts]
+
+
+EXPECTED = seen(written(ROWS))
+
+
+def test_the_plain_dress():
+    assert EXPECTED[:2] == [("TOY:0000001", "blue cup", 7, 120), ("TOY:0000002", "2,3-dihydroxy saucer activity", 0, 3)]
+    assert math.isnan(EXPECTED[2][2])
+    assert EXPECTED[2][3] == 0
+
+
+@pytest.mark.parametrize("delimiter", table.DELIMITERS)
+@pytest.mark.parametrize("quote", [False, True])
+@pytest.mark.parametrize("header", [(), ("ID", "Label", "annotations", "web_count")])
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("mark", [b"", codecs.BOM_UTF8])
+@pytest.mark.parametrize("zipped", [False, True])
+def test_every_dress_gives_the_same_concepts(tmp_path: Path, delimiter, quote, header, end, mark, zipped):
+    raw = mark + written(ROWS, delimiter, end, header, quote).encode("utf-8")
+    path = tmp_path / "toy.csv"
+    path.write_bytes(gzip.compress(raw) if zipped else raw)
+    assert repr(seen(read_text(path))) == repr(EXPECTED)
+
+
+def test_utf_16_with_a_mark_is_read(tmp_path: Path):
+    path = tmp_path / "toy.tsv"
+    path.write_bytes(written(ROWS, "\t").encode("utf-16"))
+    assert repr(seen(read_text(path))) == repr(EXPECTED)
+
+
+def test_columns_may_stand_in_another_order_under_a_header():
+    text = "label\tcount\tgo_id\nblue cup\t120\tTOY:0000001\n"
+    assert seen(text)[0][:2] == ("TOY:0000001", "blue cup")
+    assert seen(text)[0][3] == 120
+
+
+def test_what_a_sparql_query_prints_is_read():
+    text = (
+        '?x\t?label\n<http://purl.obolibrary.org/obo/TOY_0000001>\t"blue cup"\n'
+        '<http://x.org/TOY_0000002>\t"a \\"b\\" c"@en\n'
+    )
+    assert [row[:2] for row in seen(text)] == [("TOY:0000001", "blue cup"), ("TOY:0000002", 'a "b" c')]
+
+
+def test_two_columns_are_id_and_label_three_have_annotations():
+    assert table.read("TOY:1;blue cup", "t").columns == ("id", "label")
+    assert table.read("TOY:1;blue cup;4", "t").columns == ("id", "label", "annotations")
+    assert table.read("TOY:1;blue cup;4;5", "t").columns == ("id", "label", "annotations", "web count")
+    assert table.read("TOY:1;blue cup;4;5;TOY:2", "t").columns[-1] == "prediction"
+
+
+def test_the_last_column_holds_the_answers_when_predictions_are_read():
+    for row, columns in (
+        ("TOY:1;0000002", ("id", "prediction")),
+        ("TOY:1;blue cup;0000002", ("id", "label", "prediction")),
+        ("TOY:1;blue cup;3;0000002", ("id", "label", "annotations", "prediction")),
+        ("TOY:1;blue cup;3;4;0000002", ("id", "label", "annotations", "web count", "prediction")),
+    ):
+        contents = table.read(row, "t", predictions=True)
+        assert contents.columns == columns
+        assert contents.predictions == ("0000002",)
+
+
+def test_answers_may_be_sentences_with_delimiters_quotes_and_line_breaks():
+    text = (
+        'TOY:1;cup;1;2;"There is no ID for ""cup""; sorry."\n'
+        "TOY:2;plate;1;2;It is TOY:3; I think\n"
+        'TOY:3;mug;1;2;"First line\nsecond; line"\n'
+        'TOY:4;jug;1;2;"never closed\n'
+        'TOY:5;pan;1;2;say "so" twice\n'
+        "TOY:6;pot;1;2"
+    )
+    contents = table.read(text, "t", predictions=True)
+    assert contents.predictions == (
+        'There is no ID for "cup"; sorry.',
+        "It is TOY:3; I think",
+        "First line\nsecond; line",
+        '"never closed',
+        'say "so" twice',
+        "",
+    )
+    assert not contents.problems
+
+
+def test_an_unquoted_label_with_the_delimiter_is_put_together_again():
+    text = "TOY:1,cup,5,6\nTOY:2,1,2-dihydroxy cup,7,8\n"
+    assert seen(text)[1] == ("TOY:2", "1,2-dihydroxy cup", 7, 8)
+
+
+def test_rows_without_an_id_or_a_label_and_counts_that_are_none_are_reported():
+    contents = table.read("TOY:1;cup;1;2\n;plate;1;2\nTOY:3;;1;2\nTOY:4;mug;many;2\n\n", "t")
+    assert [concept.id for concept in contents.concepts] == ["TOY:1", "TOY:4"]
+    assert [problem.line for problem in contents.problems] == [2, 3, 4]
+    assert math.isnan(contents.concepts[1].annotations)
+
+
+@pytest.mark.parametrize("text", ["", "just words\nand more", "1;2;3"])
+def test_a_file_without_ids_is_refused(text: str):
+    with pytest.raises(OntologyError, match="expected"):
+        table.read(text, "t")
+
+
+@pytest.mark.parametrize(
+    ("text", "curie"),
+    [
+        ("GO:0006600", "GO:0006600"),
+        ('"GO:0006600"', "GO:0006600"),
+        ("'GO:0006600' ", "GO:0006600"),
+        ("<http://purl.obolibrary.org/obo/GO_0006600>", "GO:0006600"),
+        ("GO_0006600", "GO:0006600"),
+        ("http://example.org/ns#TOY_C12", "TOY:C12"),
+        ("go_id", ""),
+        ("creatine", ""),
+        ("", ""),
+    ],
+)
+def test_ids_are_told_from_other_text(text: str, curie: str):
+    assert as_curie(text) == curie
+
+
+labels = st.text(st.characters(codec="utf-8", exclude_characters="\r\n\x00"), min_size=1).filter(
+    lambda text: text.strip() == text and not text.startswith('"')
+)
+
+
+@given(st.lists(st.tuples(labels, st.integers(0, 10**7), labels), min_size=1, max_size=8), st.sampled_from(";\t,|"))
+def test_quoted_rows_come_back_as_they_were_written(rows, delimiter):
+    text = written([(f"TOY:{i:07d}", a, str(n), str(n), b) for i, (a, n, b) in enumerate(rows)], delimiter, quote=True)
+    contents = table.read(text, "t", predictions=True)
+    if all("\\" not in a + b for a, _, b in rows):  # a backslash before a quote is SPARQL's escape
+        assert [concept.label for concept in contents.concepts] == [a for a, _, _ in rows]
+        assert list(contents.predictions) == [b for _, _, b in rows]
+
+
+def test_a_file_that_is_no_text_is_refused_with_its_line(tmp_path: Path):
+    path = tmp_path / "toy.csv"
+    path.write_bytes(b"TOY:1;cup\nTOY:2;\xff\xfeplate\n")
+    with pytest.raises(OntologyError, match="line 2 holds bytes that are not utf-8"):
+        read_text(path)
+    path.write_bytes(b"\x1f\x8bnot gzip at all")
+    with pytest.raises(OntologyError, match="cannot be read"):
+        read_text(path)
