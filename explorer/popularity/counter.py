@@ -3,9 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
+from explorer.errors import CountError
 from explorer.records import Count
+
+Progress = Callable[[int, int], None]  # n-grams done, n-grams in all
+
+
+class TextNotEncoded(CountError):
+    """One text cannot be turned into ids; others can."""
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A place in the corpus that holds an n-gram: text in pieces, each with whether it is the n-gram."""
+
+    number: int  # the document's number in the index
+    tokens: int  # its length in tokens (characters for a character index)
+    pieces: tuple[tuple[str, bool], ...]
+    source: str = ""  # file and line, where the index keeps them
 
 
 class Counter(Protocol):
@@ -13,16 +31,24 @@ class Counter(Protocol):
 
     index: str  # the name under which counts are cached
 
-    def encode(self, texts: Sequence[str]) -> list[tuple[int, ...]]:
-        """Token ids of each text in the index's own tokenizer, in running-text form (leading blank), no BOS."""
+    def encode(self, texts: Sequence[str], *, bare: bool = False) -> list[tuple[int, ...]]:
+        """Token ids of each text in the index's own tokenizer, in running-text form (leading blank), no BOS.
+
+        `bare` gives the form without the leading blank; the same ids where a tokenizer has no such form.
+        """
 
     def decode(self, ids: Sequence[int]) -> tuple[str, ...]:
         """The text of each token."""
 
-    def count(
-        self, ngrams: Sequence[tuple[int, ...]], progress: Callable[[int, int], None] | None = None
-    ) -> list[Count]:
+    def count(self, ngrams: Sequence[tuple[int, ...]], progress: Progress | None = None) -> list[Count]:
         """One Count per n-gram, in the order asked."""
 
     def total_tokens(self) -> float:
         """Corpus size in tokens, nan where unknown."""
+
+
+class DocumentCounter(Counter, Protocol):
+    """A counter that can also show where an n-gram stands."""
+
+    def documents(self, ids: Sequence[int], limit: int = 5) -> list[Document]:
+        """The first `limit` places that hold the n-gram, about a thousand tokens each."""

@@ -1,0 +1,63 @@
+"""What all counters share: look into the cache, ask for the rest, keep what was answered."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+
+from explorer.popularity.count_cache import CountCache
+from explorer.popularity.counter import Progress
+from explorer.records import Count
+
+Ngram = tuple[int, ...]
+Answer = int | str  # an exact count, or the reason why there is none
+
+# Reasons that begin so may pass: asked again, the service may answer.
+UNREACHABLE = "the service could not be reached"
+
+
+def count_with_cache(
+    index: str,
+    ngrams: Sequence[Ngram],
+    cache: CountCache,
+    ask: Callable[[Sequence[Ngram]], Iterable[tuple[Ngram, Answer]]],
+    batch: int,
+    progress: Progress | None = None,
+) -> list[Count]:
+    """One Count per n-gram; `ask` answers the unknown ones, and each `batch` of answers is kept at once."""
+    distinct = list(dict.fromkeys(ngrams))
+    known = cache.counts(index, distinct)
+    reasons: dict[Ngram, str] = {}
+    # Neighbours in token order stand beside each other in a suffix array.
+    missing = sorted(ngram for ngram in distinct if ngram not in known)
+    done = len(distinct) - len(missing)
+    if progress:
+        progress(done, len(distinct))
+    for first in range(0, len(missing), batch):
+        fresh: dict[Ngram, tuple[int, bool]] = {}
+        try:
+            for ngram, answer in ask(missing[first : first + batch]):
+                if isinstance(answer, str):
+                    reasons[ngram] = answer
+                else:
+                    fresh[ngram] = (answer, False)
+        finally:
+            # Also when interrupted: what was answered need not be asked again.
+            cache.store_counts(index, fresh)
+        known |= fresh
+        done += len(missing[first : first + batch])
+        if progress:
+            progress(done, len(distinct))
+    return [_count(index, ngram, known, reasons) for ngram in ngrams]
+
+
+def may_pass(count: Count) -> bool:
+    """Whether a count is missing only because the service was away, so that asking again makes sense."""
+    return count.reason.startswith(UNREACHABLE)
+
+
+def _count(index: str, ngram: Ngram, known: dict[Ngram, tuple[int, bool]], reasons: dict[Ngram, str]) -> Count:
+    if ngram in known:
+        count, approx = known[ngram]
+        return Count(index, ngram, float(count), approx)
+    return Count(index, ngram, math.nan, reason=reasons[ngram])

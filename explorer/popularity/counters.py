@@ -1,0 +1,119 @@
+"""A counter by the name of its index.
+
+demo                      the demonstration index, built on first use
+v4_piletrain_llama ...    an index of the public service (see indexes.py)
+mini:v2_piletrain ...     a character index of the infini-gram-mini service
+wiki                      an index in the cache's folder indexes/
+a folder                  an index anywhere on this machine
+http://host:port#name     an index of another infini-gram server (#name may be left out if it has only one)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from explorer import fetch
+from explorer.errors import CountError, FetchError
+from explorer.popularity import manifest as manifests
+from explorer.popularity import tokenizer as tokenizers
+from explorer.popularity.count_cache import CountCache
+from explorer.popularity.counter import DocumentCounter
+from explorer.popularity.indexes import DEMO, INDEXES, MINI
+from explorer.popularity.infinigram_api import InfinigramAPI, served_names
+from explorer.popularity.infinigram_mini import InfinigramMini
+from explorer.popularity.service import PATIENCE, Service
+from explorer.settings import INFINIGRAM, REQUESTS_PER_SECOND, Settings
+
+Progress = Callable[[str, int, int], None]
+
+PUBLIC_HOSTS = (".infini-gram.io", ".infini-gram-mini.io")
+
+_limits: dict[tuple[str, float], fetch.RateLimit] = {}  # one for all counters of a server
+
+
+def open_counter(
+    index: str,
+    settings: Settings,
+    *,
+    tokenizer: Path | None = None,
+    patience: fetch.Patience = PATIENCE,
+    progress: Progress | None = None,
+) -> DocumentCounter:
+    """The counter over the index of this name.
+
+    For an index of a service, ids come from `tokenizer`, a local folder with its tokenizer; else from the folder
+    tokenizers/NAME of the cache (llama-2, gpt2, olmo) if it is there; else from the service.
+    """
+    index = index.strip()
+    cache = CountCache(settings.counts)
+    if index.startswith(MINI):
+        return InfinigramMini(
+            _service(settings.infinigram_mini_url, index.removeprefix(MINI), settings, patience), cache
+        )
+    if "://" in index:
+        return _remote(index, settings, cache, tokenizer, patience)
+    if index in INDEXES:
+        public = settings.infinigram_url == INFINIGRAM
+        return InfinigramAPI(
+            _service(settings.infinigram_url, index, settings, patience),
+            cache,
+            index=index if public else f"{settings.infinigram_url}#{index}",
+            tokenizer=_local_tokenizer(tokenizer, settings, INDEXES[index].tokenizer),
+        )
+    return _local(index, settings, cache, progress)
+
+
+def _local(index: str, settings: Settings, cache: CountCache, progress: Progress | None) -> DocumentCounter:
+    from explorer.popularity.infinigram_local import LocalCounter
+
+    if index == DEMO:
+        from explorer.popularity import demo_corpus
+
+        return LocalCounter(demo_corpus.ensure(settings, progress), cache)
+    for folder in (settings.indexes / index, Path(index).expanduser()):
+        if index and (folder / manifests.FILE).is_file():
+            return LocalCounter(folder, cache)
+    if index and Path(index).expanduser().is_dir():
+        return LocalCounter(Path(index).expanduser(), cache)  # says that it was never checked
+    own = sorted(path.parent.name for path in settings.indexes.glob(f"*/{manifests.FILE}"))
+    raise CountError(
+        f"There is no index {index!r}. Expected {', '.join(dict.fromkeys([DEMO, *own]))}, a public index such as "
+        f"{next(iter(INDEXES))}, {MINI}NAME, a folder, or http://host:port#name."
+    )
+
+
+def _remote(
+    address: str, settings: Settings, cache: CountCache, tokenizer: Path | None, patience: fetch.Patience
+) -> InfinigramAPI:
+    url, _, name = address.partition("#")
+    if not name:
+        try:
+            names = served_names(url, patience, settings.offline)
+        except FetchError as error:
+            raise CountError(f"{url} cannot be asked for its indexes: {error}") from error
+        if len(names) != 1:
+            raise CountError(f"{url} has the indexes {', '.join(names) or '(none)'}. Name one: {url}#NAME.")
+        [name] = names
+    return InfinigramAPI(
+        _service(url, name, settings, patience),
+        cache,
+        index=f"{url}#{name}",
+        tokenizer=_local_tokenizer(tokenizer, settings, ""),
+    )
+
+
+def _service(url: str, name: str, settings: Settings, patience: fetch.Patience) -> Service:
+    rate = settings.requests_per_second
+    if not (urlsplit(url).hostname or "").endswith(PUBLIC_HOSTS) and rate == REQUESTS_PER_SECOND:
+        rate = 0.0  # a lab's own server is asked as fast as it answers, unless a rate was set
+    limit = _limits.setdefault((url, rate), fetch.RateLimit(rate))
+    return Service(url, name, limit=limit, patience=patience, offline=settings.offline)
+
+
+def _local_tokenizer(given: Path | None, settings: Settings, name: str) -> tokenizers.IndexTokenizer | None:
+    if given is not None:
+        return tokenizers.load(given)
+    kept = settings.cache / "tokenizers" / name
+    return tokenizers.load(kept) if name and kept.is_dir() else None

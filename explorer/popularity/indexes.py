@@ -1,0 +1,186 @@
+"""The n-gram indexes known by name, and which models were trained on the text they hold.
+
+Names, sizes and tokenizers are those that the services publish; models and their data follow the models' own papers.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+
+DEMO = "demo"
+MINI = "mini:"  # prefix of a character index of the infini-gram-mini service
+
+
+@dataclass(frozen=True, slots=True)
+class KnownIndex:
+    """A public index: its corpus (a key of CORPORA), its tokenizer and its size in tokens, nan where unpublished."""
+
+    corpus: str
+    tokenizer: str
+    tokens: float = math.nan
+    documents: float = math.nan
+
+
+CORPORA: Mapping[str, str] = {
+    "pile": "the Pile",
+    "pile-deduplicated": "the deduplicated Pile",
+    "pile-validation": "the Pile's validation split",
+    "dolma-1.5": "Dolma 1.5",
+    "dolma-1.6-sample": "a sample of Dolma 1.6",
+    "dolma-1.7": "Dolma 1.7",
+    "dclm-baseline": "DCLM-baseline",
+    "dclm-all": "DCLM",
+    "redpajama-1": "RedPajama 1",
+    "c4": "C4",
+    "olmo-mix-1124": "OLMo-mix-1124",
+    "olmo-2-32b-all": "all training data of OLMo-2-0325-32B-Instruct",
+    "olmo-2-13b-all": "all training data of OLMo-2-1124-13B-Instruct",
+    "olmoe-all": "all training data of OLMoE-0125-1B-7B-Instruct",
+    "common-crawl-2025": "a month of Common Crawl of 2025",
+    "webtext": "WebText",
+    "opt-mix": "OPT's mixture of RoBERTa's data, parts of the Pile and Reddit",
+    "smollm2-mix": "SmolLM2's mixture of FineWeb-Edu, DCLM, code and mathematics",
+    "olmo-3-mix": "Dolma 3",
+    "demo": "a demonstration corpus of WordNet, package documentation and starter texts",
+}
+
+# A character index has no tokenizer; its `tokens` are unknown.
+INDEXES: Mapping[str, KnownIndex] = {
+    "v4_piletrain_llama": KnownIndex("pile", "llama-2", 383_299_322_520, 210_607_728),
+    "v4_pileval_llama": KnownIndex("pile-validation", "llama-2", 393_769_120, 214_670),
+    "v4_pileval_gpt2": KnownIndex("pile-validation", "gpt2", 383_326_404, 214_670),
+    "v4_dolma-v1_7_llama": KnownIndex("dolma-1.7", "llama-2", 2_604_642_372_173, 3_403_336_408),
+    "v4_dolma-v1_6-sample_llama": KnownIndex("dolma-1.6-sample", "llama-2", 9_178_218_956, 13_095_416),
+    "v4_dolmasample_olmo": KnownIndex("dolma-1.6-sample", "olmo", 8_039_098_124, 13_095_416),
+    "v4_dclm-baseline_llama": KnownIndex("dclm-baseline", "llama-2", 4.342e12),
+    "v4_rpj_llama_s4": KnownIndex("redpajama-1", "llama-2", 1_385_942_948_192, 931_361_530),
+    "v4_c4train_llama": KnownIndex("c4", "llama-2", 198_079_554_945, 364_868_892),
+    "v4_olmo-mix-1124_llama": KnownIndex("olmo-mix-1124", "llama-2", 4.575e12),
+    "v4_olmo-2-0325-32b-instruct_llama": KnownIndex("olmo-2-32b-all", "llama-2", 4_610_629_088_477, 3_163_901_920),
+    "v4_olmo-2-1124-13b-instruct_llama": KnownIndex("olmo-2-13b-all", "llama-2", 4_610_749_614_285, 3_163_974_994),
+    "v4_olmoe-0125-1b-7b-instruct_llama": KnownIndex("olmoe-all", "llama-2", 4_610_737_979_121, 3_163_953_717),
+    "mini:v2_piletrain": KnownIndex("pile", "characters"),
+    "mini:v2_pileval": KnownIndex("pile-validation", "characters"),
+    "mini:v2_dclm_all": KnownIndex("dclm-all", "characters"),
+    "mini:v2_cc_2025-05": KnownIndex("common-crawl-2025", "characters"),
+    "mini:v2_cc_2025-08": KnownIndex("common-crawl-2025", "characters"),
+    "mini:v2_cc_2025-13": KnownIndex("common-crawl-2025", "characters"),
+    "mini:v2_cc_2025-18": KnownIndex("common-crawl-2025", "characters"),
+    "mini:v2_cc_2025-21": KnownIndex("common-crawl-2025", "characters"),
+    "mini:v2_cc_2025-26": KnownIndex("common-crawl-2025", "characters"),
+    "mini:v2_cc_2025-30": KnownIndex("common-crawl-2025", "characters"),
+}
+
+# Model name without its owner, lower case → the corpus of its pre-training; the first pattern that fits counts.
+# "" where the data were never published.
+TRAINED_ON: Mapping[str, str] = {
+    "pythia-*-deduped*": "pile-deduplicated",
+    "pythia-*": "pile",
+    "gpt-neo*": "pile",
+    "gpt-j-6b*": "pile",
+    "olmo-1b-0724*": "dolma-1.7",
+    "olmo-7b-0424*": "dolma-1.7",
+    "olmo-7b-0724*": "dolma-1.7",
+    "olmo-1b*": "dolma-1.5",
+    "olmo-7b*": "dolma-1.5",
+    "olmo-2-0325-32b-*": "olmo-2-32b-all",
+    "olmo-2-1124-13b-*": "olmo-2-13b-all",
+    "olmoe-1b-7b-0125*": "olmoe-all",
+    "olmo-2-*": "olmo-mix-1124",
+    "olmo-3-*": "olmo-3-mix",
+    "open_llama_*": "redpajama-1",
+    "redpajama-incite-*": "redpajama-1",
+    "dclm-*": "dclm-baseline",
+    "smollm2-*": "smollm2-mix",
+    "gpt2*": "webtext",
+    "distilgpt2*": "webtext",
+    "opt-*": "opt-mix",
+    "gemma-*": "",
+    "llama-*": "",
+    "meta-llama-*": "",
+    "gpt-3.5-*": "",
+    "gpt-4*": "",
+}
+
+# (corpus of the index, corpus of the model) → how the one holds the other, where they are not the same.
+KINSHIP: Mapping[tuple[str, str], str] = {
+    ("pile", "pile-deduplicated"): "the full Pile, of which the model saw a deduplicated copy",
+    ("dolma-1.7", "dolma-1.5"): "a later version of the same corpus",
+    ("dolma-1.6-sample", "dolma-1.5"): "a sample of a later version of the same corpus",
+    ("dolma-1.6-sample", "dolma-1.7"): "a sample of an earlier version of the same corpus",
+    ("olmo-2-32b-all", "olmo-mix-1124"): "the data of a larger sister model, of the same mixture",
+    ("olmo-2-13b-all", "olmo-mix-1124"): "the data of a sister model, of the same mixture",
+    ("olmo-mix-1124", "olmo-2-32b-all"): "the first and largest part of its pre-training data",
+    ("olmo-mix-1124", "olmo-2-13b-all"): "the first and largest part of its pre-training data",
+    ("dclm-baseline", "olmo-mix-1124"): "the largest part of its pre-training data",
+    ("dclm-baseline", "smollm2-mix"): "a part of its pre-training data",
+    ("pile", "opt-mix"): "a corpus of which the model saw some parts",
+}
+
+
+def corpus_of(index: str) -> str:
+    """The corpus that an index holds, a key of CORPORA, or "" for an index that is not in the list."""
+    if re.fullmatch(r"demo(-[0-9a-f]{12})?", index):
+        return DEMO
+    known = INDEXES.get(index)
+    return known.corpus if known else ""
+
+
+def training_corpus(model: str) -> str | None:
+    """The corpus a model was pre-trained on: a key of CORPORA, "" where never published, none for an unlisted model."""
+    name = model.rsplit("/", 1)[-1].lower()
+    return next((corpus for pattern, corpus in TRAINED_ON.items() if fnmatchcase(name, pattern)), None)
+
+
+def is_pretraining_data(index: str, model: str) -> bool | None:
+    """Whether the index holds the model's pre-training data, or a version or part of it; none where that is unknown."""
+    held, seen = corpus_of(index), training_corpus(model)
+    if held == DEMO:
+        return False
+    if not held or not seen:
+        return None
+    return held == seen or (held, seen) in KINSHIP
+
+
+def relation(index: str, model: str) -> str:
+    """The sentence the app shows about an index and a model."""
+    held, seen = corpus_of(index), training_corpus(model)
+    if held == DEMO:
+        return (
+            f"This is a demonstration index of WordNet, package documentation and starter texts. It is not the "
+            f"pre-training data of {model}: its counts show how the method works, no more."
+        )
+    if not held:
+        return f"Whether {index} holds what {model} was trained on is not known here."
+    name = CORPORA[held]
+    if seen is None:
+        return f"{index} holds {name}; what {model} was trained on is not known here."
+    if not seen:
+        return f"{index} holds {name}; what {model} was trained on was never published."
+    if held == seen:
+        return f"{index} holds {name}, the pre-training data of {model}."
+    if kin := KINSHIP.get((held, seen)):
+        return f"{model} was trained on {CORPORA[seen]}; {index} holds {name}: {kin}."
+    return (
+        f"{index} is not the pre-training data of {model}: it holds {name}, the model was trained on {CORPORA[seen]}."
+    )
+
+
+def models_of(index: str) -> list[str]:
+    """Name patterns of the models that were trained on an index's corpus, or on a version or part of it."""
+    held = corpus_of(index)
+    return [name for name, seen in TRAINED_ON.items() if seen and (held == seen or (held, seen) in KINSHIP)]
+
+
+def suggested(model: str) -> str | None:
+    """The public index that fits a model best: its own corpus first, else a kin of it, else none."""
+    seen = training_corpus(model)
+    if not seen:
+        return None
+    same = [name for name, known in INDEXES.items() if known.corpus == seen]
+    kin = [name for name, known in INDEXES.items() if (known.corpus, seen) in KINSHIP]
+    return next(iter(same + kin), None)

@@ -1,0 +1,263 @@
+"""Counts from an infini-gram server: the public one, or one that `index serve` runs.
+
+Protocol: https://infini-gram.readthedocs.io/en/latest/api.html
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from explorer import fetch
+from explorer.errors import CountError
+from explorer.popularity.cached import UNREACHABLE, Answer, Ngram, count_with_cache
+from explorer.popularity.count_cache import CountCache, Encoded
+from explorer.popularity.counter import Document, Progress, TextNotEncoded
+from explorer.popularity.pieces import MOST_CHARACTERS, split
+from explorer.popularity.service import PATIENCE, THREADS, Check, Outage, Refused, Service, Unreachable, check_count
+from explorer.popularity.tokenizer import IndexTokenizer, piece_text
+from explorer.records import Count
+
+MOST_TOKENS = 500
+SEPARATOR = 65_535
+BATCH = 200  # counts between two writes to the cache: under a minute of work at five a second
+SAMPLE = "The quick brown fox jumps over 12 lazy dogs, doesn't it?"  # a local tokenizer must encode it as the service
+
+
+class InfinigramAPI:
+    """Counter over one index of an infini-gram server; `index` is the name under which its counts are kept."""
+
+    def __init__(
+        self, service: Service, cache: CountCache, *, index: str = "", tokenizer: IndexTokenizer | None = None
+    ) -> None:
+        self.index = index or service.name
+        self._service = service
+        self._cache = cache
+        self._tokenizer = tokenizer
+        self._lock = threading.RLock()
+        self._same_corpus = False
+        self._same_tokenizer = False
+        self._texts: dict[int, str] = {}
+
+    def encode(self, texts: Sequence[str], *, bare: bool = False) -> list[tuple[int, ...]]:
+        """Ids of running text, from the local tokenizer if there is one, else from the service."""
+        if self._tokenizer is not None:
+            self._check_tokenizer(self._tokenizer)
+            return self._tokenizer.encode(texts, bare=bare)
+        if bare:
+            raise CountError(
+                f"{self.index} puts a blank before every text, so the form without one cannot be had from the service. "
+                "Name a local folder with the index's tokenizer."
+            )
+        pool = ThreadPoolExecutor(THREADS)
+        try:
+            return list(pool.map(self._encode_text, [text.lstrip(" ") for text in texts]))
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+    def decode(self, ids: Sequence[int]) -> tuple[str, ...]:
+        """The text of each token, from the local tokenizer or the service."""
+        if self._tokenizer is not None:
+            return self._tokenizer.decode(ids)
+        unknown = [token_id for token_id in dict.fromkeys(ids) if token_id not in self._texts]
+        for first in range(0, len(unknown), MOST_TOKENS):
+            part = unknown[first : first + MOST_TOKENS]
+            answer = self._service.asked({"query_type": "count", "query_ids": part}, _encoding_of(part))
+            self._texts.update(zip(part, map(_token_text, answer["tokens"])))
+        return tuple(self._texts[token_id] for token_id in ids)
+
+    def count(self, ngrams: Sequence[tuple[int, ...]], progress: Progress | None = None) -> list[Count]:
+        """One Count per n-gram, in the order asked; known ones come from the cache without a query."""
+        outage = Outage()
+        return count_with_cache(
+            self.index, ngrams, self._cache, lambda part: self._ask_counts(part, outage), BATCH, progress
+        )
+
+    def total_tokens(self) -> float:
+        """The corpus size that the service tells, in tokens; nan where it cannot be had."""
+        known = self._cache.tokens(self.index)
+        try:
+            return float(known if known is not None else self._ask_size())
+        except (Refused, Unreachable):
+            return math.nan
+
+    def documents(self, ids: Sequence[int], limit: int = 5) -> list[Document]:
+        """The first `limit` places that hold the n-gram."""
+        found = self._service.asked({"query_type": "find", "query_ids": list(ids)}, _check_segments)
+        return [self._document(list(ids), *place) for place in first_places(found["segment_by_shard"], limit)]
+
+    def _document(self, ids: list[int], shard: int, rank: int) -> Document:
+        query = {"query_type": "get_doc_by_rank", "query_ids": ids, "s": shard, "rank": rank, "max_disp_len": 1000}
+        answer = self._service.asked(query, _check_document)
+        pieces = tuple((str(text), label is not None) for text, label in answer["spans"])
+        return Document(answer["doc_ix"], answer["doc_len"], pieces, source=source_of(answer.get("metadata")))
+
+    def _ask_counts(self, ngrams: Sequence[Ngram], outage: Outage) -> Iterator[tuple[Ngram, Answer]]:
+        if not outage.reason:
+            try:
+                self._check_corpus()
+            except Unreachable as error:
+                outage.stop(str(error))
+        return self._service.ask_each(ngrams, self._ask_count, outage)
+
+    def _ask_count(self, ngram: Ngram) -> int:
+        if not 0 < len(ngram) <= MOST_TOKENS or min(ngram) < 0 or max(ngram) >= SEPARATOR:
+            raise Refused(f"it takes 1 to {MOST_TOKENS} ids below {SEPARATOR:,}")
+        return int(self._service.ask({"query_type": "count", "query_ids": list(ngram)}, _count_of(ngram))["count"])
+
+    def _check_corpus(self) -> None:
+        """Refuses an index whose size is not the one it had when its counts were stored."""
+        with self._lock:
+            if self._same_corpus:
+                return
+            before = self._cache.tokens(self.index)
+            try:
+                now = self._ask_size()
+            except Refused:  # a server that does not tell its size cannot be checked
+                now = before = 0
+            if before is not None and before != now:
+                raise CountError(
+                    f"{self.index} has {now:,} tokens, but had {before:,} when its counts were stored: it is another "
+                    f"corpus now. Run `python -m explorer index check --counts --forget '{self.index}'` to count anew."
+                )
+            self._same_corpus = True
+
+    def _ask_size(self) -> int:
+        """The corpus size in tokens: the count of the empty query."""
+        size = int(self._service.ask({"query_type": "count", "query": ""}, check_count)["count"])
+        if self._cache.tokens(self.index) is None:
+            self._cache.store_tokens(self.index, size)
+        return size
+
+    def _encode_text(self, text: str) -> Ngram:
+        """A text's ids, put together from pieces that the service takes, each seam checked."""
+        most = MOST_CHARACTERS
+        while text:
+            try:
+                return self._encode_in_pieces(text, most)
+            except Refused as error:
+                # A text of many tokens a character: the service takes 500 tokens as well as 1,000 characters.
+                if "token" not in str(error).lower() or most <= MOST_CHARACTERS // 8:
+                    raise TextNotEncoded(f"{self.index} did not encode {text[:60]!r}: {error}") from error
+                most //= 2
+        return ()
+
+    def _encode_in_pieces(self, text: str, most: int) -> Ngram:
+        ids: Ngram = ()
+        for piece in split(text, most):
+            fresh = self._encode_piece(piece.text).ids
+            seam = self._encode_piece(piece.overlap).ids if piece.overlap else ()
+            if seam and (ids[-len(seam) :] != seam or fresh[: len(seam)] != seam):
+                raise TextNotEncoded(
+                    f"{self.index} encodes {piece.overlap[:60]!r} differently on the two sides of a seam, so the text "
+                    f"{text[:60]!r} cannot be encoded in pieces. Name a local folder with the index's tokenizer."
+                )
+            ids += fresh[len(seam) :]
+        return ids
+
+    def _encode_piece(self, text: str) -> Encoded:
+        known = self._cache.encodings(self.index, [text])
+        if text not in known:
+            known = {text: self._ask_encoding(text)}
+            self._cache.store_encodings(self.index, known)
+        return known[text]
+
+    def _ask_encoding(self, text: str) -> Encoded:
+        """The `token_ids` of a count query for the text."""
+        try:
+            answer = self._service.ask({"query_type": "count", "query": text}, _check_encoding)
+        except Unreachable as error:
+            raise CountError(f"{self.index} cannot encode texts now: {UNREACHABLE}: {error}") from error
+        texts = [_token_text(token) for token in answer["tokens"]]
+        self._texts.update(zip(answer["token_ids"], texts))
+        has_blank = bool(texts) and texts[0].startswith(" ")
+        return Encoded(tuple(answer["token_ids"]), "blank put in" if has_blank else "no blank")
+
+    def _check_tokenizer(self, tokenizer: IndexTokenizer) -> None:
+        """Refuses a local tokenizer that does not give the service's ids."""
+        with self._lock:
+            if self._same_tokenizer or self._service.offline:
+                return
+            theirs = self._encode_piece(SAMPLE).ids
+            [ours] = tokenizer.encode([SAMPLE])
+            if theirs != ours:
+                raise CountError(
+                    f"{tokenizer.name} is not the tokenizer of {self.index}: it encodes a sample sentence as "
+                    f"{list(ours[:5])}…, the service as {list(theirs[:5])}…. Name the right folder, or none."
+                )
+            self._same_tokenizer = True
+
+
+def served_names(url: str, patience: fetch.Patience = PATIENCE, offline: bool = False) -> list[str]:
+    """The names of the indexes that a server offers."""
+    names = fetch.get(url, patience=patience, offline=offline).json()
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise CountError(
+            f"{url} did not answer with a list of index names. Check that an infini-gram server runs there."
+        )
+    return names
+
+
+def first_places(segments: Sequence[Sequence[int]], limit: int) -> list[tuple[int, int]]:
+    """The first `limit` (shard, rank) pairs of a `find` answer."""
+    places = [
+        (shard, rank) for shard, (first, last) in enumerate(segments) for rank in range(first, min(last, first + limit))
+    ]
+    return places[:limit]
+
+
+def source_of(metadata: Any) -> str:
+    """Where a document came from, out of the metadata line that an index keeps with it."""
+    try:
+        fields = json.loads(metadata) if isinstance(metadata, str) else {}
+    except ValueError:
+        return ""
+    if not isinstance(fields, dict) or not fields.get("path"):
+        return ""
+    line = fields.get("linenum")
+    return f"{fields['path']}:{line + 1}" if isinstance(line, int) else str(fields["path"])
+
+
+def _count_of(ngram: Ngram) -> Check:
+    def check(body: Mapping[str, Any]) -> str:
+        if body.get("token_ids") != list(ngram):
+            return f"the answer is for the ids {str(body.get('token_ids'))[:60]}, asked were {list(ngram)}"
+        return check_count(body)
+
+    return check
+
+
+def _encoding_of(ids: list[int]) -> Check:
+    return lambda body: _check_encoding(body) or ("" if body["token_ids"] == ids else "the answer is for other ids")
+
+
+def _check_encoding(body: Mapping[str, Any]) -> str:
+    ids, tokens = body.get("token_ids"), body.get("tokens")
+    if not isinstance(ids, list) or not all(type(each) is int and 0 <= each < SEPARATOR for each in ids):
+        return f"token_ids is {str(ids)[:60]}, expected a list of ids below {SEPARATOR:,}"
+    if not isinstance(tokens, list) or len(tokens) != len(ids) or not all(isinstance(each, str) for each in tokens):
+        return "tokens do not match token_ids"
+    return check_count(body)
+
+
+def _check_segments(body: Mapping[str, Any]) -> str:
+    segments = body.get("segment_by_shard")
+    good = isinstance(segments, list) and all(
+        isinstance(pair, list) and len(pair) == 2 and all(type(each) is int for each in pair) for pair in segments
+    )
+    return "" if good else "segment_by_shard is no list of pairs"
+
+
+def _check_document(body: Mapping[str, Any]) -> str:
+    spans = body.get("spans")
+    good = isinstance(spans, list) and all(isinstance(span, list) and len(span) == 2 for span in spans)
+    good = good and all(type(body.get(key)) is int for key in ("doc_ix", "doc_len"))
+    return "" if good else "the document has no spans, doc_ix or doc_len"
+
+
+def _token_text(token: str) -> str:
+    return piece_text(token, byte_level="▁" not in token)

@@ -1,0 +1,328 @@
+"""The infini-gram engine in a child process, and the counter over it.
+
+A damaged index kills the process that reads it, so that process is not ours: it is started again a few times, then the
+trouble is told in one sentence. Questions and answers cross the pipes in frames: a length and a kind, then either
+packed numbers (counts, thousands at a time) or JSON (everything else).
+
+Run as a module, this file is the child: `python -m explorer.popularity.infinigram_local FOLDER DTYPE VOCABULARY`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import json
+import os
+import signal
+import struct
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from explorer.errors import CountError
+from explorer.popularity import manifest as manifests
+from explorer.popularity import tokenizer as tokenizers
+from explorer.popularity.cached import Answer, Ngram, count_with_cache
+from explorer.popularity.count_cache import CountCache
+from explorer.popularity.counter import Document, Progress
+from explorer.popularity.infinigram_api import first_places, source_of
+from explorer.records import Count
+
+PACKAGE = "infini_gram"
+MODULE = "explorer.popularity.infinigram_local"
+BATCH = 4_000  # n-grams in one frame: a quarter of a second
+RESTARTS = 3  # for one question; a killed child is worth another try, a damaged index is not worth many
+PATIENCE = 120.0  # seconds for one frame
+SHOWN = 1000  # tokens of a document
+
+_HEADER = struct.Struct("<IB")  # bytes that follow, kind
+_NUMBERS, _JSON, _READY = 0, 1, 2
+
+METHODS = (
+    "find", "find_cnf", "count", "count_cnf", "prob", "ntd", "infgram_prob", "infgram_ntd", "get_doc_by_rank",
+    "get_doc_by_ptr", "get_total_doc_cnt",
+)  # fmt: skip
+
+
+def available() -> bool:
+    """Whether the engine's package is installed here."""
+    return importlib.util.find_spec(PACKAGE) is not None
+
+
+def require() -> None:
+    """Says plainly that the engine is missing, where it is."""
+    if not available():
+        raise CountError(
+            "Local indexes need the package infini-gram, which is not installed here (it comes for Linux and macOS, "
+            "Python up to 3.13): pip install infini-gram. The public service and a lab's own server work without it."
+        )
+
+
+class Engine:
+    """One index open in a child process; its methods may be called from any thread."""
+
+    def __init__(self, folder: Path, dtype: str, vocabulary: int) -> None:
+        self.folder = folder
+        self._command = [sys.executable, "-m", MODULE, str(folder), dtype, str(vocabulary)]
+        self._child: subprocess.Popen[bytes] | None = None
+        self._lock = threading.RLock()
+        self._closed = False
+
+    @property
+    def pid(self) -> int | None:
+        """The child's process id, or none while it is not running."""
+        return self._child.pid if self._child else None
+
+    def counts(self, ngrams: Sequence[Ngram]) -> list[int]:
+        """How often each n-gram occurs; one frame, so a few thousand at most."""
+        lengths = np.array([len(ngram) for ngram in ngrams], dtype="<u4")
+        flat = np.array([token_id for ngram in ngrams for token_id in ngram], dtype="<u4")
+        reply = self._ask(_NUMBERS, struct.pack("<I", len(ngrams)) + lengths.tobytes() + flat.tobytes())
+        return np.frombuffer(reply, dtype="<i8").tolist()
+
+    def call(self, method: str, **arguments: Any) -> Any:
+        """What a method of the engine answers; its own errors come as {"error": ...}."""
+        return json.loads(self._ask(_JSON, json.dumps([method, arguments]).encode()))
+
+    def close(self) -> None:
+        """Ends the child."""
+        with self._lock:
+            self._closed = True
+            self._stop()
+
+    def _ask(self, kind: int, payload: bytes) -> bytes:
+        """The reply to one frame, the child being started again if it dies."""
+        with self._lock:
+            if self._closed:
+                raise CountError(f"The engine of {self.folder} was closed. Open the index again.")
+            for _ in range(RESTARTS):
+                try:
+                    child = self._child or self._start()
+                    _send(child.stdin, kind, payload)
+                    reply_kind, reply = self._receive(child)
+                except (OSError, EOFError):
+                    how = self._stop()
+                    continue
+                except BaseException:
+                    self._stop()  # a half-read reply must not answer the next question
+                    raise
+                if reply_kind != kind:
+                    raise CountError(reply.decode("utf-8", "replace"))
+                return reply
+            raise CountError(
+                f"The engine died {RESTARTS} times over {self.folder} ({how}). The index is probably damaged: run "
+                f"`python -m explorer index check --in {self.folder}`, or build it anew."
+            )
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        require()
+        package = Path(__file__).resolve().parents[2]
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(package), os.environ.get("PYTHONPATH", "")])}
+        child = subprocess.Popen(
+            self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment
+        )
+        self._child = child
+        kind, message = self._receive(child)
+        if kind != _READY:
+            self._stop()
+            raise CountError(f"The engine cannot open {self.folder}: {message.decode('utf-8', 'replace')}")
+        return child
+
+    def _receive(self, child: subprocess.Popen[bytes]) -> tuple[int, bytes]:
+        # A child that hangs is killed, so that the read below ends.
+        timer = threading.Timer(PATIENCE, child.kill)
+        timer.daemon = True
+        timer.start()
+        try:
+            return _receive(child.stdout)
+        finally:
+            timer.cancel()
+
+    def _stop(self) -> str:
+        """Ends the child and says how it ended."""
+        child, self._child = self._child, None
+        if child is None:
+            return "it did not start"
+        for pipe in (child.stdin, child.stdout):
+            with contextlib.suppress(OSError):
+                pipe.close()  # type: ignore[union-attr]
+        try:
+            code = child.wait(timeout=2)
+        except subprocess.TimeoutExpired:
+            child.kill()
+            code = child.wait()
+        if code >= 0:
+            return f"exit code {code}"
+        try:
+            return f"signal {signal.Signals(-code).name}"
+        except ValueError:
+            return f"signal {-code}"
+
+
+class LocalCounter:
+    """Counter over an index on this machine."""
+
+    def __init__(self, folder: Path, cache: CountCache) -> None:
+        self.folder = folder
+        self.manifest = manifests.read(folder)
+        manifests.check_sizes(folder, self.manifest)
+        manifests.check_tokenizer(folder, self.manifest)
+        self.index = self.manifest.key
+        self.tokenizer = tokenizers.load(folder)
+        self.engine = Engine(folder.resolve(), self.manifest.dtype, self.manifest.vocabulary)
+        self._cache = cache
+
+    def encode(self, texts: Sequence[str], *, bare: bool = False) -> list[tuple[int, ...]]:
+        """Ids of running text; `bare` without the leading blank."""
+        return self.tokenizer.encode(texts, bare=bare)
+
+    def decode(self, ids: Sequence[int]) -> tuple[str, ...]:
+        """The text of each token."""
+        return self.tokenizer.decode(ids)
+
+    def count(self, ngrams: Sequence[tuple[int, ...]], progress: Progress | None = None) -> list[Count]:
+        """One Count per n-gram, in the order asked."""
+        return count_with_cache(self.index, ngrams, self._cache, self._ask, BATCH, progress)
+
+    def total_tokens(self) -> float:
+        """The corpus size in tokens."""
+        return float(self.manifest.tokens)
+
+    def documents(self, ids: Sequence[int], limit: int = 5) -> list[Document]:
+        """The first `limit` places that hold the n-gram."""
+        needle = [int(each) for each in ids]
+        found = _checked(self.engine.call("find", input_ids=needle))
+        return [self._document(needle, *place) for place in first_places(found["segment_by_shard"], limit)]
+
+    def close(self) -> None:
+        """Ends the engine."""
+        self.engine.close()
+
+    def _ask(self, ngrams: Sequence[Ngram]) -> Iterator[tuple[Ngram, Answer]]:
+        good = [ngram for ngram in ngrams if self._is_countable(ngram)]
+        yield from zip(good, self.engine.counts(good))
+        reason = f"ids from 0 to {self.manifest.vocabulary - 1:,} and at least one of them were expected"
+        yield from ((ngram, reason) for ngram in ngrams if not self._is_countable(ngram))
+
+    def _is_countable(self, ngram: Ngram) -> bool:
+        return bool(ngram) and min(ngram) >= 0 and max(ngram) < self.manifest.vocabulary
+
+    def _document(self, needle: list[int], shard: int, rank: int) -> Document:
+        answer = _checked(self.engine.call("get_doc_by_rank", s=shard, rank=rank, max_disp_len=SHOWN))
+        pieces = tuple((self.text(ids), is_needle) for ids, is_needle in spans(answer["token_ids"], needle))
+        return Document(answer["doc_ix"], answer["doc_len"], pieces, source=source_of(answer["metadata"]))
+
+    def text(self, ids: Sequence[int]) -> str:
+        """The text of ids that stand side by side."""
+        return self.tokenizer.join(ids)
+
+
+def spans(haystack: Sequence[int], needle: Sequence[int]) -> list[tuple[list[int], bool]]:
+    """The haystack cut into pieces that are the needle and pieces that are not."""
+    pieces: list[tuple[list[int], bool]] = []
+    n, start, i = len(needle), 0, 0
+    while n and i <= len(haystack) - n:
+        if list(haystack[i : i + n]) == list(needle):
+            pieces += [(list(haystack[start:i]), False), (list(needle), True)]
+            start = i = i + n
+        else:
+            i += 1
+    pieces.append((list(haystack[start:]), False))
+    return [piece for piece in pieces if piece[0]]
+
+
+def _checked(answer: Any) -> Any:
+    if isinstance(answer, dict) and "error" in answer:
+        raise CountError(f"The engine refused the query: {answer['error']}")
+    return answer
+
+
+def _send(stream: Any, kind: int, payload: bytes) -> None:
+    stream.write(_HEADER.pack(len(payload), kind) + payload)
+    stream.flush()
+
+
+def _receive(stream: Any) -> tuple[int, bytes]:
+    length, kind = _HEADER.unpack(_exactly(stream, _HEADER.size))
+    return kind, _exactly(stream, length)
+
+
+def _exactly(stream: BinaryIO, size: int) -> bytes:
+    data = stream.read(size)
+    if len(data) < size:
+        raise EOFError
+    return data
+
+
+# The child
+
+
+def _serve(folder: str, dtype: str, vocabulary: int) -> None:
+    """Answers frames from standard input until it ends."""
+    # The engine may print; its words must not get between the frames.
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which closes our input
+    try:
+        engine = _open(folder, dtype, vocabulary)
+    except Exception as error:
+        _send(answers, _JSON, f"{type(error).__name__}: {error}".encode())
+        return
+    _send(answers, _READY, b"")
+    while True:
+        try:
+            kind, payload = _receive(sys.stdin.buffer)
+        except EOFError:
+            return
+        try:
+            reply = _counts(engine, payload) if kind == _NUMBERS else _call(engine, payload)
+        except Exception as error:
+            _send(answers, _READY, f"The engine refused a query: {type(error).__name__}: {error}".encode())
+        else:
+            _send(answers, kind, reply)
+
+
+def _open(folder: str, dtype: str, vocabulary: int) -> Any:
+    from infini_gram.engine import InfiniGramEngine
+
+    # The engine tells its files apart by looking for "table" or "offset" in whole paths, so ours must not be in them.
+    os.chdir(folder)
+    # The end of a document is an id of its own, the one after the vocabulary.
+    return InfiniGramEngine(
+        index_dir=".",
+        eos_token_id=vocabulary,
+        vocab_size=vocabulary + 1,
+        version=manifests.ENGINE_VERSION,
+        token_dtype=dtype,
+    )
+
+
+def _counts(engine: Any, payload: bytes) -> bytes:
+    amount = int.from_bytes(payload[:4], "little")
+    lengths = np.frombuffer(payload, "<u4", amount, 4).tolist()
+    flat = np.frombuffer(payload, "<u4", -1, 4 + 4 * amount).tolist()
+    counts = np.empty(amount, dtype="<i8")
+    start = 0
+    for i, length in enumerate(lengths):
+        answer = engine.count(flat[start : start + length])
+        if "error" in answer or answer["approx"]:
+            raise ValueError(answer.get("error", "an approximate count"))
+        counts[i] = answer["count"]
+        start += length
+    return counts.tobytes()
+
+
+def _call(engine: Any, payload: bytes) -> bytes:
+    method, arguments = json.loads(payload)
+    if method not in METHODS:
+        raise ValueError(f"no method {method}")
+    return json.dumps(getattr(engine, method)(**arguments)).encode()
+
+
+if __name__ == "__main__":
+    _serve(sys.argv[1], sys.argv[2], int(sys.argv[3]))

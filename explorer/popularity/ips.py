@@ -1,0 +1,153 @@
+"""The Instance Popularity Score of Ruzzetti, Zanzotto and Caselli (Lexical Popularity, section 4).
+
+popularity(g) is the decile of count(g) among the counts of a reference set; IPS(x) is its mean over the distinct
+n-grams of x, between 1 and 10.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from explorer.errors import UsageError
+from explorer.popularity.ngrams import Initial, Ngram, TextNgrams
+from explorer.records import Count
+
+FINDING = "popularity_edge"  # the finding under which a run stores its edges, `part` 1 to 9
+HIGHEST = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Edges:
+    """The decile edges of a reference set's counts: its 10 %, 20 %, ... 90 % quantiles, in occurrences."""
+
+    values: tuple[float, ...]
+    reference: str  # the set, in words
+    index: str
+    n: int
+    initial: Initial
+    ngrams: int  # distinct n-grams whose counts made the edges
+    left_out: int  # n-grams of the set whose count could not be had
+
+    @property
+    def coinciding(self) -> str:
+        """Which edges are equal, in words; "" where none are."""
+        runs: list[tuple[int, int, float]] = []
+        first = 0
+        for i in range(1, len(self.values) + 1):
+            if i == len(self.values) or self.values[i] != self.values[first]:
+                if i - first > 1:
+                    runs.append((first + 1, i, self.values[first]))
+                first = i
+        return "; ".join(f"edges {first} to {last} coincide at {value:g}" for first, last, value in runs)
+
+    def check_fits(self, index: str, n: int, initial: Initial) -> None:
+        """Refuses to rate counts of one index or length by edges of another."""
+        for what, ours, theirs in (("index", index, self.index), ("n", n, self.n), ("initial", initial, self.initial)):
+            if ours != theirs:
+                raise UsageError(
+                    f"The edges of {self.reference} were made with {what} = {theirs}, asked is {ours}. "
+                    "Use the same, or edges of another run."
+                )
+
+    def to_json(self) -> str:
+        """The edges as JSON."""
+        return json.dumps(asdict(self), ensure_ascii=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> Edges:
+        """The edges that `to_json` wrote."""
+        try:
+            content = json.loads(text)
+            edges = cls(**{**content, "values": tuple(float(value) for value in content["values"])})
+        except (ValueError, TypeError, KeyError) as error:
+            raise UsageError(f"These are no decile edges ({error}). Give a file that `popularity` wrote.") from error
+        if len(edges.values) != HIGHEST - 1 or list(edges.values) != sorted(edges.values):
+            raise UsageError(f"There are {len(edges.values)} edges, expected 9 in rising order.")
+        return edges
+
+    def to_rows(self) -> list[dict[str, Any]]:
+        """The edges as rows of `findings`."""
+        from explorer.results.rows import finding_row
+
+        detail = json.loads(self.to_json())
+        return [
+            finding_row(
+                FINDING, "overall", value, n=self.ngrams, left_out=self.left_out, reason=self.coinciding,
+                factors={"part": i}, detail=detail if i == 1 else None,
+            )
+            for i, value in enumerate(self.values, 1)
+        ]  # fmt: skip
+
+    @classmethod
+    def from_rows(cls, rows: Sequence[Mapping[str, Any]]) -> Edges:
+        """The edges among a run's rows of `findings`."""
+        for row in rows:
+            if row["finding"] == FINDING and row.get("detail"):
+                return cls.from_json(str(row["detail"]))
+        raise UsageError("This run stored no decile edges. Name a run of the study popularity.")
+
+
+@dataclass(frozen=True, slots=True)
+class IPS:
+    """A text's popularity, between 1 and 10, over its distinct n-grams; nan with a reason where it is undefined."""
+
+    value: float
+    ngrams: int
+    unknown: int = 0  # of them, counts that could not be had
+    reason: str = ""
+
+
+def decile_edges(
+    counts: Mapping[Ngram, Count], *, reference: str, index: str, n: int, initial: Initial = "running"
+) -> Edges:
+    """The edges of a reference set, each of its distinct n-grams counted once (linear quantiles)."""
+    known = np.array([each.count for each in counts.values() if not math.isnan(each.count)])
+    if not known.size:
+        raise UsageError(
+            f"{reference} has no n-gram of {n} tokens with a known count, so there are no deciles. "
+            "Use longer texts or a smaller n."
+        )
+    values = np.quantile(known, np.arange(1, HIGHEST) / HIGHEST)
+    return Edges(tuple(values.tolist()), reference, index, n, initial, known.size, len(counts) - known.size)
+
+
+def popularity(counts: ArrayLike, edges: Edges) -> np.ndarray:
+    """1 + the number of edges strictly below each count, so 1 for a count of 0; nan for nan."""
+    values = np.asarray(counts, dtype=float)
+    rated = 1.0 + np.searchsorted(np.asarray(edges.values), values, side="left")
+    return np.where(np.isnan(values), math.nan, rated)
+
+
+def ips(text: TextNgrams, counts: Mapping[Ngram, Count], edges: Edges) -> IPS:
+    """The mean popularity of the text's distinct n-grams."""
+    if not text.ngrams:
+        return IPS(math.nan, 0, reason=text.reason)
+    values = np.array([counts[ngram].count for ngram in text.ngrams])
+    unknown = int(np.isnan(values).sum())
+    if unknown:
+        missing = next(counts[ngram] for ngram in text.ngrams if math.isnan(counts[ngram].count))
+        reason = f"{unknown} of {len(values)} counts could not be had: {missing.reason}"
+        return IPS(math.nan, len(values), unknown, reason)
+    return IPS(float(popularity(values, edges).mean()), len(values))
+
+
+def relative_difference(scores: Sequence[IPS], correct: int) -> tuple[float, str]:
+    """(IPS(correct) - IPS(wrong)) / IPS(correct), and the reason where it is undefined.
+
+    With more than two options IPS(wrong) is the mean over the wrong ones; the paper has two.
+    """
+    undefined = next((score for score in scores if math.isnan(score.value)), None)
+    if undefined is not None:
+        return math.nan, f"an option has no IPS: {undefined.reason}"
+    if len(scores) < 2:
+        return math.nan, "there is only one option"
+    right = scores[correct].value
+    wrong = np.mean([score.value for i, score in enumerate(scores) if i != correct])
+    return float((right - wrong) / right), ""

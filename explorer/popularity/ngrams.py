@@ -1,0 +1,91 @@
+"""Texts → their distinct n-grams → a count for each, asked once over all texts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from explorer.errors import CountError, UsageError
+from explorer.popularity.cached import may_pass
+from explorer.popularity.counter import Counter, Progress, TextNotEncoded
+from explorer.records import Count
+
+Ngram = tuple[int, ...]
+Initial = Literal["running", "both"]
+
+DEFAULT_N = 7  # tokens, as in Ruzzetti et al.
+LONGEST_N = 10
+
+
+@dataclass(frozen=True, slots=True)
+class TextNgrams:
+    """The distinct n-grams of one text, in order of appearance; `reason` says why there are none.
+
+    `starts[i]` is the first token at which n-gram i stands. From `bare_from` on, the n-grams are those that only the
+    form without a leading blank has; their starts count that form's tokens.
+    """
+
+    n: int
+    ids: Ngram
+    ngrams: tuple[Ngram, ...]
+    starts: tuple[int, ...]
+    bare_from: int
+    reason: str = ""
+
+
+def distinct(ids: Sequence[int], n: int) -> dict[Ngram, int]:
+    """Each distinct n-gram of the ids with the first place where it stands."""
+    found: dict[Ngram, int] = {}
+    for start in range(len(ids) - n + 1):
+        found.setdefault(tuple(ids[start : start + n]), start)
+    return found
+
+
+def of_texts(
+    counter: Counter, texts: Sequence[str], n: int = DEFAULT_N, initial: Initial = "running"
+) -> list[TextNgrams]:
+    """The n-grams of each text in the index's tokens; `initial="both"` adds those of the form without leading blank."""
+    if not 1 <= n <= LONGEST_N:
+        raise UsageError(f"n is {n}, expected 1 to {LONGEST_N} tokens.")
+    running = _encode(counter, texts, bare=False)
+    bare = _encode(counter, texts, bare=True) if initial == "both" else [()] * len(texts)
+    return [_of_text(ids, other, n) for ids, other in zip(running, bare)]
+
+
+def count(counter: Counter, texts: Sequence[TextNgrams], progress: Progress | None = None) -> dict[Ngram, Count]:
+    """A Count for every distinct n-gram of all texts, each asked once."""
+    wanted = list(dict.fromkeys(ngram for text in texts for ngram in text.ngrams))
+    return dict(zip(wanted, counter.count(wanted, progress)))
+
+
+def require_answers(counts: Mapping[Ngram, Count]) -> None:
+    """Raises where counts are missing only because the service was away: asked again later, they can be had."""
+    missing = [each for each in counts.values() if may_pass(each)]
+    if missing:
+        raise CountError(
+            f"{len(missing):,} of {len(counts):,} counts could not be had ({missing[0].reason}). The others are kept; "
+            "start again to ask for the rest."
+        )
+
+
+def _of_text(ids: Ngram | TextNotEncoded, bare: Ngram | TextNotEncoded, n: int) -> TextNgrams:
+    if isinstance(ids, TextNotEncoded):
+        return TextNgrams(n, (), (), (), 0, str(ids))
+    found = distinct(ids, n)
+    bare_from = len(found)
+    if isinstance(bare, tuple):
+        for ngram, start in distinct(bare, n).items():
+            found.setdefault(ngram, start)
+    reason = "" if found else f"the text has {len(ids)} tokens, fewer than n = {n}"
+    return TextNgrams(n, ids, tuple(found), tuple(found.values()), bare_from, reason)
+
+
+def _encode(counter: Counter, texts: Sequence[str], bare: bool) -> list[Ngram | TextNotEncoded]:
+    """Each text's ids, or what kept that one text from being encoded."""
+    try:
+        return list(counter.encode(texts, bare=bare))
+    except TextNotEncoded as error:
+        if len(texts) == 1:
+            return [error]
+        return [each for text in texts for each in _encode(counter, [text], bare)]
