@@ -1,0 +1,193 @@
+"""The starter sets: seven sets of our own, so that a first visit without a network has something to look at.
+
+The pairs are made by `starter_grammar`, the other sets are written by hand; docs/STARTER_SETS.md tells how.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from explorer.benchmarks.benchmark import Benchmark, Parsed, SourceFile
+from explorer.benchmarks.reading import damaged, read_json_rows
+from explorer.records import Instance, Kind
+
+FOLDER = Path(__file__).with_name("starter_data")
+SPLIT = "all"
+LICENCE = "as the program itself"
+QUESTION_CLASSES = ("person", "place", "time", "number", "thing", "explanation")
+ENTAILMENT_CLASSES = ("entailment", "not_entailment")
+
+Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class StarterSet:
+    """A starter set: what its instances have in common, and how a row becomes the rest of one."""
+
+    name: str
+    title: str
+    kind: Kind
+    format: str
+    read: Callable[[Row], dict[str, Any]]
+    note: str
+    field: str = ""
+
+
+def _pair(row: Row) -> dict[str, Any]:
+    return {"options": (row["good"], row["bad"]), "gold": 0, "phenomenon": row["group"]}
+
+
+def _cloze(row: Row) -> dict[str, Any]:
+    context, _, target = row["text"].rpartition(" ")
+    return {"context": context, "options": (target,), "gold": 0, "phenomenon": "last_word"}
+
+
+def _causes(row: Row) -> dict[str, Any]:
+    return _choice(row, row["premise"], "cause_and_effect", question=row["question"])
+
+
+def _physics(row: Row) -> dict[str, Any]:
+    return _choice(row, row["goal"], "physical_commonsense")
+
+
+def _pronouns(row: Row) -> dict[str, Any]:
+    return _choice(row, row["sentence"], "pronoun_resolution")
+
+
+def _choice(row: Row, context: str, phenomenon: str, **extra: str) -> dict[str, Any]:
+    first, second = row["options"]
+    gold = (0, 1).index(row["gold"])
+    return {
+        "context": context,
+        "options": (first, second),
+        "gold": gold,
+        "label": str(gold),
+        "phenomenon": phenomenon,
+        "extra": extra,
+    }
+
+
+def _questions(row: Row) -> dict[str, Any]:
+    return _labelled(row, QUESTION_CLASSES, "question_class", context=row["question"])
+
+
+def _entailment(row: Row) -> dict[str, Any]:
+    return _labelled(row, ENTAILMENT_CLASSES, "entailment", context=row["premise"], second=row["hypothesis"])
+
+
+def _labelled(row: Row, classes: tuple[str, ...], phenomenon: str, **texts: str) -> dict[str, Any]:
+    gold = classes.index(row["label"])
+    return {"options": classes, "gold": gold, "label": row["label"], "phenomenon": phenomenon, **texts}
+
+
+SETS = (
+    StarterSet(
+        "starter_pairs",
+        "Starter pairs",
+        "pair",
+        "sentence",
+        _pair,
+        "Minimal pairs for 14 phenomena of English grammar, made by a grammar of our own.",
+        "formal",
+    ),
+    StarterSet(
+        "starter_cloze",
+        "Starter cloze",
+        "cloze",
+        "cloze",
+        _cloze,
+        "Short passages whose last word follows from the passage, written by hand.",
+        "functional",
+    ),
+    StarterSet(
+        "starter_causes",
+        "Starter causes",
+        "choice",
+        "copa",
+        _causes,
+        "Which is the likelier cause or effect? Written by hand.",
+        "functional",
+    ),
+    StarterSet(
+        "starter_physics",
+        "Starter physics",
+        "choice",
+        "piqa",
+        _physics,
+        "Which of two ways reaches an everyday goal? Written by hand.",
+        "functional",
+    ),
+    StarterSet(
+        "starter_pronouns",
+        "Starter pronouns",
+        "choice",
+        "winogrande",
+        _pronouns,
+        "Twin sentences with a gap that one of two names or things fills, written by hand.",
+        "functional",
+    ),
+    StarterSet(
+        "starter_questions",
+        "Starter questions",
+        "labelled",
+        "labelled",
+        _questions,
+        "What kind of answer does a question ask for? Written by hand.",
+    ),
+    StarterSet(
+        "starter_entailment",
+        "Starter entailment",
+        "labelled",
+        "rte",
+        _entailment,
+        "Does the second sentence follow from the first? Written by hand.",
+    ),
+)
+
+
+def load(starter: StarterSet, paths: Mapping[str, Path], splits: Sequence[str]) -> Parsed:
+    """An instance a row, grouped by what the set says; the row's own key is the source key."""
+    path = paths[f"{starter.name}.jsonl"]
+    instances = []
+    for number, row in enumerate(read_json_rows(path, key=str, group=str, frame=str), 1):
+        try:
+            read = starter.read(row)
+        except (KeyError, ValueError) as error:
+            raise damaged(path, number, f"a row that cannot be read ({error})", f"a row of {starter.name}") from error
+        extra = {"frame": row["frame"], **read.pop("extra", {})}
+        instances.append(
+            Instance(
+                id=f"{starter.name}/{row['group']}/{row['key']}",
+                benchmark=starter.name,
+                split=SPLIT,
+                group=row["group"],
+                kind=starter.kind,
+                format=starter.format,
+                field=starter.field,
+                extra=extra,
+                **read,
+            )
+        )
+    return Parsed(tuple(instances))
+
+
+BENCHMARKS: dict[str, Benchmark] = {
+    starter.name: Benchmark(
+        name=starter.name,
+        title=starter.title,
+        kind=starter.kind,
+        load=partial(load, starter),
+        files=(SourceFile(f"{starter.name}.jsonl"),),
+        splits=(SPLIT,),
+        default_splits=(SPLIT,),
+        field=starter.field,
+        licence=LICENCE,
+        folder=FOLDER,
+        note=starter.note,
+    )
+    for starter in SETS
+}

@@ -1,0 +1,28 @@
+"""Makes the starter pairs: each phenomenon's frames, filled evenly."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from explorer.benchmarks.starter_grammar.frames import fill, members, read_frames
+
+FRAMES = Path(__file__).with_name("frames")
+SEED = 2024
+PER_PHENOMENON = 200
+
+
+def make_pairs() -> list[dict[str, str]]:
+    """A row a pair, phenomenon after phenomenon."""
+    return [row for path in sorted(FRAMES.glob("*.txt")) for row in _phenomenon(path)]
+
+
+def _phenomenon(path: Path) -> list[dict[str, str]]:
+    frames = read_frames(path)
+    rows = []
+    for number, frame in enumerate(frames):
+        # Spreads the remainder evenly over the frames.
+        count = PER_PHENOMENON * (number + 1) // len(frames) - PER_PHENOMENON * number // len(frames)
+        for n, filling in enumerate(fill(frame, count, SEED), 1):
+            good, bad = members(filling)
+            rows.append({"key": f"{frame.key}-{n}", "group": path.stem, "frame": frame.key, "good": good, "bad": bad})
+    return rows
