@@ -7,6 +7,7 @@ find("imported_mine", settings), names(settings)   the same with what a user has
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 from collections.abc import Sequence
 
@@ -21,11 +22,12 @@ from explorer.benchmarks import (
     piqa,
     sources,
     syntaxgym,
+    table,
     trec,
     winogrande,
 )
 from explorer.benchmarks.benchmark import Benchmark, LeftOut, Loaded, Parsed, SourceFile
-from explorer.errors import UsageError
+from explorer.errors import BenchmarkError, UsageError
 from explorer.settings import Settings
 
 __all__ = [
@@ -59,13 +61,15 @@ BENCHMARKS: dict[str, Benchmark] = {
 
 def names(settings: Settings) -> list[str]:
     """Every benchmark's name, then those the user has imported."""
-    return list(BENCHMARKS)
+    return [*BENCHMARKS, *table.imported_names(settings)]
 
 
 def find(name: str, settings: Settings) -> Benchmark:
     """The benchmark of this name; UsageError if there is none."""
     if name in BENCHMARKS:
         return BENCHMARKS[name]
+    if name.startswith(table.PREFIX):
+        return table.imported(name, settings)
     near = difflib.get_close_matches(name, names(settings), n=1)
     guess = f" Did you mean {near[0]}?" if near else ""
     raise UsageError(f"There is no benchmark {name!r}.{guess} `python -m explorer benchmarks` lists all.")
@@ -73,7 +77,12 @@ def find(name: str, settings: Settings) -> Benchmark:
 
 def available(settings: Settings) -> list[str]:
     """The names of the benchmarks whose files (of the default splits) are on this machine."""
-    return [name for name in names(settings) if not missing(find(name, settings), settings)]
+    here = []
+    for name in names(settings):
+        with contextlib.suppress(BenchmarkError):  # an import whose folder is damaged
+            if not missing(find(name, settings), settings):
+                here.append(name)
+    return here
 
 
 def missing(benchmark: Benchmark, settings: Settings) -> list[SourceFile]:

@@ -62,7 +62,7 @@ def find_file(title: str, file: SourceFile, settings: Settings, progress: Progre
 def where_to_put(title: str, files: Sequence[SourceFile], settings: Settings) -> str:
     """What a user without a network does, in one sentence."""
     first = files[0]
-    rest = f" and {len(files) - 1} more files" if len(files) > 1 else ""
+    rest = f" and {len(files) - 1} more file{'s' if len(files) > 2 else ''}" if len(files) > 1 else ""
     folder = settings.data or "the folder that --data or EXPLORER_DATA names"
     return (
         f"{title} needs {first.path}{rest}: put {'them' if rest else 'it'} into {folder} or {settings.datasets} "
@@ -84,12 +84,14 @@ def _place(file: SourceFile, settings: Settings, folder: Path | None = None) -> 
 def _download(
     title: str, files: Sequence[SourceFile], settings: Settings, progress: Progress | None
 ) -> dict[str, Path]:
+    if settings.offline:
+        raise BenchmarkError(f"The explorer was told to stay offline. {where_to_put(title, files, settings)}")
     total = sum(file.size for file in files)
     done = 0
     paths: dict[str, Path] = {}
     for file in files:
         if not file.urls:
-            raise BenchmarkError(f"{where_to_put(title, files, settings)}")
+            raise BenchmarkError(where_to_put(title, files, settings))
         before = done
 
         def tell(so_far: int, of: int, before: int = before) -> None:

@@ -1,0 +1,64 @@
+"""`benchmarks`: what there is to ask, how many instances it has, and where it is or can be had."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from explorer import benchmarks
+from explorer.benchmarks import sources
+from explorer.commands import common
+from explorer.errors import BenchmarkError
+from explorer.settings import Settings
+
+
+def add(subparsers: Any) -> None:
+    """`benchmarks`."""
+    parser = common.parser(subparsers, "benchmarks", "list the benchmarks and where their files are")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="only these")
+    parser.add_argument("--fetch", action="store_true", help="download those that are not on this machine")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace, settings: Settings) -> int:
+    """Prints a row a benchmark; instances are counted over its default splits."""
+    rows = [_row(name, settings, args.fetch) for name in args.names or benchmarks.names(settings)]
+    if args.json:
+        common.print_json(rows)
+    else:
+        shown = [{**row, "left out": len(row["left_out"]) or None} for row in rows]
+        common.print_rows(shown, ("name", "instances", "groups", "left out", "source"))
+    return 1 if args.fetch and any(row["instances"] is None for row in rows) else 0
+
+
+def _row(name: str, settings: Settings, fetch: bool) -> dict[str, Any]:
+    nothing: dict[str, Any] = {"instances": None, "groups": None, "left_out": []}
+    try:
+        benchmark = benchmarks.find(name, settings)
+    except BenchmarkError as error:
+        return {"name": name, **nothing, "source": f"not readable: {error}"}
+    row: dict[str, Any] = {
+        "name": name,
+        "title": benchmark.title,
+        "kind": benchmark.kind,
+        "field": benchmark.field,
+        "splits": list(benchmark.splits),
+        "default_splits": list(benchmark.default_splits),
+        "licence": benchmark.licence,
+        "note": benchmark.note,
+    }
+    missing = benchmarks.missing(benchmark, settings)
+    if missing and not fetch:
+        return {**row, **nothing, "source": f"not here: {sources.where_to_put(benchmark.title, missing, settings)}"}
+    progress = common.ProgressLine(f"Downloading {benchmark.title} (bytes)") if missing else None
+    try:
+        loaded = benchmarks.load(name, settings, progress=progress)
+    except BenchmarkError as error:
+        return {**row, **nothing, "source": f"not readable: {error}"}
+    return {
+        **row,
+        "instances": len(loaded.instances),
+        "groups": len({instance.group for instance in loaded.instances}),
+        "left_out": [{"where": left.where, "reason": left.reason} for left in loaded.left_out],
+        "source": loaded.source,
+    }
