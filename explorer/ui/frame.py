@@ -1,0 +1,158 @@
+"""The frame of every page: title, list of pages, the pickers of model and benchmark, and the panel that starts a run.
+
+Nothing here depends on what app.py did, since a page opened by its address may come up without it.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from explorer import benchmarks
+from explorer.records import Instance
+from explorer.results import queries
+from explorer.scoring import catalog
+from explorer.ui import links, progress, resources, run_panel, show
+
+NAME = "Lexiscope"
+ICON = Path(__file__).with_name("icon.svg")
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A page as the list of pages shows it."""
+
+    path: str
+    title: str
+    section: str
+
+    @property
+    def address(self) -> str:
+        """The last part of the page's address."""
+        return self.path.removeprefix("pages/").removesuffix(".py")
+
+
+PAGES = (
+    Page("pages/overview.py", "Overview", "Explore"),
+    Page("pages/instance.py", "Instance", "Explore"),
+    Page("pages/runs.py", "Runs", "Workshop"),
+    Page("pages/data.py", "Data and models", "Workshop"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """What the sidebar says: a model id and a benchmark's name."""
+
+    model: str
+    benchmark: str
+
+
+def open_page(title: str, question: str) -> Chosen:
+    """Draws the frame around a page and gives what was chosen in it."""
+    st.set_page_config(page_title=f"{title} · {NAME}", page_icon=str(ICON), layout="wide")
+    st.html(f"<style>{resources.style()}</style>")
+    with st.sidebar:
+        st.html(f'<div class="lx-mark"><b>{NAME}</b></div>')
+        _list_pages()
+        chosen = Chosen(pick_model(), pick_benchmark())
+        run_panel.draw(chosen.model, chosen.benchmark)
+        progress.draw()
+    st.title(title, anchor=False)
+    show.lead(question)
+    return chosen
+
+
+def link_to(title: str, label: str, **choices: str) -> None:
+    """A link to another page that brings these choices along."""
+    page = next(page for page in PAGES if page.title == title)
+    st.page_link(page.path, label=show.plain(label), query_params=choices)
+
+
+def pick_model() -> str:
+    """The id of the model: one of the catalog's, one that has runs, or any other that is typed in."""
+    default = catalog.EMBEDDED_MODELS[0].id
+    wish = links.recall("model", default)
+    known = [model.id for model in catalog.MODELS.values() if model.kind == "causal"]
+    options = list(dict.fromkeys([*known, *progress.models_of_runs(), wish]))
+    return links.pick(
+        st.selectbox,
+        "Model",
+        "model",
+        options,
+        default=default,
+        always=True,
+        format_func=model_title,
+        accept_new_options=True,
+        help="One of the list, or any Hugging Face id (id@revision) or folder: type it and press Enter.",
+    )
+
+
+def pick_benchmark() -> str:
+    """The name of the benchmark."""
+    options = benchmarks.names(resources.settings())
+    default = next((name for name in options if name.startswith("starter_")), options[0])
+    return links.pick(
+        st.selectbox, "Benchmark", "benchmark", options, default=default, always=True, format_func=benchmark_title
+    )
+
+
+def pick_run(study: str, chosen: Chosen, *, none: str = "") -> str:
+    """The id of one of the study's runs with this model on this benchmark; "" where there is none or none is wanted."""
+    found = resources.ask(queries.runs_of, study, chosen.model, chosen.benchmark)
+    names = {row["run_id"]: _run_name(row) for _, row in found.iterrows()}
+    if none or not names:
+        names[""] = none or "no run yet"
+    first = next(iter(names))
+    return links.pick(
+        st.selectbox, "Stored run", "run", list(names), default=first, format_func=lambda run_id: names[run_id]
+    )
+
+
+def scoring_of(run_id: str) -> dict[str, Any]:
+    """The settings that a live score takes over from a stored run, so that the two agree."""
+    if not run_id:
+        return {}
+    spec = resources.ask(queries.run, run_id)["spec"].iloc[0]
+    settings: dict[str, Any] = json.loads(spec)["settings"]
+    return {name: settings[name] for name in ("preset", "bos", "normalization") if name in settings}
+
+
+def warn_of_other_text(run_id: str, instance: Instance) -> None:
+    """A warning where the run saw another text under this id."""
+    seen = resources.ask(queries.stored_instance, run_id, instance.id)
+    if len(seen) and seen["text_hash"].iloc[0] != instance.text_hash:
+        st.warning("The text of this instance has changed since the run; the stored scores are of the older text.")
+
+
+def _run_name(row: Any) -> str:
+    settings = json.loads(row["spec"])["settings"]
+    state = "" if row["status"] == "complete" else f", {row['status']}"
+    preset = settings.get("preset", "")
+    return f"{row['done']:,} instances{state} · {preset} · {row['created']:%d %b %Y %H:%M} · {row['run_id'][-6:]}"
+
+
+def model_title(model: str) -> str:
+    """What people call a model."""
+    known = catalog.find(model)
+    return known.title if known else model
+
+
+def benchmark_title(name: str) -> str:
+    """What people call a benchmark."""
+    known = benchmarks.BENCHMARKS.get(name)
+    return known.title if known else name
+
+
+def _list_pages() -> None:
+    section = ""
+    carried = {name: links.recall(name) for name in ("model", "benchmark") if links.recall(name)}
+    for page in PAGES:
+        if page.section != section:
+            section = page.section
+            show.section(section)
+        st.page_link(page.path, label=page.title, query_params=carried)

@@ -1,0 +1,134 @@
+"""An instance's scores on the screen: strips for its options, its regions or its last word."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from explorer.records import Instance
+from explorer.ui import asked as answers
+from explorer.ui import show, strips
+from explorer.ui.asked import Asked
+from explorer.ui.strips import Unit
+
+Measures = Sequence[Mapping[str, Any]]
+
+
+def verdict(instance: Instance, asked: Sequence[Asked], measures: Measures) -> None:
+    """The verdict as a word and a sentence."""
+    correct = value_of(measures, "correct")
+    sentence = answers.verdict_sentence(
+        instance, asked, correct, value_of(measures, "margin"), _reason_of(measures, "correct")
+    )
+    st.html(strips.verdict(answers.verdict_of(correct), sentence))
+
+
+def draw(instance: Instance, asked: Sequence[Asked], measures: Measures, unit: Unit) -> None:
+    """All that was asked, token by token."""
+    options = answers.options_of(asked)
+    for fault in dict.fromkeys(one.reason for one in options if one.reason):
+        show.note(f"Without a score: {fault}")
+    if not any(one.tokens for one in options):
+        _sums(instance, options, unit)
+        return
+    VIEWS[instance.kind](instance, options, measures, unit)
+    st.html(strips.key(unit))
+
+
+def value_of(measures: Measures, name: str) -> float:
+    """The value of a measure of the whole instance, nan where there is none."""
+    return next((float(row["value"]) for row in measures if row["measure"] == name), float("nan"))
+
+
+def _reason_of(measures: Measures, name: str) -> str:
+    return next((str(row["reason"] or "") for row in measures if row["measure"] == name), "")
+
+
+def _draw_options(instance: Instance, options: Sequence[Asked], measures: Measures, unit: Unit) -> None:
+    contexts = list(dict.fromkeys(one.context for one in options))
+    if len(options) == 2 and len(contexts) == 1:
+        first, second = options
+        if contexts[0]:
+            st.html(strips.strip((), unit, context=contexts[0], label="Context"))
+        names = (_head(instance, first, unit), _head(instance, second, unit))
+        st.html(strips.aligned(first.tokens, second.tokens, unit, labels=names))
+        return
+    if len(contexts) == 1 and contexts[0]:
+        st.html(strips.strip((), unit, context=contexts[0], label="Context"))
+    for one in options:
+        name = answers.option_name(instance, one.option)
+        st.html(
+            f'<p class="lx-option"><b>{html.escape(name)}</b><span class="lx-quiet">{_sum(one, unit)}</span></p>'
+            + strips.strip(one.tokens, unit, context=one.context if len(contexts) > 1 else "", label=name)
+        )
+
+
+def _draw_text(instance: Instance, options: Sequence[Asked], measures: Measures, unit: Unit) -> None:
+    for one in options:
+        st.html(strips.strip(one.tokens, unit, context=one.context, label="Text") + _total(one, unit))
+
+
+def _draw_regions(instance: Instance, options: Sequence[Asked], measures: Measures, unit: Unit) -> None:
+    names = list(instance.extra.get("regions", ()))
+    for condition in instance.conditions:
+        parts = [(_region_name(names, one.part), one.tokens) for one in options if one.condition == condition.name]
+        st.html(f'<p class="lx-option"><b>{html.escape(condition.name)}</b></p>' + strips.regions(parts, unit))
+    held = {int(row["part"]): row for row in measures if row["measure"] in ("formula", "formula_equal")}
+    formulas = pd.DataFrame(
+        {
+            "prediction": list(instance.extra["formulas"]),
+            "held": [_held(held.get(number)) for number in range(len(instance.extra["formulas"]))],
+        }
+    )
+    show.section("Predictions of the suite")
+    st.dataframe(
+        formulas,
+        hide_index=True,
+        column_config={"prediction": st.column_config.TextColumn("Formula", width="large"), "held": "Holds"},
+    )
+
+
+VIEWS: Mapping[str, Callable[[Instance, Sequence[Asked], Measures, Unit], None]] = {
+    "pair": _draw_options,
+    "choice": _draw_options,
+    "labelled": _draw_options,
+    "cloze": _draw_text,
+    "concept": _draw_text,
+    "text": _draw_text,
+    "regions": _draw_regions,
+}
+
+
+def _sums(instance: Instance, options: Sequence[Asked], unit: Unit) -> None:
+    show.note("This run stored no tokens; the sums are below.")
+    for one in options:
+        name = answers.option_name(instance, one.option)
+        st.html(f'<p class="lx-option"><b>{html.escape(name)}</b><span class="lx-quiet">{_sum(one, unit)}</span></p>')
+
+
+def _head(instance: Instance, one: Asked, unit: Unit) -> str:
+    return f"{answers.option_name(instance, one.option)}  {_sum(one, unit)}"
+
+
+def _sum(one: Asked, unit: Unit) -> str:
+    if one.logprob != one.logprob:
+        return "no score"
+    return f"{strips.signed(strips.in_unit(one.logprob, unit))} {unit}"
+
+
+def _total(one: Asked, unit: Unit) -> str:
+    return f'<p class="lx-note lx-quiet">log-probability {html.escape(_sum(one, unit))}</p>'
+
+
+def _region_name(names: Sequence[str], part: int) -> str:
+    return f"{part} {names[part - 1]}" if 0 < part <= len(names) else str(part)
+
+
+def _held(row: Mapping[str, Any] | None) -> str:
+    if row is None or row["value"] != row["value"]:
+        return "unknown"
+    return "yes" if row["value"] == 1 else "no"

@@ -1,0 +1,63 @@
+"""A benchmark's instances as a list to look through."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import streamlit as st
+
+from explorer.records import Instance
+from explorer.settings import Settings
+from explorer.ui import resources
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """Instances by id in benchmark order, their groups, and their texts in small letters to search in."""
+
+    by_id: Mapping[str, Instance]
+    groups: tuple[str, ...]
+    texts: Mapping[str, str]
+
+    def matching(self, group: str, words: str) -> list[str]:
+        """The ids of a group ("" = all) whose id or text holds these words as they stand, in any case."""
+        needle = words.casefold().strip()
+        return [
+            name
+            for name, instance in self.by_id.items()
+            if (not group or instance.group == group) and (not needle or needle in self.texts[name])
+        ]
+
+
+def listing(benchmark: str) -> Listing:
+    """The benchmark's instances; the first call reads its files."""
+    return _listing(benchmark, resources.settings())
+
+
+@st.cache_resource(max_entries=4, show_spinner="Reading the benchmark")
+def _listing(benchmark: str, settings: Settings) -> Listing:
+    found = resources.instances(benchmark).instances
+    return Listing(
+        by_id={instance.id: instance for instance in found},
+        groups=tuple(dict.fromkeys(instance.group for instance in found)),
+        texts={instance.id: _searchable(instance) for instance in found},
+    )
+
+
+def summary(instance: Instance, most: int = 120) -> str:
+    """The instance's text in one line."""
+    if instance.kind == "pair":
+        text = instance.options[0]
+    elif instance.kind == "regions":
+        text = " ".join(part for part in instance.conditions[0].regions if part)
+    else:
+        text = f"{instance.context} {instance.second}"
+    text = " ".join(text.split())
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+def _searchable(instance: Instance) -> str:
+    pieces = [instance.id, instance.context, instance.second, *instance.options]
+    pieces += [part for condition in instance.conditions for part in condition.regions]
+    return " ".join(pieces).casefold()

@@ -1,0 +1,83 @@
+"""What a reader chose, kept from page to page and in the address, so that a link brings it back.
+
+A widget drawn by two pages is two widgets to Streamlit, each with a memory of its own. So a choice is kept here, under
+one name for all pages: an address that says something new wins, then what was chosen before, then the default.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import streamlit as st
+
+
+def recall(name: str, default: str = "", options: Sequence[str] | None = None) -> str:
+    """The choice of this name; `default` where none is known, or none that is among the options."""
+    linked = st.query_params.get(name)
+    is_news = linked is not None and linked != st.session_state.get(_written(name))
+    wish = linked if is_news else st.session_state.get(_chosen(name), linked)
+    if wish is None or (options is not None and wish not in options):
+        return default
+    return str(wish)
+
+
+def remember(name: str, value: str, default: str | None = None) -> str:
+    """Keeps the choice and writes it into the address; a choice equal to `default` leaves the address shorter."""
+    st.session_state[_chosen(name)] = value
+    shown = None if value == default else value
+    if shown is None and name in st.query_params:
+        del st.query_params[name]
+    elif shown is not None and st.query_params.get(name) != shown:
+        st.query_params[name] = shown
+    st.session_state[_written(name)] = shown
+    return value
+
+
+def choose(name: str, value: str) -> None:
+    """Makes this the choice from the next run on; for callbacks."""
+    st.session_state[_chosen(name)] = value
+    # What the address says now is no news any more.
+    st.session_state[_written(name)] = st.query_params.get(name)
+
+
+def pick(
+    widget: Callable[..., Any],
+    label: str,
+    name: str,
+    options: Sequence[str],
+    *,
+    default: str = "",
+    always: bool = False,
+    **arguments: Any,
+) -> str:
+    """Draws a widget of one choice (a select box, a segmented control) and gives the choice.
+
+    The default is left out of the address unless `always`.
+    """
+    first = default if default in options or not options else options[0]
+    value = recall(name, first, options)
+    key = f"pick:{name}"
+    st.session_state[key] = value
+    answer = widget(label, options, key=key, on_change=_take, args=(name, key, first), **arguments)
+    return remember(name, first if answer is None else str(answer), None if always else first)
+
+
+def type_in(label: str, name: str, **arguments: Any) -> str:
+    """Draws a line of text and gives what stands in it."""
+    key = f"pick:{name}"
+    st.session_state[key] = recall(name)
+    return remember(name, st.text_input(label, key=key, on_change=_take, args=(name, key, ""), **arguments) or "", "")
+
+
+def _take(name: str, key: str, default: str) -> None:
+    value = st.session_state.get(key)
+    choose(name, default if value is None else str(value))
+
+
+def _chosen(name: str) -> str:
+    return f"chosen:{name}"
+
+
+def _written(name: str) -> str:
+    return f"written:{name}"

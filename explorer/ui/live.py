@@ -1,0 +1,67 @@
+"""One instance scored now, by the code of full runs, through the one model that all visitors share."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import streamlit as st
+
+from explorer.experiments import accuracy, verdicts
+from explorer.records import Instance, RunSpec, Score
+from explorer.results.rows import instance_of, payload
+from explorer.settings import Settings
+from explorer.ui import resources
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """An instance's scores in the order asked, and what they say: rows of `measures`."""
+
+    scores: tuple[Score, ...]
+    measures: tuple[Mapping[str, Any], ...]
+
+    def measure(self, name: str) -> float:
+        """The value of a measure of the whole instance, nan where there is none."""
+        return next((float(row["value"]) for row in self.measures if row["measure"] == name), float("nan"))
+
+    def reason(self, name: str) -> str:
+        """Why the measure is what it is: a tie, undecided, too long."""
+        return next((str(row["reason"]) for row in self.measures if row["measure"] == name), "")
+
+
+def judge(instance: Instance, model: str, scoring: Mapping[str, Any]) -> Judged:
+    """The instance asked, scored and judged under an accuracy run's settings; ExplorerError where that fails."""
+    return _judge(payload(instance), model, tuple(sorted(scoring.items())), resources.settings())
+
+
+def is_loaded(model: str) -> bool:
+    """Whether the model has answered before in this app, and no other was loaded since."""
+    return bool(_loaded().get("model") == model)
+
+
+@st.cache_data(max_entries=512, show_spinner=False)
+def _judge(text: str, model: str, scoring: tuple[tuple[str, Any], ...], settings: Settings) -> Judged:
+    instance = instance_of(text)
+    spec = RunSpec(
+        "accuracy", accuracy.STUDY.version, model, instance.benchmark, settings=accuracy.STUDY.resolve(dict(scoring))
+    )
+    policy = accuracy.policy_of(spec)
+    shared = resources.resources()
+    with resources.model_lock():
+        dtype = str(shared.model(model).record()["dtype"])
+        scores = shared.scorer(model).score(accuracy.ask(instance, policy), policy)
+        _loaded()["model"] = model
+    return Judged(tuple(scores), tuple(verdicts.judge(instance, scores, policy, dtype)))
+
+
+@st.cache_resource(show_spinner=False)
+def _loaded() -> dict[str, str]:
+    return {}
+
+
+def edited(instance: Instance, **changes: Any) -> Instance:
+    """The instance with another text, as a variant of the one it came from."""
+    return dataclasses.replace(instance, **changes, parent=instance.parent or instance.id, edit="typed by a reader")

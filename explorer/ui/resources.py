@@ -1,0 +1,87 @@
+"""The app's one set of resources, cached: models and stores as resources, tables as data with a bound."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+import streamlit as st
+
+from explorer import settings as settings_module
+from explorer.resources import Resources
+from explorer.results import queries
+from explorer.settings import Settings
+
+if TYPE_CHECKING:
+    from explorer.benchmarks.benchmark import Loaded
+    from explorer.results.store import Store
+
+
+def settings() -> Settings:
+    """Where things are kept, from the environment."""
+    return settings_module.read()
+
+
+def resources() -> Resources:
+    """The builder of models, counters and encoders that all pages share; it keeps one language model at a time."""
+    return _resources(settings())
+
+
+@st.cache_resource(max_entries=1, show_spinner=False)
+def _resources(chosen: Settings) -> Resources:
+    return Resources(chosen)
+
+
+@st.cache_resource(show_spinner=False)
+def model_lock() -> threading.Lock:
+    """Held while the language model is loaded or asked: one visitor at a time."""
+    return threading.Lock()
+
+
+def instances(benchmark: str) -> Loaded:
+    """A benchmark's instances; the first call reads its files."""
+    return resources().instances(benchmark)
+
+
+def store() -> Store:
+    """The newest database generation, open for reading."""
+    from explorer.results.store import current_generation
+
+    return _store(settings(), str(current_generation(settings())))
+
+
+# A few generations stay open, since another visitor may be in the middle of a question to an older one.
+@st.cache_resource(max_entries=4, show_spinner=False, on_release=lambda held: held.close())
+def _store(chosen: Settings, generation: str) -> Store:
+    from explorer.results.store import open_store
+
+    return open_store(chosen)
+
+
+def ask(question: Callable[..., pd.DataFrame], *arguments: Any, **named: Any) -> pd.DataFrame:
+    """The answer to a question of results/queries.py, remembered for as long as the database stays the same."""
+    from explorer.results.store import current_generation
+
+    generation = str(current_generation(settings()))
+    return _answer(question.__name__, arguments, tuple(sorted(named.items())), settings(), generation)
+
+
+@st.cache_data(max_entries=128, show_spinner=False)
+def _answer(
+    question: str, arguments: tuple[Any, ...], named: tuple[tuple[str, Any], ...], chosen: Settings, generation: str
+) -> pd.DataFrame:
+    answer: pd.DataFrame = getattr(queries, question)(_store(chosen, generation), *arguments, **dict(named))
+    return answer
+
+
+def style() -> str:
+    """The app's style sheet."""
+    return _style(Path(__file__).with_name("style.css"))
+
+
+@st.cache_data(max_entries=1, show_spinner=False)
+def _style(path: Path) -> str:
+    return path.read_text(encoding="utf-8")

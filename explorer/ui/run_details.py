@@ -1,0 +1,167 @@
+"""One run: how far it is, what can be done with it, what it found, its log and its conditions."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pandas as pd
+import streamlit as st
+
+from explorer.errors import ExplorerError
+from explorer.figures.accuracy_by_group import accuracy_by_group
+from explorer.figures.margins import margin_histogram
+from explorer.results import queries
+from explorer.results import store as stores
+from explorer.runs import queue
+from explorer.runs.folder import RunFolder
+from explorer.runs.queue import RunInfo
+from explorer.ui import progress, resources, show
+
+RESUMABLE = ("interrupted", "cancelled", "failed")
+
+
+def draw(run: RunInfo) -> None:
+    """Everything about one run."""
+    folder = RunFolder.find(resources.settings().runs, run.run_id)
+    if run.status in progress.LIVE:
+        _live(run.run_id)
+    else:
+        progress.bar(run)
+        _actions(run, folder)
+        _findings(run)
+    _log(folder)
+    _conditions(folder)
+
+
+@st.fragment(run_every=progress.EVERY)
+def _live(run_id: str) -> None:
+    folder = RunFolder.find(resources.settings().runs, run_id)
+    run = queue.info(folder)
+    progress.bar(run)
+    _actions(run, folder)
+    if run.study == "accuracy" and run.done:
+        so_far = stores.open_parts(folder)
+        _items(queries.items(so_far, run_id), "So far")
+        so_far.close()
+
+
+def _actions(run: RunInfo, folder: RunFolder) -> None:
+    with st.container(horizontal=True):
+        if run.status in progress.LIVE:
+            st.button("Cancel", icon=":material/stop_circle:", key="run:cancel", on_click=_cancel, args=(run.run_id,))
+        if run.status in RESUMABLE:
+            st.button("Resume", icon=":material/resume:", key="run:resume", on_click=_resume, args=(run.run_id,))
+        if run.status not in progress.LIVE:
+            with st.popover("Delete", icon=":material/delete:", key="run:delete"):
+                st.write("This removes the run's folder and its rows in the database. It cannot be undone.")
+                st.button("Delete this run", type="primary", key="run:really", on_click=_delete, args=(run.run_id,))
+    if len(folder.environments()) > 1:
+        show.note("The parts of this run were made under different environments; the log says which.")
+    if fault := st.session_state.pop("run:fault", ""):
+        st.error(show.plain(fault))
+
+
+def _findings(run: RunInfo) -> None:
+    with show.problems():
+        overall = resources.ask(queries.overall, run.run_id)
+        if run.study != "accuracy" or overall.empty:
+            found = resources.ask(queries.findings, run.run_id)
+            if len(found):
+                show.section("Findings")
+                show.table(found.dropna(axis=1, how="all"), f"findings {run.run_id}")
+            return
+        _headline(overall)
+        groups = resources.ask(queries.accuracy_by_group, run.run_id)
+        items = resources.ask(queries.items, run.run_id)
+        if len(groups) > 1:
+            st.subheader("Accuracy by group", anchor=False)
+            share = overall.loc[(overall["finding"] == "accuracy") & overall["setting"].isna(), "value"]
+            show.chart(
+                accuracy_by_group(groups, overall=float(share.iloc[0])),
+                key="by_group",
+                alt="Accuracy of each group with its 95 % interval, the best at the top",
+            )
+        _items(items, "Margins")
+        with st.expander("Every instance"):
+            show.table(
+                items.drop(columns=["text_hash"]),
+                f"instances {run.run_id}",
+                columns={
+                    "instance_id": "Instance",
+                    "verdict": "Verdict",
+                    "margin": st.column_config.NumberColumn("Margin (nats)", format="%.3f"),
+                    "grp": "Group",
+                    "reason": "Remark",
+                },
+            )
+
+
+def _headline(overall: pd.DataFrame) -> None:
+    cells = []
+    for row in overall.to_dict("records"):
+        setting = row["setting"] if isinstance(row["setting"], str) else ""
+        if row["finding"] == "accuracy" and not setting:
+            label = "Accuracy" if row["grp"] == "overall" else "Mean over groups"
+            cells.append((label, show.percent(row["value"]), _explain(row)))
+        elif row["finding"] == "perplexity":
+            cells.append(("Perplexity of the last word", f"{row['value']:.2f}", _explain(row)))
+        elif setting in ("mean_token", "per_char"):
+            label = {"mean_token": "By mean per token", "per_char": "By mean per character"}[setting]
+            cells.append(
+                (label, show.percent(row["value"]), "Options compared by another reduction of the same scores.")
+            )
+    show.numbers(cells)
+
+
+def _explain(row: dict) -> str:
+    left_out = f", {row['left_out']} left out" if row["left_out"] else ""
+    interval = show.percent(row["value"], row["low"], row["high"]) if row["finding"] == "accuracy" else ""
+    return f"{interval} {row['n']:,} instances{left_out}".strip()
+
+
+def _items(items: pd.DataFrame, title: str) -> None:
+    known = items[items["margin"].notna()]
+    if known.empty:
+        return
+    st.subheader(title, anchor=False)
+    counts = items["verdict"].value_counts()
+    show.note(", ".join(f"{count:,} {verdict}" for verdict, count in counts.items()))
+    show.chart(margin_histogram(items), key=f"margins:{title}", alt="How many instances have which margin")
+
+
+def _log(folder: RunFolder) -> None:
+    with st.expander("Log"):
+        st.code(folder.log_tail(200) or "The log is empty.", language=None, height=320, wrap_lines=True)
+
+
+def _conditions(folder: RunFolder) -> None:
+    with st.expander("Request and environment"):
+        try:
+            st.json(dataclasses.asdict(folder.spec), expanded=1)
+        except ExplorerError as error:
+            show.problem(error)
+        st.json(folder.environment, expanded=1)
+
+
+def _cancel(run_id: str) -> None:
+    _try(lambda: queue.cancel(resources.settings(), run_id))
+
+
+def _resume(run_id: str) -> None:
+    _try(lambda: queue.resume(resources.settings(), run_id))
+
+
+def _delete(run_id: str) -> None:
+    def delete() -> None:
+        settings = resources.settings()
+        RunFolder.find(settings.runs, run_id).delete()
+        stores.remove(settings, [run_id])
+
+    _try(delete)
+
+
+def _try(step) -> None:
+    try:
+        step()
+    except ExplorerError as error:
+        st.session_state["run:fault"] = str(error)

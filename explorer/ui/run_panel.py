@@ -1,0 +1,145 @@
+"""The sidebar's panel that starts a full run of a study with the chosen model on the chosen benchmark."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import streamlit as st
+
+from explorer import benchmarks
+from explorer.errors import ExplorerError
+from explorer.experiments import STUDIES, study
+from explorer.experiments.study import Setting, Study
+from explorer.runs import queue, request
+from explorer.runs.folder import RunFolder
+from explorer.ui import links, resources, show
+
+COMMON = ("groups", "limit", "seed", "dtype")
+DTYPES = ("auto", "float32", "bfloat16", "float16")
+
+
+def draw(model: str, benchmark: str) -> None:
+    """The study, its options and the button."""
+    fitting = studies_for(benchmark)
+    if not fitting:
+        show.note("No study takes this kind of benchmark.")
+        return
+    name = links.pick(
+        st.selectbox, "Study", "study", fitting, default=fitting[0], format_func=lambda name: study(name).title
+    )
+    recipe = study(name)
+    options = st.expander("Options", key="run:options", on_change="rerun")
+    if options.open:
+        with options:
+            _draw_options(recipe, benchmark)
+    asked = options_asked(recipe, benchmark)
+    pressed = st.button(
+        "Run", type="primary", width="stretch", key="run:start", icon=":material/play_arrow:", help=recipe.question
+    )
+    show.note(in_words(asked))
+    if pressed:
+        _start(recipe, model, benchmark, asked)
+    _answer()
+
+
+def studies_for(benchmark: str) -> list[str]:
+    """The studies that take this kind of benchmark."""
+    kind = benchmarks.find(benchmark, resources.settings()).kind
+    return [name for name in STUDIES if kind in study(name).kinds]
+
+
+def options_asked(recipe: Study, benchmark: str) -> dict[str, Any]:
+    """What the options say, also while their drawer is closed."""
+    state = st.session_state
+    limit = state.get("run:limit")
+    given = {name: state.get(_key(recipe, name)) for name in recipe.settings}
+    return {
+        "suites": tuple(state.get(f"run:groups:{benchmark}") or ()),
+        "limit": int(limit) if limit else None,
+        "seed": int(state.get("run:seed") or 0),
+        "dtype": state.get("run:dtype") or "auto",
+        "settings": {
+            name: value if not isinstance(setting.default, tuple) else _as_tuple(setting, value)
+            for name, setting in recipe.settings.items()
+            if (value := given[name]) is not None
+        },
+    }
+
+
+def in_words(asked: Mapping[str, Any]) -> str:
+    """What the button will start, in one line."""
+    amount = f"First {asked['limit']:,} instances" if asked["limit"] else "All instances"
+    groups = f" of {len(asked['suites'])} groups" if asked["suites"] else ""
+    per_group = asked["settings"].get("per_group")
+    drawn = f", {per_group} a group drawn with seed {asked['seed']}" if per_group else ""
+    return f"{amount}{groups}{drawn}"
+
+
+def _draw_options(recipe: Study, benchmark: str) -> None:
+    with show.problems():
+        with st.spinner("Reading the groups"):
+            groups = list(dict.fromkeys(item.group for item in resources.instances(benchmark).instances))
+        st.multiselect(
+            "Groups", groups, key=f"run:groups:{benchmark}", placeholder="All groups", persist_state="session"
+        )
+    left, right = st.columns(2)
+    left.number_input(
+        "Limit", min_value=1, value=None, step=50, key="run:limit", placeholder="all", persist_state="session",
+        help="Only the first instances, in benchmark order.",
+    )  # fmt: skip
+    right.number_input("Seed", min_value=0, value=0, step=1, key="run:seed", persist_state="session")
+    for name, setting in recipe.settings.items():
+        _draw_setting(recipe, name, setting)
+    st.selectbox("Number format", DTYPES, key="run:dtype", persist_state="session", help="auto: float32 on a CPU")
+
+
+def _draw_setting(recipe: Study, name: str, setting: Setting) -> None:
+    label = name.replace("_", " ").capitalize()
+    shared: dict[str, Any] = {"key": _key(recipe, name), "help": show.plain(setting.help), "persist_state": "session"}
+    default = setting.default
+    if isinstance(default, bool):
+        st.toggle(label, value=default, **shared)
+    elif isinstance(default, tuple) and setting.choices:
+        st.multiselect(label, setting.choices, default=list(default), **shared)
+    elif isinstance(default, tuple):
+        st.text_input(label, value=", ".join(map(str, default)), **shared)
+    elif setting.choices:
+        st.selectbox(label, setting.choices, index=setting.choices.index(str(default)), **shared)
+    elif isinstance(default, int | float):
+        st.number_input(label, value=default, **shared)
+    else:
+        st.text_input(label, value=default, **shared)
+
+
+def _as_tuple(setting: Setting, value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _start(recipe: Study, model: str, benchmark: str, asked: Mapping[str, Any]) -> None:
+    settings = resources.settings()
+    try:
+        with st.spinner("Preparing the run"):
+            spec = request.make_spec(
+                resources.resources(), study=recipe.name, model=model, benchmark=benchmark, **asked
+            )
+            run_id = queue.submit(settings, spec)
+    except ExplorerError as error:
+        st.session_state["run:answer"] = ("fault", str(error))
+        return
+    done = RunFolder.find(settings.runs, run_id).progress().status == "complete"
+    st.session_state["run:answer"] = ("complete" if done else "started", run_id)
+
+
+def _answer() -> None:
+    kind, text = st.session_state.pop("run:answer", ("", ""))
+    if kind == "fault":
+        st.error(show.plain(text))
+    elif kind == "complete":
+        st.info(f"This run is here already: `{text}`.")
+    elif kind == "started":
+        st.success(f"Started `{text}`.")
+
+
+def _key(recipe: Study, name: str) -> str:
+    return f"run:{recipe.name}:{name}"

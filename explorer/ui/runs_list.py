@@ -1,0 +1,75 @@
+"""All runs as a table that follows their progress, and the one that is looked at."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+import pandas as pd
+import streamlit as st
+
+from explorer.runs import queue
+from explorer.runs.queue import RunInfo
+from explorer.ui import links, progress, resources
+
+SHOWN = "shown"  # the name of the choice: which run is looked at
+
+
+def choose() -> RunInfo | None:
+    """The run that is looked at: the newest, or the one picked in the table or by a link."""
+    runs = queue.list_runs(resources.settings())
+    if not runs:
+        return None
+    names = [run.run_id for run in runs]
+    shown = links.recall(SHOWN, names[0], names)
+    if any(run.status in progress.LIVE for run in runs):
+        _live_table(shown)
+    else:
+        _table(runs, shown)
+    links.remember(SHOWN, shown)
+    return next(run for run in runs if run.run_id == shown)
+
+
+@st.fragment(run_every=progress.EVERY)
+def _live_table(shown: str) -> None:
+    _table(queue.list_runs(resources.settings()), shown)
+
+
+def _table(runs: list[RunInfo], shown: str) -> None:
+    names = [run.run_id for run in runs]
+    frame = pd.DataFrame(
+        {
+            "run": names,
+            "study": [run.study for run in runs],
+            "model": [run.model for run in runs],
+            "benchmark": [run.benchmark for run in runs],
+            "status": [run.status for run in runs],
+            "share": [min(1.0, run.done / run.total) if run.total else 0.0 for run in runs],
+            "so_far": [progress.told(run) if run.status in progress.LIVE else f"{run.done:,}" for run in runs],
+            "created": [datetime.fromtimestamp(run.created) for run in runs],
+        }
+    )
+    # The key changes with the list, so that a remembered row never means another run.
+    answer = st.dataframe(
+        frame,
+        hide_index=True,
+        height=min(38 + 35 * len(runs), 330),
+        on_select="rerun",
+        selection_mode="single-row",
+        key=f"runs:{hash(tuple(names))}",
+        column_config={
+            "run": "Run",
+            "study": "Study",
+            "model": "Model",
+            "benchmark": "Benchmark",
+            "status": "Status",
+            "share": st.column_config.ProgressColumn("Progress", format="percent", min_value=0, max_value=1),
+            "so_far": "Instances",
+            "created": st.column_config.DatetimeColumn("Started", format="D MMM, HH:mm"),
+        },
+        alt=f"{len(runs)} runs",
+    )
+    rows = answer["selection"]["rows"]
+    if rows and names[rows[0]] != shown and names[rows[0]] != st.session_state.get("runs:picked"):
+        st.session_state["runs:picked"] = names[rows[0]]
+        links.choose(SHOWN, names[rows[0]])
+        st.rerun()

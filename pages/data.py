@@ -1,0 +1,3 @@
+from explorer.ui import frame
+
+frame.open_page("Data and models", "x")

@@ -1,0 +1,32 @@
+"""Full runs: the queue, each run's progress and findings, and two runs side by side."""
+
+import streamlit as st
+
+from explorer.ui import compare, frame, links, run_details, runs_list, show
+
+VIEWS = ["One run", "Compare two"]
+
+chosen = frame.open_page(
+    "Runs", "Full runs go on in a process of their own: closing this window leaves them going, and so does a restart."
+)
+
+with show.problems():
+    view = links.pick(
+        st.segmented_control, "View", "view", VIEWS, default=VIEWS[0], required=True, label_visibility="collapsed"
+    )
+    if view == VIEWS[1]:
+        compare.draw()
+    elif run := runs_list.choose():
+        st.subheader(
+            show.plain(
+                f"{run.study.capitalize()}: {frame.model_title(run.model)} on {frame.benchmark_title(run.benchmark)}"
+            ),
+            anchor=False,
+        )
+        run_details.draw(run)
+    else:
+        show.nothing_yet(
+            "No run yet",
+            "Choose a model, a benchmark and a study in the sidebar and press Run, or type in a terminal:",
+            f"python -m explorer run accuracy --model {chosen.model} --benchmark {chosen.benchmark} --limit 200",
+        )
