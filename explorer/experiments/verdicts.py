@@ -39,9 +39,10 @@ def _judge_options(
     priors = {score.request.option: score.sum for score in scores if score.request.role == "unconditional"}
     prior_sums = [priors.get(score.request.option, math.nan) for score in options] if priors else None
     verdict = reduce.compare(options, instance.gold, policy, dtype, unconditional=prior_sums)
+    remark = _remark(verdict, options)
     rows = [
-        measure_row(instance.id, "correct", verdict.correct, reason=_remark(verdict.outcome), factors=factors),
-        measure_row(instance.id, "margin", verdict.margin, reason=_remark(verdict.outcome), factors=factors),
+        measure_row(instance.id, "correct", verdict.correct, reason=remark, factors=factors),
+        measure_row(instance.id, "margin", verdict.margin, reason=remark, factors=factors),
     ]
     if verdict.chosen is not None:
         rows.append(measure_row(instance.id, "chosen", verdict.chosen, factors=factors))
@@ -86,5 +87,9 @@ def _judge_regions(
     return [measure_row(instance.id, "correct", correct, reason=reason, factors=factors), *rows]
 
 
-def _remark(outcome: str) -> str:
-    return "" if outcome in ("right", "wrong") else outcome
+def _remark(verdict: reduce.Verdict, scores: Sequence[Score]) -> str:
+    if verdict.outcome == "missing":
+        return next((score.reason for score in scores if score.reason), "missing")
+    if verdict.undecided:
+        return "undecided at this precision"
+    return "" if verdict.outcome in ("right", "wrong") else verdict.outcome
