@@ -1,0 +1,96 @@
+"""Sentences as running text, and how many tokens of it there are as it grows."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+Encode = Callable[[str], Sequence[int]]
+
+_ENDED = re.compile(r"""[.!?]["'”’»]*$""")
+CARRIER = "So it was."  # any text that ends a sentence
+
+
+def close(sentence: str) -> str:
+    """The sentence with a full stop, unless it ends in . ! ? or in one of those and a quote."""
+    bare = sentence.strip()
+    return bare if _ENDED.search(bare) else bare + "."
+
+
+def join(sentences: Iterable[str]) -> str:
+    """The sentences as running text: each closed, one blank between them and none at the ends."""
+    return " ".join(map(close, sentences))
+
+
+def target(sentence: str) -> str:
+    """A sentence as it follows running text: with its leading blank."""
+    return " " + sentence.strip()
+
+
+@dataclass(frozen=True, slots=True)
+class Growth:
+    """Tokens of the running text after each sentence; `exhausted` if the sentences ended before passing the top."""
+
+    tokens: tuple[int, ...]
+    exhausted: bool
+
+
+class TokenCounter:
+    """Counts the tokens of growing running text, for a tokenizer `encode` that adds no special tokens.
+
+    Guarantee: every count equals `len(encode(join(sentences[:k])))`. A sentence is encoded once, after a full stop
+    and a blank, and its length is added up, so that a context of n tokens costs n and not n squared. The whole text
+    is then encoded once, and where its ids are not the sentences' ids one after the other (a tokenizer that merges
+    across the join, normalizes the start of a text or works from far context), every count is made again on the text
+    itself. Since tokenizers work word by word or by local merges, ids that agree for the whole text agree for every
+    beginning of it that ends where a sentence does.
+    """
+
+    def __init__(self, encode: Encode) -> None:
+        self._encode = encode
+        self._carrier = tuple(encode(CARRIER))
+        self._after: dict[str, tuple[int, ...] | None] = {}
+
+    def grow(self, sentences: Callable[[], Iterable[str]], top: int) -> Growth:
+        """Counts until the first sentence that brings the text beyond `top` tokens, that one included."""
+        quick = self._added_up(sentences(), top)
+        return self._made_on_the_text(sentences(), top) if quick is None else quick
+
+    def count(self, sentences: Sequence[str]) -> int:
+        """The tokens of these sentences as running text."""
+        return len(self._encode(join(sentences))) if sentences else 0
+
+    def _added_up(self, sentences: Iterable[str], top: int) -> Growth | None:
+        ids: list[int] = []
+        taken: list[str] = []
+        totals: list[int] = []
+        for sentence in sentences:
+            piece = self._following(sentence) if taken else tuple(self._encode(close(sentence)))
+            if piece is None:
+                return None
+            ids += piece
+            taken.append(sentence)
+            totals.append(len(ids))
+            if len(ids) > top:
+                break
+        if taken and list(self._encode(join(taken))) != ids:
+            return None
+        return Growth(tuple(totals), exhausted=not totals or totals[-1] <= top)
+
+    def _made_on_the_text(self, sentences: Iterable[str], top: int) -> Growth:
+        totals: list[int] = []
+        for text in itertools.accumulate(map(close, sentences), lambda before, next_one: f"{before} {next_one}"):
+            totals.append(len(self._encode(text)))
+            if totals[-1] > top:
+                break
+        return Growth(tuple(totals), exhausted=not totals or totals[-1] <= top)
+
+    def _following(self, sentence: str) -> tuple[int, ...] | None:
+        """The ids of a sentence after another, or None where the tokens before it depend on it."""
+        if sentence not in self._after:
+            ids = tuple(self._encode(f"{CARRIER} {close(sentence)}"))
+            split = len(self._carrier)
+            self._after[sentence] = ids[split:] if ids[:split] == self._carrier else None
+        return self._after[sentence]
