@@ -51,7 +51,7 @@ def sentences(line: str) -> list[str]:
         if token not in (".", "!", "?"):
             continue
         end = at + 1
-        while end < len(tokens) and _closes(tokens[start:end], tokens[end]):
+        while end < len(tokens) and _closes(tokens, start, end):
             end += 1
         # "( capacitances , etc . ) approaches": a sentence does not go on with a small letter or inside brackets.
         goes_on = end < len(tokens) and (tokens[end][:1].islower() or tokens[end] in (",", ";", ":", ".", "!", "?"))
@@ -81,11 +81,14 @@ def join_lines(pieces: Sequence[Path]) -> bytes:
     return "\n".join([*lines, ""]).encode("utf-8")
 
 
-def _closes(before: Sequence[str], token: str) -> bool:
-    """Whether the token closes what the sentence has opened."""
+def _closes(tokens: Sequence[str], start: int, at: int) -> bool:
+    """Whether the token at `at` closes a bracket of the sentence from `start`, or a quotation of the line."""
+    token, sentence = tokens[at], tokens[start:at]
     if token in (")", "]"):
-        return before.count({")": "(", "]": "["}[token]) > before.count(token)
-    return token in ("”", "’") or (token in ('"', "'") and before.count(token) % 2 == 1)
+        return sentence.count({")": "(", "]": "["}[token]) > sentence.count(token)
+    if token == '"':
+        return tokens[:at].count(token) % 2 == 1
+    return token in ("”", "’") or (token == "'" and sentence.count(token) % 2 == 1)
 
 
 def _open_brackets(tokens: Sequence[str]) -> bool:
