@@ -21,6 +21,7 @@ from explorer.benchmarks import (
     lambada,
     piqa,
     sources,
+    starter,
     syntaxgym,
     table,
     trec,
@@ -56,6 +57,7 @@ BENCHMARKS: dict[str, Benchmark] = {
     **trec.BENCHMARKS,
     **dbpedia.BENCHMARKS,
     **concepts.BENCHMARKS,
+    **starter.BENCHMARKS,
 }
 
 

@@ -28,7 +28,7 @@ def test_a_folder_is_its_weights_whatever_its_dates(settings, tiny_gpt2, tmp_pat
 
 def test_a_folder_without_safetensors_is_refused(settings, tmp_path):
     (tmp_path / "pytorch_model.bin").write_bytes(b"")
-    with pytest.raises(ModelError, match="no \\*.safetensors"):
+    with pytest.raises(ModelError, match=r"no \*\.safetensors"):
         identity.identify(str(tmp_path), settings)
 
 

@@ -1,0 +1,128 @@
+"""Real workers on a real small model: killed, resumed, cancelled, queued, two at once."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pandas as pd
+import pytest
+
+from explorer.errors import RunError
+from explorer.resources import Resources
+from explorer.runs import queue
+from explorer.runs.folder import RunFolder
+from explorer.runs.request import make_spec
+from explorer.runs.worker import work
+
+pytestmark = pytest.mark.slow
+
+
+def new_run(settings, model, *, limit=60, seed=0, **given) -> RunFolder:
+    spec = make_spec(
+        Resources(settings),
+        study="accuracy", model=str(model), benchmark="starter_pairs", limit=limit, seed=seed, settings=given,
+    )  # fmt: skip
+    return RunFolder.create(settings.runs, spec)
+
+
+def worker(settings, folder: RunFolder) -> subprocess.Popen:
+    command = [sys.executable, "-m", "explorer", "work", folder.run_id, "--cache", str(settings.cache)]
+    return subprocess.Popen(command, env={**os.environ, "OMP_NUM_THREADS": "1"}, stderr=subprocess.PIPE, text=True)
+
+
+def silent(message: str) -> None:
+    pass
+
+
+def rows(folder: RunFolder) -> pd.DataFrame:
+    scores = folder.read("scores")
+    return scores.sort_values(["instance_id", "request"]).reset_index(drop=True)
+
+
+def test_a_worker_killed_again_and_again_leaves_no_lost_and_no_doubled_row(settings, tiny_gpt2):
+    whole = new_run(settings, tiny_gpt2, limit=400)
+    assert work(whole, Resources(settings), silent) == "complete"
+    expected = rows(whole)
+    killed_settings = type(settings)(cache=settings.cache.parent / "second", offline=True)
+    folder = new_run(killed_settings, tiny_gpt2, limit=400)
+    assert folder.run_id == whole.run_id
+    kills = 0
+    for patience in (0.0, 0.05, 0.2, 0.5):
+        process = worker(killed_settings, folder)
+        before = len(folder.finished())
+        deadline = time.monotonic() + 60
+        while process.poll() is None and len(folder.finished()) <= before and time.monotonic() < deadline:
+            time.sleep(0.01)
+        time.sleep(patience)
+        if process.poll() is None:
+            process.send_signal(signal.SIGKILL)
+            kills += 1
+        process.wait()
+    assert kills
+    process = worker(killed_settings, folder)
+    _, log = process.communicate(timeout=120)
+    assert process.returncode == 0, log
+    found = rows(folder)
+    assert not found.duplicated(["instance_id", "request"]).any()
+    assert found["instance_id"].tolist() == expected["instance_id"].tolist()
+    pd.testing.assert_series_equal(found["logprob"], expected["logprob"], rtol=0, atol=1e-3)
+    assert folder.progress().status == "complete"
+
+
+def test_a_cancelled_run_keeps_its_parts_and_goes_on_later(settings, tiny_gpt2):
+    folder = new_run(settings, tiny_gpt2, limit=300)
+    resources = Resources(settings)
+
+    def cancel_early(done: int, total: int) -> None:
+        if folder.finished():
+            folder.ask_to_cancel()
+
+    assert work(folder, resources, silent, cancel_early) == "cancelled"
+    kept = folder.finished()
+    assert kept and kept[-1][1] < 299
+    assert folder.progress().status == "cancelled"
+    assert resources.store().frame("SELECT status FROM runs")["status"].tolist() == ["cancelled"]
+    assert work(folder, resources, silent) == "complete"
+    assert folder.finished()[: len(kept)] == kept
+    assert resources.store().frame("SELECT count(DISTINCT instance_id) AS n FROM measures")["n"][0] == 300
+
+
+def test_asking_for_a_complete_run_again_finds_it_and_starts_nothing(settings, tiny_gpt2):
+    folder = new_run(settings, tiny_gpt2, limit=20)
+    assert work(folder, Resources(settings), silent) == "complete"
+    assert queue.submit(settings, folder.spec) == folder.run_id
+    assert not folder.is_being_worked()
+    with pytest.raises(RunError, match="nothing to cancel"):
+        queue.cancel(settings, folder.run_id)
+
+
+def test_workers_started_together_take_turns_and_a_second_on_the_same_run_is_refused(settings, tiny_gpt2):
+    first, second = (new_run(settings, tiny_gpt2, limit=200, seed=seed, per_group=15) for seed in (1, 2))
+    processes = [worker(settings, first), worker(settings, second), worker(settings, first)]
+    ended = [(process, process.communicate(timeout=180)[1]) for process in processes]
+    codes = [process.returncode for process, _ in ended]
+    assert codes[1] == 0 and sorted([codes[0], codes[2]]) in ([0, 1], [0, 0])
+    assert not any("Traceback" in log for _, log in ended)
+    assert first.progress().status == second.progress().status == "complete"
+    counted = Resources(settings).store().frame("SELECT run_id, count(*) AS n FROM instances GROUP BY run_id")
+    assert sorted(counted["n"]) == [200, 200]
+
+
+def test_a_study_that_fails_says_why_and_keeps_what_it_had(settings, tiny_gpt2):
+    folder = new_run(settings, tiny_gpt2, limit=20)
+    broken = settings.models / "nothing"
+    spec = folder.spec
+    moved = RunFolder.create(settings.runs, type(spec)(**{**_fields(spec), "model": str(broken)}))
+    assert work(moved, Resources(settings), silent) == "failed"
+    assert str(broken) in moved.progress().message
+    assert moved.progress().status == "failed"
+
+
+def _fields(spec) -> dict:
+    import dataclasses
+
+    return {field.name: getattr(spec, field.name) for field in dataclasses.fields(spec)}
