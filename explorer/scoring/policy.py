@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-Bos = Literal["auto", "always", "never"]
+Bos = Literal["auto", "always", "never", "declared", "tokenizer"]
+Blanks = Literal["spaces", "whitespace", "stay"]
 Normalization = Literal["sum", "mean_token", "per_char", "per_byte", "pmi"]
 Split = Literal["offsets", "token_count"]
 TieRule = Literal["half", "first"]
@@ -16,25 +17,40 @@ TieRule = Literal["half", "first"]
 class ScoringPolicy:
     """How a request becomes token ids and how a score becomes a verdict.
 
-    bos           which token stands before the context
+    bos           "auto": what the tokenizer itself puts first, and before an empty context always a token: the
+                  catalog's plain-text BOS, else the BOS, else the EOS; "always": that same token before every context;
+                  "never": none, so that an empty context leaves the first token unscored;
+                  "declared": as auto, but by the tokenizer's declaration alone, without the catalog (lm-eval);
+                  "tokenizer": what the tokenizer itself puts first and nothing else (minicons)
+    blanks        which trailing blanks of a context move to the continuation: "spaces" (U+0020 only),
+                  "whitespace" (newlines and tabs too), or none ("stay")
     split         "offsets": by character offsets of the original string; "token_count": after len(tokens(context))
-    move_blanks   trailing U+0020 of a context move to the continuation
     normalization how a score is reduced to one number when two options are compared
     ties          "half": a tie is its own outcome worth 0.5; "first": option 0 wins a tie
     """
 
     preset: str = "natural"
     bos: Bos = "auto"
+    blanks: Blanks = "spaces"
     split: Split = "offsets"
-    move_blanks: bool = True
     normalization: Normalization = "sum"
     ties: TieRule = "half"
+
+    def move(self, context: str, continuation: str) -> tuple[str, str]:
+        """The pair with the context's trailing blanks where the policy wants them."""
+        kept = {"spaces": context.rstrip(" "), "whitespace": context.rstrip(), "stay": context}[self.blanks]
+        return kept, context[len(kept) :] + continuation
 
 
 PRESETS: Mapping[str, ScoringPolicy] = {
     "natural": ScoringPolicy(),
-    "lm-eval": ScoringPolicy(preset="lm-eval", split="token_count", ties="first"),
+    "lm-eval": ScoringPolicy(preset="lm-eval", bos="declared", blanks="whitespace", split="token_count", ties="first"),
     "minicons": ScoringPolicy(
-        preset="minicons", bos="never", move_blanks=False, normalization="mean_token", ties="first"
+        preset="minicons",
+        bos="tokenizer",
+        blanks="stay",
+        split="token_count",
+        normalization="mean_token",
+        ties="first",
     ),
 }

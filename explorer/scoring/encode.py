@@ -1,0 +1,184 @@
+"""Texts to token ids, context and continuation together, split where the original string says.
+
+A token belongs to the continuation if it ends beyond the split, and straddles if it also starts before it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from typing import Any
+
+from explorer.errors import ScoringError
+from explorer.scoring.model import Encoding
+from explorer.scoring.policy import Bos, Split
+
+Pair = tuple[str, str]
+BATCH = 8192
+BROKEN = "\ufffd"  # what decoders write for bytes that are no whole character
+
+
+def unencodable(text: str) -> str:
+    """Why no tokenizer can encode a text, or ""."""
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        return f"the text has an unpaired surrogate (U+{ord(text[error.start]):04X}) at character {error.start}"
+    return ""
+
+
+class TextEncoder:
+    """Encodes for one model; thread-safe.
+
+    own       what the tokenizer itself puts first
+    plain     what stands before plain text: the catalog's token, else `own`, else the BOS, else the EOS
+    declared  the declared BOS, else the EOS, whatever the catalog says
+    """
+
+    def __init__(self, tokenizer: Any, plain_bos: str = "") -> None:
+        from tokenizers import Tokenizer
+
+        backend = getattr(tokenizer, "backend_tokenizer", None)
+        if backend is None:
+            raise ScoringError(
+                f"The tokenizer {type(tokenizer).__name__} has no fast version (tokenizer.json), "
+                "which is needed to know where each token starts and ends. Convert it with transformers first."
+            )
+        description = backend.to_str()
+        self.hash = hashlib.sha256(description.encode()).hexdigest()[:16]
+        # A copy of our own: transformers sets padding and truncation on the original from call to call.
+        self._backend = Tokenizer.from_str(description)
+        self._backend.no_padding()
+        self._backend.no_truncation()
+        # Post-processors may trim blanks off the offsets; the special tokens they add are put there by policy here.
+        self._backend.post_processor = None
+        self._texts: dict[int, str] = {}
+        self._anchor = self._ids("a")
+
+        whole, bare = list(tokenizer("a")["input_ids"]), list(self._anchor)
+        cut = next((i for i in range(len(whole)) if whole[i : i + len(bare)] == bare), 0)
+        self.own: tuple[int, ...] = tuple(whole[:cut])
+        bos, eos = tokenizer.bos_token_id, tokenizer.eos_token_id
+        declared = bos if bos is not None else eos
+        self.declared: tuple[int, ...] = () if declared is None else (declared,)
+        self.plain: tuple[int, ...] = self.own or self.declared
+        if plain_bos:
+            override = self._backend.token_to_id(plain_bos)
+            if override is None:
+                raise ScoringError(
+                    f"The tokenizer has no token {plain_bos!r}, which should stand before plain text. "
+                    "The tokenizer's files may be damaged; fetch the model again."
+                )
+            self.plain = (override,)
+
+    def _ids(self, text: str) -> tuple[int, ...]:
+        return tuple(self._backend.encode(text, add_special_tokens=False).ids)
+
+    def prefix(self, context: str, bos: Bos) -> tuple[int, ...]:
+        """The tokens that a policy puts before a context."""
+        if bos == "never":
+            return ()
+        if bos == "always":
+            return self.plain
+        if context or bos == "tokenizer":
+            return self.own
+        return self.plain if bos == "auto" else self.declared
+
+    def encode(self, context: str, continuation: str, bos: Bos, split: Split) -> Encoding:
+        """One request as token ids."""
+        return self.encode_all([(context, continuation)], bos, split)[0]
+
+    def encode_all(self, pairs: Sequence[Pair], bos: Bos, split: Split) -> list[Encoding]:
+        """Requests as token ids, in the order asked; all cores work on them."""
+        lengths = self._context_lengths(pairs) if split == "token_count" else None
+        made: list[Encoding] = []
+        for first in range(0, len(pairs), BATCH):
+            part = pairs[first : first + BATCH]
+            texts = [context + continuation for context, continuation in part]
+            for (context, _), text, found in zip(part, texts, self._encode_batch(texts)):
+                ids = found.ids
+                if lengths is None or not context:
+                    start, straddles = _split(found, text, len(context))
+                else:
+                    # The peers' rule: as many tokens as the context has alone are cut off, wherever they end.
+                    start = min(lengths[context], len(ids))
+                    straddles = start < len(ids) and _covering(found.offsets, len(text))[start][0] < len(context)
+                front = self.prefix(context, bos)
+                # Never doubled: a text may begin with the BOS written out.
+                if front and tuple(ids[: len(front)]) == front:
+                    front = ()
+                made.append(Encoding((*front, *ids), len(front) + start, len(front), straddles))
+        return made
+
+    def _context_lengths(self, pairs: Sequence[Pair]) -> dict[str, int]:
+        contexts = list(dict.fromkeys(context for context, _ in pairs if context))
+        lengths: dict[str, int] = {}
+        for first in range(0, len(contexts), BATCH):
+            part = contexts[first : first + BATCH]
+            lengths.update((text, len(found.ids)) for text, found in zip(part, self._encode_batch(part)))
+        return lengths
+
+    def _encode_batch(self, texts: list[str]) -> list[Any]:
+        for text in texts:
+            if why := unencodable(text):
+                raise ScoringError(f"A text cannot be encoded: {why}. Remove that character.")
+        return self._backend.encode_batch(texts, add_special_tokens=False)
+
+    def texts(self, ids: Sequence[int]) -> tuple[str, ...]:
+        """The text of each token; a character spread over several tokens is given by the last of them."""
+        known = self._texts
+        for token in set(ids).difference(known):
+            known[token] = self._text_after_anchor((token,))
+        found = [known[token] for token in ids]
+        if any(BROKEN in text for text in found):
+            self._join_broken(ids, found)
+        return tuple(found)
+
+    def _text_after_anchor(self, ids: Sequence[int]) -> str:
+        # Some decoders drop a text's first blank; after an anchor it is never the first.
+        whole = self._backend.decode([*self._anchor, *ids], skip_special_tokens=False)
+        return whole[len(self._backend.decode(list(self._anchor), skip_special_tokens=False)) :]
+
+    def _join_broken(self, ids: Sequence[int], found: list[str]) -> None:
+        first = 0
+        while first < len(found):
+            if BROKEN not in found[first]:
+                first += 1
+                continue
+            after = first
+            while after < len(found) and BROKEN in found[after]:
+                after += 1
+            given = 0
+            for i in range(first, after):
+                text = self._text_after_anchor(ids[first : i + 1])
+                whole = len(text) if i + 1 == after else len(text.rstrip(BROKEN))
+                found[i] = text[given : max(given, whole)]
+                given = max(given, whole)
+            first = after
+
+
+def _split(found: Any, text: str, split: int) -> tuple[int, bool]:
+    """The first token that ends beyond character `split` of the original, and whether it starts before it."""
+    if not split:
+        return 0, False
+    token = found.char_to_token(split)
+    if token is not None:
+        return token, found.token_to_chars(token)[0] < split
+    offsets = _covering(found.offsets, len(text))
+    start = next((i for i, (_, end) in enumerate(offsets) if end > split), len(offsets))
+    return start, start < len(offsets) and offsets[start][0] < split
+
+
+def _covering(offsets: Sequence[tuple[int, int]], length: int) -> list[tuple[int, int]]:
+    """Offsets without holes: what normalization dropped belongs to the token before it.
+
+    A tokenizer that composes e and an accent reports the place of the e alone; the accent is that token's, too.
+    """
+    covered = [False] * length
+    for start, end in offsets:
+        covered[start:end] = [True] * (end - start)
+    reach = list(range(length + 1))  # reach[i]: the first covered character at or after i
+    for i in range(length - 1, -1, -1):
+        if not covered[i]:
+            reach[i] = reach[i + 1]
+    return [(0 if start == reach[0] else start, reach[end]) for start, end in offsets]

@@ -1,0 +1,236 @@
+"""Causal language models by transformers: embedded ones, any Hugging Face id with its revision, any local folder."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+import transformers
+
+from explorer.errors import ModelError
+from explorer.records import PackedRow
+from explorer.scoring import hf_source
+from explorer.scoring.embedded import Steps
+from explorer.scoring.encode import Pair, TextEncoder
+from explorer.scoring.hf_rows import Attention, RowRunner
+from explorer.scoring.hf_source import Source
+from explorer.scoring.memory import free_ram
+from explorer.scoring.model import Encoding, Progress, RowScores
+from explorer.scoring.policy import Bos, Split
+from explorer.settings import Settings
+
+DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
+ALIASES = {"fp32": "float32", "bf16": "bfloat16", "fp16": "float16"}
+UNLIMITED = 1 << 20  # tokens, for models without a window
+SPARE = 1.1, 400e6  # memory beyond the weights: a share of them, and bytes for a small batch
+
+
+class HFModel:
+    """A loaded causal language model; safe to call from several threads."""
+
+    def __init__(self, source: Source, model: Any, tokenizer: Any, dtype: str, attention: Attention = "auto") -> None:
+        self.source = source
+        self.name = source.name
+        self.model = model
+        self.tokenizer = tokenizer
+        self.encoder = TextEncoder(tokenizer, source.known.bos if source.known else "")
+        self.window = _window(model.config, tokenizer)
+        self.dtype = dtype
+        self.runner = RowRunner(model, attention)
+        self.lock = self.runner.lock
+
+    @property
+    def row_tokens(self) -> int:
+        """How long a packed row is best made."""
+        return self.runner.row_tokens
+
+    def record(self) -> dict[str, str | int]:
+        """Model id, revision or weights hash, tokenizer hash, dtype, device, versions, and how rows are batched."""
+        return {
+            "model": self.name,
+            "revision": self.source.revision,
+            "weights": self.source.weights,
+            "tokenizer": self.encoder.hash,
+            "dtype": self.dtype,
+            "device": _device_name(self.model.device),
+            "attention": self.runner.attention,
+            "batches": self.runner.mode,
+            "window": self.window,
+            "torch": torch.__version__,
+            "transformers": transformers.__version__,
+        }
+
+    def encode(self, context: str, continuation: str, bos: Bos, split: Split) -> Encoding:
+        """One request as token ids."""
+        return self.encoder.encode(context, continuation, bos, split)
+
+    def encode_all(self, pairs: Sequence[Pair], bos: Bos, split: Split) -> list[Encoding]:
+        """Many requests as token ids, in the order asked."""
+        return self.encoder.encode_all(pairs, bos, split)
+
+    def decode(self, ids: Sequence[int]) -> tuple[str, ...]:
+        """The text of each token; a character spread over several tokens is given by the last of them."""
+        return self.encoder.texts(ids)
+
+    def logprobs(
+        self, rows: Sequence[PackedRow], progress: Progress | None = None, token_budget: int | None = None
+    ) -> list[RowScores]:
+        """Scores of packed rows, in the order asked; a batch holds at most `token_budget` tokens."""
+        return self.runner.run(rows, progress, token_budget)
+
+
+def load(
+    name: str,
+    settings: Settings,
+    *,
+    device: str = "auto",
+    dtype: str = "auto",
+    revision: str = "",
+    progress: Steps | None = None,
+    attention: Attention = "auto",
+) -> HFModel:
+    """A model ready to score: an embedded id, a Hugging Face id (`id@revision` too) or a folder.
+
+    `auto` is float32 on a CPU and bfloat16 on CUDA. What it takes in memory is compared with what is free before
+    anything large is downloaded or loaded.
+    """
+    place = choose_device(device)
+    kind = choose_dtype(dtype, place)
+
+    def check(parameters: int) -> None:
+        _check_memory(name, parameters, kind, place)
+
+    source = hf_source.locate(name, settings, revision, progress, check)
+    if progress:
+        progress(f"Loading {source.name}", 0.9)
+    check(hf_source.count_parameters(source.path))
+    if settings.threads:
+        torch.set_num_threads(settings.threads)
+    if kind == "float32":
+        torch.set_float32_matmul_precision("highest")  # no TF32
+    config = _config(source)
+    tokenizer = _tokenizer(source)
+    model = _weights(source, config, kind, place)
+    made = HFModel(source, model, tokenizer, kind, attention)
+    if progress:
+        progress(f"{source.name} is loaded", 1.0)
+    return made
+
+
+def choose_device(device: str = "auto") -> torch.device:
+    """The device asked for, or the best there is."""
+    if device == "auto":
+        if torch.cuda.is_available():
+            return torch.device("cuda")
+        return torch.device("mps" if torch.backends.mps.is_available() else "cpu")
+    try:
+        place = torch.device(device)
+        torch.empty(0, device=place)
+    except (RuntimeError, AssertionError, NotImplementedError) as error:
+        why = str(error).splitlines()[0]
+        raise ModelError(
+            f"The device {device!r} cannot be used here ({why}). Choose auto, cpu, cuda or mps."
+        ) from error
+    return place
+
+
+def choose_dtype(dtype: str, device: torch.device) -> str:
+    """The dtype's name, or for `auto` the one that suits the device."""
+    if dtype == "auto":
+        return (
+            "bfloat16"
+            if device.type == "cuda" and torch.cuda.is_bf16_supported(including_emulation=False)
+            else "float32"
+        )
+    name = ALIASES.get(dtype, dtype)
+    if name not in DTYPES:
+        raise ModelError(f"The dtype {dtype!r} is unknown. Choose auto, {', '.join(DTYPES)}.")
+    return name
+
+
+def _check_memory(name: str, parameters: int, dtype: str, device: torch.device) -> None:
+    share, spare = SPARE
+    need = parameters * DTYPES[dtype].itemsize * share + spare
+    on_gpu = device.type == "cuda"
+    free = torch.cuda.mem_get_info(device)[0] if on_gpu else free_ram()
+    where = "The GPU" if on_gpu else "This machine"
+    if free is not None and need > free:
+        smaller = " or --dtype bfloat16" if dtype == "float32" else ""
+        raise ModelError(
+            f"{name} is too large: {parameters / 1e6:,.0f} million parameters in {dtype} need about "
+            f"{need / 1e9:.1f} GB. {where} has {free / 1e9:.1f} GB free. Choose a smaller model{smaller}, "
+            "or close other programs."
+        )
+
+
+def _config(source: Source) -> Any:
+    try:
+        config = transformers.AutoConfig.from_pretrained(source.path, local_files_only=True, trust_remote_code=False)
+    except (ValueError, KeyError, OSError) as error:
+        raise ModelError(
+            f"{source.name} has an architecture that transformers {transformers.__version__} does not know, "
+            f"or a damaged config.json ({_first_line(error)}). Code that comes with a model is never run; "
+            "choose another model."
+        ) from error
+    if type(config) not in transformers.AutoModelForCausalLM._model_mapping:
+        raise ModelError(
+            f"{source.name} is of the kind {config.model_type!r}, which is no causal language model. "
+            "Choose one that is."
+        )
+    return config
+
+
+def _tokenizer(source: Source) -> Any:
+    try:
+        return transformers.AutoTokenizer.from_pretrained(source.path, local_files_only=True, trust_remote_code=False)
+    except Exception as error:
+        raise ModelError(
+            f"The tokenizer of {source.name} cannot be read ({_first_line(error)}). "
+            "The folder needs tokenizer.json or the files it is made from."
+        ) from error
+
+
+def _weights(source: Source, config: Any, dtype: str, device: torch.device) -> Any:
+    transformers.utils.logging.disable_progress_bar()
+    try:
+        loaded: Any = transformers.AutoModelForCausalLM.from_pretrained(
+            source.path,
+            config=config,
+            dtype=DTYPES[dtype],
+            local_files_only=True,
+            trust_remote_code=False,
+            use_safetensors=True,
+            output_loading_info=True,
+        )
+        model, report = loaded
+        missing = sorted(report["missing_keys"])
+        if missing:
+            raise ModelError(
+                f"The files of {source.name} lack {len(missing)} of the model's weights ({missing[0]}, ...). "
+                "They may be damaged or belong to another architecture; fetch the model again."
+            )
+        return model.to(device).eval()
+    except torch.OutOfMemoryError as error:
+        raise ModelError(
+            f"The GPU's memory is too small for {source.name}. Choose a smaller model or dtype."
+        ) from error
+    except ModelError:
+        raise
+    except Exception as error:
+        raise ModelError(f"{source.name} cannot be loaded ({_first_line(error)}). Fetch it again.") from error
+
+
+def _window(config: Any, tokenizer: Any) -> int:
+    text = config.get_text_config()
+    limits = [getattr(text, "max_position_embeddings", None), tokenizer.model_max_length]
+    return next((int(limit) for limit in limits if limit and limit < UNLIMITED * 1024), UNLIMITED)
+
+
+def _device_name(device: torch.device) -> str:
+    return f"{device.type}: {torch.cuda.get_device_name(device)}" if device.type == "cuda" else device.type
+
+
+def _first_line(error: BaseException) -> str:
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return lines[0][:200] if lines else type(error).__name__

@@ -1,0 +1,123 @@
+"""Attention masks of packed rows: a token sees itself and its ancestors, and in sliding layers only those near it.
+
+"Near" is counted in positions along the token's own path. Row indices would not do: a branch may lie far from its
+trunk in the row, and other branches between them.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import torch
+
+# Architectures whose layers take a finished mask. "window": every layer looks back `sliding_window` positions where
+# the configuration has one; "layers": a dictionary of masks, from which each layer picks by its entry in `layer_types`.
+MASKS: dict[str, Literal["full", "window", "layers"]] = {
+    "cohere": "full",
+    "gemma": "full",
+    "gemma2": "layers",
+    "gemma3_text": "layers",
+    "gpt2": "full",
+    "gpt_neox": "full",
+    "granite": "full",
+    "llama": "full",
+    "mistral": "window",
+    "mixtral": "window",
+    "olmo": "full",
+    "olmo2": "full",
+    "olmo3": "layers",
+    "olmoe": "full",
+    "opt": "full",
+    "phi": "full",
+    "phi3": "window",
+    "qwen2": "layers",
+    "qwen3": "layers",
+    "smollm3": "layers",
+    "stablelm": "full",
+    "starcoder2": "window",
+}
+BLOCK = 128
+
+
+def takes_packed_rows(config: Any) -> bool:
+    """Whether an architecture is known to take a finished mask and to score a token by its ancestors alone."""
+    return config.model_type in MASKS and not getattr(config, "use_bidirectional_attention", None)
+
+
+def has_length_dependent_positions(config: Any) -> bool:
+    """Whether a token's numbers change with the longest row beside it, as with some rotary embeddings."""
+    rope = getattr(config, "rope_parameters", None) or getattr(config, "rope_scaling", None) or {}
+    parts = [rope, *(part for part in rope.values() if isinstance(part, dict))]
+    return any(part.get("rope_type") in ("dynamic", "longrope") for part in parts)
+
+
+def masks(config: Any, end: torch.Tensor, positions: torch.Tensor, dtype: torch.dtype) -> Any:
+    """What to hand to a model as `attention_mask`: dense 4-D masks of shape (rows, 1, tokens, tokens)."""
+    place = torch.arange(end.shape[1], device=end.device)
+    sees = (place[None, None, :] <= place[None, :, None]) & (place[None, :, None] < end[:, None, :])
+
+    def finish(near: int | None) -> torch.Tensor:
+        seen = sees if near is None else sees & (positions[:, :, None] - positions[:, None, :] < near)
+        if config._attn_implementation == "eager":  # adds its mask to the attention scores
+            return torch.zeros(seen.shape, dtype=dtype, device=end.device).masked_fill_(~seen, torch.finfo(dtype).min)[
+                :, None
+            ]
+        return seen[:, None]
+
+    return _by_layer(config, finish)
+
+
+def block_masks(config: Any, end: torch.Tensor, positions: torch.Tensor) -> Any:
+    """The same as FlexAttention's block masks; the number of tokens is a multiple of BLOCK."""
+    return _by_layer(config, lambda near: _block_mask(end, positions, near))
+
+
+def _by_layer(config: Any, finish: Any) -> Any:
+    window = getattr(config, "sliding_window", None)
+    if MASKS[config.model_type] == "layers":
+        kinds = set(getattr(config, "layer_types", None) or ["full_attention"])
+        return {kind: finish(window if kind == "sliding_attention" else None) for kind in sorted(kinds)}
+    return finish(window if MASKS[config.model_type] == "window" else None)
+
+
+def _block_mask(end: torch.Tensor, positions: torch.Tensor, near: int | None) -> Any:
+    from torch.nn.attention.flex_attention import BlockMask
+
+    def sees(b: Any, h: Any, q: Any, k: Any) -> Any:
+        return (k <= q) & (q < end[b, k])
+
+    def sees_near(b: Any, h: Any, q: Any, k: Any) -> Any:
+        return sees(b, h, q, k) & (positions[b, q] - positions[b, k] < window)
+
+    window = near or 0
+    some, whole = _blocks(end, positions, near)
+    return BlockMask.from_kv_blocks(
+        *_listed(some),
+        *_listed(whole),
+        BLOCK_SIZE=BLOCK,
+        mask_mod=sees if near is None else sees_near,
+        seq_lengths=(end.shape[1], end.shape[1]),
+    )
+
+
+def _blocks(end: torch.Tensor, positions: torch.Tensor, near: int | None) -> tuple[torch.Tensor, torch.Tensor]:
+    """Which blocks of queries x keys hold some permitted pair but not all, and which hold only permitted pairs."""
+    rows, tokens = end.shape
+    count = tokens // BLOCK
+    first = torch.arange(count, device=end.device) * BLOCK
+    query, key = first[None, :, None], first[None, None, :]
+    ends = end.view(rows, count, BLOCK)
+    some = (key <= query) & (ends.amax(-1)[:, None, :] > query)
+    whole = (key < query) & (ends.amin(-1)[:, None, :] >= query + BLOCK)
+    if near is not None:
+        places = positions.view(rows, count, BLOCK)
+        low, high = places.amin(-1), places.amax(-1)
+        some &= low[:, :, None] - high[:, None, :] < near
+        whole &= high[:, :, None] - low[:, None, :] < near
+    return some & ~whole, whole
+
+
+def _listed(chosen: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """For each block of queries how many blocks of keys are chosen, and their numbers first in the list."""
+    order = chosen.int().argsort(dim=-1, descending=True, stable=True)
+    return chosen.sum(-1, dtype=torch.int32)[:, None].contiguous(), order.int()[:, None].contiguous()

@@ -1,0 +1,354 @@
+"""Where a model's files are: an embedded model, a local folder, or a Hugging Face id with its revision.
+
+Only safetensors and plain text files are taken, and no code of a repository is ever run.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from explorer.errors import ModelError
+from explorer.scoring import catalog, embedded
+from explorer.scoring.catalog import KnownModel
+from explorer.scoring.embedded import Steps
+from explorer.settings import Settings
+
+T = TypeVar("T")
+PATIENCE = 5.0  # seconds after which a hub that does not answer is given up
+TAKEN = ("*.json", "*.safetensors", "*.txt", "*.model", "*.jinja")
+LEFT = ("*/*", "consolidated*.safetensors", "adapter_model.safetensors")
+BY_HAND = "Connect and try again, or give the path of a folder that holds the model."
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A model's files on this machine, and what identifies them."""
+
+    name: str
+    path: Path
+    revision: str  # the resolved commit, "" where there is none
+    weights: str  # the commit again, or a hash of the weight files
+    known: KnownModel | None
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """What the hub says of a model before anything is downloaded."""
+
+    commit: str
+    files: tuple[str, ...]
+    bytes: int
+    parameters: int | None
+
+
+def locate(
+    name: str,
+    settings: Settings,
+    revision: str = "",
+    progress: Steps | None = None,
+    check: Callable[[int], None] | None = None,
+) -> Source:
+    """A model's files, fetched first where need be; `check` is told the number of parameters before a download."""
+    name, revision = parse(name, revision)
+    known = catalog.find(name)
+    if known and known.embedded:
+        path = embedded.ensure(known.id, settings, progress)
+        return Source(known.id, path, "", _embedded_hash(known), known)
+    if is_folder(name):
+        path = _folder(name)
+        return Source(str(path), path, "", folder_hash(path, settings), known)
+    return _from_hub(known.id if known else name, revision, settings, progress, check, known)
+
+
+def identity(name: str, settings: Settings, revision: str = "") -> dict[str, str]:
+    """Model, revision and weights as a run records them, without downloading any weights."""
+    name, revision = parse(name, revision)
+    known = catalog.find(name)
+    if known and known.embedded:
+        return {"model": known.id, "revision": "", "weights": _embedded_hash(known)}
+    if is_folder(name):
+        path = _folder(name)
+        return {"model": str(path), "revision": "", "weights": folder_hash(path, settings)}
+    name = known.id if known else name
+    commit = _cached(name, revision, settings).name if settings.offline else _commit(name, revision, settings)
+    return {"model": name, "revision": commit, "weights": commit}
+
+
+def parse(name: str, revision: str = "") -> tuple[str, str]:
+    """A model's name and revision; `id@revision` names both."""
+    if Path(name).expanduser().is_dir():
+        return name, ""
+    base, at, named = name.partition("@")
+    return (base, named or revision) if at else (name, revision)
+
+
+def is_folder(name: str) -> bool:
+    """Whether a name means a local folder."""
+    return name.startswith((".", "/", "~", "\\")) or Path(name).expanduser().is_dir()
+
+
+def weight_files(path: Path) -> list[Path]:
+    """The safetensors files that make up a model, in order."""
+    index = path / "model.safetensors.index.json"
+    if index.is_file():
+        named = set(json.loads(index.read_text("utf-8"))["weight_map"].values())
+        return [path / file for file in sorted(named)]
+    if (path / "model.safetensors").is_file():
+        return [path / "model.safetensors"]
+    return sorted(path.glob("*.safetensors"))
+
+
+def count_parameters(path: Path) -> int:
+    """How many numbers the weight files hold, read from their headers."""
+    total = 0
+    for file in weight_files(path):
+        try:
+            with file.open("rb") as opened:
+                size = int.from_bytes(opened.read(8), "little")
+                header = json.loads(opened.read(size))
+        except (OSError, ValueError) as error:
+            raise ModelError(f"{file} is missing or damaged ({error}). Copy or download the model again.") from error
+        for key, entry in header.items():
+            if key != "__metadata__":
+                count = 1
+                for extent in entry["shape"]:
+                    count *= extent
+                total += count
+    return total
+
+
+# Local folders
+
+
+def _folder(name: str) -> Path:
+    path = Path(name).expanduser().resolve()
+    if not path.is_dir():
+        raise ModelError(
+            f"There is no folder {path}. Give the path of a folder with config.json and safetensors files."
+        )
+    if not (path / "config.json").is_file():
+        raise ModelError(f"{path} has no config.json, so it is no model folder in the Hugging Face layout.")
+    if not weight_files(path):
+        raise ModelError(_no_safetensors(str(path), [file.name for file in path.iterdir()]))
+    return path
+
+
+def folder_hash(path: Path, settings: Settings) -> str:
+    """SHA-256 over configuration and weights; kept, and made anew when a file's size or time of change differs."""
+    files = [path / "config.json", *weight_files(path)]
+    try:
+        stamp = [[file.name, file.stat().st_size, file.stat().st_mtime_ns] for file in files]
+        kept = settings.models / ".hashes" / f"{hashlib.sha256(os.fsencode(path)).hexdigest()[:16]}.json"
+        if kept.is_file():
+            memory = json.loads(kept.read_text("utf-8"))
+            if memory["stamp"] == stamp:
+                return memory["hash"]
+        whole = hashlib.sha256()
+        for file in files:
+            with file.open("rb") as opened:
+                whole.update(f"{file.name} {hashlib.file_digest(opened, 'sha256').hexdigest()}\n".encode())
+        found = f"sha256:{whole.hexdigest()[:32]}"
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        part = kept.with_suffix(f".{os.getpid()}.{threading.get_ident()}")
+        part.write_text(json.dumps({"path": str(path), "stamp": stamp, "hash": found}), "utf-8")
+        os.replace(part, kept)
+    except OSError as error:
+        raise ModelError(
+            f"The files of {path} cannot be read ({error}). Check the folder and its permissions."
+        ) from error
+    return found
+
+
+def _embedded_hash(known: KnownModel) -> str:
+    # The file the weights were converted from: the same on every machine, and the conversion is checked.
+    assert known.embedded is not None
+    return f"sha256:{known.embedded.sha256[:32]}"
+
+
+# The hub
+
+
+def _from_hub(
+    name: str,
+    revision: str,
+    settings: Settings,
+    progress: Steps | None,
+    check: Callable[[int], None] | None,
+    known: KnownModel | None,
+) -> Source:
+    if settings.offline:
+        path = _cached(name, revision, settings)
+        return Source(name, path, path.name, path.name, known)
+    try:
+        offer = _offer(name, revision)
+    except _NoAnswer as silence:
+        path = _cached(name, revision, settings, why=str(silence))
+        return Source(name, path, path.name, path.name, known)
+    if not any(file.endswith(".safetensors") and "/" not in file for file in offer.files):
+        raise ModelError(_no_safetensors(name, list(offer.files)))
+    if check and (parameters := offer.parameters or (known.parameters if known else None)):
+        check(parameters)
+    path = _download(name, offer, progress)
+    return Source(name, path, offer.commit, offer.commit, known)
+
+
+class _NoAnswer(Exception):
+    """The hub could not be reached, with the reason."""
+
+
+def _offer(name: str, revision: str) -> Offer:
+    from huggingface_hub import HfApi
+
+    info = _ask(
+        name,
+        revision,
+        lambda: HfApi().model_info(name, revision=revision or None, timeout=PATIENCE, files_metadata=True),
+    )
+    files = {entry.rfilename: entry.size or 0 for entry in info.siblings or []}
+    taken = {file: size for file, size in files.items() if "/" not in file and file.endswith((".safetensors", ".json"))}
+    total = getattr(info.safetensors, "total", None) if info.safetensors else None
+    return Offer(str(info.sha), tuple(files), sum(taken.values()), total)
+
+
+def _commit(name: str, revision: str, settings: Settings) -> str:
+    try:
+        return _offer(name, revision).commit
+    except _NoAnswer as silence:
+        return _cached(name, revision, settings, why=str(silence)).name
+
+
+def _ask(name: str, revision: str, question: Callable[[], T]) -> T:
+    """The hub's answer, with its refusals as messages; `_NoAnswer` where none comes within PATIENCE."""
+    from huggingface_hub import errors
+
+    try:
+        return _within(PATIENCE, question)
+    except errors.GatedRepoError as error:
+        raise ModelError(
+            f"{name} is gated: its owner wants you to accept a license. Do so at https://huggingface.co/{name}, "
+            "then log in with `hf auth login` or set HF_TOKEN, and try again."
+        ) from error
+    except errors.RevisionNotFoundError as error:
+        raise ModelError(f"{name} has no revision {revision!r}. Look at its branches and tags on the hub.") from error
+    except (errors.RepositoryNotFoundError, errors.HFValidationError) as error:
+        raise ModelError(
+            f"There is no model {name!r} on the Hugging Face hub that you may see, and no folder of that name. "
+            "Check the spelling; for a private model log in with `hf auth login`."
+        ) from error
+    except errors.HfHubHTTPError as error:
+        status = getattr(error.response, "status_code", "no status")
+        raise _NoAnswer(f"the hub answered with {status}") from error
+    except (TimeoutError, OSError) as error:
+        raise _NoAnswer(f"the Hugging Face hub did not answer ({type(error).__name__})") from error
+    except Exception as error:
+        # The hub's HTTP client has errors of its own, which are no OSErrors.
+        if type(error).__module__.partition(".")[0].startswith("httpx"):
+            raise _NoAnswer(f"the Hugging Face hub did not answer ({type(error).__name__})") from error
+        raise
+
+
+def _within(seconds: float, question: Callable[[], T]) -> T:
+    """The answer, or TimeoutError: a client's own time-outs count each stage apart and leave out the name service."""
+    box: list[Any] = []
+
+    def run() -> None:
+        try:
+            box.append((True, question()))
+        except BaseException as error:
+            box.append((False, error))
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    thread.join(seconds)
+    if not box:
+        raise TimeoutError
+    good, value = box[0]
+    if not good:
+        raise value
+    return value
+
+
+def _cached(name: str, revision: str, settings: Settings, why: str = "the explorer is set to stay offline") -> Path:
+    """The snapshot of a hub model that is already on this machine."""
+    from huggingface_hub import errors, snapshot_download
+
+    missing = ModelError(f"{name} is not on this machine and cannot be fetched: {why}. {BY_HAND}")
+    try:
+        path = Path(snapshot_download(name, revision=revision or None, local_files_only=True))
+    except errors.HFValidationError as error:
+        raise ModelError(f"{name!r} is neither a folder nor a Hugging Face id (owner/name).") from error
+    except (errors.LocalEntryNotFoundError, OSError) as error:
+        raise missing from error
+    if not (path / "config.json").is_file() or not all(file.exists() for file in weight_files(path) or [path / "-"]):
+        raise missing
+    return path
+
+
+def _download(name: str, offer: Offer, progress: Steps | None) -> Path:
+    from huggingface_hub import constants, snapshot_download
+    from huggingface_hub.utils import tqdm
+
+    cache = Path(constants.HF_HUB_CACHE)
+    cache.mkdir(parents=True, exist_ok=True)
+    free = shutil.disk_usage(cache).free
+    present = cache / f"models--{name.replace('/', '--')}" / "snapshots" / offer.commit
+    if free < offer.bytes and not present.is_dir():
+        raise ModelError(
+            f"{name} takes {offer.bytes / 1e9:.1f} GB and {cache} has {free / 1e9:.1f} GB free. "
+            "Free some space, or set HF_HOME to another disk."
+        )
+
+    class Bar(tqdm):  # type: ignore[type-arg, misc]
+        """Passes the hub's byte counts on."""
+
+        def __init__(self, *args: Any, **kwargs: Any) -> None:
+            super().__init__(*args, **{**kwargs, "disable": True})
+            self.in_bytes = kwargs.get("unit") == "B"
+            self.seen = 0
+
+        def update(self, n: float | None = 1) -> None:
+            self.seen += int(n or 0)
+            if progress and self.in_bytes and offer.bytes:
+                share = min(1.0, self.seen / offer.bytes)
+                progress(f"Downloading {name} ({offer.bytes / 1e9:.1f} GB)", 0.9 * share)
+
+    os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
+    try:
+        path = snapshot_download(
+            name,
+            revision=offer.commit,
+            allow_patterns=list(TAKEN),
+            ignore_patterns=list(LEFT),
+            etag_timeout=PATIENCE,
+            tqdm_class=Bar,
+        )
+    except Exception as error:
+        return _interrupted(name, offer, error)
+    return Path(path)
+
+
+def _interrupted(name: str, offer: Offer, error: Exception) -> Path:
+    def again() -> Path:
+        raise error
+
+    try:
+        return _ask(name, offer.commit, again)
+    except _NoAnswer as silence:
+        raise ModelError(
+            f"The download of {name} broke off: {silence}. Start it again; it goes on where it was."
+        ) from error
+
+
+def _no_safetensors(name: str, files: list[str]) -> str:
+    pickled = [file for file in files if file.endswith((".bin", ".pt", ".pth", ".ckpt"))]
+    gguf = [file for file in files if file.endswith(".gguf")]
+    found = f"only {pickled[0]}, a format that can run code" if pickled else f"only {gguf[0]}" if gguf else "no weights"
+    return f"{name} has {found}; safetensors files are needed. Look for a revision or a copy that has them."

@@ -1,0 +1,161 @@
+"""Requests in, scores out, in the order asked: encode, merge shared prefixes, run the model, map back."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import numpy as np
+
+from explorer import __version__
+from explorer.records import Request, Score
+from explorer.scoring import tree
+from explorer.scoring.encode import unencodable
+from explorer.scoring.model import Encoding, LanguageModel, Progress, RowScores
+from explorer.scoring.policy import PRESETS, ScoringPolicy
+
+Truncate = Literal["error", "left"]
+Encoded = tuple[Encoding, int]  # and how many context tokens were cut
+
+
+def score(
+    model: LanguageModel,
+    requests: Sequence[Request],
+    policy: ScoringPolicy = PRESETS["natural"],
+    progress: Progress | None = None,
+    *,
+    token_budget: int | None = None,
+    truncate: Truncate = "error",
+) -> list[Score]:
+    """log P(continuation | context) of each request, token by token, in nats; nan with a reason where there is none.
+
+    Progress is told in requests. `token_budget` bounds the tokens of one forward pass; the numbers do not depend on it.
+    A request longer than the model's window gets a reason, or with truncate="left" loses the first tokens of its
+    context (never a BOS that the policy put there), and says how many.
+    """
+    reasons = [_unscorable(request) for request in requests]
+    pairs = [policy.move(request.context, request.continuation) for request in requests]
+    asked = [i for i, reason in enumerate(reasons) if not reason]
+    encodings = _encode(model, [pairs[i] for i in asked], policy)
+    fitted: dict[int, Encoded] = {}
+    for i, encoding in zip(asked, encodings):
+        found = _fit(encoding, model.window, truncate)
+        if isinstance(found, str):
+            reasons[i] = found
+        else:
+            fitted[i] = found
+    sequences = [encoding for encoding, _ in fitted.values()]
+    row_tokens = getattr(model, "row_tokens", tree.ROW_TOKENS)
+    packing = tree.pack([e.ids for e in sequences], [e.start for e in sequences], row_tokens)
+    options: dict[str, Any] = {} if token_budget is None else {"token_budget": token_budget}
+    rows = model.logprobs(packing.rows, _in_requests(progress, len(requests)), **options)
+    places = dict(zip(fitted, packing.places))
+    made = [
+        _made(model, request, *fitted[i], places[i], rows[places[i].row]) if i in fitted else _failed(request, reason)
+        for i, (request, reason) in enumerate(zip(requests, reasons))
+    ]
+    if progress:
+        progress(len(requests), len(requests))
+    return made
+
+
+class ModelScorer:
+    """A language model as a Scorer."""
+
+    def __init__(self, model: LanguageModel, *, token_budget: int | None = None, truncate: Truncate = "error") -> None:
+        self.model = model
+        self.name = model.name
+        self.token_budget = token_budget
+        self.truncate: Truncate = truncate
+
+    def score(
+        self,
+        requests: Sequence[Request],
+        policy: ScoringPolicy = PRESETS["natural"],
+        progress: Progress | None = None,
+    ) -> list[Score]:
+        """Scores in the order asked."""
+        return score(self.model, requests, policy, progress, token_budget=self.token_budget, truncate=self.truncate)
+
+
+def policy_record(model: LanguageModel, policy: ScoringPolicy) -> dict[str, str | int]:
+    """Everything that can change a score: model, weights, tokenizer, dtype, device, policies, package version."""
+    return {**model.record(), **dataclasses.asdict(policy), "lexiscope": __version__}
+
+
+def _unscorable(request: Request) -> str:
+    if request.conversation is not None:
+        return "a conversation can be answered, not scored"
+    if not request.continuation:
+        return "the continuation is empty"
+    return unencodable(request.context) or unencodable(request.continuation)
+
+
+def _encode(model: LanguageModel, pairs: Sequence[tuple[str, str]], policy: ScoringPolicy) -> list[Encoding]:
+    encode_all = getattr(model, "encode_all", None)  # fast tokenizers take many texts at once
+    if encode_all:
+        return encode_all(pairs, policy.bos, policy.split)
+    return [model.encode(context, continuation, policy.bos, policy.split) for context, continuation in pairs]
+
+
+def _fit(encoding: Encoding, window: int, truncate: Truncate) -> Encoded | str:
+    """The encoding and how many tokens it lost, or why it cannot be scored."""
+    if encoding.start >= len(encoding.ids):
+        return "no token of the joint encoding belongs to the continuation"
+    # The last token is predicted, never read: it needs no place in the window.
+    extra = len(encoding.ids) - 1 - window
+    if extra <= 0:
+        return encoding, 0
+    if truncate == "error":
+        return f"{len(encoding.ids):,} tokens, more than the model's window of {window:,}"
+    if extra > encoding.start - max(encoding.bos, 1):
+        return f"the continuation alone is longer than the model's window of {window:,} tokens"
+    ids = encoding.ids[: encoding.bos] + encoding.ids[encoding.bos + extra :]
+    return dataclasses.replace(encoding, ids=ids, start=encoding.start - extra), extra
+
+
+def _made(
+    model: LanguageModel, request: Request, encoding: Encoding, cut: int, place: tree.Place, row: RowScores
+) -> Score:
+    has_score = place.slots >= 0
+    slots = place.slots[has_score]
+    logprobs = np.full(len(place.slots), math.nan)
+    logprobs[has_score] = row.logprobs[slots]
+    reason = ""
+    if not has_score.any():
+        reason = "nothing stands before the only token (no BOS)"
+    elif np.isnan(logprobs[has_score]).any():
+        reason = "the model gave no number; try --dtype float32"
+    ids = encoding.ids[encoding.start :]
+    chars, size = _size(request)
+    return Score(
+        request=request,
+        tokens=model.decode(ids),
+        token_ids=ids,
+        logprobs=tuple(logprobs.tolist()),
+        chars=chars,
+        bytes=size,
+        greedy=bool(row.greedy[slots].all()) and not reason,
+        straddles=encoding.straddles,
+        truncated=cut,
+        reason=reason,
+    )
+
+
+def _failed(request: Request, reason: str) -> Score:
+    chars, size = _size(request)
+    return Score(request, (), (), (), chars=chars, bytes=size, greedy=False, straddles=False, reason=reason)
+
+
+def _size(request: Request) -> tuple[int, int]:
+    """Characters and UTF-8 bytes of the continuation as the caller gave it, without its delimiter blank."""
+    text = request.continuation.removeprefix(" ")
+    return len(text), len(text.encode("utf-8", "surrogatepass"))
+
+
+def _in_requests(progress: Progress | None, requests: int) -> Progress | None:
+    if progress is None:
+        return None
+    return lambda done, rows: progress(requests * done // rows, requests)

@@ -1,0 +1,139 @@
+"""Prefix-tree packing: token sequences in, packed rows out, each shared prefix computed once.
+
+The sequences are sorted, so that those with a common prefix stand side by side; cut into stretches that fit a row, each
+stretch is a forest of tries in depth-first order, and every new sequence adds only the tokens in which it leaves the
+one before. A token's log-probability depends on its ancestors alone, so a node is scored once for all who share it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from explorer.records import PackedRow
+
+ROW_TOKENS = 128
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a sequence's scored tokens are found: `slots` index the scored tokens of row `row`; -1 is a token that
+    nothing stands before, which has no score."""
+
+    row: int
+    slots: np.ndarray
+
+
+@dataclass(frozen=True, slots=True)
+class Packing:
+    """Rows, and for each sequence, in the order asked, where its scored tokens are."""
+
+    rows: list[PackedRow]
+    places: list[Place]
+
+
+def pack(sequences: Sequence[Sequence[int]], starts: Sequence[int], row_tokens: int = ROW_TOKENS) -> Packing:
+    """Merges token sequences into rows of about `row_tokens` tokens; `sequences[i][starts[i]:]` is scored.
+
+    A row grows beyond `row_tokens` where starting another would repeat more than a third of it.
+    """
+    arrays = [np.asarray(sequence, dtype=np.uint32) for sequence in sequences]
+    # As big-endian bytes, sequences sort by their tokens and compare at the speed of memory.
+    keys = [array.astype(">u4").tobytes() for array in arrays]
+    order = sorted(range(len(arrays)), key=keys.__getitem__)
+
+    rows: list[PackedRow] = []
+    places: list[Place | None] = [None] * len(arrays)
+    row = _Row()
+    before: np.ndarray | None = None
+    for i in order:
+        array = arrays[i]
+        shared = 0 if before is None else _common_prefix(before, array)
+        grown = row.size + len(array) - shared
+        if row.size and grown > max(row_tokens, 3 * shared):
+            rows.append(row.close(len(rows), places))
+            row, shared = _Row(), 0
+        row.add(i, array, shared, starts[i])
+        before = array
+    if row.size:
+        rows.append(row.close(len(rows), places))
+    return Packing(rows, [place for place in places if place is not None])
+
+
+class _Row:
+    """A row in the making: each sequence is added as the tokens in which it leaves the one before."""
+
+    def __init__(self) -> None:
+        self.size = 0
+        self.ids: list[np.ndarray] = []
+        self.parents: list[np.ndarray] = []
+        self.depths: list[np.ndarray] = []
+        self.scored: list[np.ndarray] = []  # nodes, with repeats
+        self.path = np.empty(0, dtype=np.int64)  # the nodes of the sequence added last
+        self.members: list[tuple[int, np.ndarray]] = []
+
+    def add(self, member: int, sequence: np.ndarray, shared: int, start: int) -> None:
+        fresh = len(sequence) - shared
+        path = np.concatenate([self.path[:shared], np.arange(self.size, self.size + fresh)])
+        if fresh:
+            self.ids.append(sequence[shared:])
+            self.parents.append(path[shared - 1 : -1] if shared else np.concatenate([[-1], path[:-1]]))
+            self.depths.append(np.arange(shared, len(sequence)))
+        self.path, self.size = path, self.size + fresh
+        self.members.append((member, path[start:]))
+        self.scored.append(path[max(start, 1) :])
+
+    def close(self, number: int, places: list[Place | None]) -> PackedRow:
+        parents = np.concatenate(self.parents)
+        scored = np.zeros(self.size, dtype=bool)
+        scored[np.concatenate(self.scored)] = True
+        slots = np.where(scored, np.cumsum(scored) - 1, -1)
+        for member, nodes in self.members:
+            places[member] = Place(number, slots[nodes])
+        return PackedRow(
+            ids=tuple(np.concatenate(self.ids).tolist()),
+            parents=tuple(parents.tolist()),
+            positions=tuple(np.concatenate(self.depths).tolist()),
+            scored=tuple(scored.tolist()),
+        )
+
+
+def _common_prefix(one: np.ndarray, other: np.ndarray) -> int:
+    length = min(len(one), len(other))
+    differs = one[:length] != other[:length]
+    first = int(differs.argmax()) if length else 0
+    return first if length and differs[first] else length
+
+
+def ends(parents: np.ndarray) -> np.ndarray:
+    """For each token of a depth-first row the index after its last descendant.
+
+    Token j is i itself or an ancestor of i exactly if j <= i < ends[j].
+    """
+    size = len(parents)
+    found = np.full(size, size, dtype=np.int64)
+    # Only where a token does not follow its parent does anything end: all that is deeper than that parent.
+    open_from: list[tuple[int, int]] = []  # stretches of tokens on the path so far
+    first = 0
+    for branch in np.flatnonzero(parents != np.arange(-1, size - 1)):
+        if branch == 0:
+            continue
+        open_from.append((first, int(branch)))
+        parent = int(parents[branch])
+        while open_from and open_from[-1][1] > parent + 1:
+            start, stop = open_from.pop()
+            cut = max(start, parent + 1)
+            found[cut:stop] = branch
+            if start < cut:
+                open_from.append((start, cut))
+        first = int(branch)
+    return found
+
+
+def scored_below(scored: np.ndarray, end: np.ndarray) -> np.ndarray:
+    """Whether a token has a scored descendant: the others need not be fed to the model at all."""
+    before = np.concatenate([[0], np.cumsum(scored)])
+    size = len(scored)
+    return before[end] - before[np.arange(1, size + 1)] > 0
