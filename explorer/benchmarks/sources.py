@@ -33,6 +33,9 @@ def find(benchmark: Benchmark, settings: Settings, splits: Sequence[str], progre
     files = needed(benchmark, splits)
     here = local(benchmark, settings, splits)
     absent = [file for file in files if file.path not in here]
+    if absent and benchmark.folder:
+        lost = benchmark.folder / absent[0].path
+        raise BenchmarkError(f"{lost} is gone, a part of {benchmark.title}. Restore it, or import or install it again.")
     fetched = _download(benchmark.title, absent, settings, progress) if absent else {}
     paths = {**here, **fetched}
     hashes = {path: fetch.file_hash(place) for path, place in paths.items()}

@@ -123,11 +123,10 @@ def read(path: Path, reading: Reading, name: str) -> Parsed:
             left_out.append(row)
             continue
         try:
-            instance = _instance(row.cells, reading, classes)
+            key = _optional(row.cells, reading, "id") or str(number)
+            made.append((key, _instance(row.cells, reading, classes)))
         except _Unfit as error:
             left_out.append(LeftOut(row.where, str(error)))
-            continue
-        made.append((_optional(row.cells, reading, "id") or str(number), instance))
     if not made:
         why = f"; the first: {left_out[0].where}: {left_out[0].reason}" if left_out else ""
         raise BenchmarkError(f"No row of {path.name} could be read as {reading.kind}{why}. Check kind and columns.")

@@ -98,7 +98,8 @@ def guess_dialect(
 ) -> Dialect:
     """The dialect under which most rows have as many cells as the first; what is given is kept."""
     if delimiter is None:
-        delimiter = _guess_delimiter(text[:SAMPLE], quoting, prefers_tabs=name.lower().endswith((".tsv", ".tab")))
+        sample = text[: text.find("\n", SAMPLE) + 1 or len(text)]  # whole lines, however long
+        delimiter = _guess_delimiter(sample, quoting, prefers_tabs=name.lower().endswith((".tsv", ".tab")))
     if quoting is None:
         quoting = bool(delimiter) and _guess_quoting(text, delimiter)
     if header is None:
@@ -134,11 +135,11 @@ def split(text: str, delimiter: str, quoting: bool) -> Iterator[Line]:
 
 
 def looks_like_header(cells: tuple[str, ...]) -> bool:
-    """Whether cells read like column names: short, different, no sentences, no numbers."""
+    """Whether cells read like column names: short, not all the same, no sentences, no numbers."""
     named = [cell.strip() for cell in cells if cell.strip()]
     return (
         bool(named)
-        and len(set(named)) == len(named)
+        and (len(named) == 1 or len(set(named)) > 1)
         and all(re.fullmatch(r"[^\W\d][\w .:/-]{0,39}", cell) and not cell.endswith(".") for cell in named)
         and all(len(cell.split()) <= 4 for cell in named)
     )
@@ -151,12 +152,12 @@ def _guess_delimiter(sample: str, quoting: bool | None, prefers_tabs: bool) -> s
             widths = Counter(len(line.cells) for line in split(sample, delimiter, marks))
             width, count = widths.most_common(1)[0] if widths else (0, 0)
             # The more cells agree on more columns, the better; the extension breaks the tie of plain text.
-            score = count / widths.total() + 0.001 * min(width, 50) if width > 1 else 0.0
-            if prefers_tabs and delimiter == "\t" and score > 0.9:
+            share = count / widths.total() if width > 1 else 0.0
+            if prefers_tabs and delimiter == "\t" and share > 0.9:
                 return "\t"
-            if score > best:
+            if share > 0.5 and (score := share + 0.001 * min(width, 50)) > best:
                 best, chosen = score, delimiter
-    return chosen if best > 0.5 else ""
+    return chosen
 
 
 def _guess_quoting(text: str, delimiter: str) -> bool:
