@@ -82,7 +82,8 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
     if len(left_out) > 10:
         print(f"left out {len(left_out) - 10} more rows; --json lists them all")
     done = "would be imported" if args.dry_run else "imported"
-    print(f"{len(parsed.instances):,} instances {done} as {table.PREFIX}{name}, {len(left_out):,} rows left out")
+    made, lost = len(parsed.instances), len(left_out)
+    print(f"{made:,} instances {done} as {table.PREFIX}{name}; rows left out: {lost:,}")
     return 0
 
 
