@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 
-from explorer.popularity.count_cache import CountCache
+from explorer.popularity.count_cache import LARGEST_ID, CountCache
 from explorer.popularity.counter import Progress
 from explorer.records import Count
 
@@ -26,10 +26,10 @@ def count_with_cache(
 ) -> list[Count]:
     """One Count per n-gram; `ask` answers the unknown ones, and each `batch` of answers is kept at once."""
     distinct = list(dict.fromkeys(ngrams))
-    known = cache.counts(index, distinct)
-    reasons: dict[Ngram, str] = {}
+    reasons = {ngram: "an n-gram has at least one id, and none below 0" for ngram in distinct if not _is_ngram(ngram)}
+    known = cache.counts(index, [ngram for ngram in distinct if ngram not in reasons])
     # Neighbours in token order stand beside each other in a suffix array.
-    missing = sorted(ngram for ngram in distinct if ngram not in known)
+    missing = sorted(ngram for ngram in distinct if ngram not in known and ngram not in reasons)
     done = len(distinct) - len(missing)
     if progress:
         progress(done, len(distinct))
@@ -54,6 +54,10 @@ def count_with_cache(
 def may_pass(count: Count) -> bool:
     """Whether a count is missing only because the service was away, so that asking again makes sense."""
     return count.reason.startswith(UNREACHABLE)
+
+
+def _is_ngram(ngram: Ngram) -> bool:
+    return bool(ngram) and min(ngram) >= 0 and max(ngram) <= LARGEST_ID
 
 
 def _count(index: str, ngram: Ngram, known: dict[Ngram, tuple[int, bool]], reasons: dict[Ngram, str]) -> Count:

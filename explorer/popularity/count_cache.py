@@ -21,6 +21,7 @@ from explorer.errors import CountError
 
 FILE = "counts.sqlite"
 CHUNK = 20_000  # keys in one statement; SQLite allows 32,766
+LARGEST_ID = 2**32 - 1
 PATIENCE = 60.0  # seconds to wait for another process that is writing
 
 # `ids` is a blob of little-endian 32-bit token ids.

@@ -105,8 +105,8 @@ class InfinigramAPI:
         return self._service.ask_each(ngrams, self._ask_count, outage)
 
     def _ask_count(self, ngram: Ngram) -> int:
-        if not 0 < len(ngram) <= MOST_TOKENS or min(ngram) < 0 or max(ngram) >= SEPARATOR:
-            raise Refused(f"it takes 1 to {MOST_TOKENS} ids below {SEPARATOR:,}")
+        if len(ngram) > MOST_TOKENS or max(ngram) >= SEPARATOR:
+            raise Refused(f"it takes up to {MOST_TOKENS} ids below {SEPARATOR:,}")
         return int(self._service.ask({"query_type": "count", "query_ids": list(ngram)}, _count_of(ngram))["count"])
 
     def _check_corpus(self) -> None:

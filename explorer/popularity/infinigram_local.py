@@ -206,11 +206,11 @@ class LocalCounter:
     def _ask(self, ngrams: Sequence[Ngram]) -> Iterator[tuple[Ngram, Answer]]:
         good = [ngram for ngram in ngrams if self._is_countable(ngram)]
         yield from zip(good, self.engine.counts(good))
-        reason = f"ids from 0 to {self.manifest.vocabulary - 1:,} and at least one of them were expected"
+        reason = f"the index has ids from 0 to {self.manifest.vocabulary - 1:,} only"
         yield from ((ngram, reason) for ngram in ngrams if not self._is_countable(ngram))
 
     def _is_countable(self, ngram: Ngram) -> bool:
-        return bool(ngram) and min(ngram) >= 0 and max(ngram) < self.manifest.vocabulary
+        return max(ngram) < self.manifest.vocabulary
 
     def _document(self, needle: list[int], shard: int, rank: int) -> Document:
         answer = _checked(self.engine.call("get_doc_by_rank", s=shard, rank=rank, max_disp_len=SHOWN))
