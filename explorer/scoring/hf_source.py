@@ -95,6 +95,14 @@ def is_folder(name: str) -> bool:
     return name.startswith((".", "/", "~", "\\")) or Path(name).expanduser().is_dir()
 
 
+def is_cached(name: str) -> bool:
+    """Whether some snapshot of a hub model is on this machine; asks no network."""
+    from huggingface_hub import constants
+
+    folder = Path(constants.HF_HUB_CACHE) / f"models--{name.replace('/', '--')}" / "snapshots"
+    return any(weight_files(path) for path in folder.glob("*"))
+
+
 def weight_files(path: Path) -> list[Path]:
     """The safetensors files that make up a model, in order."""
     index = path / "model.safetensors.index.json"

@@ -1,0 +1,85 @@
+"""`models`: which language models the explorer knows, which are on this machine, and how to add one."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from explorer.commands import common
+from explorer.scoring import catalog, embedded, hf_source
+from explorer.scoring.catalog import KnownModel
+from explorer.settings import Settings
+
+COLUMNS = ("id", "parameters", "window", "license", "here", "corpus")
+
+
+def add(subparsers: Any) -> None:
+    """`models`, `models list`, `models add ID`."""
+    parser = common.parser(
+        subparsers,
+        "models",
+        "list the known language models, or fetch one",
+        epilog="Any other Hugging Face id (ID@REVISION for a checkpoint) or folder with safetensors can be named, too.",
+    )
+    parser.add_argument("action", nargs="?", choices=("list", "add"), default="list", help="list is the default")
+    parser.add_argument("id", nargs="?", metavar="ID", help="the model to fetch, with `add`")
+    parser.set_defaults(run=run, usage_error=parser.error)
+
+
+def run(args: argparse.Namespace, settings: Settings) -> int:
+    """Lists the models, or makes one ready for use."""
+    if args.action == "add":
+        if not args.id:
+            args.usage_error("add needs the ID of a model")
+        return _add(args.id, args.json, settings)
+    if args.id:
+        args.usage_error("list takes no ID")
+    rows = [_row(model, settings) for model in catalog.MODELS.values()]
+    if args.json:
+        common.print_json(rows)
+    else:
+        common.print_rows(rows, COLUMNS)
+    return 0
+
+
+def _add(name: str, as_json: bool, settings: Settings) -> int:
+    line = common.ProgressLine(f"Preparing {name} (percent)")
+    source = hf_source.locate(name, settings, progress=lambda text, share: line(round(100 * share), 100))
+    line(100, 100)
+    if source.known:
+        common.say(f"{source.known.title}: {source.known.license}. {source.known.terms}")
+    found = {"id": source.name, "path": str(source.path), "revision": source.revision, "weights": source.weights}
+    if as_json:
+        common.print_json(found)
+    else:
+        common.print_rows([found], tuple(found))
+    return 0
+
+
+def _row(model: KnownModel, settings: Settings) -> dict[str, Any]:
+    return {
+        "id": model.id,
+        "title": model.title,
+        "kind": model.kind,
+        "parameters": model.parameters,
+        "window": model.window,
+        "corpus": model.corpus,
+        "indexes": list(model.indexes),
+        "license": model.license,
+        "terms": model.terms,
+        "embedded": model.embedded is not None,
+        "gated": model.gated,
+        "instructed": model.instructed,
+        "plain_text_bos": model.bos,
+        "note": model.note,
+        "here": _where(model, settings),
+    }
+
+
+def _where(model: KnownModel, settings: Settings) -> str:
+    """Whether a model is ready on this machine, and what it takes if not."""
+    if model.embedded:
+        if embedded.is_ready(model.id, settings):
+            return "yes"
+        return "installed, made ready at first use" if model.embedded.installed else "fetched at first use"
+    return "yes" if hf_source.is_cached(model.id) else "gated" if model.gated else "no"
