@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from explorer.errors import BenchmarkError
+from explorer.errors import BenchmarkError, UsageError
 
 DELIMITERS = (",", "\t", ";", "|")
 SAMPLE = 200_000  # characters on which the delimiter is guessed
@@ -97,6 +97,8 @@ def guess_dialect(
     header: bool | None = None,
 ) -> Dialect:
     """The dialect under which most rows have as many cells as the first; what is given is kept."""
+    if delimiter is not None and (len(delimiter) > 1 or delimiter in ("\r", "\n", '"', " ")):
+        raise UsageError(f"{delimiter!r} cannot part cells; name one character, or none where a line is one cell.")
     if delimiter is None:
         sample = text[: text.find("\n", SAMPLE) + 1 or len(text)]  # whole lines, however long
         delimiter = _guess_delimiter(sample, quoting, prefers_tabs=name.lower().endswith((".tsv", ".tab")))

@@ -83,6 +83,12 @@ def test_a_delimiter_can_be_given(tmp_path):
     assert options(parsed) == [("a b", "b a")]
 
 
+@pytest.mark.parametrize("delimiter", ["ab", "\n", '"', " "])
+def test_what_cannot_part_cells_is_refused(tmp_path, delimiter):
+    with pytest.raises(UsageError, match="cannot part cells"):
+        table.guess(write(tmp_path, as_csv(PAIRS)), delimiter=delimiter)
+
+
 def test_a_quoted_newline_belongs_to_its_cell(tmp_path):
     _, parsed = parse(write(tmp_path, 'good,bad\n"two\nlines","one ""line"""\n'))
     assert options(parsed) == [("two\nlines", 'one "line"')]
