@@ -1,0 +1,303 @@
+"""Models behind OpenAI-compatible servers: OpenAI, vLLM, Ollama, llama.cpp, `transformers serve`.
+
+A name like http://localhost:8000/v1#model-name says where the server is and which of its models is asked.
+"""
+
+from __future__ import annotations
+
+import threading
+import zlib
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from typing import Any, Literal, TypeVar
+from urllib.parse import urlsplit
+
+from explorer.errors import ModelError, ScoringError
+from explorer.records import Generation, Request, Score
+from explorer.scoring.encode import unencodable
+from explorer.scoring.http_calls import Caller, Limits, RequestRefused
+from explorer.scoring.http_logprobs import echoed, prompt_tokens, score_of
+from explorer.scoring.model import Progress
+from explorer.scoring.policy import PRESETS, ScoringPolicy
+from explorer.settings import Settings
+
+Kind = Literal["auto", "chat", "completions"]
+PromptLogprobs = Literal["echo", "vllm"]
+T = TypeVar("T", Generation, Score)
+
+REFUSED_AT_FIRST = 3  # so many refusals before any answer mean that the call is wrong, not the rows
+NO_ID = -1  # stands for a token whose id the server does not tell
+
+
+def is_endpoint(name: str) -> bool:
+    """Whether a model's name means a server."""
+    return name.startswith(("http://", "https://"))
+
+
+def from_name(name: str, settings: Settings, **choices: Any) -> Endpoint:
+    """The endpoint that http://host/v1#model names; the key and the rate come from the settings."""
+    address, _, model = name.partition("#")
+    parts = urlsplit(address)
+    if not is_endpoint(name) or not parts.hostname or not model:
+        raise ModelError(
+            f"{address!r} with the model {model!r} is no endpoint, expected http://host:port/v1#model-name."
+        )
+    if parts.username or parts.password or parts.query:
+        raise ModelError(
+            f"The address of {parts.hostname} holds a password or a query, which would end up in results. "
+            "Give the plain address, and the key in EXPLORER_API_KEY."
+        )
+    return Endpoint(address, model, settings, **choices)
+
+
+class Endpoint:
+    """A model behind a server: generates, and scores where the server returns the log-probabilities of a prompt.
+
+    kind           "chat" sends conversations, "completions" plain text, "auto" whichever the request is
+    prompt_logprobs  how a prompt's log-probabilities are asked for: "echo" (OpenAI's legacy completions, vLLM,
+                   llama-cpp-python), or "vllm" (its prompt_logprobs, which also tell token ids)
+    """
+
+    def __init__(
+        self,
+        base_url: str,
+        model: str,
+        settings: Settings,
+        *,
+        kind: Kind = "auto",
+        prompt_logprobs: PromptLogprobs = "echo",
+        limits: Limits | None = None,
+    ) -> None:
+        limits = limits or Limits()
+        self.base_url = base_url.rstrip("/")
+        self.model = model
+        self.name = f"{self.base_url}#{model}"
+        self.kind: Kind = kind
+        self.prompt_logprobs: PromptLogprobs = prompt_logprobs
+        self.limits = limits
+        self._caller = Caller(self.base_url, model, settings, limits)
+        self._served = ""
+        self._checked = False
+        self._budget_name = "max_tokens"
+
+    def record(self) -> dict[str, str | int]:
+        """Model, server, the name under which the server answered, and the form of the calls; never the key."""
+        return {
+            "model": self.model,
+            "server": self.base_url,
+            "served": self._served,
+            "kind": self.kind,
+            "prompt_logprobs": self.prompt_logprobs,
+        }
+
+    def models(self) -> list[str]:
+        """The models that the server offers; [] where it does not say."""
+        return [name for name, _ in self._caller.offered()]
+
+    def check(self) -> None:
+        """An error unless the server is there, takes the key and, where it tells, has the model."""
+        offered = self._caller.offered()
+        # llama.cpp's server answers to any name with the one model it has.
+        if offered and all(owner == "llamacpp" for _, owner in offered):
+            names = [name for name, _ in offered]
+            if self.model not in names:
+                raise ModelError(
+                    f"{self.base_url} has no model {self.model!r}; it offers {', '.join(names)}. Name one of these."
+                )
+        self._checked = True
+
+    def generate(
+        self,
+        requests: Sequence[Request],
+        *,
+        max_new_tokens: int,
+        temperature: float = 0.0,
+        seed: int = 0,
+        stop: Sequence[str] = (),
+        progress: Progress | None = None,
+        on_answer: Callable[[int, Generation], None] | None = None,
+    ) -> list[Generation]:
+        """What the model wrote, in the order asked.
+
+        `on_answer` gets each answer with its place as it comes, in the calling thread, so that what a server answered
+        before it failed is kept. A request's own temperature, among its factors, goes before `temperature`.
+        """
+
+        def one(request: Request) -> Generation:
+            own = float(request.factors.get("temperature", temperature))
+            return self._generate(request, max_new_tokens, own, seed, stop)
+
+        return self._all(requests, one, lambda request, why: Generation(request, "", reason=why), progress, on_answer)
+
+    def score(
+        self,
+        requests: Sequence[Request],
+        policy: ScoringPolicy = PRESETS["natural"],
+        progress: Progress | None = None,
+        on_answer: Callable[[int, Score], None] | None = None,
+    ) -> list[Score]:
+        """Log-probabilities of the continuations in nats, in the order asked.
+
+        The server decides about a BOS; where it puts none before an empty context, the first token is left unscored.
+        """
+        if self.kind == "chat":
+            raise ScoringError("A chat endpoint returns no log-probabilities of a prompt. Score with its completions.")
+        if policy.bos not in ("auto", "tokenizer") or policy.split != "offsets":
+            raise ScoringError(
+                f"The preset {policy.preset} says which token stands first or how tokens are split, which a server "
+                "decides for itself. Score endpoints with the preset natural."
+            )
+
+        def one(request: Request) -> Score:
+            return self._score(request, policy)
+
+        def unscored(request: Request, why: str) -> Score:
+            return score_of(request, policy, (), why)
+
+        return self._all(requests, one, unscored, progress, on_answer)
+
+    def _all(
+        self,
+        requests: Sequence[Request],
+        one: Callable[[Request], T],
+        refused: Callable[[Request, str], T],
+        progress: Progress | None,
+        on_answer: Callable[[int, T], None] | None,
+    ) -> list[T]:
+        """An answer to each request, several at a time; a fault of the server's ends it, a refused request does not."""
+        if not requests:
+            return []
+        if not self._checked:
+            self.check()
+        answers: dict[int, T] = {}
+        refusals = 0
+        halted = threading.Event()
+
+        def ask(request: Request) -> T:
+            if halted.is_set():
+                raise RequestRefused("not asked")
+            why = _unaskable(request)
+            return refused(request, why) if why else one(request)
+
+        pool = ThreadPoolExecutor(max(1, self.limits.concurrency), thread_name_prefix="endpoint")
+        self._caller.resume()
+        try:
+            waiting = {pool.submit(ask, request): place for place, request in enumerate(requests)}
+            for future in as_completed(waiting):
+                place = waiting[future]
+                try:
+                    answer = future.result()
+                except RequestRefused as refusal:
+                    refusals += 1
+                    if refusals == REFUSED_AT_FIRST and not self._served:
+                        raise ScoringError(
+                            f"{self.base_url} refused the first {refusals} requests ({refusal}). "
+                            "Check what is asked of it."
+                        ) from None
+                    answer = refused(requests[place], str(refusal))
+                answers[place] = answer
+                if on_answer:
+                    on_answer(place, answer)
+                if progress:
+                    progress(len(answers), len(requests))
+        except BaseException:
+            halted.set()
+            self._caller.halt()
+            pool.shutdown(wait=True, cancel_futures=True)
+            # Answers that came while the fault was noticed are kept, too.
+            for future, place in waiting.items():
+                done = future.done() and not future.cancelled() and not future.exception()
+                if done and place not in answers and on_answer:
+                    on_answer(place, future.result())
+            raise
+        pool.shutdown()
+        return [answers[place] for place in range(len(requests))]
+
+    def _generate(
+        self, request: Request, max_new_tokens: int, temperature: float, seed: int, stop: Sequence[str]
+    ) -> Generation:
+        chat = self.kind == "chat" or (self.kind == "auto" and request.conversation is not None)
+        payload: dict[str, Any] = {"model": self.model, "temperature": temperature, "stream": False}
+        if chat:
+            turns = request.conversation or (("user", request.context),)
+            payload["messages"] = [{"role": role, "content": text} for role, text in turns]
+        else:
+            payload["prompt"] = request.context
+        if temperature > 0:
+            payload["seed"] = _seed_of(request, seed)
+        if stop:
+            payload["stop"] = list(stop)
+        answer = (self._chat if chat else self._complete)(payload, max_new_tokens)
+        choice = _choice(answer)
+        text = (choice.get("message") or {}).get("content") if chat else choice.get("text")
+        finish = str(choice.get("finish_reason") or "")
+        usage = answer.get("usage") or {}
+        written = usage.get("completion_tokens")
+        return Generation(
+            request=request,
+            text=text if isinstance(text, str) else "",
+            token_ids=(NO_ID,) * written if isinstance(written, int) else (),
+            finish=finish if finish in ("stop", "length") else "",
+            reason="" if isinstance(text, str) else f"the server answered without text (it says {finish or 'nothing'})",
+        )
+
+    def _chat(self, payload: dict[str, Any], budget: int) -> dict[str, Any]:
+        name = self._budget_name
+        try:
+            return self._ask("/chat/completions", {**payload, name: budget})
+        except RequestRefused as refusal:
+            # OpenAI's newer chat models want the same number under another name.
+            if name == "max_tokens" and "max_completion_tokens" in str(refusal):
+                self._budget_name = "max_completion_tokens"
+                return self._chat(payload, budget)
+            raise
+
+    def _complete(self, payload: dict[str, Any], budget: int) -> dict[str, Any]:
+        return self._ask("/completions", {**payload, "max_tokens": budget})
+
+    def _ask(self, path: str, payload: dict[str, Any]) -> dict[str, Any]:
+        answer = self._caller.post(path, payload)
+        self._served = str(answer.get("model") or self.model)
+        return answer
+
+    def _score(self, request: Request, policy: ScoringPolicy) -> Score:
+        if request.conversation is not None:
+            return score_of(request, policy, (), "a conversation can be answered, not scored")
+        if not request.continuation:
+            return score_of(request, policy, (), "the continuation is empty")
+        vllm = self.prompt_logprobs == "vllm"
+        payload: dict[str, Any] = {
+            "model": self.model,
+            "prompt": request.context + request.continuation,
+            "temperature": 0.0,
+            "stream": False,
+            **({"prompt_logprobs": 1} if vllm else {"echo": True, "logprobs": 1}),
+        }
+        choice = _choice(self._complete(payload, 1))  # one token, since some servers refuse to write none
+        tokens = prompt_tokens(choice) if vllm else echoed(choice)
+        if tokens is None:
+            raise ScoringError(
+                f"{self.base_url} returned no log-probabilities of the prompt, expected them after "
+                f"{'prompt_logprobs' if vllm else 'echo and logprobs'}. "
+                "Score with a server that has them (vLLM, llama-cpp-python), or with the model itself."
+            )
+        return score_of(request, policy, tokens)
+
+
+def _unaskable(request: Request) -> str:
+    """Why a request's text cannot be sent, or ""."""
+    turns = request.conversation or ()
+    texts = [request.context, request.continuation, *(text for _, text in turns)]
+    return next((why for text in texts if (why := unencodable(text))), "")
+
+
+def _choice(answer: dict[str, Any]) -> dict[str, Any]:
+    return answer["choices"][0]  # the caller has checked that there is one
+
+
+def _seed_of(request: Request, seed: int) -> int:
+    """A seed of the request's own, so that repeats differ and a repeated run does not."""
+    factors = sorted(request.factors.items())
+    return (
+        zlib.crc32(f"{seed}/{request.instance_id}/{request.option}/{factors}".encode("utf-8", "replace")) & 0x7FFFFFFF
+    )

@@ -1,0 +1,209 @@
+"""Calls to an OpenAI-compatible server: limits, pauses that a server asks for, and its faults as plain sentences."""
+
+from __future__ import annotations
+
+import threading
+import time
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+from explorer import fetch
+from explorer.errors import ExplorerError, FetchError, ModelError
+from explorer.fetch import Patience, RateLimit, Response, WebError
+from explorer.settings import Settings
+
+RETRY_ON = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
+REFUSALS = frozenset({400, 413, 422})  # the request itself is at fault
+GARBLED_TRIES = 3  # answers that are no JSON, or not the JSON expected
+LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How hard a server may be worked."""
+
+    concurrency: int = 8
+    requests_per_second: float = 0.0  # 0: as many as the concurrency allows
+    timeout: float = 120.0  # seconds of silence
+    tries: int = 6
+    delay: float = 1.0  # seconds before the second try, doubled each time
+    longest_wait: float = 300.0  # seconds; a server that asks for a longer pause ends the run
+
+
+class RequestRefused(ExplorerError):
+    """The server will not answer this one request; others may go through."""
+
+
+class Gate:
+    """Where all threads pass before a call: it spaces them, and shuts while a server has asked for a pause."""
+
+    def __init__(self, per_second: float) -> None:
+        self._space = RateLimit(per_second)
+        self._open_at = 0.0
+        self._halted = threading.Event()
+
+    def __call__(self) -> None:
+        self.sleep(0.0)
+        self._space()
+
+    def sleep(self, seconds: float) -> None:
+        """Waits that long, and keeps everyone else waiting."""
+        self._open_at = max(self._open_at, time.monotonic() + seconds)
+        while (left := self._open_at - time.monotonic()) > 0 and not self._halted.wait(left):
+            pass
+        if self._halted.is_set():
+            raise RequestRefused("not asked, since the run was halted")
+
+    def halt(self) -> None:
+        """Lets nobody through any more, and wakes those who wait."""
+        self._halted.set()
+
+    def resume(self) -> None:
+        """Opens again."""
+        self._halted.clear()
+
+
+class Caller:
+    """Posts to one server for one model; thread-safe. The key goes into a header and nowhere else."""
+
+    def __init__(self, base_url: str, model: str, settings: Settings, limits: Limits) -> None:
+        self.base_url = base_url
+        self.host = urlsplit(base_url).netloc
+        self.model = model
+        self._key = settings.api_key.strip()
+        # The network is what "offline" forbids; a server on this machine is not reached through it.
+        self._offline = settings.offline and urlsplit(base_url).hostname not in LOOPBACK
+        self._gate = Gate(limits.requests_per_second)
+        self._patience = Patience(
+            read=limits.timeout,
+            tries=limits.tries,
+            delay=limits.delay,
+            longest_delay=limits.longest_wait,
+            retry_on=RETRY_ON,
+            sleep=self._gate.sleep,
+        )
+
+    def post(self, path: str, payload: dict[str, Any]) -> dict[str, Any]:
+        """The server's answer with at least one choice; an error that says what is wrong otherwise."""
+        said = ""
+        for _ in range(GARBLED_TRIES):
+            try:
+                response = fetch.post_json(
+                    self.base_url + path,
+                    payload,
+                    headers=self._headers(),
+                    patience=self._patience,
+                    limit=self._gate,
+                    offline=self._offline,
+                )
+            except WebError as error:
+                raise self._explained(error, path) from None  # the cause may hold what the server said about the key
+            answer, said = _usable(response)
+            if answer is not None:
+                return answer
+        raise FetchError(
+            f"{self.host} answered {GARBLED_TRIES} times with {said}, expected JSON with a list called choices. "
+            "Check that the address is that of an OpenAI-compatible server, ending in /v1."
+        )
+
+    def offered(self) -> list[tuple[str, str]]:
+        """Each model that the server offers and who owns it; [] where it does not list them."""
+        try:
+            response = fetch.get(
+                self.base_url + "/models",
+                headers=self._headers(),
+                patience=self._patience,
+                limit=self._gate,
+                offline=self._offline,
+            )
+            models = response.json()["data"]
+            return [(str(model["id"]), str(model.get("owned_by", ""))) for model in models]
+        except WebError as error:
+            if error.kind == "body" or error.status in (404, 405, 501):
+                return []
+            raise self._explained(error, "/models") from None
+        except (KeyError, TypeError):
+            return []
+
+    def halt(self) -> None:
+        """Ends waiting calls at once."""
+        self._gate.halt()
+
+    def resume(self) -> None:
+        """Allows calls again."""
+        self._gate.resume()
+
+    def _headers(self) -> dict[str, str]:
+        return {"Authorization": f"Bearer {self._key}"} if self._key else {}
+
+    def _explained(self, error: WebError, path: str) -> ExplorerError:
+        """The fault in our words, with what the server said and without the key."""
+        said = self._clean(_message(error.response))
+        told = f" ({said})" if said else ""
+        if error.kind != "status":
+            return FetchError(
+                f"{self._clean(str(error))} What was answered before is kept; resume when the server is back."
+            )
+        status = error.status or 0
+        if status in (401, 403):
+            # What the server says here may spell out parts of the key.
+            what = "refused the key" if self._key else "wants a key, and none is set"
+            return ModelError(
+                f"{self.host} {what} (status {status}). Set EXPLORER_API_KEY, or the app's secret, to a valid key."
+            )
+        if status == 404:
+            return self._not_there(path, told)
+        if status in REFUSALS:
+            return RequestRefused(f"status {status}{': ' + said if said else ''}")
+        if status == 429:
+            return FetchError(
+                f"{self.host} went on limiting the rate or the quota{told}. What was answered is kept; "
+                "lower the concurrency, or resume later."
+            )
+        return FetchError(
+            f"{self.host} failed with status {status}{told}. What was answered is kept; resume when the server is well."
+        )
+
+    def _not_there(self, path: str, told: str) -> ExplorerError:
+        try:
+            names = [name for name, _ in self.offered()] if path != "/models" else []
+        except ExplorerError:
+            names = []
+        if names and self.model not in names:
+            return ModelError(
+                f"{self.host} has no model {self.model!r}; it offers {', '.join(names[:20])}. Name one of these."
+            )
+        return ModelError(
+            f"{self.host} has no model {self.model!r}, or nothing at {path}{told}. "
+            "Check the model's name, and that the address ends in /v1."
+        )
+
+    def _clean(self, text: str) -> str:
+        return text.replace(self._key, "[key]") if self._key else text
+
+
+def _usable(response: Response) -> tuple[dict[str, Any] | None, str]:
+    """The answer where it has a choice, else what came instead."""
+    try:
+        answer = response.json()
+    except WebError:
+        return None, "something that is not JSON"
+    choices = answer.get("choices") if isinstance(answer, dict) else None
+    if isinstance(choices, list) and choices and isinstance(choices[0], dict):
+        return answer, ""
+    return None, "JSON without choices"
+
+
+def _message(response: Response | None) -> str:
+    """What a server's error says, in any of the shapes in use, on one line."""
+    if response is None:
+        return ""
+    try:
+        body = response.json()
+    except WebError:
+        return " ".join(response.text.split())[:200] if "<" not in response.text else ""
+    found = body.get("error", body.get("detail", body.get("message", ""))) if isinstance(body, dict) else body
+    if isinstance(found, dict):
+        found = found.get("message", "")
+    return " ".join(str(found).split())[:300]

@@ -1,0 +1,130 @@
+"""A server's log-probabilities of a prompt → a Score, after checking that its tokens spell the text."""
+
+from __future__ import annotations
+
+import math
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from explorer.records import Request, Score
+from explorer.scoring.encode import BROKEN
+from explorer.scoring.policy import ScoringPolicy
+
+FRONT = 3  # tokens that a server may put before a text
+
+
+@dataclass(frozen=True, slots=True)
+class PromptToken:
+    """A token as the server tells it; `logprob` is nan for the first."""
+
+    text: str
+    logprob: float
+    top: bool  # whether it was the likeliest at its place
+    id: int
+
+
+def echoed(choice: Mapping[str, Any]) -> list[PromptToken] | None:
+    """The tokens of an answer to echo and logprobs; none where the server left the prompt out."""
+    logprobs = choice.get("logprobs")
+    if not isinstance(logprobs, Mapping) or not logprobs.get("tokens") or not logprobs.get("token_logprobs"):
+        return None
+    texts, values = logprobs["tokens"], logprobs["token_logprobs"]
+    tops = logprobs.get("top_logprobs") or [None] * len(texts)
+    tokens = []
+    for text, value, top in zip(texts, values, tops):
+        best = max(top.values(), default=-math.inf) if isinstance(top, Mapping) else math.inf
+        logprob = math.nan if value is None else float(value)
+        tokens.append(PromptToken(str(text), logprob, logprob >= best, _stand_in(str(text))))
+    return tokens
+
+
+def prompt_tokens(choice: Mapping[str, Any]) -> list[PromptToken] | None:
+    """The tokens of an answer to vLLM's prompt_logprobs; none where there are none."""
+    places = choice.get("prompt_logprobs")
+    if not isinstance(places, Sequence) or not places:
+        return None
+    tokens = []
+    for place in places:
+        if not place:
+            tokens.append(PromptToken("", math.nan, False, -1))  # the first has no log-probability, nor a text
+            continue
+        # Each place tells the likeliest token and the actual one, which is the lower in rank where they differ.
+        token_id, told = max(place.items(), key=lambda item: item[1].get("rank") or 0)
+        tokens.append(
+            PromptToken(
+                str(told.get("decoded_token") or ""), float(told["logprob"]), told.get("rank") == 1, int(token_id)
+            )
+        )
+    return tokens
+
+
+def score_of(request: Request, policy: ScoringPolicy, tokens: Sequence[PromptToken], reason: str = "") -> Score:
+    """The score of the continuation: of the tokens that end beyond the context."""
+    context, _ = policy.move(request.context, request.continuation)
+    text = request.context + request.continuation
+    spelled = [] if reason else _spell(tokens, text)
+    if not spelled and not reason:
+        broken = any(BROKEN in token.text or token.text.startswith("bytes:") for token in tokens)
+        reason = "the server shows parts of characters" if broken else "the server's tokens do not spell the text"
+    first = next((i for i, (_, _, end) in enumerate(spelled) if end > len(context)), len(spelled))
+    own = spelled[first:]
+    scored = [token for token, _, _ in own if not math.isnan(token.logprob)]
+    if not scored and not reason:
+        reason = "nothing stands before the only token (no BOS)" if own else "no token belongs to the continuation"
+    counted = request.continuation.removeprefix(" ")
+    return Score(
+        request=request,
+        tokens=tuple(text[start:end] for _, start, end in own),
+        token_ids=tuple(token.id for token, _, _ in own),
+        logprobs=tuple(token.logprob for token, _, _ in own),
+        chars=len(counted),
+        bytes=len(counted.encode("utf-8", "surrogatepass")),
+        greedy=bool(scored) and all(token.top for token in scored),
+        straddles=bool(own) and own[0][1] < len(context),
+        reason=reason,
+    )
+
+
+def _spell(tokens: Sequence[PromptToken], text: str) -> list[tuple[PromptToken, int, int]]:
+    """Each token of the text with its first and last character; [] where they do not spell it.
+
+    Tokens that the server put in front, a blank before the first word, an untold first token and what was generated
+    after the text are allowed for.
+    """
+    for front in range(min(FRONT, len(tokens)) + 1):
+        kept = tokens[front:]
+        joined = "".join(token.text for token in kept)
+        blank = int(joined.startswith(" ") and not text.startswith(" "))
+        if joined[blank:].startswith(text):
+            return _places(kept, -blank, len(text))
+        # vLLM does not tell the first token: where it is no special one, it is what the others leave over.
+        if kept and not kept[0].text and math.isnan(kept[0].logprob):
+            rest = "".join(token.text for token in kept[1:])
+            missing = len(text) - len(rest)
+            if missing > 0 and text.endswith(rest):
+                return [(kept[0], 0, missing), *_places(kept[1:], missing, len(text))]
+    return []
+
+
+def _places(tokens: Sequence[PromptToken], start: int, length: int) -> list[tuple[PromptToken, int, int]]:
+    placed = []
+    waiting: list[PromptToken] = []  # without a text of their own: parts of a character that a later token spells
+    for token in tokens:
+        end = start + len(token.text)
+        if start >= length:
+            break
+        if not token.text:
+            # A first token without a text is special, and no part of what follows.
+            waiting += [] if math.isnan(token.logprob) else [token]
+            continue
+        placed += [(part, max(start, 0), min(end, length)) for part in (*waiting, token)]
+        waiting = []
+        start = end
+    return placed
+
+
+def _stand_in(text: str) -> int:
+    """A number for a token whose id the server does not tell: negative, and equal for equal texts."""
+    return -2 - zlib.crc32(text.encode("utf-8", "surrogatepass"))
