@@ -13,17 +13,14 @@ from explorer.records import PackedRow
 from explorer.scoring import hf_source
 from explorer.scoring.embedded import Steps
 from explorer.scoring.encode import Pair, TextEncoder
+from explorer.scoring.hf_device import DTYPES, check_memory, choose_device, choose_dtype
 from explorer.scoring.hf_rows import Attention, RowRunner
 from explorer.scoring.hf_source import Source
-from explorer.scoring.memory import free_ram
 from explorer.scoring.model import Encoding, Progress, RowScores
 from explorer.scoring.policy import Bos, Split
 from explorer.settings import Settings
 
-DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
-ALIASES = {"fp32": "float32", "bf16": "bfloat16", "fp16": "float16"}
 UNLIMITED = 1 << 20  # tokens, for models without a window
-SPARE = 1.1, 400e6  # memory beyond the weights: a share of them, and bytes for a small batch
 
 
 class HFModel:
@@ -99,7 +96,7 @@ def load(
     kind = choose_dtype(dtype, place)
 
     def check(parameters: int) -> None:
-        _check_memory(name, parameters, kind, place)
+        check_memory(name, parameters, kind, place)
 
     source = hf_source.locate(name, settings, revision, progress, check)
     if progress:
@@ -116,52 +113,6 @@ def load(
     if progress:
         progress(f"{source.name} is loaded", 1.0)
     return made
-
-
-def choose_device(device: str = "auto") -> torch.device:
-    """The device asked for, or the best there is."""
-    if device == "auto":
-        if torch.cuda.is_available():
-            return torch.device("cuda")
-        return torch.device("mps" if torch.backends.mps.is_available() else "cpu")
-    try:
-        place = torch.device(device)
-        torch.empty(0, device=place)
-    except (RuntimeError, AssertionError, NotImplementedError) as error:
-        why = str(error).splitlines()[0]
-        raise ModelError(
-            f"The device {device!r} cannot be used here ({why}). Choose auto, cpu, cuda or mps."
-        ) from error
-    return place
-
-
-def choose_dtype(dtype: str, device: torch.device) -> str:
-    """The dtype's name, or for `auto` the one that suits the device."""
-    if dtype == "auto":
-        return (
-            "bfloat16"
-            if device.type == "cuda" and torch.cuda.is_bf16_supported(including_emulation=False)
-            else "float32"
-        )
-    name = ALIASES.get(dtype, dtype)
-    if name not in DTYPES:
-        raise ModelError(f"The dtype {dtype!r} is unknown. Choose auto, {', '.join(DTYPES)}.")
-    return name
-
-
-def _check_memory(name: str, parameters: int, dtype: str, device: torch.device) -> None:
-    share, spare = SPARE
-    need = parameters * DTYPES[dtype].itemsize * share + spare
-    on_gpu = device.type == "cuda"
-    free = torch.cuda.mem_get_info(device)[0] if on_gpu else free_ram()
-    where = "The GPU" if on_gpu else "This machine"
-    if free is not None and need > free:
-        smaller = " or --dtype bfloat16" if dtype == "float32" else ""
-        raise ModelError(
-            f"{name} is too large: {parameters / 1e6:,.0f} million parameters in {dtype} need about "
-            f"{need / 1e9:.1f} GB. {where} has {free / 1e9:.1f} GB free. Choose a smaller model{smaller}, "
-            "or close other programs."
-        )
 
 
 def _config(source: Source) -> Any:
