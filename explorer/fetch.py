@@ -352,7 +352,9 @@ def _answer(
                 )
             yield answer
     except requests.exceptions.ConnectTimeout as error:
-        raise WebError(_unreachable(url, f"no answer within {patience.connect:g} s"), kind="unreachable") from error
+        # A host that has answered before is only silent for a while.
+        trouble: Trouble = "timeout" if _place(url) in _answered else "unreachable"
+        raise WebError(_unreachable(url, f"no answer within {patience.connect:g} s"), kind=trouble) from error
     except requests.exceptions.Timeout as error:
         raise WebError(f"{_plain(url)} was silent for {patience.read:g} s.", kind="timeout") from error
     except (requests.exceptions.ConnectionError, requests.exceptions.ChunkedEncodingError) as error:
@@ -379,9 +381,8 @@ def _knock(url: str, seconds: float) -> None:
     """
     from requests.utils import get_environ_proxies, select_proxy
 
-    parts = urlsplit(url)
-    place = (parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80))
-    if not place[0] or place in _answered or select_proxy(url, get_environ_proxies(url, no_proxy=None)):
+    place = _place(url)
+    if place in _answered or select_proxy(url, get_environ_proxies(url, no_proxy=None)):
         return
     outcomes: queue.SimpleQueue[OSError | None] = queue.SimpleQueue()
 
@@ -475,6 +476,11 @@ def _check_address(url: str) -> None:
         raise WebError(
             f"{url[:200]!r} is no address of the form http://host/path or https://host/path.", kind="address"
         )
+
+
+def _place(url: str) -> tuple[str, int]:
+    parts = urlsplit(url)
+    return parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)
 
 
 def _plain(url: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import socket
@@ -239,6 +240,19 @@ def test_a_host_that_refuses_is_given_up_at_once(patience: Patience, naps: list[
         taken.bind(("127.0.0.1", 0))  # bound, not listening
         with pytest.raises(WebError, match="cannot be reached") as caught:
             fetch.get(f"http://127.0.0.1:{taken.getsockname()[1]}/", patience=patience)
+    assert (caught.value.kind, naps) == ("unreachable", [])
+
+
+def test_a_host_that_never_answers_is_given_up_after_the_connect_time_out(naps: list[float]) -> None:
+    with socket.socket() as full, contextlib.ExitStack() as stack:
+        full.bind(("127.0.0.1", 0))
+        full.listen(0)
+        for _ in range(8):  # with its queue full, the listener is deaf to whoever comes next
+            waiting = stack.enter_context(socket.socket())
+            waiting.setblocking(False)
+            waiting.connect_ex(full.getsockname())
+        with pytest.raises(WebError, match=r"no answer within 0\.3 s") as caught:
+            fetch.get(f"http://127.0.0.1:{full.getsockname()[1]}/", patience=Patience(connect=0.3, sleep=naps.append))
     assert (caught.value.kind, naps) == ("unreachable", [])
 
 
