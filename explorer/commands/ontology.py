@@ -37,12 +37,17 @@ def add(subparsers: Any) -> None:
 
 
 def import_predictions(args: argparse.Namespace, settings: Settings) -> int:
+    from explorer.errors import FetchError
     from explorer.experiments.imported_predictions import both, keep
     from explorer.ontologies.load import ONTOLOGIES, load
-    from explorer.ontologies.predictions import read_predictions
+    from explorer.ontologies.predictions import ontology_in, read_predictions
     from explorer.resources import Resources
 
-    ontology = load(args.ontology, settings, common.ProgressLine(args.ontology))
+    try:
+        ontology = load(args.ontology, settings, common.ProgressLine(args.ontology))
+    except FetchError as error:
+        common.say(f"{error} Going on with the labels and counts of {args.file.name}.")
+        ontology = ontology_in(args.file, ONTOLOGIES[args.ontology])
     predictions = read_predictions(args.file, ontology)
     for problem in predictions.problems[:5]:
         common.say(f"{args.file.name} line {problem.line}: {problem.what}")

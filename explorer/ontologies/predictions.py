@@ -12,7 +12,7 @@ from explorer import fetch
 from explorer.errors import OntologyError
 from explorer.ontologies import table
 from explorer.ontologies.contents import Problem, read_text
-from explorer.ontologies.load import Loaded
+from explorer.ontologies.load import Known, Loaded, judge
 from explorer.ontologies.parse import IdRule, id_rule
 from explorer.records import Concept
 
@@ -54,6 +54,20 @@ def read_predictions(path: Path, ontology: Loaded) -> Predictions:
         columns=contents.columns,
         sha256=fetch.file_hash(path),
     )
+
+
+def ontology_in(path: Path, known: Known) -> Loaded:
+    """The ontology as far as a prediction file itself tells it, for when the ontology cannot be had."""
+    if not path.is_file():
+        raise OntologyError(f"There is no file {path}, expected a table id;...;prediction. Check the path.")
+    contents = table.read(read_text(path), path.name, predictions=True)
+    if "label" not in contents.columns:
+        raise OntologyError(
+            f"{path.name} has no labels, and the {known.title} cannot be had. "
+            "Connect to the network, or name a file with the ontology."
+        )
+    concepts, report = judge(contents, known.prefix, "table", path.name, fetch.file_hash(path))
+    return Loaded(concepts, report, known.title)
 
 
 def _complete(concept: Concept, known: Concept | None) -> Concept:

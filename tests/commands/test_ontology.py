@@ -78,6 +78,17 @@ def test_bare_digits_count_where_the_prompt_ended_with_the_prefix(files: Path, c
     assert json.loads(call(capsys, *imported(files, "--json", "--after-prefix"))[1])["correct"] == 1
 
 
+def test_without_the_ontology_the_files_own_labels_and_counts_serve(files: Path, capsys, monkeypatch):
+    monkeypatch.setenv("EXPLORER_OFFLINE", "1")
+    monkeypatch.delenv("EXPLORER_DATA", raising=False)
+    (files / "predictions.csv").write_text("GO:0000001;cup;1;2;GO:0000001\n", encoding="utf-8")
+    code, out, err = call(
+        capsys, "import-predictions", files / "predictions.csv", "--ontology", "go", "--model-name", "m", "--json"
+    )
+    assert code == 0 and json.loads(out)["correct"] == 1
+    assert "Going on with the labels and counts of predictions.csv" in err
+
+
 def test_a_wrong_file_is_one_line_on_standard_error(files: Path, capsys):
     (files / "predictions.csv").write_text("nothing of the kind", encoding="utf-8")
     code, out, err = call(capsys, *imported(files, "--json"))

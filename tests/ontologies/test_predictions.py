@@ -3,8 +3,8 @@ from pathlib import Path
 import pytest
 
 from explorer.errors import OntologyError
-from explorer.ontologies.load import load
-from explorer.ontologies.predictions import read_predictions
+from explorer.ontologies.load import ONTOLOGIES, load
+from explorer.ontologies.predictions import ontology_in, read_predictions
 from explorer.settings import Settings
 
 
@@ -47,3 +47,12 @@ def test_predictions_about_another_ontology_are_refused(tmp_path: Path, ontology
         read_predictions(write(tmp_path, "CUP:0000001;cup;CUP:0000002\n"), ontology)
     with pytest.raises(OntologyError, match="There is no file"):
         read_predictions(tmp_path / "absent.csv", ontology)
+
+
+def test_a_file_with_labels_can_stand_in_for_its_ontology(tmp_path: Path):
+    path = write(tmp_path, "GO:0000001;cup;1;2;GO:0000002\nGO:0000002;mug;1;3;GO:0000002\n")
+    stand_in = ontology_in(path, ONTOLOGIES["go"])
+    assert [concept.label for concept in stand_in.concepts] == ["cup", "mug"]
+    assert read_predictions(path, stand_in).answers == ("GO:0000002", "GO:0000002")
+    with pytest.raises(OntologyError, match="has no labels, and the Gene Ontology cannot be had"):
+        ontology_in(write(tmp_path, "GO:0000001;GO:0000002\n"), ONTOLOGIES["go"])
