@@ -1,0 +1,141 @@
+"""An instance as the running texts a reader would see, each piece of them tied to the field it came from."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from explorer.records import Condition, Instance
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A stretch of a running text: `text[start:end]` is the field `part` from its character `offset` on."""
+
+    part: str  # "context", "second", "option 0", "condition 1 region 2"
+    start: int
+    end: int
+    offset: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """A running text and its pieces; texts of the same `family` are versions of each other (options, conditions)."""
+
+    text: str
+    pieces: tuple[Piece, ...]
+    family: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """The characters `start` to `end` of a field replaced by other text."""
+
+    part: str
+    start: int
+    end: int
+    text: str
+
+
+def running_texts(instance: Instance) -> list[Running]:
+    """The texts of an instance, each whole: shared fields first, then what differs from option to option."""
+    if instance.kind == "cloze":
+        return [_cloze(instance)]
+    if instance.kind == "choice" and instance.format == "winogrande":
+        return [_filled(instance, i) for i in range(len(instance.options))]
+    if instance.kind in ("pair", "choice"):
+        shared = [_whole("context", instance.context)] if instance.context else []
+        return [*shared, *(_whole(f"option {i}", text, "options") for i, text in enumerate(instance.options))]
+    if instance.kind == "regions":
+        return [_regions(number, condition) for number, condition in enumerate(instance.conditions)]
+    if instance.kind in ("labelled", "text"):
+        fields = (("context", instance.context), ("second", instance.second))
+        return [_whole(part, text) for part, text in fields if text]
+    return []
+
+
+def _whole(part: str, text: str, family: str = "") -> Running:
+    return Running(text, (Piece(part, 0, len(text)),), family)
+
+
+def _cloze(instance: Instance) -> Running:
+    context, last = instance.context, instance.options[0]
+    blank = "" if not context or context[-1].isspace() else " "
+    start = len(context) + len(blank)
+    pieces = (Piece("context", 0, len(context)), Piece("option 0", start, start + len(last)))
+    return Running(context + blank + last, pieces)
+
+
+def _filled(instance: Instance, number: int) -> Running:
+    before, _, after = instance.context.partition("_")
+    option = instance.options[number]
+    gap = len(before)
+    behind = gap + len(option)
+    pieces = (
+        Piece("context", 0, gap),
+        Piece(f"option {number}", gap, behind),
+        Piece("context", behind, behind + len(after), gap + 1),
+    )
+    return Running(before + option + after, pieces, "options")
+
+
+def _regions(number: int, condition: Condition) -> Running:
+    text, pieces = "", []
+    for region, content in enumerate(condition.regions):
+        bare = content.strip()
+        if not bare:
+            continue
+        if text and bare[0] not in ".,?!":
+            text += " "
+        offset = len(content) - len(content.lstrip())
+        pieces.append(Piece(f"condition {number} region {region}", len(text), len(text) + len(bare), offset))
+        text += bare
+    return Running(text, tuple(pieces), "conditions")
+
+
+def locate(running: Running, start: int, end: int) -> tuple[str, int, int] | None:
+    """Field and characters of a stretch of a running text, None where it crosses a border."""
+    for piece in running.pieces:
+        if piece.start <= start and end <= piece.end:
+            shift = piece.offset - piece.start
+            return piece.part, start + shift, end + shift
+    return None
+
+
+def apply(text: str, edits: Sequence[Edit]) -> str:
+    """The text with its edits made; everything between them stays character for character."""
+    made, last = [], 0
+    for edit in sorted(edits, key=lambda edit: edit.start):
+        made += [text[last : edit.start], edit.text]
+        last = edit.end
+    return "".join([*made, text[last:]])
+
+
+def rebuild(instance: Instance, edits: Sequence[Edit], **changes: object) -> Instance:
+    """The instance with the edits made in its fields."""
+    by_part: dict[str, list[Edit]] = {}
+    for edit in edits:
+        by_part.setdefault(edit.part, []).append(edit)
+
+    def edited(part: str, text: str) -> str:
+        return apply(text, by_part.get(part, ()))
+
+    return dataclasses.replace(
+        instance,
+        context=edited("context", instance.context),
+        second=edited("second", instance.second),
+        options=_edited_options(instance, by_part),
+        conditions=tuple(
+            Condition(
+                condition.name,
+                tuple(edited(f"condition {i} region {j}", text) for j, text in enumerate(condition.regions)),
+            )
+            for i, condition in enumerate(instance.conditions)
+        ),
+        **changes,  # type: ignore[arg-type]
+    )
+
+
+def _edited_options(instance: Instance, by_part: Mapping[str, Sequence[Edit]]) -> tuple[str, ...]:
+    return tuple(apply(text, by_part.get(f"option {i}", ())) for i, text in enumerate(instance.options))

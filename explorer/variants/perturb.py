@@ -1,0 +1,358 @@
+"""Nouns and verbs swapped for synonyms, in a text or in all options of an instance at once, its label preserved.
+
+After "Perturbation Strategy" and appendix A.2 of the lexical-popularity paper: tag, disambiguate in context, draw one
+other word of the synset uniformly, restore inflection, case and article. docs/PERTURBATION.md tells what we add.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+
+from explorer.errors import UsageError
+from explorer.records import Instance
+from explorer.variants import alignment, articles, fields, inflect, synonyms
+from explorer.variants.fields import Edit
+from explorer.variants.lexicon import Lexicon, Sense
+from explorer.variants.senses import SenseScorer, choose
+from explorer.variants.tagging import Tagger, Token
+from explorer.variants.targets import Target
+from explorer.variants.words import Reading, Version, Word, read_instances
+
+SETTINGS = {"N": "n", "V": "v", "NV": "nv"}  # which words are swapped: nouns, verbs or both
+CHUNK = 256  # instances tagged and disambiguated together; no answer depends on it
+GARDEN_PATHS = ("mvrr", "npz")  # SyntaxGym suites that turn on the forms and frames of a verb
+
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Tools:
+    """What perturbing asks of the world."""
+
+    lexicon: Lexicon
+    tagger: Tagger
+    senses: SenseScorer
+
+
+@dataclass(frozen=True, slots=True)
+class Swap:
+    """A word of the original and the word in its place; `start` and `end` count characters of the field `part`."""
+
+    start: int
+    end: int
+    original: str
+    lemma: str
+    pos: str
+    synset: str
+    definition: str
+    substitute: str
+    part: str = "context"
+
+
+@dataclass(frozen=True, slots=True)
+class PerturbedInstance:
+    """An instance with its words swapped, or None and the reason why it was rejected.
+
+    An instance in which nothing could be swapped comes back as it was, flagged "unchanged". `left` names the nouns and
+    verbs that stayed, each with its reason.
+    """
+
+    instance: Instance | None
+    swaps: tuple[Swap, ...] = ()
+    flags: tuple[str, ...] = ()
+    reason: str = ""
+    left: tuple[tuple[str, str], ...] = ()
+
+    def swaps_of(self, option: int) -> tuple[Swap, ...]:
+        """The swaps in one option (SyntaxGym: one condition) and in what it shares with the others."""
+        own = {"context", "second", f"option {option}"}
+        condition = f"condition {option} "
+        return tuple(swap for swap in self.swaps if swap.part in own or swap.part.startswith(condition))
+
+
+@dataclass(frozen=True, slots=True)
+class Perturbed:
+    """A text with its words swapped; `left` names the nouns and verbs that stayed, each with its reason."""
+
+    text: str
+    swaps: tuple[Swap, ...] = ()
+    left: tuple[tuple[str, str], ...] = ()
+
+
+def perturb_instance(
+    instance: Instance,
+    tools: Tools,
+    *,
+    pos: str = "NV",
+    seed: int = 0,
+    veto: Collection[str] = (),
+    choices: Mapping[str, str] | None = None,
+) -> PerturbedInstance:
+    """The instance with the same swaps made in every option, so that its options differ exactly where they did."""
+    return perturb_instances([instance], tools, pos=pos, seed=seed, veto=veto, choices=choices)[0]
+
+
+def perturb_instances(
+    instances: Sequence[Instance],
+    tools: Tools,
+    *,
+    pos: str = "NV",
+    seed: int = 0,
+    veto: Collection[str] = (),
+    choices: Mapping[str, str] | None = None,
+    progress: Progress | None = None,
+) -> list[PerturbedInstance]:
+    """`perturb_instance` for many, in the order given.
+
+    veto     words that are never swapped, in any form
+    choices  substitutes chosen by hand, by lemma ("arrest") or by lemma and part of speech ("arrest.v")
+    """
+    if pos not in SETTINGS:
+        raise UsageError(f"There is no setting {pos!r}; there are N (nouns), V (verbs) and NV (both).")
+    done: list[PerturbedInstance] = []
+    for first in range(0, len(instances), CHUNK):
+        readings = read_instances(
+            instances[first : first + CHUNK],
+            tagger=tools.tagger,
+            lexicon=tools.lexicon,
+            senses=tools.senses,
+            pos=SETTINGS[pos],
+            veto=veto,
+        )
+        done += [_perturb(reading, pos, seed, choices or {}) for reading in readings]
+        if progress:
+            progress(len(done), len(instances))
+    return done
+
+
+def perturb_texts(
+    originals: Sequence[str],
+    tools: Tools,
+    *,
+    pos: str = "NV",
+    seed: int = 0,
+    veto: Collection[str] = (),
+    choices: Mapping[str, str] | None = None,
+    keys: Sequence[str] | None = None,
+    progress: Progress | None = None,
+) -> list[Perturbed]:
+    """Each text with its words swapped; `keys` are what the draws are keyed by, by default a hash of each text."""
+    names = keys or [hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16] for text in originals]
+    instances = [
+        Instance(id=name, benchmark="", split="", group="", kind="text", format="text", context=text)
+        for name, text in zip(names, originals)
+    ]
+    made = perturb_instances(instances, tools, pos=pos, seed=seed, veto=veto, choices=choices, progress=progress)
+    return [
+        Perturbed(one.instance.context if one.instance else text, one.swaps, one.left)
+        for one, text in zip(made, originals)
+    ]
+
+
+# --- deciding
+
+
+@dataclass(frozen=True, slots=True)
+class _Choice:
+    """A word's sense and substitute lemma."""
+
+    sense: Sense
+    lemma: str
+    by_hand: bool = False
+
+
+def _perturb(reading: Reading, pos: str, seed: int, by_hand: Mapping[str, str]) -> PerturbedInstance:
+    if not reading.versions:
+        return PerturbedInstance(None, reason=f"a {reading.instance.kind} has no sentence")
+    left = tuple(dict.fromkeys((word.form, word.reason) for version in reading.versions for word in version.left))
+    for keep_articles in (False, True):
+        choices, stayed = _choose(reading, seed, by_hand, keep_articles)
+        swaps, edits = _swaps_and_edits(reading, choices)
+        made = fields.rebuild(reading.instance, edits)
+        reason = _broken(reading, choices, made)
+        if not reason:
+            break
+    else:
+        return PerturbedInstance(None, swaps, reason=reason, left=(*left, *stayed))
+    edit = {"study": "perturbation", "pos": pos, "seed": seed, "swaps": [asdict(swap) for swap in swaps]}
+    made = replace(
+        made,
+        id=f"{reading.instance.id}#perturbed-{pos}-{seed}",
+        parent=reading.instance.id,
+        edit=json.dumps(edit, ensure_ascii=False),
+    )
+    return PerturbedInstance(made, swaps, _flags(reading.instance, swaps), left=(*left, *stayed))
+
+
+def _choose(
+    reading: Reading, seed: int, by_hand: Mapping[str, str], keep_articles: bool
+) -> tuple[dict[tuple[str, str], _Choice], tuple[tuple[str, str], ...]]:
+    """A sense and a substitute for each word that can have one; the others with the reason."""
+    present = {word for version in reading.versions for token in version.tokens for word in (token.text, token.lemma)}
+    taken = {word.lower() for word in present}
+    choices: dict[tuple[str, str], _Choice] = {}
+    stayed = []
+    for word in reading.words:
+        sense = word.senses[choose(word.scores)]
+        chosen = by_hand.get(f"{word.lemma}.{word.pos}") or by_hand.get(word.lemma)
+        if chosen:
+            choices[word.lemma, word.pos] = _Choice(_sense_with(word, chosen) or sense, chosen, True)
+            continue
+        pool = [
+            candidate
+            for candidate in shared_candidates(word, sense, reading.versions, keep_articles)
+            if not taken & {candidate.lemma, *(_form(candidate.lemma, target) for _, target in word.targets)}
+        ]
+        drawn = synonyms.draw(pool, seed=seed, key=reading.instance.id, lemma=word.lemma, pos=word.pos)
+        if drawn:
+            choices[word.lemma, word.pos] = _Choice(sense, drawn[0].lemma)
+            taken.add(drawn[0].lemma)  # two words of an instance never become one
+        else:
+            stayed.append((word.targets[0][1].form, f"no synonym to offer in the sense {sense.synset}"))
+    return choices, tuple(stayed)
+
+
+def _sense_with(word: Word, substitute: str) -> Sense | None:
+    """The best-scored sense that has the substitute among its words."""
+    order = sorted(range(len(word.senses)), key=lambda i: (i != choose(word.scores), -word.scores[i], i))
+    name = substitute.replace(" ", "_").lower()
+    return next((word.senses[i] for i in order if any(o.name.lower() == name for o in word.senses[i].others)), None)
+
+
+def shared_candidates(
+    word: Word, sense: Sense, versions: Sequence[Version], keep_articles: bool = False
+) -> list[synonyms.Candidate]:
+    """The synonyms that fit every occurrence of a word and keep its forms as different as they are."""
+    targets = [target for _, target in word.targets]
+    pools = [{candidate.lemma for candidate in synonyms.offered(target, sense)} for target in targets]
+    fitting = set.intersection(*pools)
+    kept = []
+    for candidate in synonyms.offered(targets[0], sense):
+        forms = {target.form.lower(): _form(candidate.lemma, target) for target in targets}
+        if candidate.lemma not in fitting or len(set(forms.values())) < len(forms):
+            continue
+        if keep_articles and any(
+            _article_before(versions[number], target)
+            and articles.indefinite(_form(candidate.lemma, target)) != articles.indefinite(target.form)
+            for number, target in word.targets
+        ):
+            continue
+        kept.append(candidate)
+    return kept
+
+
+def _form(lemma: str, target: Target) -> str:
+    return inflect.inflect(lemma, target.tag) or lemma
+
+
+# --- writing
+
+
+def _swaps_and_edits(
+    reading: Reading, choices: Mapping[tuple[str, str], _Choice]
+) -> tuple[tuple[Swap, ...], list[Edit]]:
+    swaps: dict[tuple[str, int], Swap] = {}
+    edits: dict[tuple[str, int], Edit] = {}
+    for word in reading.words:
+        choice = choices.get((word.lemma, word.pos))
+        if choice is None:
+            continue
+        for number, target in word.targets:
+            version = reading.versions[number]
+            part, start, end = _place(version, target.start, target.end)
+            if (part, start) in swaps:
+                continue
+            substitute = inflect.match_case(target.form, _form(choice.lemma, target))
+            swaps[part, start] = Swap(
+                start,
+                end,
+                target.form,
+                word.lemma,
+                word.pos,
+                choice.sense.synset,
+                choice.sense.definition,
+                substitute,
+                part,
+            )
+            edits[part, start] = Edit(part, start, end, substitute)
+            if article := _article_to_mend(version, target, substitute):
+                part, start, end = _place(version, article.start, article.end)
+                edits.setdefault((part, start), Edit(part, start, end, articles.mend(article.text, substitute)))
+    return tuple(swaps[key] for key in sorted(swaps)), list(edits.values())
+
+
+def _place(version: Version, start: int, end: int) -> tuple[str, int, int]:
+    place = fields.locate(version.running, start, end)
+    assert place is not None  # words across a border are no targets
+    return place
+
+
+def _article_to_mend(version: Version, target: Target, substitute: str) -> Token | None:
+    article = _article_before(version, target)
+    return article if article and articles.indefinite(substitute) != articles.indefinite(target.form) else None
+
+
+def _article_before(version: Version, target: Target) -> Token | None:
+    before = version.tokens[target.index - 1] if target.index else None
+    if before is None or before.text.lower() not in ("a", "an") or not before.space:
+        return None
+    return before if fields.locate(version.running, before.start, before.end) else None
+
+
+# --- checking
+
+
+def _broken(reading: Reading, choices: Mapping[tuple[str, str], _Choice], made: Instance) -> str:
+    """Why the swaps do not preserve the label, "" where they do."""
+    old = reading.instance
+    if len(set(made.options)) < len(set(old.options)):
+        return "two options became the same"
+    for a in range(len(reading.versions)):
+        for b in range(a + 1, len(reading.versions)):
+            first, second = reading.versions[a], reading.versions[b]
+            if first.running.family and first.running.family == second.running.family:
+                new = [_new_words(version, number, reading, choices) for number, version in ((a, first), (b, second))]
+                words = [[token.text for token in version.tokens] for version in (first, second)]
+                if not alignment.same_difference(*words, *new):
+                    return "the options no longer differ exactly where they did"
+    for i, condition in enumerate(old.conditions):
+        for j in range(i):
+            pairs = zip(condition.regions, old.conditions[j].regions)
+            changed = zip(made.conditions[i].regions, made.conditions[j].regions)
+            if any((a == b) != (c == d) for (a, b), (c, d) in zip(pairs, changed)):
+                return "the regions no longer differ exactly where they did"
+    return ""
+
+
+def _new_words(
+    version: Version, number: int, reading: Reading, choices: Mapping[tuple[str, str], _Choice]
+) -> list[str]:
+    """For each token of a version what stands in its place."""
+    words = [token.text for token in version.tokens]
+    for word in reading.words:
+        choice = choices.get((word.lemma, word.pos))
+        if choice is None:
+            continue
+        for where, target in word.targets:
+            if where == number:
+                words[target.index] = inflect.match_case(target.form, _form(choice.lemma, target))
+                if article := _article_to_mend(version, target, words[target.index]):
+                    words[article.index] = articles.mend(article.text, words[target.index])
+    return words
+
+
+def _flags(instance: Instance, swaps: Sequence[Swap]) -> tuple[str, ...]:
+    flags = []
+    if not swaps:
+        flags.append("unchanged")
+    verbs = any(swap.pos == "v" for swap in swaps)
+    if verbs and instance.phenomenon == "argument_structure":
+        flags.append("verb swapped in an argument-structure pair")
+    if verbs and instance.kind == "regions" and instance.group.startswith(GARDEN_PATHS):
+        flags.append("verb swapped in a garden path")
+    if instance.kind == "cloze" and any(swap.part == "option 0" for swap in swaps):
+        flags.append("target replaced")
+    return tuple(flags)

