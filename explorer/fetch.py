@@ -63,7 +63,7 @@ class Response:
         """The body as JSON; a `WebError` of kind "body" where it is none."""
         try:
             return json.loads(self.body)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise WebError(
                 f"{_plain(self.url)} answered with something that is not JSON ({self.text[:80]!r}). "
                 "Check that the address is right.",
@@ -236,11 +236,18 @@ def _call(
 
     response = _with_retries(url, once, patience, limit, offline)
     if kept:
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        fresh = kept.with_name(f"{kept.name}.{os.getpid()}.{threading.get_ident()}")
-        fresh.write_bytes(response.body)
-        fresh.replace(kept)
+        _keep(kept, response.body)
     return response
+
+
+def _keep(path: Path, body: bytes) -> None:
+    fresh = path.with_name(f"{path.name}.{os.getpid()}.{threading.get_ident()}")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        fresh.write_bytes(body)
+        fresh.replace(path)
+    except OSError as error:
+        raise WebError(f"{path} cannot be written ({error.strerror or error}).", kind="disk") from error
 
 
 def _append_rest(
@@ -273,7 +280,7 @@ def _append_rest(
     except WebError as error:
         if error.status != 416 or not error.response:
             raise
-        # Nothing lies beyond what we have: either it was whole already, or it is of another, longer edition.
+        # Nothing lies beyond what we have: it was whole already, or it is longer than the file has become.
         if error.response.headers.get("content-range", "").rpartition("/")[2] != str(have):
             part.unlink(missing_ok=True)
             raise WebError(f"{_plain(url)} has become shorter than the piece we had.", kind="connection") from error

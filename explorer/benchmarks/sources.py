@@ -37,8 +37,9 @@ def find(benchmark: Benchmark, settings: Settings, splits: Sequence[str], progre
         lost = benchmark.folder / absent[0].path
         raise BenchmarkError(f"{lost} is gone, a part of {benchmark.title}. Restore it, or import or install it again.")
     fetched = _download(benchmark.title, absent, settings, progress) if absent else {}
-    paths = {**here, **fetched}
-    hashes = {path: fetch.file_hash(place) for path, place in paths.items()}
+    both = {**here, **fetched}
+    paths = {file.path: both[file.path] for file in files}  # in the benchmark's order, wherever each came from
+    hashes = {path: _hash(place) for path, place in paths.items()}
     whole = hashlib.sha256("\n".join(f"{hashes[path]} {path}" for path in sorted(hashes)).encode()).hexdigest()
     return Found(paths, _tell(benchmark, here, fetched, hashes, settings), whole)
 
@@ -81,7 +82,14 @@ def _place(file: SourceFile, settings: Settings, folder: Path | None = None) -> 
     if settings.data and (settings.data / file.path).is_file():
         return settings.data / file.path
     kept = settings.datasets / file.path
-    return kept if kept.is_file() and file.sha256 in ("", fetch.file_hash(kept)) else None
+    return kept if kept.is_file() and file.sha256 in ("", _hash(kept)) else None
+
+
+def _hash(path: Path) -> str:
+    try:
+        return fetch.file_hash(path)
+    except OSError as error:
+        raise BenchmarkError(f"{path} cannot be read ({error.strerror or error}). Check its permissions.") from error
 
 
 def _download(

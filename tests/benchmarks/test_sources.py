@@ -88,6 +88,13 @@ def test_what_the_folder_lacks_comes_from_elsewhere(published, online, tmp_path)
     assert loaded.source == f"2 files: 1 from {tmp_path / 'mine'}, 1 downloaded"
 
 
+def test_files_keep_the_benchmarks_order_wherever_each_came_from(published, online, tmp_path):
+    put(tmp_path / "mine")
+    (tmp_path / "mine" / piqa.ROWS).unlink()  # the first file is downloaded, the second is here
+    found = sources.find(BENCHMARKS["piqa"], dataclasses.replace(online, data=tmp_path / "mine"), ["validation"])
+    assert list(found.paths) == [piqa.ROWS, piqa.LABELS]
+
+
 def test_the_same_files_have_the_same_hash_wherever_they_lie(published, online, tmp_path):
     put(tmp_path / "mine")
     mine = benchmarks.load("piqa", dataclasses.replace(online, data=tmp_path / "mine"))
