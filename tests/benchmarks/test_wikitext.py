@@ -74,7 +74,8 @@ def test_the_real_text_has_the_published_size_and_headings(data_folder):
     assert len(text) == 1_290_590
     lines = text.decode("utf-8").split("\n")[:-1]
     assert len(lines) == 4_358 and sum(line == " " for line in lines) == 1_467
-    assert sum(bool(re.fullmatch(r" = [^=].* = ", line)) for line in lines) >= 62
+    assert sum(bool(re.fullmatch(r" = [^=].* = ", line)) for line in lines) == 62
+    assert len(text.decode("utf-8").split()) == 241_211
     assert sum(not wikitext.is_text(line) for line in lines) == 1_467 + 708 - 2  # two lines begin with "=" as text
 
 
