@@ -76,18 +76,7 @@ def guess(
     gold: str = "",
 ) -> Reading:
     """How the file is best read; what is given is kept, the rest guessed."""
-    data = _read_bytes(path)
-    form = _guess_format(path, data)
-    draft = Reading(form, "cloze", {})
-    if form != "parquet":
-        text, encoding = table_text.decode(data, path.name, encoding)
-        draft = dataclasses.replace(draft, encoding=encoding)
-        if form == "csv":
-            dialect = table_text.guess_dialect(text, path.name, delimiter, quoting, header)
-            draft = dataclasses.replace(
-                draft, delimiter=dialect.delimiter, quoting=dialect.quoting, header=dialect.header
-            )
-    table = _table(path, data, draft)
+    draft, table = _open(path, encoding, delimiter, quoting, header)
     found = kind or table_roles.guess_kind(table.names)
     if not found and len(table.names) == 1:
         found, columns = "cloze", {"text": table.names[0], **(columns or {})}
@@ -107,6 +96,35 @@ def guess(
         gold=gold if found == "choice" else "",
         prompt=_guess_prompt(found, table, roles),
     )
+
+
+def column_names(
+    path: Path,
+    *,
+    encoding: str = "",
+    delimiter: str | None = None,
+    quoting: bool | None = None,
+    header: bool | None = None,
+) -> tuple[str, ...]:
+    """The file's columns, for a reader who has to say what they hold."""
+    return _open(path, encoding, delimiter, quoting, header)[1].names
+
+
+def _open(
+    path: Path, encoding: str, delimiter: str | None, quoting: bool | None, header: bool | None
+) -> tuple[Reading, _Table]:
+    """A reading without kind and columns, and the rows as it has them."""
+    data = _read_bytes(path)
+    draft = Reading(_guess_format(path, data), "cloze", {})
+    if draft.format != "parquet":
+        text, encoding = table_text.decode(data, path.name, encoding)
+        draft = dataclasses.replace(draft, encoding=encoding)
+        if draft.format == "csv":
+            dialect = table_text.guess_dialect(text, path.name, delimiter, quoting, header)
+            draft = dataclasses.replace(
+                draft, delimiter=dialect.delimiter, quoting=dialect.quoting, header=dialect.header
+            )
+    return draft, _table(path, data, draft)
 
 
 def read(path: Path, reading: Reading, name: str) -> Parsed:
@@ -139,8 +157,11 @@ def read(path: Path, reading: Reading, name: str) -> Parsed:
     return Parsed(tuple(instances), tuple(left_out))
 
 
-def store(path: Path, name: str, settings: Settings, reading: Reading) -> Benchmark:
-    """The benchmark `imported_<name>`, kept under the cache with a copy of the file; an older one is replaced."""
+def store(path: Path, name: str, settings: Settings, reading: Reading, title: str = "") -> Benchmark:
+    """The benchmark `imported_<name>`, kept under the cache with a copy of the file; an older one is replaced.
+
+    It is titled as the file is called, unless `title` says otherwise.
+    """
     name = clean_name(name)
     read(path, reading, name)  # what cannot be read is not kept
     target = settings.imports / name
@@ -149,7 +170,7 @@ def store(path: Path, name: str, settings: Settings, reading: Reading) -> Benchm
     try:
         file = f"table{path.suffix.lower()}"
         shutil.copyfile(path, fresh / file)
-        manifest = {"version": 1, "title": path.name, "file": file, "reading": dataclasses.asdict(reading)}
+        manifest = {"version": 1, "title": title or path.name, "file": file, "reading": dataclasses.asdict(reading)}
         (fresh / MANIFEST).write_text(json.dumps(manifest, ensure_ascii=False, indent=2), "utf-8")
         if target.exists():
             os.replace(target, fresh / "replaced")

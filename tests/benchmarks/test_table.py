@@ -213,6 +213,8 @@ def test_too_many_labels_are_told(tmp_path):
 
 def test_columns_can_be_given(tmp_path):
     path = write(tmp_path, "ok,wrong\na,b\n")
+    assert table.column_names(path) == ("ok", "wrong")
+    assert table.column_names(path, header=False) == ("column 1", "column 2")
     with pytest.raises(UsageError, match=r"--kind"):
         table.guess(path)
     with pytest.raises(UsageError, match=r"--column good=COLUMN"):
@@ -417,7 +419,8 @@ def test_an_import_of_the_same_name_replaces_the_older(bare, tmp_path):
     first, second = write(tmp_path, "good,bad\na,b\n"), write(tmp_path, "good,bad\nc,d\n", "other.csv")
     table.store(first, "x", bare, table.guess(first))
     before = benchmarks.load("imported_x", bare)
-    table.store(second, "imported_x", bare, table.guess(second))
+    table.store(second, "imported_x", bare, table.guess(second), title="My pairs")
+    assert benchmarks.find("imported_x", bare).title == "My pairs"
     after = benchmarks.load("imported_x", bare)
     assert [instance.options for instance in after.instances] == [("c", "d")]
     assert before.data_hash != after.data_hash
