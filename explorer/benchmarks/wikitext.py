@@ -53,7 +53,7 @@ def sentences(line: str) -> list[str]:
         end = at + 1
         while end < len(tokens) and _closes(tokens, start, end):
             end += 1
-        # "( capacitances , etc . ) approaches": a sentence does not go on with a small letter or inside brackets.
+        # "( coils , wires , etc . ) fail": a sentence does not go on with a small letter or inside brackets.
         goes_on = end < len(tokens) and (tokens[end][:1].islower() or tokens[end] in (",", ";", ":", ".", "!", "?"))
         if at < start or goes_on or _open_brackets(tokens[start:end]):
             continue
@@ -98,7 +98,7 @@ def _open_brackets(tokens: Sequence[str]) -> bool:
 def _close_quotes(text: str, quote: str) -> str:
     """Every other free-standing quote opens (and takes the next word), the others close (and take the one before).
 
-    A single quote after an s, with none open, is a genitive's: "Mendes ' film" is "Mendes' film".
+    A single quote after an s, with none open, is a genitive's: "the miners ' strike" is "the miners' strike".
     """
     first, *pieces = re.split(rf" {quote}(?= |[.,;:!?)\]])", text)
     joined, is_open = first, False

@@ -46,8 +46,8 @@ def test_repeated_questions_stay_and_one_has_two_labels(real):
     for instance in by_split(real, "train"):
         labels[instance.context].append(instance.label)
     assert sum(len(found) - 1 for found in labels.values()) == 71
-    torn = {question: set(found) for question, found in labels.items() if len(set(found)) > 1}
-    assert torn == {"What is the chromosome number of an elephant ?": {"NUM:count", "NUM:other"}}
+    torn = [set(found) for found in labels.values() if len(set(found)) > 1]
+    assert torn == [{"NUM:count", "NUM:other"}]
 
 
 def test_ten_test_questions_are_also_in_train(real):

@@ -34,7 +34,7 @@ def test_spacing_of_the_tokenizer_is_undone(tokens, text):
     "line, found",
     [
         (" One ends here . Two ends there ! Three ? ", ["One ends here.", "Two ends there!", "Three?"]),
-        (" Col. Fitts met Mr. Lee . He left ", ["Col. Fitts met Mr. Lee."]),
+        (" Col. Brown met Mr. Lee . He left ", ["Col. Brown met Mr. Lee."]),
         (' " Go home . " she said . ', ['"Go home." she said.']),
         (' He said , " Go home . " Then he left . ', ['He said, "Go home."', "Then he left."]),
         (" Parts ( coils , wires , etc . ) fail . ", ["Parts (coils, wires, etc.) fail."]),
