@@ -1,4 +1,4 @@
-"""Writes the generated files of starter_data/ anew."""
+"""Writes the generated rows of starter_data/ anew; rows written by hand stay as they are."""
 
 from __future__ import annotations
 
@@ -6,17 +6,26 @@ import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from explorer.benchmarks.starter_grammar.entailment import make_entailments
 from explorer.benchmarks.starter_grammar.pairs import make_pairs
 
 DATA = Path(__file__).parent.parent / "starter_data"
 
 
-def text(rows: Sequence[Mapping[str, object]]) -> str:
-    """Rows as JSON Lines."""
-    return "".join(json.dumps(row, ensure_ascii=True) + "\n" for row in rows)
+def main() -> None:
+    _write(DATA / "starter_pairs.jsonl", make_pairs())
+    _write(DATA / "starter_entailment.jsonl", [*make_entailments(), *_written(DATA / "starter_entailment.jsonl")])
+
+
+def _written(path: Path) -> list[dict[str, str]]:
+    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    return [row for row in rows if row["frame"] == "written"]
+
+
+def _write(path: Path, rows: Sequence[Mapping[str, str]]) -> None:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    print(f"{path.name}: {len(rows)} rows")
 
 
 if __name__ == "__main__":
-    rows = make_pairs()
-    (DATA / "starter_pairs.jsonl").write_text(text(rows), encoding="utf-8")
-    print(f"starter_pairs.jsonl: {len(rows)} pairs")
+    main()

@@ -67,7 +67,7 @@ def fill(frame: Frame, count: int, seed: int) -> list[str]:
 
 def members(filling: str) -> tuple[str, str]:
     """The acceptable and the unacceptable sentence of a filled frame."""
-    return _sentence(CONTRAST.sub(r"\1", filling)), _sentence(CONTRAST.sub(r"\2", filling))
+    return sentence(CONTRAST.sub(r"\1", filling)), sentence(CONTRAST.sub(r"\2", filling))
 
 
 def _choices(frame: Frame) -> dict[str, range]:
@@ -132,6 +132,7 @@ def _take(names: list[str], present: set[str]) -> str:
     return name
 
 
-def _sentence(text: str) -> str:
+def sentence(text: str) -> str:
+    """The text with single blanks and a capital first letter."""
     text = re.sub(r" +", " ", text).strip()
     return text[:1].upper() + text[1:]

@@ -12,8 +12,9 @@ PER_PHENOMENON = 200
 
 
 def make_pairs() -> list[dict[str, str]]:
-    """A row a pair, phenomenon after phenomenon."""
-    return [row for path in sorted(FRAMES.glob("*.txt")) for row in _phenomenon(path)]
+    """A row a pair, the phenomena taking turns, so that the first rows show all of them."""
+    phenomena = [_phenomenon(path) for path in sorted(FRAMES.glob("*.txt"))]
+    return [row for rows in zip(*phenomena, strict=True) for row in rows]
 
 
 def _phenomenon(path: Path) -> list[dict[str, str]]:
