@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from explorer.stats.bootstrap import RESAMPLES
+from explorer.stats.bootstrap import RESAMPLES, percentile_interval, resample_weights
 from explorer.stats.gaps import drop_gaps, numbers, ties_wrong
 
 
@@ -52,12 +52,9 @@ def auc(
         reason = "every outcome is the same" if outcome.size else "no items"
         return Auc(math.nan, math.nan, math.nan, outcome.size, correct, left_out, reason)
     units = np.unique(names[0], return_inverse=True)[1] if names else np.arange(outcome.size)
-    drawn = _resampled(outcome, score, units, resamples, np.random.default_rng(seed))
-    defined = drawn[np.isfinite(drawn)]
-    reason = f"{drawn.size - defined.size} resamples of one class left out" if defined.size < drawn.size else ""
-    ends = np.quantile(defined, ((1 - level) / 2, (1 + level) / 2)) if defined.size else (math.nan, math.nan)
-    value = float(roc_auc_score(outcome, score))
-    return Auc(value, float(ends[0]), float(ends[1]), outcome.size, correct, left_out, reason)
+    drawn = _resampled(outcome, score, units, resamples, seed)
+    low, high, reason = percentile_interval(drawn, level)  # undefined where a resample has one class
+    return Auc(float(roc_auc_score(outcome, score)), low, high, outcome.size, correct, left_out, reason)
 
 
 def roc_curve(right: ArrayLike, scores: ArrayLike) -> RocCurve:
@@ -71,17 +68,13 @@ def roc_curve(right: ArrayLike, scores: ArrayLike) -> RocCurve:
     return RocCurve(tuple(false_positive.tolist()), tuple(true_positive.tolist()))
 
 
-def _resampled(
-    outcome: np.ndarray, score: np.ndarray, units: np.ndarray, resamples: int, rng: np.random.Generator
-) -> np.ndarray:
-    """The AUC of each resample, drawn as weights so that the scores are sorted once instead of every time."""
+def _resampled(outcome: np.ndarray, score: np.ndarray, units: np.ndarray, resamples: int, seed: int) -> np.ndarray:
+    """The AUC of each resample."""
     order = np.argsort(score, kind="stable")
     outcome, units = outcome[order], units[order]
     starts = np.flatnonzero(np.append(True, np.diff(score[order]) > 0))  # the first row of each distinct score
-    size = int(units.max()) + 1
     found = np.empty(resamples)
-    for i in range(resamples):
-        weights = np.bincount(rng.integers(0, size, size), minlength=size)[units].astype(float)
+    for i, weights in enumerate(resample_weights(units, resamples, seed)):
         right = np.add.reduceat(weights * outcome, starts)
         wrong = np.add.reduceat(weights * (1 - outcome), starts)
         pairs = right.sum() * wrong.sum()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -87,6 +87,27 @@ def bootstrap(
     return Interval(float(statistic(*kept)), low, high, n, len(members), left_out, reason)
 
 
+def resample_weights(units: np.ndarray, resamples: int, seed: int) -> Iterator[np.ndarray]:
+    """For each resample how often each row was drawn, `units` numbering each row's item or group from 0.
+
+    For statistics that need sorting: with weights, the rows are sorted once.
+    """
+    rng = np.random.default_rng(seed)
+    size = int(units.max()) + 1
+    for _ in range(resamples):
+        yield np.bincount(rng.integers(0, size, size), minlength=size)[units].astype(float)
+
+
+def percentile_interval(drawn: np.ndarray, level: float) -> tuple[float, float, str]:
+    """The middle `level` of the resampled values, and how many undefined ones were left out."""
+    defined = drawn[np.isfinite(drawn)]
+    if not defined.size:
+        return math.nan, math.nan, "the statistic is not defined on any resample"
+    low, high = (float(end) for end in np.quantile(defined, ((1 - level) / 2, (1 + level) / 2)))
+    gone = drawn.size - defined.size
+    return low, high, f"percentile interval without {gone} undefined resamples" if gone else ""
+
+
 def _sums(values: np.ndarray, names: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     _, codes = np.unique(names, return_inverse=True)
     return np.bincount(codes, values), np.bincount(codes).astype(float)
@@ -121,14 +142,8 @@ def _resample(
             method=method,
             rng=np.random.default_rng(seed),
         )
+    drawn = found.bootstrap_distribution.ravel()
     low, high = (float(end) for end in found.confidence_interval)
-    values = found.bootstrap_distribution.ravel()
-    defined = values[np.isfinite(values)]
-    if not defined.size:
-        return math.nan, math.nan, "the statistic is not defined on any resample"
-    if np.all(defined == defined[0]):  # where BCa's acceleration is 0 / 0
-        return float(defined[0]), float(defined[0]), ""
-    if defined.size < values.size:
-        low, high = (float(end) for end in np.quantile(defined, ((1 - level) / 2, (1 + level) / 2)))
-        return low, high, f"percentile interval without {values.size - defined.size} undefined resamples"
+    if not math.isfinite(low) or np.ptp(drawn) == 0:  # BCa of equal values is 0 / 0
+        return percentile_interval(drawn, level)
     return low, high, ""

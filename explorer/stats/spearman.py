@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from explorer.stats.bootstrap import bootstrap
+from explorer.stats.bootstrap import bootstrap, percentile_interval, resample_weights
 from explorer.stats.gaps import drop_gaps, numbers
-from explorer.stats.permutation import PERMUTATIONS, pairing_p
+from explorer.stats.permutation import PERMUTATIONS, pairing_p, standard
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,16 +35,17 @@ def spearman(
     The p is exact for up to 8 pairs, else (b + 1) / (N + 1) over `permutations` random ones. With `resamples=0`
     there is no interval, which is quicker on tens of thousands of rows.
     """
+    from scipy.stats import spearmanr
+
     (a, b), left_out = drop_gaps(numbers(x), numbers(y))
     problem = _problem(a, b)
     if problem:
         return RankCorrelation(math.nan, math.nan, math.nan, math.nan, a.size, 1, left_out, problem)
-    low, high = math.nan, math.nan
+    low, high, reason = math.nan, math.nan, ""
     if resamples:
-        interval = bootstrap(_rho, a, b, resamples=resamples, seed=seed)
-        low, high = interval.low, interval.high
+        low, high, reason = percentile_interval(_resampled(a, b, resamples, seed), 0.95)
     p = pairing_p(_ranks(a), _ranks(b), permutations=permutations, seed=seed)
-    return RankCorrelation(_rho(a, b), low, high, p, a.size, 1, left_out)
+    return RankCorrelation(float(spearmanr(a, b).statistic), low, high, p, a.size, 1, left_out, reason)
 
 
 def spearman_within(
@@ -69,7 +70,7 @@ def spearman_within(
     if not usable:
         return RankCorrelation(math.nan, math.nan, math.nan, math.nan, n, 0, left_out, "no group in which both vary")
     sizes = np.array([part[0].size for part in usable], dtype=float)
-    ranked = [(_standard(_ranks(first)), _standard(_ranks(second))) for first, second in usable]
+    ranked = [(standard(_ranks(first)), standard(_ranks(second))) for first, second in usable]
     rhos = np.array([float(first @ second) for first, second in ranked])
     value = float(sizes @ rhos / n)
     low, high = math.nan, math.nan
@@ -94,20 +95,25 @@ def _problem(a: np.ndarray, b: np.ndarray) -> str:
     return ""
 
 
-def _rho(a: np.ndarray, b: np.ndarray) -> float:
-    from scipy.stats import spearmanr
+def _resampled(a: np.ndarray, b: np.ndarray, resamples: int, seed: int) -> np.ndarray:
+    """The rho of each resample, from weighted average ranks; nan where a resample has one value only."""
+    levels = [np.unique(values, return_inverse=True)[1] for values in (a, b)]
+    found = np.empty(resamples)
+    for i, weights in enumerate(resample_weights(np.arange(a.size), resamples, seed)):
+        first, second = (_weighted_ranks(places, weights) for places in levels)
+        spread = math.sqrt((weights @ first**2) * (weights @ second**2))
+        found[i] = (weights * first) @ second / spread if spread > 0 else math.nan
+    return found
 
-    if np.ptp(a) == 0 or np.ptp(b) == 0:  # a resample of one value
-        return math.nan
-    return float(spearmanr(a, b).statistic)
+
+def _weighted_ranks(places: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Average ranks of a sample in which row i occurs weights[i] times, less their mean."""
+    sizes = np.bincount(places, weights)
+    ranks = (np.cumsum(sizes) - sizes / 2)[places]
+    return ranks - weights @ ranks / weights.sum()
 
 
 def _ranks(values: np.ndarray) -> np.ndarray:
     from scipy.stats import rankdata
 
     return rankdata(values)
-
-
-def _standard(values: np.ndarray) -> np.ndarray:
-    centered = values - values.mean()
-    return centered / np.linalg.norm(centered)

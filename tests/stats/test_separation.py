@@ -32,6 +32,19 @@ def test_two_features_that_only_together_part_the_outcomes():
     assert separation(outcome, design(x, z)) == ""
 
 
+def test_a_large_table_is_told_apart_as_a_small_one():
+    rng = np.random.default_rng(1)
+    x = np.sort(rng.standard_normal(5_000))
+    rare = (np.arange(5_000) == 4_999).astype(float)  # a column that few samples of the rows would see
+    outcome = (x > 0).astype(int)
+    assert separation(outcome, design(x)) == "complete separation"
+    noise = rng.integers(0, 2, 5_000)
+    assert separation(noise, design(x)) == ""
+    assert separation(noise, design(x, rare)) == "quasi-complete separation"
+    outcome[0] = 1
+    assert separation(outcome, design(x)) == ""
+
+
 def test_the_unit_of_a_feature_does_not_matter():
     x = np.array([1, 2, 3, 4.0])
     for unit in (1e-6, 1e6):

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import spearmanr
 
-from explorer.stats.spearman import spearman, spearman_within
+from explorer.stats.spearman import _resampled, spearman, spearman_within
 
 pairs = st.lists(st.tuples(st.integers(-9, 9), st.integers(-9, 9)), min_size=3, max_size=8)
 
@@ -24,6 +24,18 @@ def test_the_exact_p_of_seven_points_in_order():
 def test_ties_share_their_average_rank_as_in_scipy():
     x, y = [1, 1, 2, 3, 3, 3], [2, 1, 4, 4, 5, 3]
     assert spearman(x, y).rho == pytest.approx(spearmanr(x, y).statistic)
+
+
+@given(pairs)
+def test_a_resample_has_scipys_rho(rows):
+    x, y = (np.array(column, dtype=float) for column in zip(*rows))
+    rng = np.random.default_rng(0)
+    for value in _resampled(x, y, 5, 0):
+        chosen = rng.integers(0, x.size, x.size)
+        if np.ptp(x[chosen]) == 0 or np.ptp(y[chosen]) == 0:
+            assert math.isnan(value)
+        else:
+            assert value == pytest.approx(spearmanr(x[chosen], y[chosen]).statistic)
 
 
 def test_a_random_p_is_reproducible_and_never_zero():
