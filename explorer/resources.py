@@ -28,13 +28,14 @@ class Resources:
         self._progress = progress or (lambda what, done, total: None)
         self._lock = threading.RLock()
         self._kept: dict[tuple[Any, ...], Any] = {}
+        self._making: dict[tuple[Any, ...], threading.RLock] = {}
         self._model: tuple[tuple[str, str, str], HFModel] | None = None
 
     def instances(self, benchmark: str, splits: Sequence[str] = ()) -> Loaded:
         """A benchmark's instances, from the user's folder, the cache or the published address."""
         from explorer import benchmarks
 
-        return self._once(
+        return self.once(
             ("instances", benchmark, tuple(splits)),
             lambda: benchmarks.load(
                 benchmark, self.settings, splits=tuple(splits) or None, progress=self._telling(benchmark)
@@ -79,25 +80,25 @@ class Resources:
         """The sentence encoder of this name."""
         from explorer.scoring import encoder
 
-        return self._once(("encoder", name), lambda: encoder.load(name, self.settings))
+        return self.once(("encoder", name), lambda: encoder.load(name, self.settings))
 
     def counter(self, index: str) -> Counter:
         """The n-gram counter over the named index."""
         from explorer.popularity.counters import open_counter
 
-        return self._once(("counter", index), lambda: open_counter(index, self.settings))
+        return self.once(("counter", index), lambda: open_counter(index, self.settings))
 
     def lexicon(self) -> Any:
         """WordNet."""
         from explorer.variants import wordnet
 
-        return self._once(("lexicon",), lambda: wordnet.open_lexicon(self.settings, progress=self._telling("WordNet")))
+        return self.once(("lexicon",), lambda: wordnet.open_lexicon(self.settings, progress=self._telling("WordNet")))
 
     def tagger(self) -> Any:
         """The part-of-speech tagger."""
         from explorer.variants import tagging
 
-        return self._once(("tagger",), tagging.load_tagger)
+        return self.once(("tagger",), tagging.load_tagger)
 
     def store(self) -> Store:
         """The database's newest generation; the caller closes it."""
@@ -111,8 +112,11 @@ class Resources:
 
         ingest(self.settings, [folder])
 
-    def _once(self, key: tuple[Any, ...], make: Callable[[], Any]) -> Any:
+    def once(self, key: tuple[Any, ...], make: Callable[[], Any]) -> Any:
+        """What `make` gives, kept under `key`; two threads that ask for the same wait for one making."""
         with self._lock:
+            own = self._making.setdefault(key, threading.RLock())
+        with own:
             if key not in self._kept:
                 self._kept[key] = make()
             return self._kept[key]

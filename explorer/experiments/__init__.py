@@ -10,6 +10,7 @@ from explorer.experiments.study import Study
 # Study → the module whose STUDY is its recipe.
 STUDIES = {
     "accuracy": "explorer.experiments.accuracy",
+    "popularity": "explorer.experiments.popularity",
 }
 
 

@@ -88,8 +88,9 @@ def _formulas(instances: pd.DataFrame, measures: pd.DataFrame) -> list[dict[str,
     groups = instances.set_index("instance_id")["grp"]
     for name in ("formula", "formula_equal"):
         held = measures[measures["measure"] == name]
-        for (group, part), values in held.groupby([held["instance_id"].map(groups), "part"], sort=False)["value"]:
-            rows.append(_share_row(name, str(group), proportion(values.to_numpy()), {"part": int(part)}))
+        by_suite = held.groupby([held["instance_id"].map(groups), held["part"].astype(str)], sort=False)["value"]
+        for (group, part), values in by_suite:
+            rows.append(_share_row(name, str(group), proportion(values.to_numpy()), {"part": int(float(str(part)))}))
     return rows
 
 

@@ -16,7 +16,7 @@ FACTORS: Mapping[str, tuple[str, str]] = {
     "length": ("INTEGER", "tokens of context before the target"),
     "k": ("INTEGER", "number of demonstrations"),
     "setting": ("VARCHAR", "a study's own setting, for example N, V, NV; full, pairs_labels, pairs"),
-    "part": ("INTEGER", "which region, repeat or order, counted from 0"),
+    "part": ("INTEGER", "which region (from 1), formula, repeat, order or bin (from 0)"),
     "language": ("VARCHAR", "language of the prompt (en, it, fr, de, es)"),
     "temperature": ("DOUBLE", "sampling temperature"),
 }

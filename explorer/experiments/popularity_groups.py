@@ -1,0 +1,38 @@
+"""Into which groups the popularity and memorization studies sort instances: the paper's tasks, fields, everything."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pandas as pd
+
+from explorer.popularity.tasks import TASKS, Task
+
+# What splits low from high: the relative difference where there is a wrong option, the text's own IPS elsewhere.
+SCORE_OF_KIND = {"pair": "relative_difference", "choice": "relative_difference", "cloze": "ips"}
+
+
+def groups_of(frame: pd.DataFrame) -> Iterator[tuple[str, np.ndarray]]:
+    """(name, which rows) of each task of the paper, each phenomenon, each field and all, where there are rows."""
+    phenomena = [name for name in dict.fromkeys(frame["phenomenon"]) if name]
+    named = {
+        **{name: _of_task(frame, task) for name, task in TASKS.items()},
+        **{f"phenomenon: {name}": frame["phenomenon"] == name for name in phenomena},
+        **{f"field: {name}": frame["field"] == name for name in ("formal", "functional")},
+        "overall": frame["instance_id"].notna(),
+    }
+    seen: set[bytes] = set()
+    for name, rows in named.items():
+        members = np.asarray(rows, dtype=bool)
+        key = members.tobytes()
+        # A phenomenon that is a task already, or a field that is everything, says nothing new.
+        if members.any() and (key not in seen or name == "overall"):
+            seen.add(key)
+            yield name, members
+
+
+def _of_task(frame: pd.DataFrame, task: Task) -> pd.Series:
+    benchmark = frame["benchmark"]
+    inside = (benchmark == task.benchmark) | benchmark.str.startswith(f"{task.benchmark}_")
+    return inside & frame["phenomenon"].isin(task.phenomena) if task.phenomena else inside
