@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from explorer.errors import UsageError
 from explorer.experiments import study as find_study
+from explorer.experiments.selection import of_suites
 from explorer.records import RunSpec
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ def make_spec(
             f"The study {study} takes {', '.join(recipe.kinds)}; {benchmark} holds {', '.join(kinds) or 'nothing'}. "
             "Choose another benchmark."
         )
+    of_suites(loaded.instances, suites)  # refuses a group that does not occur
     if limit is not None and limit <= 0:
         raise UsageError(f"The limit is {limit}, expected a positive number of instances.")
     who = identity.identify(model, resources.settings) if recipe.needs_model else identity.NOBODY

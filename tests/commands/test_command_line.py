@@ -1,0 +1,123 @@
+"""The command line as scripts use it: runs, exports, errors on one line, JSON alone on standard output."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import subprocess
+import sys
+
+import pandas as pd
+import pytest
+
+from explorer.__main__ import main
+from explorer.commands import COMMANDS
+
+
+def explorer(settings, *arguments: str) -> subprocess.CompletedProcess:
+    return subprocess.run(
+        [sys.executable, "-m", "explorer", *arguments, "--cache", str(settings.cache)],
+        capture_output=True, text=True, env={**os.environ, "OMP_NUM_THREADS": "1"}, timeout=300,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_explains_itself(command, capsys):
+    with pytest.raises(SystemExit) as end:
+        main([command, "--help"])
+    assert end.value.code == 0
+    assert "--cache DIR" in capsys.readouterr().out or command in ("index", "models", "run")
+
+
+def test_an_error_is_one_line_without_a_traceback(settings, capsys):
+    assert main(["resume", "nothing", "--cache", str(settings.cache)]) == 1
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.startswith("error: There is no run") and captured.err.count("\n") == 1
+
+
+def test_without_runs_the_list_is_an_empty_list(settings, capsys):
+    assert main(["runs", "--json", "--cache", str(settings.cache)]) == 0
+    assert json.loads(capsys.readouterr().out) == []
+
+
+def test_the_settings_of_a_study_are_listed_with_defaults(capsys):
+    with pytest.raises(SystemExit):
+        main(["run", "accuracy", "--help"])
+    shown = capsys.readouterr().out
+    assert "preset=natural" in shown and "normalization=preset" in shown and "per_group=0" in shown
+
+
+@pytest.mark.slow
+def test_a_run_from_start_to_export_and_deletion(settings, tiny_gpt2, tmp_path):
+    asked = ["run", "accuracy", "--model", str(tiny_gpt2), "--benchmark", "starter_pairs", "--set", "per_group=2"]
+    done = explorer(settings, *asked, "--json")
+    assert done.returncode == 0, done.stderr
+    answer = json.loads(done.stdout)
+    assert answer["status"] == "complete"
+    again = explorer(settings, *asked, "--json")
+    assert json.loads(again.stdout) == answer
+    run_id = answer["run_id"]
+    listed = json.loads(explorer(settings, "runs", "--json").stdout)
+    assert [(row["run_id"], row["status"]) for row in listed] == [(run_id, "complete")]
+
+    by_instance = tmp_path / "rows.csv"
+    assert explorer(settings, "export", run_id, "--format", "csv", "--out", str(by_instance)).returncode == 0
+    with by_instance.open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == listed[0]["total"] == len({row["instance_id"] for row in rows})
+    assert all(row["correct"] in ("0.0", "0.5", "1.0") and float(row["margin"]) == float(row["margin"]) for row in rows)
+
+    scores = tmp_path / "scores.parquet"
+    assert (
+        explorer(
+            settings, "export", run_id, "--table", "scores", "--format", "parquet", "--out", str(scores)
+        ).returncode
+        == 0
+    )
+    assert len(pd.read_parquet(scores)) == 2 * len(rows)
+    everything = tmp_path / "all"
+    assert (
+        explorer(settings, "export", run_id, "--table", "all", "--format", "jsonl", "--out", str(everything)).returncode
+        == 0
+    )
+    assert {"scores.jsonl", "measures.jsonl", "findings.jsonl"} <= {path.name for path in everything.iterdir()}
+
+    assert json.loads(explorer(settings, "rebuild", "--json").stdout) == {"runs": 1, "left_out": []}
+    assert explorer(settings, "delete", run_id).returncode == 0
+    assert json.loads(explorer(settings, "runs", "--json").stdout) == []
+
+
+@pytest.mark.slow
+def test_a_detached_run_is_done_by_another_process(settings, tiny_gpt2):
+    import time
+
+    asked = ["run", "accuracy", "--model", str(tiny_gpt2), "--benchmark", "starter_pairs", "--limit", "10", "--detach"]
+    run_id = explorer(settings, *asked).stdout.strip()
+    deadline = time.monotonic() + 120
+    status = ""
+    while status != "complete" and time.monotonic() < deadline:
+        time.sleep(0.5)
+        [row] = json.loads(explorer(settings, "runs", "--json").stdout)
+        status = row["status"]
+        assert status in ("queued", "running", "complete")
+    assert (row["run_id"], status) == (run_id, "complete")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--benchmark", "nothing"], "no benchmark 'nothing'"),
+        (["--benchmark", "starter_pairs", "--suite", "nothing"], "no group nothing"),
+        (["--benchmark", "starter_pairs", "--limit", "0"], "limit is 0"),
+        (["--benchmark", "starter_pairs", "--set", "per_group"], "expected KEY=VALUE"),
+        (["--benchmark", "starter_pairs", "--set", "preset=mine"], "expected one of natural"),
+        (["--benchmark", "starter_pairs", "--set", "mine=1"], "no setting mine"),
+    ],
+)
+def test_a_wrong_request_is_refused_before_anything_is_stored(settings, capsys, arguments, said):
+    assert main(["run", "accuracy", *arguments, "--cache", str(settings.cache)]) == 1
+    error = capsys.readouterr().err
+    assert said in error and error.count("\n") == 1
+    assert not settings.runs.exists() or not list(settings.runs.iterdir())
