@@ -87,9 +87,9 @@ def _device(settings: Settings) -> tuple[str, str]:
 
 
 def _embedded(settings: Settings) -> tuple[str, str]:
-    from explorer.scoring import catalog
+    from explorer.scoring import catalog, embedded
 
-    ready = [name for name in catalog.EMBEDDED if (settings.models / name / "config.json").exists()]
+    ready = [model.id for model in catalog.EMBEDDED_MODELS if embedded.is_ready(model.id, settings)]
     if "gemma-3-270m" not in ready:
         return "note", "Gemma-3-270M is not converted yet; the first command that needs it does so (a minute)."
     return "ok", ", ".join(ready)
