@@ -71,6 +71,8 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
     else:
         write_json_lines(args.out, answers)
         common.say(_sentence(summary))
+        if edges.warning:
+            common.say(edges.warning)
     if args.out:
         Path(f"{args.out}.edges.json").write_text(edges.to_json() + "\n", encoding="utf-8")
     ngrams.require_answers(counts)
@@ -122,6 +124,7 @@ def _summary(edges: Edges, rated: list[IPS]) -> dict[str, Any]:
         "reference_ngrams": edges.ngrams,
         "reference_left_out": edges.left_out,
         "coinciding": edges.coinciding,
+        "warning": edges.warning,
         "mean_ips": sum(defined) / len(defined) if defined else math.nan,
         "defined": len(defined),
         "undefined": len(rated) - len(defined),

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 DEMO = "demo"
+DEMO_N = 2  # tokens; of longer n-grams hardly any occurs in so small a corpus
 MINI = "mini:"  # prefix of a character index of the infini-gram-mini service
 
 

@@ -21,6 +21,7 @@ from explorer.records import Count
 
 FINDING = "popularity_edge"  # the finding under which a run stores its edges, `part` 1 to 9
 HIGHEST = 10
+MANY_ZEROS = 0.9  # as many zeros leave a single decile for all that occurs
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +35,7 @@ class Edges:
     initial: Initial
     ngrams: int  # distinct n-grams whose counts made the edges
     left_out: int  # n-grams of the set whose count could not be had
+    never: int = 0  # n-grams of the set that never occur
 
     @property
     def coinciding(self) -> str:
@@ -46,6 +48,16 @@ class Edges:
                     runs.append((first + 1, i, self.values[first]))
                 first = i
         return "; ".join(f"edges {first} to {last} coincide at {value:g}" for first, last, value in runs)
+
+    @property
+    def warning(self) -> str:
+        """What a reader should know where most n-grams never occur; "" else."""
+        if self.never <= MANY_ZEROS * self.ngrams:
+            return ""
+        return (
+            f"{self.never / self.ngrams:.0%} of the {self.n}-grams never occur in {self.index}, so popularity tells "
+            "few texts apart. A smaller n or a larger index tells more."
+        )
 
     def check_fits(self, index: str, n: int, initial: Initial) -> None:
         """Refuses to rate counts of one index or length by edges of another."""
@@ -115,7 +127,8 @@ def decile_edges(
             "Use longer texts or a smaller n."
         )
     values = np.quantile(known, np.arange(1, HIGHEST) / HIGHEST)
-    return Edges(tuple(values.tolist()), reference, index, n, initial, known.size, len(counts) - known.size)
+    left_out, never = len(counts) - known.size, int((known == 0).sum())
+    return Edges(tuple(values.tolist()), reference, index, n, initial, known.size, left_out, never)
 
 
 def popularity(counts: ArrayLike, edges: Edges) -> np.ndarray:

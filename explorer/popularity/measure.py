@@ -56,8 +56,8 @@ def survey(
 ) -> Edges:
     """The decile edges over the distinct n-grams of all options; raises while counts are missing for an outage."""
     texts = [text for instance in instances for text in prompts.option_texts(instance)]
-    found = ngrams.of_texts(counter, texts, n, initial)
-    counts = ngrams.count(counter, found, progress)
+    found = ngrams.of_texts(counter, texts, n, initial, _half(progress, 0))
+    counts = ngrams.count(counter, found, _half(progress, 1))
     ngrams.require_answers(counts)
     return scores.decile_edges(counts, reference=reference, index=counter.index, n=n, initial=initial)
 
@@ -105,6 +105,13 @@ def rows(
                 )
             )
     return tables
+
+
+def _half(progress: Progress | None, half: int) -> Progress | None:
+    """Progress of the first or the second half of a piece of work, in thousandths of the whole."""
+    if progress is None:
+        return None
+    return lambda done, total: progress(500 * half + 500 * done // max(total, 1), 1000)
 
 
 def _instance(instance: Instance, options: tuple[OptionPopularity, ...]) -> InstancePopularity:

@@ -16,6 +16,7 @@ Initial = Literal["running", "both"]
 
 DEFAULT_N = 7  # tokens, as in Ruzzetti et al.
 LONGEST_N = 10
+BATCH = 200  # texts between two signs of progress; a service may take a minute for them
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,14 +44,24 @@ def distinct(ids: Sequence[int], n: int) -> dict[Ngram, int]:
 
 
 def of_texts(
-    counter: Counter, texts: Sequence[str], n: int = DEFAULT_N, initial: Initial = "running"
+    counter: Counter,
+    texts: Sequence[str],
+    n: int = DEFAULT_N,
+    initial: Initial = "running",
+    progress: Progress | None = None,
 ) -> list[TextNgrams]:
     """The n-grams of each text in the index's tokens; `initial="both"` adds those of the form without leading blank."""
     if not 1 <= n <= LONGEST_N:
         raise UsageError(f"n is {n}, expected 1 to {LONGEST_N} tokens.")
-    running = _encode(counter, texts, bare=False)
-    bare = _encode(counter, texts, bare=True) if initial == "both" else [()] * len(texts)
-    return [_of_text(ids, other, n) for ids, other in zip(running, bare)]
+    found: list[TextNgrams] = []
+    for first in range(0, len(texts), BATCH):
+        batch = texts[first : first + BATCH]
+        running = _encode(counter, batch, bare=False)
+        bare = _encode(counter, batch, bare=True) if initial == "both" else [()] * len(batch)
+        found += [_of_text(ids, other, n) for ids, other in zip(running, bare)]
+        if progress:
+            progress(len(found), len(texts))
+    return found
 
 
 def count(counter: Counter, texts: Sequence[TextNgrams], progress: Progress | None = None) -> dict[Ngram, Count]:

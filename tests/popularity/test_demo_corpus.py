@@ -33,6 +33,13 @@ def test_definitions_and_examples_are_taken_from_wordnet(settings: Settings, sma
     assert texts == [" a thing that is\n the thing was old\n no thing at all"]
 
 
+def test_candidate_answers_of_the_starter_benchmarks_are_left_out(settings: Settings, small, tmp_path, monkeypatch):
+    monkeypatch.setattr(demo_corpus, "STARTER", tmp_path)
+    (tmp_path / "a.jsonl").write_text('{"premise": "It  rained.", "options": ["He got wet.", "He flew."], "gold": 0}\n')
+    texts = [each.text for each in demo_corpus.documents(settings) if each.path.startswith("starter/")]
+    assert texts == [" It rained."]
+
+
 def test_the_same_packages_give_the_same_corpus(settings: Settings, small):
     assert list(demo_corpus.documents(settings)) == list(demo_corpus.documents(settings))
 

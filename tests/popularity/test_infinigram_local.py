@@ -14,10 +14,11 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from explorer.errors import CountError
-from explorer.popularity import infinigram_local
+from explorer.popularity import brute_force, infinigram_local
 from explorer.popularity.count_cache import CountCache
 from explorer.popularity.infinigram_local import Engine, LocalCounter, spans
 
@@ -39,6 +40,20 @@ def test_counts_equal_brute_force(counter: LocalCounter, ngrams, truth):
     counts = counter.count(ngrams)
     assert [each.count for each in counts] == truth
     assert [each.ids for each in counts] == ngrams
+
+
+def test_ngrams_that_share_absent_beginnings_are_counted_rightly(counter: LocalCounter):
+    stream = brute_force.token_stream(counter.folder, "u16")
+    random = np.random.default_rng(1)
+    present = [ngram for ngram in brute_force.sample_ngrams(stream, 0xFFFF, 60, seed=8) if len(ngram) == 6]
+    beginnings = [ngram[:3] for ngram in present] + [tuple(random.integers(0, 300, 3).tolist()) for _ in range(40)]
+    endings = [ngram[3:] for ngram in present] + [tuple(random.integers(0, 300, 3).tolist()) for _ in range(5)]
+    wanted = [(*beginning, *ending) for beginning in beginnings for ending in endings]
+    truth = [brute_force.count(stream, ngram) for ngram in wanted]
+    assert 0 < sum(count > 0 for count in truth) < len(truth)
+    assert [each.count for each in counter.count(wanted)] == truth
+    shuffled = [wanted[i] for i in random.permutation(len(wanted))]
+    assert counter.engine.counts(shuffled) == [brute_force.count(stream, ngram) for ngram in shuffled]
 
 
 def test_counts_are_kept_under_a_name_that_tells_this_index_from_all_others(

@@ -64,6 +64,12 @@ def test_edges_that_all_differ_name_nothing():
     assert edges(*range(11)).coinciding == ""
 
 
+def test_a_set_that_hardly_occurs_carries_a_warning():
+    assert edges(*[0] * 95, 1, 2, 3, 4, 5).warning.startswith("95% of the 1-grams never occur in x")
+    assert edges(*[0] * 9, 1).warning == ""
+    assert edges(*[0] * 9, 1).never == 9
+
+
 def test_several_groups_of_coinciding_edges_are_all_named():
     made = Edges((0, 0, 1, 2, 2, 2, 5, 6, 6), "the set", "x", 1, "running", 10, 0)
     assert made.coinciding == "edges 1 to 2 coincide at 0; edges 4 to 6 coincide at 2; edges 8 to 9 coincide at 6"

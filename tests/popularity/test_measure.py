@@ -30,6 +30,9 @@ class Letters:
         return tuple(map(chr, ids))
 
     def count(self, ngrams, progress=None):
+        if progress:
+            progress(0, len(ngrams))
+            progress(len(ngrams), len(ngrams))
         if self.away:
             return [Count(self.index, each, math.nan, reason=f"{UNREACHABLE}: no answer") for each in ngrams]
         return [Count(self.index, each, float(each[0] - ord("a"))) for each in ngrams]
@@ -58,6 +61,13 @@ def test_the_survey_counts_every_distinct_ngram_of_all_options_once():
     assert (edges.ngrams, edges.reference, edges.n) == (5, "three pairs", 2)
     # sorted 0 0 1 1 25 at places 0.4 0.8 1.2 ... 3.6
     assert edges.values == pytest.approx((0, 0, 0.2, 0.6, 1, 1, 1, 5.8, 15.4))
+
+
+def test_the_surveys_progress_never_goes_back():
+    seen: list[tuple[int, int]] = []
+    measure.survey(Letters(), PAIRS, reference="x", n=2, progress=lambda done, total: seen.append((done, total)))
+    assert [done for done, _ in seen] == sorted(done for done, _ in seen)
+    assert seen[-1] == (1000, 1000)
 
 
 def test_rows_hold_counts_scores_and_differences():
