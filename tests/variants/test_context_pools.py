@@ -1,6 +1,4 @@
 import json
-import os
-from pathlib import Path
 
 import pytest
 
@@ -91,11 +89,8 @@ def test_the_papers_23_suites():
     assert len(SYNTAXGYM_ACCEPTABLE) == 34
 
 
-def test_the_table_names_conditions_that_the_suites_have():
-    folder = os.environ.get("EXPLORER_DATA")
-    if not folder or not (Path(folder) / "syntaxgym").is_dir():
-        pytest.skip("EXPLORER_DATA does not hold syntaxgym/")
-    for path in sorted((Path(folder) / "syntaxgym").glob("*.json")):
+def test_the_table_names_conditions_that_the_suites_have(data_folder):
+    for path in sorted((data_folder / "syntaxgym").glob("*.json")):
         suite = json.loads(path.read_text(encoding="utf-8"))
         names = {condition["condition_name"] for condition in suite["items"][0]["conditions"]}
         good = set(SYNTAXGYM_ACCEPTABLE[suite["meta"]["name"]])

@@ -3,7 +3,7 @@ import json
 import math
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from explorer.errors import BenchmarkError
@@ -39,6 +39,7 @@ def contexts(items, pools=POOLS, **choices):
     return list(make_contexts(items, pools, TokenCounter(encode), room, **choices))
 
 
+@settings(deadline=None)
 @given(st.sampled_from(PAIRS), st.integers(0, 5), st.sampled_from(list(PREFIX_EDITS)))
 def test_a_checkpoint_is_the_longest_join_of_whole_sentences_within_its_length(item, seed, edit):
     for context in contexts([item], seed=seed, edit=edit):
@@ -55,6 +56,7 @@ def test_a_checkpoint_is_the_longest_join_of_whole_sentences_within_its_length(i
         assert rebuild(context, POOLS) == join(edited)
 
 
+@settings(deadline=None)
 @given(st.sampled_from(PAIRS), st.integers(0, 3), st.integers(0, 3))
 def test_a_context_holds_no_text_twice_and_never_the_items_own(item, seed, chains):
     for context in contexts([item], seed=seed, chains=chains, lengths=(200,) if chains != 1 else (0,)):

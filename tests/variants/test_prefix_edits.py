@@ -1,5 +1,5 @@
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from explorer.errors import UsageError
@@ -47,6 +47,7 @@ def test_all_takes_the_long_adverb_and_not_the_short_one():
         assert not any(f"{adverb}, the" in found for adverb in ADVERBS)
 
 
+@settings(deadline=None)
 @given(st.sampled_from(SENTENCES), st.sampled_from(list(PREFIX_EDITS)), st.integers(0, 50))
 def test_an_edit_only_adds_words_and_the_key_decides_them(sentence, edit, key):
     found = edit_sentence(edit, sentence, key=str(key))

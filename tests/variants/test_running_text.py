@@ -1,5 +1,5 @@
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 
@@ -80,6 +80,7 @@ def test_a_sentence_gets_a_full_stop_unless_it_ends_in_a_mark_or_a_mark_and_a_qu
 
 
 @pytest.mark.parametrize("name", ENCODERS)
+@settings(deadline=None)
 @given(st.lists(st.sampled_from(SENTENCES), max_size=12), st.integers(0, 120))
 def test_counts_equal_those_of_the_joined_text_whatever_the_tokenizer(name, sentences, top):
     encode = ENCODERS[name]
