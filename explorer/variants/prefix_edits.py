@@ -22,13 +22,7 @@ LONG_ADVERBS = (
     "In the grand scheme of things",
     "To make a long story short",
 )
-FIRST_CLAUSES = (
-    "Although {name} sees it differently",
-    "As far as {name} can tell",
-    "As {name} pointed out the other day",
-    "Even if {name} finds it surprising",
-)
-LAST_CLAUSES = (
+CLAUSES = (
     "although {name} sees it differently",
     "as far as {name} can tell",
     "as {name} pointed out the other day",
@@ -98,10 +92,11 @@ def _suffix_adverb(sentence: str, pick: Pick, common: Collection[str]) -> str:
 
 def _clause(sentence: str, pick: Pick, common: Collection[str]) -> str:
     name = pick("name of the clause", NAMES)
+    clause = pick("clause", CLAUSES).format(name=name)
     if pick("place of the clause", ("start", "end")) == "start":
-        return f"{pick('clause', FIRST_CLAUSES).format(name=name)}, {_inside(sentence, common)}"
+        return f"{clause[0].upper()}{clause[1:]}, {_inside(sentence, common)}"
     body, end = _parted(sentence)
-    return f"{body}, {pick('clause', LAST_CLAUSES).format(name=name)}{end}"
+    return f"{body}, {clause}{end}"
 
 
 def _quotation(sentence: str, pick: Pick, common: Collection[str]) -> str:

@@ -2,7 +2,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import roc_auc_score
 
@@ -16,6 +16,7 @@ def test_auc_by_hand():
     assert (found.n, found.right) == (4, 2)
 
 
+@settings(max_examples=25)
 @given(
     st.lists(st.tuples(st.integers(0, 1), st.integers(-3, 3)), min_size=2, max_size=20).filter(
         lambda rows: 0 < sum(right for right, _ in rows) < len(rows)

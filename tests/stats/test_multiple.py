@@ -27,7 +27,7 @@ def test_an_unknown_p_stays_unknown_and_is_no_test():
     assert correct([], "holm").p == ()
 
 
-@settings(max_examples=30)  # statsmodels collects garbage at every call
+@settings(max_examples=15)  # statsmodels collects garbage at every call
 @given(p_values)
 def test_adjusting_only_raises_keeps_the_order_and_holm_is_the_stricter(values):
     holm, bh = (np.array(correct(values, method).p) for method in ("holm", "benjamini-hochberg"))
