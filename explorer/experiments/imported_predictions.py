@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from explorer.experiments.ontology_rows import answer_rows, finding_rows
-from explorer.ontologies.analysis import PERMUTATIONS, Analysis, analyze
+from explorer.ontologies.analysis import Analysis, analyze
 from explorer.ontologies.predictions import Predictions
 from explorer.ontologies.prompts import instances
 from explorer.records import RunSpec
@@ -19,20 +19,21 @@ VERSION = 1  # of the analysis; a later one makes new runs
 
 def both(predictions: Predictions, after_prefix: bool = False, seed: int = 0) -> tuple[Analysis, Analysis]:
     """The figures as released and the corrected ones."""
-    released, corrected = (
-        analyze(
+
+    def one(as_released: bool, beside: Analysis | None = None) -> Analysis:
+        return analyze(
             predictions.concepts,
             predictions.answers,
             predictions.rule,
             labels=predictions.labels,
             after_prefix=after_prefix,
             as_released=as_released,
-            permutations=PERMUTATIONS,
             seed=seed,
+            beside=beside,
         )
-        for as_released in (True, False)
-    )
-    return released, corrected
+
+    released = one(as_released=True)
+    return released, one(as_released=False, beside=released)
 
 
 def keep(

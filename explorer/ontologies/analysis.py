@@ -128,11 +128,13 @@ def analyze(
     top: int = TOP,
     permutations: int = PERMUTATIONS,
     seed: int = 0,
+    beside: Analysis | None = None,
 ) -> Analysis:
     """The study's figures; `labels` holds the labels of predicted ids that are not among the concepts.
 
     As released, an answer is right if its text equals the id, distinct and repeated predictions are texts, and accuracy
     by bucket is over what the authors' splitter leaves; else an answer is right if the id that it gives is.
+    `beside` is the other analysis of the same answers: where both call the same ones right, its permutations serve.
     """
     if len(concepts) != len(answers) or not concepts:
         raise OntologyError(
@@ -163,7 +165,9 @@ def analyze(
         buckets=figures,
         repeated=repeated,
         spearman_buckets=rank(means, [bucket.accuracy for bucket in figures]),
-        spearman_items=rank(counts, [float(item.correct) for item in items], resamples=0),
+        spearman_items=beside.spearman_items
+        if beside and [item.correct for item in beside.items] == [item.correct for item in items]
+        else rank(counts, [float(item.correct) for item in items], resamples=0),
         spearman_jaccard=rank(means, [bucket.jaccard for bucket in figures]),
         spearman_levenshtein=rank(means, [bucket.levenshtein for bucket in figures]),
         spearman_repeated=rank([float(bucket.number) for bucket in whole], repeated.ratio),

@@ -183,6 +183,9 @@ def _header(fields: Sequence[str]) -> tuple[str, ...]:
 
 def _layout(sample: Sequence[Sequence[str]], width: int, predictions: bool, name: str) -> tuple[str, ...]:
     """The columns by their place."""
+    rows = [fields for fields in sample if len(fields) == width]
+    if predictions and width > 5 and all(_number(text) is not None for fields in rows for text in fields[2:4]):
+        width = 5  # answers that hold the delimiter themselves
     if not 2 <= width <= 5:
         raise OntologyError(
             f"{name} has {width} columns, expected id, label, annotations, web count and prediction in this order, "
@@ -192,7 +195,6 @@ def _layout(sample: Sequence[Sequence[str]], width: int, predictions: bool, name
         return (*("id", "label", "annotations", "web count")[: width - 1], "prediction")
     if width in (2, 5):
         return ("id", "label", "annotations", "web count", "prediction") if width == 5 else ("id", "label")
-    rows = [fields for fields in sample if len(fields) == width]
     if all(_number(fields[-1]) is not None for fields in rows):
         return ("id", "label", "annotations", "web count")[:width]
     return ("id", "label", "prediction") if width == 3 else ("id", "label", "annotations", "prediction")
@@ -206,10 +208,12 @@ def _fit(fields: Sequence[str], layout: Sequence[str], delimiter: str) -> list[s
     surplus = -missing
     if "label" not in layout:
         return [*fields[: len(layout) - 1], delimiter.join(fields[len(layout) - 1 :])]
-    # The columns between label and prediction hold numbers: the first place where they do ends the label.
+    # The columns behind the label hold numbers: the last place where they do ends it, as a label may begin with some.
     at = layout.index("label")
     numbers = [place for place, column in enumerate(layout) if column in ("annotations", "web count") and place > at]
-    for extra in range(surplus + 1):
+    # Without such columns a last field that is an id stands alone; other answers hold delimiters sooner than labels do.
+    tried = range(surplus, -1, -1) if numbers or as_curie(fields[-1]) else (0,)
+    for extra in tried:
         if all(_number(fields[place + extra]) is not None for place in numbers):
             fitted = [*fields[:at], delimiter.join(fields[at : at + extra + 1]), *fields[at + extra + 1 :]]
             return [*fitted[: len(layout) - 1], delimiter.join(fitted[len(layout) - 1 :])]

@@ -113,9 +113,22 @@ def test_answers_may_be_sentences_with_delimiters_quotes_and_line_breaks():
     assert not contents.problems
 
 
+def test_answers_may_all_hold_the_delimiter_unquoted():
+    text = "TOY:1;cup;1;2;Sure; it is TOY:2; bye\nTOY:2;mug;1;2;Sure; it is TOY:1; bye\n"
+    contents = table.read(text, "t", predictions=True)
+    assert contents.predictions == ("Sure; it is TOY:2; bye", "Sure; it is TOY:1; bye")
+
+
 def test_an_unquoted_label_with_the_delimiter_is_put_together_again():
-    text = "TOY:1,cup,5,6\nTOY:2,1,2-dihydroxy cup,7,8\n"
-    assert seen(text)[1] == ("TOY:2", "1,2-dihydroxy cup", 7, 8)
+    text = "TOY:1,cup,5,6\nTOY:2,1,2-dihydroxy cup,7,8\nTOY:3,1,2,3,4-tetrahydroxy cup,9,0\n"
+    assert seen(text)[1:] == [("TOY:2", "1,2-dihydroxy cup", 7, 8), ("TOY:3", "1,2,3,4-tetrahydroxy cup", 9, 0)]
+
+
+def test_between_label_and_answer_an_id_stands_alone_and_a_sentence_holds_the_delimiter():
+    text = "TOY:1;cup;TOY:2\nTOY:2;mug;Sorry; no idea\nTOY:3;pan; old;TOY:2\n"
+    contents = table.read(text, "t", predictions=True)
+    assert [concept.label for concept in contents.concepts] == ["cup", "mug", "pan; old"]
+    assert contents.predictions == ("TOY:2", "Sorry; no idea", "TOY:2")
 
 
 def test_rows_without_an_id_or_a_label_and_counts_that_are_none_are_reported():
