@@ -4,18 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from explorer.variants.lexicon import Lemma
+from explorer.variants.lexicon import Lemma, Lexicon
 from explorer.variants.tagging import Token
 
 # WordNet's numbered frames by what follows the verb (wninput(5WN), "Verb frames").
 PLAIN = {1, 2, 3, 4, 12, 13, 22, 23, 27}  # nothing, or a prepositional phrase
-OBJECT = {8, 9, 10, 11, 15, 16, 17, 18, 19, 20, 21, 30, 31}
+PERSON = {9, 10, 17, 18, 20, 30}  # the object is somebody
+THING = {8, 11, 15, 16, 19, 21, 31}  # the object is something
+OBJECT = PERSON | THING
 FRAMES: dict[str, frozenset[int]] = {
     "plain": frozenset(PLAIN),
     "object": frozenset(OBJECT),
+    "person as object": frozenset(PERSON),
+    "thing as object": frozenset(THING),
     "plain or object": frozenset(PLAIN | OBJECT),
     "two objects": frozenset({14}),
     "adjective": frozenset({6, 7}),
+    "noun complement": frozenset({6}),
     "object and adjective": frozenset({5}),
     "clause": frozenset({26, 34}),
     "question": frozenset({26, 29}),
@@ -26,15 +31,40 @@ FRAMES: dict[str, frozenset[int]] = {
     "object and ing-form": frozenset(OBJECT),
     "ing-form": frozenset({33}),
 }
+PERSONAL = {"me", "you", "him", "her", "us", "myself", "yourself", "himself", "herself", "ourselves", "who", "whom"}
+PERSONAL |= {"someone", "somebody", "everyone", "everybody", "anyone", "anybody", "nobody"}
+CLOSING_QUOTES = {'"', "”", "''"}
 QUESTION_WORDS = {"who", "whom", "whose", "what", "which", "when", "where", "why", "how", "whether", "if"}
 
 
-def uses(tokens: Sequence[Token], verb: Token) -> list[str]:
-    """The keys of FRAMES that tell how a verb is used, the most exact first, then a coarser one to fall back on."""
+def uses(tokens: Sequence[Token], verb: Token, lexicon: Lexicon) -> list[str]:
+    """The keys of FRAMES that tell how a verb is used, the most exact first, then coarser ones to fall back on."""
     exact = _use(tokens, verb)
-    children = {token.dep for token in tokens if token.head == verb.index and token.index != verb.index}
-    coarse = "object" if children & {"dobj", "nsubjpass", "auxpass"} else "plain" if exact == "plain" else ""
-    return [key for key in dict.fromkeys([exact, coarse]) if key]
+    children = [token for token in tokens if token.head == verb.index and token.index != verb.index]
+    found = [exact]
+    if exact == "object":
+        objects = [child for child in children if child.dep in ("dobj", "nsubjpass")]
+        kinds = {_kind(child, lexicon) for child in objects}
+        found = [*(kinds - {""} if len(kinds) == 1 else ()), exact]
+    elif exact == "object and to-infinitive":
+        found.append("object")  # "He was chosen to lead": the infinitive may tell the purpose
+    return [key for key in dict.fromkeys(found) if key]
+
+
+def _kind(noun: Token, lexicon: Lexicon) -> str:
+    """Whether an object is a person or a thing, "" where it could be either."""
+    word = noun.text.lower()
+    if word in PERSONAL:
+        return "person as object"
+    if word in ("it", "itself", "what", "which", "something", "everything", "nothing", "anything"):
+        return "thing as object"
+    senses = lexicon.senses(noun.lemma, "n") if noun.tag in ("NN", "NNS") else ()
+    # An untagged first sense is no evidence: WordNet's first toaster is who proposes a toast.
+    common = [sense.field for sense in senses[:1] if sense.lemma.count] or [sense.field for sense in senses]
+    if not common or set(common) & {"noun.group", "noun.animal"}:
+        return ""
+    people = {field == "noun.person" for field in common}
+    return "" if len(people) > 1 else "person as object" if people.pop() else "thing as object"
 
 
 def _use(tokens: Sequence[Token], verb: Token) -> str:
@@ -42,28 +72,27 @@ def _use(tokens: Sequence[Token], verb: Token) -> str:
     relations = {child.dep for child in children}
     passive = bool(relations & {"auxpass", "nsubjpass"})
     has_object = "dobj" in relations or passive
+    if verb.index and tokens[verb.index - 1].text in CLOSING_QUOTES:
+        return "clause"  # "Sit down!" shouted the nurse: no object, whatever the parser says
     for child in children:
-        if child.dep in ("xcomp", "ccomp") and child.start > verb.start:
-            return _with_clause(tokens, child, has_object)
-    if relations & {"oprd"}:
+        if child.dep in ("xcomp", "ccomp"):
+            # What stands before its verb is quoted: "Sit down," said the nurse.
+            return _with_clause(tokens, child, has_object) if child.start > verb.start else "clause"
+    if "oprd" in relations:
         return "object and adjective"
     if relations & {"acomp", "attr"}:
-        return "object and adjective" if "dobj" in relations else "adjective"
-    if "dative" in relations and "dobj" in relations and _bare(children, "dative"):
+        own = "adjective" if "acomp" in relations else "noun complement"
+        return "object and adjective" if "dobj" in relations else own
+    if "dobj" in relations and any(child.dep == "dative" and child.pos != "ADP" for child in children):
         return "two objects"
     if has_object:
         return "object"
-    if verb.dep == "amod":
-        return "plain or object"
     if verb.tag == "VBN" and verb.dep in ("acl", "advcl") and "aux" not in relations:
         return "object"
-    if verb.dep == "relcl" or "conj" in relations or verb.dep == "conj":
-        return "plain or object"  # the object may stand before the verb, or behind the next one
-    return "plain"
-
-
-def _bare(children: Sequence[Token], dep: str) -> bool:
-    return any(child.dep == dep and child.pos != "ADP" for child in children)
+    later = [child.index for child in children if child.dep == "conj"]
+    shared = any(token.dep == "dobj" and token.head in later for token in tokens)
+    # The object may stand before the verb ("the dress she wore"), or behind the next one ("washed and dried it").
+    return "plain or object" if shared or verb.dep in ("amod", "relcl") else "plain"
 
 
 def _with_clause(tokens: Sequence[Token], clause: Token, has_object: bool) -> str:

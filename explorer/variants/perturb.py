@@ -140,7 +140,7 @@ def perturb_texts(
     progress: Progress | None = None,
 ) -> list[Perturbed]:
     """Each text with its words swapped; `keys` are what the draws are keyed by, by default a hash of each text."""
-    names = keys or [hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16] for text in originals]
+    names = keys or [text_key(text) for text in originals]
     instances = [
         Instance(id=name, benchmark="", split="", group="", kind="text", format="text", context=text)
         for name, text in zip(names, originals)
@@ -150,6 +150,11 @@ def perturb_texts(
         Perturbed(one.instance.context if one.instance else text, one.swaps, one.left)
         for one, text in zip(made, originals)
     ]
+
+
+def text_key(text: str) -> str:
+    """What the draws of a text without an id are keyed by."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 # --- deciding
@@ -211,7 +216,8 @@ def _choose(
             choices[word.lemma, word.pos] = _Choice(sense, drawn[0].lemma)
             taken.add(drawn[0].lemma)  # two words of an instance never become one
         else:
-            stayed.append((word.targets[0][1].form, f"no synonym to offer in the sense {sense.synset}"))
+            what = "no fitting synonym" if sense.others else "no other word"
+            stayed.append((word.targets[0][1].form, f"{what} in the sense {sense.synset}"))
     return choices, tuple(stayed)
 
 
@@ -278,9 +284,9 @@ def _swaps_and_edits(
                 part,
             )
             edits[part, start] = Edit(part, start, end, substitute)
-            if article := _article_to_mend(version, target, substitute):
-                part, start, end = _place(version, article.start, article.end)
-                edits.setdefault((part, start), Edit(part, start, end, articles.mend(article.text, substitute)))
+            for token, text in _mended(version, target, substitute):
+                part, start, end = _place(version, token.start, token.end)
+                edits.setdefault((part, start), Edit(part, start, end, text))
     return tuple(swaps[key] for key in sorted(swaps)), list(edits.values())
 
 
@@ -290,9 +296,27 @@ def _place(version: Version, start: int, end: int) -> tuple[str, int, int]:
     return place
 
 
-def _article_to_mend(version: Version, target: Target, substitute: str) -> Token | None:
+def _mended(version: Version, target: Target, substitute: str) -> list[tuple[Token, str]]:
+    """The neighbors that must change with a word: a or an before it, the possessive 's or ' behind it."""
+    made = []
     article = _article_before(version, target)
-    return article if article and articles.indefinite(substitute) != articles.indefinite(target.form) else None
+    if article and articles.indefinite(substitute) != articles.indefinite(target.form):
+        made.append((article, articles.mend(article.text, substitute)))
+    behind = version.tokens[target.index + 1 : target.index + 2]
+    if behind and behind[0].tag == "POS" and behind[0].start == target.end:
+        ending = _possessive(behind[0].text, target, substitute)
+        if ending != behind[0].text and fields.locate(version.running, behind[0].start, behind[0].end):
+            made.append((behind[0], ending))
+    return made
+
+
+def _possessive(ending: str, target: Target, substitute: str) -> str:
+    """The children's becomes the kids', the students' becomes the alumni's."""
+    apostrophe = ending[0]
+    last = substitute[-1:]
+    if last.lower() != "s":
+        return ending if len(ending) > 1 else apostrophe + ("S" if last.isupper() else "s")
+    return apostrophe if target.tag == "NNS" else ending
 
 
 def _article_before(version: Version, target: Target) -> Token | None:
@@ -339,8 +363,8 @@ def _new_words(
         for where, target in word.targets:
             if where == number:
                 words[target.index] = inflect.match_case(target.form, _form(choice.lemma, target))
-                if article := _article_to_mend(version, target, words[target.index]):
-                    words[article.index] = articles.mend(article.text, words[target.index])
+                for token, text in _mended(version, target, words[target.index]):
+                    words[token.index] = text
     return words
 
 

@@ -10,14 +10,15 @@ from explorer.variants.lexicon import Pos, Sense
 
 DECIMALS = 3  # scores are rounded before they are compared, so that machines and batch sizes agree
 
-# The methods by name, with the words that tell a reader why a sense was chosen; resources.py builds them.
+# The methods by name, in words that tell a reader why a sense was chosen; `tools.build` makes them.
 METHODS = {
-    "gloss": "the definition nearest to the sentence (sentence encoder, with a small bonus for frequent senses)",
+    "blend": "the definition nearest to the sentence by a sentence encoder, shared words and frequency",
+    "gloss": "the definition nearest to the sentence by a sentence encoder and frequency",
     "first": "the most frequent sense",
     "lesk": "the definition that shares most words with the sentence",
-    "lm": "the definition the language model expects after the sentence (PMI)",
-    "lm-choice": "the number a language model gives among the numbered definitions",
-    "chat": "the number a chat model answers among the numbered definitions",
+    "lm": "the definition that the language model expects after the sentence (PMI)",
+    "lm-choice": "the number that the language model would write under the numbered definitions",
+    "chat": "the number that the chat model answered to the numbered definitions",
 }
 
 

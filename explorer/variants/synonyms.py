@@ -83,6 +83,8 @@ def _unfit_noun(target: Target, name: str) -> str:
 def _unfit_verb(target: Target, lemma: Lemma) -> str:
     if lemma.name in GRAMMAR_VERBS:
         return "an auxiliary"
+    if lemma.name == "get" and target.tag == "VBN" and "object" in target.use:
+        return "has no passive"
     if usage.unfit(target.lemma, lemma.name, target.use) or not frames.allows(lemma, target.use):
         return "not used in the same way"
     return ""

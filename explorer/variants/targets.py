@@ -34,6 +34,7 @@ _LIGHT_NOUNS = """
 """
 LIGHT_NOUNS = frozenset(_LIGHT_NOUNS.split())
 DETERMINERS = {"det", "poss", "nummod", "predet"}
+BEFORE_NOUNS = {"CD", "DT", "IN", "JJ", "JJR", "JJS", "POS", "PRP$", "WP$"}
 SINGLE = {"a", "an", "one", "each", "every", "another", "either", "neither"}
 LONGEST_EXPRESSION = 4
 
@@ -107,7 +108,7 @@ def _target(tokens: Sequence[Token], token: Token, text: str, lexicon: Lexicon, 
     if pos == "v":
         if _past_or_present(tokens, token, lemma, tag):
             return "past or present"
-        for use in frames.uses(tokens, token):
+        for use in frames.uses(tokens, token, lexicon):
             fitting = tuple(sense for sense in senses if frames.allows(sense.lemma, use))
             if fitting:
                 return Target(token.index, token.start, token.end, token.text, tag, lemma, pos, fitting, use)
@@ -128,6 +129,8 @@ def _not_a_word(tokens: Sequence[Token], token: Token, text: str, capitals: bool
     opening = token.index > 0 and tokens[token.index - 1].pos in ("PUNCT", "SPACE")
     if token.text[:1].isupper() and not (first or opening or capitals):
         return "a name"
+    if token.text[:1].isupper() and not capitals and token.tag == "NN" and _number(tokens, token)[1]:
+        return "perhaps a name"  # "Faith lost her faith"
     if len(token.text) > 1 and token.text.isupper() and not capitals:
         return "an abbreviation"
     return ""
@@ -147,6 +150,8 @@ def _verb_reason(tokens: Sequence[Token], token: Token) -> str:
         "let" in lemmas or any(child.dep in ("xcomp", "ccomp") and child.tag in ("VB", "VBG") for child in children)
     ):
         return "a half-auxiliary"
+    if token.text.lower() == "used" and token.dep == "amod":
+        return "an adjective"
     if any(child.dep == "prt" for child in children):
         return "a phrasal verb"
     if lemmas & COPULAS_WITH_LIKE and any(child.dep == "prep" and child.text.lower() == "like" for child in children):
@@ -177,7 +182,15 @@ def _perhaps_a_verb(tokens: Sequence[Token], token: Token) -> bool:
     opening = next((other for other in sentence if other.pos != "PUNCT"), token)
     if token.tag == "NN" and token.index == opening.index:
         return True
-    return not any(other.tag in ("VBZ", "VBP", "VBD", "MD") for other in sentence)
+    if token.index and tokens[token.index - 1].tag in BEFORE_NOUNS:
+        return False
+    # "Does the path end": an auxiliary alone is no verb.
+    finite = any(
+        other.tag in ("VB", "VBZ", "VBP", "VBD") and (other.pos == "VERB" or other.lemma == "be") for other in sentence
+    )
+    return not finite and not any(
+        other.dep in ("aux", "auxpass") and tokens[other.head].tag in ("VBN", "VBG") for other in sentence
+    )
 
 
 def _expression(tokens: Sequence[Token], token: Token, pos: Pos, lexicon: Lexicon) -> str:

@@ -55,6 +55,13 @@ def test_the_article_is_mended_with_the_swap_and_only_then(tools):
     assert one("A trophy fell in a hour.", tools).text == "A prize fell in a hour."  # the source's own slip
 
 
+def test_the_possessive_is_mended_with_the_swap(tools):
+    assert (
+        one("The children's dog met the doctors' sheep.", tools).text == "The kids' hound met the physicians' woolly."
+    )
+    assert one("The dogs' trophy fell.", tools, choices={"dog": "goose"}).text == "The geese's prize fell."
+
+
 def test_a_phrasal_verb_and_a_fixed_expression_stay(tools):
     assert one("He looked up the word.", tools).swaps == ()
     assert one("The grocery store closed, of course.", tools).swaps == ()
@@ -198,7 +205,7 @@ WORDS = [
 
 @hypothesis_settings(deadline=None, max_examples=25)
 @given(st.lists(st.sampled_from(WORDS), max_size=12))
-def test_a_text_is_its_swaps_and_articles_and_nothing_else(tools, words):
+def test_a_text_is_its_swaps_articles_and_possessives_and_nothing_else(tools, words):
     text = " ".join(words)
     made = one(text, tools)
     for swap in made.swaps:
@@ -206,4 +213,5 @@ def test_a_text_is_its_swaps_and_articles_and_nothing_else(tools, words):
     keep = apply(text, [Edit("context", swap.start, swap.end, swap.substitute) for swap in made.swaps]).split(" ")
     new = made.text.split(" ")
     assert len(keep) == len(new)
-    assert all(old == now or old.lower() in ("a", "an") for old, now in zip(keep, new))
+    mended = {"a", "an"}, ("'s", "'")
+    assert all(old == now or old.lower() in mended[0] or old.endswith(mended[1]) for old, now in zip(keep, new))

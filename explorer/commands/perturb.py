@@ -1,0 +1,145 @@
+"""`perturb`: nouns and verbs of texts swapped for synonyms, from a JSONL file to a JSONL file."""
+
+from __future__ import annotations
+
+import argparse
+import codecs
+import json
+import os
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from explorer.commands import common
+from explorer.errors import UsageError
+from explorer.settings import Settings
+from explorer.variants.senses import METHODS
+
+EPILOG = """A line in is a JSON object with "text", a string; all its other keys are kept. A line out adds perturbed
+and swaps: for each its start and end in the original text, original, lemma, pos, synset, definition and substitute.
+Draws are keyed by the seed and by "id" where a line has one, else by the text, never by the order of lines. A line that
+cannot be read has perturbed null and says why under "error"; the exit status is then 1."""
+SWAP_KEYS = ("start", "end", "original", "lemma", "pos", "synset", "definition", "substitute")
+
+
+def add(subparsers: Any) -> None:
+    """`perturb`."""
+    parser = common.parser(subparsers, "perturb", "swap nouns and verbs of texts for synonyms", epilog=EPILOG)
+    parser.add_argument(
+        "--in", dest="source", required=True, metavar="FILE", help="texts as JSONL; - is standard input"
+    )
+    parser.add_argument("--out", required=True, metavar="FILE", help="perturbed texts; - is standard output")
+    parser.add_argument("--pos", choices=("N", "V", "NV"), default="NV", help="nouns, verbs or both (default: both)")
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed of the draws (default: 0)")
+    parser.add_argument("--veto", action="append", default=[], metavar="WORD", help="never swap this word; repeatable")
+    parser.add_argument(
+        "--senses", choices=tuple(METHODS), default="blend", help="how senses are told apart (default: blend)"
+    )
+    parser.add_argument("--model", default="", metavar="M", help="the language model that lm, lm-choice and chat ask")
+    parser.set_defaults(run=run)
+
+
+@dataclass(slots=True)
+class Line:
+    """A line of the file in: what it holds, and why it cannot be perturbed where it cannot."""
+
+    number: int
+    fields: dict[str, Any]
+    error: str = ""
+
+
+def run(args: argparse.Namespace, settings: Settings) -> int:
+    """Perturbs every line that can be read; 1 where some could not."""
+    from explorer.resources import Resources
+    from explorer.variants import tools
+    from explorer.variants.perturb import perturb_texts
+
+    lines = _read(args.source)
+    asked = [line for line in lines if not line.error]
+    kit = tools.build(Resources(settings), args.senses, args.model)
+    began = time.monotonic()
+    made = perturb_texts(
+        [line.fields["text"] for line in asked],
+        kit,
+        pos=args.pos,
+        seed=args.seed,
+        veto=args.veto,
+        keys=[_key(line) for line in asked],
+        progress=common.ProgressLine("Perturbed") if asked else None,
+    )
+    for line, one in zip(asked, made):
+        swaps = [{key: asdict(swap)[key] for key in SWAP_KEYS} for swap in one.swaps]
+        line.fields |= {"perturbed": one.text, "swaps": swaps}
+    _write(args.out, lines)
+    seconds = time.monotonic() - began
+    failed = [line for line in lines if line.error]
+    for line in failed:
+        common.say(f"line {line.number}: {line.error}")
+    swapped = sum(len(one.swaps) for one in made)
+    common.say(f"{swapped:,} words swapped in {len(asked):,} of {len(lines):,} lines in {seconds:.1f} s")
+    if args.json and args.out != "-":
+        facts = {"lines": len(lines), "failed": len(failed), "swaps": swapped, "seconds": round(seconds, 3)}
+        common.print_json({**facts, "pos": args.pos, "seed": args.seed, "senses": args.senses})
+    return 1 if failed else 0
+
+
+def _key(line: Line) -> str:
+    from explorer.variants.perturb import text_key
+
+    named = line.fields.get("id")
+    return str(named) if isinstance(named, str | int) else text_key(line.fields["text"])
+
+
+def _read(source: str) -> list[Line]:
+    try:
+        raw = sys.stdin.buffer.read() if source == "-" else Path(source).read_bytes()
+    except OSError as error:
+        raise UsageError(f"{source} cannot be read ({error.strerror}). Give a JSONL file with --in.") from error
+    numbered = enumerate(raw.removeprefix(codecs.BOM_UTF8).split(b"\n"), start=1)
+    return [_parse(number, line) for number, line in numbered if line.strip()]
+
+
+def _parse(number: int, raw: bytes) -> Line:
+    try:
+        fields = json.loads(raw.decode("utf-8"))
+    except UnicodeDecodeError as error:
+        return Line(number, {}, f"byte {error.start} is not UTF-8; save the file as UTF-8")
+    except (ValueError, RecursionError) as error:
+        return Line(number, {}, f"not a JSON object ({error}); each line needs text")
+    if not isinstance(fields, dict):
+        return Line(number, {}, "not a JSON object; each line needs text")
+    if not isinstance(fields.get("text"), str):
+        return Line(number, fields, "text is missing or no string; each line needs text")
+    return Line(number, fields)
+
+
+def _write(out: str, lines: Sequence[Line]) -> None:
+    """All lines at once, under a temporary name first, so that a file is whole or not there."""
+    text = "".join(_as_json(line) + "\n" for line in lines)
+    if out == "-":
+        sys.stdout.write(text)
+        return
+    target = Path(out)
+    part = target.with_name(f".{target.name}.{os.getpid()}.part")
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        part.write_text(text, "utf-8", newline="\n")
+        os.replace(part, target)
+    except OSError as error:
+        raise UsageError(f"{target} cannot be written ({error.strerror}). Give another file with --out.") from error
+
+
+def _as_json(line: Line) -> str:
+    fields = dict(line.fields)
+    if line.error:
+        fields = {**({} if fields else {"line": line.number}), **fields, "perturbed": None, "swaps": []}
+        fields["error"] = line.error
+    plain = json.dumps(fields, ensure_ascii=False)
+    try:
+        plain.encode("utf-8")
+    except UnicodeEncodeError:  # an unpaired surrogate goes out as it came in, escaped
+        return json.dumps(fields)
+    return plain

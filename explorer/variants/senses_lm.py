@@ -1,0 +1,74 @@
+"""A causal language model as judge of senses: the definition it expects, or the number it would write.
+
+`choice` is the multiple-choice form of Basile et al. (2025), on whose fine-tuned model the popularity paper
+relies. `pmi` subtracts what a definition would get without the sentence: short and common ones score well anywhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from explorer.records import Request
+from explorer.scoring.model import Scorer
+from explorer.variants.senses import Occurrence
+
+
+def choice_prompt(occurrence: Occurrence) -> str:
+    """The numbered definitions and the sentence, as the fine-tuned model was asked (Basile et al. 2025)."""
+    numbered = "\n".join(f"{number}) {sense.definition}" for number, sense in enumerate(occurrence.senses, 1))
+    return (
+        f'Given the word "{occurrence.word}" in the input sentence, choose the correct meaning from the following:\n'
+        f'{numbered}\n\nGenerate only the number of the selected option. Input: "{occurrence.sentence}"'
+    )
+
+
+class PmiSense:
+    """Scores a sense by log P(definition | sentence, word) - log P(definition | word), in nats."""
+
+    name = "lm"
+
+    def __init__(self, scorer: Scorer) -> None:
+        self._scorer = scorer
+
+    def score(self, occurrences: Sequence[Occurrence]) -> list[tuple[float, ...]]:
+        def with_sentence(one: Occurrence) -> str:
+            return f'Sentence: "{one.sentence}" In this sentence, the word "{one.word}" means:'
+
+        def without(one: Occurrence) -> str:
+            return f'The word "{one.word}" means:'
+
+        here = _definitions(self._scorer, occurrences, with_sentence)
+        anywhere = _definitions(self._scorer, occurrences, without)
+        return [tuple(x - y for x, y in zip(row, base)) for row, base in zip(here, anywhere)]
+
+
+class ChoiceSense:
+    """Scores a sense by the log-probability, in nats, that its number follows the multiple-choice prompt."""
+
+    name = "lm-choice"
+
+    def __init__(self, scorer: Scorer) -> None:
+        self._scorer = scorer
+
+    def score(self, occurrences: Sequence[Occurrence]) -> list[tuple[float, ...]]:
+        rows = [
+            [Request(str(i), k, f"{choice_prompt(one)}\nAnswer:", f" {k + 1}", "label") for k in range(len(one.senses))]
+            for i, one in enumerate(occurrences)
+        ]
+        return _sums(self._scorer, rows)
+
+
+def _definitions(
+    scorer: Scorer, occurrences: Sequence[Occurrence], context: Callable[[Occurrence], str]
+) -> list[tuple[float, ...]]:
+    rows = [
+        [Request(str(i), k, context(one), f" {sense.definition}") for k, sense in enumerate(one.senses)]
+        for i, one in enumerate(occurrences)
+    ]
+    return _sums(scorer, rows)
+
+
+def _sums(scorer: Scorer, rows: Sequence[Sequence[Request]]) -> list[tuple[float, ...]]:
+    """All rows scored in one call, so that the scorer can batch them."""
+    scores = iter(scorer.score([request for row in rows for request in row]))
+    return [tuple(next(scores).sum for _ in row) for row in rows]
