@@ -109,9 +109,10 @@ def finding_rows(analysis: Analysis) -> list[dict[str, Any]]:
     for bucket, ratio in zip(analysis.buckets, analysis.repeated.ratio):
         name = str(bucket.bucket)
         empty = "" if bucket.n else "no concept is left in this bucket"
+        undefined = "no repeated id is expected here" if math.isnan(ratio) else ""
         where = {"mean_count": bucket.mean_count, "low": bucket.low, "high": bucket.high} if bucket.n else None
         rows.append(row("bucket_accuracy", name, bucket.accuracy, n=bucket.n, detail=where, reason=empty))
         for finding, value in (("bucket_jaccard", bucket.jaccard), ("bucket_levenshtein", bucket.levenshtein)):
             rows.append(row(finding, name, value, n=bucket.n, reason="no wrong id" if math.isnan(value) else ""))
-        rows.append(row("bucket_repeated_ratio", name, ratio, n=bucket.n))
+        rows.append(row("bucket_repeated_ratio", name, ratio, n=bucket.n, reason=undefined))
     return rows

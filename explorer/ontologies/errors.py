@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import heapq
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+
+from explorer.records import Concept
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +59,16 @@ def summarize(wrong: Sequence[Nearness]) -> ErrorPattern:
         jaccard=math.fsum(overlaps) / len(overlaps) if overlaps else math.nan,
         levenshtein=math.fsum(distances) / len(distances) if distances else math.nan,
     )
+
+
+def nearest(gold: Concept, concepts: Sequence[Concept], n: int = 10) -> list[tuple[Concept, Nearness]]:
+    """The `n` other concepts whose ids are fewest edits from the gold one; of equals those that share more words."""
+    found = [
+        (other, Nearness(jaccard(gold.label, other.label), levenshtein(gold.id, other.id)))
+        for other in concepts
+        if other.id != gold.id
+    ]
+    return heapq.nsmallest(n, found, key=lambda pair: (pair[1].levenshtein, -pair[1].jaccard))
 
 
 def jaccard(one: str, other: str) -> float:

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from explorer.ontologies.errors import NO_ID, jaccard, levenshtein, nearness, summarize
+from explorer.ontologies.errors import NO_ID, jaccard, levenshtein, nearest, nearness, summarize
+from explorer.records import Concept
 
 LABELS = {"T:0003179": "heart valve morphogenesis", "T:0061384": "heart trabecula morphogenesis", "T:0060219": "eye"}
 texts = st.text(alphabet="GO:0123", max_size=12)
@@ -61,3 +62,11 @@ def test_a_summary_of_nothing_is_undefined():
     assert math.isnan(summarize([]).jaccard)
     assert math.isnan(summarize([NO_ID]).levenshtein)
     assert math.isnan(summarize([]).unknown_share)
+
+
+def test_the_nearest_concepts_are_fewest_edits_away_then_share_words():
+    gold = Concept("T:0001", "blue cup")
+    others = [Concept("T:0002", "mug"), Concept("T:9999", "blue cup"), Concept("T:0003", "red cup"), gold]
+    found = nearest(gold, others, n=3)
+    assert [concept.id for concept, _ in found] == ["T:0003", "T:0002", "T:9999"]
+    assert [near.levenshtein for _, near in found] == [1, 1, 4]
