@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from explorer.errors import UsageError
-from explorer.popularity.ngrams import Initial, Ngram, TextNgrams
+from explorer.popularity.ngrams import Initial, Ngram, TextNgrams, covering
 from explorer.records import Count
 
 FINDING = "popularity_edge"  # the finding under which a run stores its edges, `part` 1 to 9
@@ -149,6 +149,15 @@ def ips(text: TextNgrams, counts: Mapping[Ngram, Count], edges: Edges) -> IPS:
         reason = f"{unknown} of {len(values)} counts could not be had: {missing.reason}"
         return IPS(math.nan, len(values), unknown, reason)
     return IPS(float(popularity(values, edges).mean()), len(values))
+
+
+def token_popularity(text: TextNgrams, counts: Mapping[Ngram, Count], edges: Edges) -> tuple[float, ...]:
+    """For each token of the running text the mean popularity of the n-grams that cover it, between 1 and 10.
+
+    nan where a covering count is unknown, or the text is too short to have n-grams.
+    """
+    rated = [popularity([counts[each].count for each in covering(text, i)], edges) for i in range(len(text.ids))]
+    return tuple(float(each.mean()) if each.size else math.nan for each in rated)
 
 
 def relative_difference(scores: Sequence[IPS], correct: int) -> tuple[float, str]:

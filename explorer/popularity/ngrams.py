@@ -64,6 +64,12 @@ def of_texts(
     return found
 
 
+def covering(text: TextNgrams, place: int) -> list[Ngram]:
+    """The n-grams of the running text that cover the token at `place`, from left to right."""
+    last = len(text.ids) - text.n
+    return [text.ids[start : start + text.n] for start in range(max(0, place - text.n + 1), min(place, last) + 1)]
+
+
 def count(counter: Counter, texts: Sequence[TextNgrams], progress: Progress | None = None) -> dict[Ngram, Count]:
     """A Count for every distinct n-gram of all texts, each asked once."""
     wanted = list(dict.fromkeys(ngram for text in texts for ngram in text.ngrams))

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from explorer.errors import UsageError
-from explorer.popularity.ips import IPS, Edges, decile_edges, ips, popularity, relative_difference
+from explorer.popularity.ips import IPS, Edges, decile_edges, ips, popularity, relative_difference, token_popularity
 from explorer.popularity.ngrams import TextNgrams
 from explorer.records import Count
 
@@ -110,6 +110,18 @@ def test_an_unknown_count_leaves_the_ips_undefined():
     assert math.isnan(found.value)
     assert (found.ngrams, found.unknown) == (2, 1)
     assert found.reason == "1 of 2 counts could not be had: the service was away"
+
+
+def test_a_token_is_as_popular_as_the_ngrams_over_it():
+    # 2-grams (0, 1), (1, 0), (0, 1) of the tokens 0 1 0 1, with counts 95 and 15: popularity 10 and 2
+    counts = {(0, 1): Count("x", (0, 1), 95), (1, 0): Count("x", (1, 0), 15)}
+    found = TextNgrams(2, (0, 1, 0, 1), ((0, 1), (1, 0)), (0, 1), 2)
+    made = edges(*range(0, 101, 10))
+    assert token_popularity(found, counts, made) == (10, (10 + 2) / 2, (2 + 10) / 2, 10)
+    counts[1, 0] = Count("x", (1, 0), math.nan, reason="away")
+    assert [math.isnan(each) for each in token_popularity(found, counts, made)] == [False, True, True, False]
+    short = TextNgrams(7, (1, 2), (), (), 0, "too short")
+    assert all(math.isnan(each) for each in token_popularity(short, {}, made))
 
 
 def test_unknown_counts_make_no_edges_and_are_counted():

@@ -78,6 +78,15 @@ def test_the_bare_form_adds_only_what_it_has_of_its_own():
     assert both.bare_from == 3
 
 
+def test_a_token_is_covered_by_up_to_n_ngrams():
+    [text] = ngrams.of_texts(Words(), ["a b c d e"], n=3)
+    assert ngrams.covering(text, 0) == [(0, 1, 2)]
+    assert ngrams.covering(text, 2) == [(0, 1, 2), (1, 2, 3), (2, 3, 4)]
+    assert ngrams.covering(text, 4) == [(2, 3, 4)]
+    [short] = ngrams.of_texts(Words(), ["a b"], n=3)
+    assert ngrams.covering(short, 0) == []
+
+
 def test_counting_asks_each_ngram_of_all_texts_once():
     words = Words({"the cat": 3})
     found = ngrams.of_texts(words, ["the cat sat", "the cat ran"], n=2)
