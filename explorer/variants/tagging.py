@@ -68,12 +68,20 @@ class SpacyTagger:
 
     def tag(self, texts: Iterable[str]) -> Iterator[tuple[Token, ...]]:
         """The tokens of each text, white space left out."""
+        originals = list(texts)
+        for text in originals:
+            if len(text) > self._nlp.max_length:
+                raise LexiconError(
+                    f"A text has {len(text):,} characters, more than the tagger takes ({self._nlp.max_length:,}). Cut it."
+                )
+        # spaCy refuses unpaired surrogates; a sign in the place of each keeps every other character where it is.
+        plain = [text.encode("utf-8", "replace").decode() for text in originals]
         with self._lock:
-            docs = list(self._nlp.pipe(texts, batch_size=BATCH))
-        return (tuple(_tokens(doc)) for doc in docs)
+            docs = list(self._nlp.pipe(plain, batch_size=BATCH))
+        return (tuple(_tokens(doc, text)) for doc, text in zip(docs, originals))
 
 
-def _tokens(doc) -> Iterator[Token]:
+def _tokens(doc, text: str) -> Iterator[Token]:
     kept = [token for token in doc if not token.is_space]
     places = {token.i: place for place, token in enumerate(kept)}
     sentence = -1
@@ -82,7 +90,7 @@ def _tokens(doc) -> Iterator[Token]:
         sentence += bool(starts)
         yield Token(
             index=places[token.i],
-            text=token.text,
+            text=text[token.idx : token.idx + len(token.text)],
             start=token.idx,
             end=token.idx + len(token.text),
             tag=token.tag_,

@@ -119,21 +119,19 @@ class WordNet:
         self._lock = threading.Lock()
         self._senses: dict[tuple[str, str], tuple[Sense, ...]] = {}
         self._related: dict[str, tuple[str, ...]] = {}
-        self._has: dict[str, bool] = {}
+        self._names = frozenset(self._reader.all_lemma_names())
 
     def senses(self, lemma: str, pos: Pos) -> tuple[Sense, ...]:
         key = (lemma.lower(), pos)
+        if not self.has(lemma):
+            return ()
         if key not in self._senses:
             with self._lock:
                 self._senses[key] = tuple(self._read_senses(*key))
         return self._senses[key]
 
     def has(self, expression: str) -> bool:
-        key = expression.lower()
-        if key not in self._has:
-            with self._lock:
-                self._has[key] = any(lemma.name().lower() == key for lemma in self._reader.lemmas(key))
-        return self._has[key]
+        return expression.lower() in self._names
 
     def related(self, synset: str) -> tuple[str, ...]:
         if synset not in self._related:

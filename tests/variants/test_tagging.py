@@ -1,3 +1,6 @@
+import pytest
+
+from explorer.errors import LexiconError
 from explorer.variants.tagging import load_tagger
 
 
@@ -22,3 +25,15 @@ def test_texts_come_back_in_order_whatever_stands_beside_them(tagger):
 
 def test_the_tagger_is_loaded_once():
     assert load_tagger() is load_tagger()
+
+
+def test_an_unpaired_surrogate_moves_nothing(tagger):
+    text = "The \ud800 doctor sings."
+    (tokens,) = tagger.tag([text])
+    assert all(text[token.start : token.end] == token.text for token in tokens)
+    assert "doctor" in {token.lemma for token in tokens}
+
+
+def test_a_text_beyond_the_taggers_length_is_refused(tagger):
+    with pytest.raises(LexiconError, match="1,000,001 characters"):
+        tagger.tag(["a" * 1_000_001])

@@ -1,0 +1,84 @@
+"""Writes data/swap_annotations.jsonl: every swap made in our test sentences, to be judged by someone else.
+
+    python tests/variants/annotate_swaps.py
+
+A row holds the sentence, what became of it, one of its swaps, and an empty verdict. The judge writes "grammatical" or
+"ungrammatical" for that swap under "verdict", and for the latter why under "reason". Verdicts already given are kept
+for as long as sentence and swap stay the same.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+DATA = Path(__file__).parent / "data"
+SENTENCES, ANNOTATIONS = DATA / "swap_sentences.jsonl", DATA / "swap_annotations.jsonl"
+SEED = 0
+
+
+def read(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines()] if path.exists() else []
+
+
+def perturbed(kit: Any) -> list[tuple[dict[str, Any], Any]]:
+    """Each test sentence with what perturbing makes of it."""
+    from explorer.variants.perturb import perturb_texts
+
+    rows = read(SENTENCES)
+    made = perturb_texts([row["text"] for row in rows], kit, keys=[row["id"] for row in rows], seed=SEED)
+    return list(zip(rows, made))
+
+
+def swaps(kit: Any) -> list[dict[str, Any]]:
+    """A row a swap, in the order of the sentences."""
+    return [
+        {
+            "id": row["id"],
+            "kind": row["kind"],
+            "text": row["text"],
+            "perturbed": made.text,
+            "start": swap.start,
+            "original": swap.original,
+            "substitute": swap.substitute,
+        }
+        for row, made in perturbed(kit)
+        for swap in made.swaps
+    ]
+
+
+def key(row: dict[str, Any]) -> tuple[Any, ...]:
+    return row["id"], row["text"], row["start"], row["substitute"]
+
+
+def coverage(kit: Any) -> tuple[int, int]:
+    """How many words were swapped, and how many stayed although their sense has another word or our rules held back.
+
+    Names, auxiliaries, phrasal verbs, parts of fixed expressions and words without a synonym are not swappable.
+    """
+    held = ("no fitting synonym", "perhaps a ", "past or present", "no sense that is used")
+    found = [made for _, made in perturbed(kit)]
+    stayed = sum(reason.startswith(held) for made in found for _, reason in made.left)
+    return sum(len(made.swaps) for made in found), stayed
+
+
+def main() -> None:
+    from explorer import settings
+    from explorer.resources import Resources
+    from explorer.variants import tools
+
+    kit = tools.build(Resources(settings.read()))
+    given = {key(row): (row["verdict"], row["reason"]) for row in read(ANNOTATIONS)}
+    rows = [
+        {**row, "verdict": given.get(key(row), ("", ""))[0], "reason": given.get(key(row), ("", ""))[1]}
+        for row in swaps(kit)
+    ]
+    ANNOTATIONS.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), "utf-8")
+    made, stayed = coverage(kit)
+    open_rows = sum(not row["verdict"] for row in rows)
+    print(f"{len(rows)} swaps, {open_rows} not yet judged; {made / (made + stayed):.0%} of swappable words swapped")
+
+
+if __name__ == "__main__":
+    main()
