@@ -634,6 +634,7 @@ def llama_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     parameters = xllamacpp.CommonParams()
     parameters.model.path = str(path)
     parameters.n_ctx = 1024
+    parameters.cpuparams.n_threads = 1
     parameters.n_parallel = 2
     parameters.model_alias = {"gemma"}
     server = xllamacpp.Server(parameters)
@@ -656,7 +657,7 @@ def test_llama_cpps_server_completes_chats_and_says_no_in_plain_words(llama_serv
     talk = Request("b", 0, "Hi", conversation=(("user", "Say hello."),))
     assert endpoint.generate([talk], max_new_tokens=4)[0].token_ids
 
-    long = Request("c", 0, "word " * 3_000)
+    long = Request("c", 0, "word " * 1_000)
     gap, answer = endpoint.generate([long, asked[0]], max_new_tokens=4)
     assert "exceeds the available context size" in gap.reason and answer.text
 
