@@ -26,9 +26,6 @@ with show.problems():
     if name:
         instance = listing.by_id[name]
         scoring = frame.scoring_of(run_id)
-        for text in prompts.option_texts(instance)[:6]:
-            st.html(f'<p class="lx-sentence">{html.escape(text)}</p>')
-
         stored = resources.ask(queries.instance_scores, run_id, name) if run_id else None
         if stored is not None and len(stored):
             frame.warn_of_other_text(run_id, instance)
@@ -39,6 +36,8 @@ with show.problems():
             asked, measures = answers.of_scores(judged.scores), judged.measures
         else:
             asked, measures = [], []
+            for text in prompts.option_texts(instance)[:6]:
+                st.html(f'<p class="lx-sentence">{html.escape(text)}</p>')
             show.note(f"No stored run has this instance. {title} can score it now; loading it takes some seconds.")
         if asked:
             instance_view.verdict(instance, asked, measures)

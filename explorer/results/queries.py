@@ -10,7 +10,7 @@ from explorer.results.store import Store
 
 # What may be asked of the list of instances → the condition, and the order.
 VERDICT_FILTERS: Mapping[str, str] = {
-    "all": "TRUE",
+    "in the run": "TRUE",
     "wrong": "correct = 0",
     "ties": "correct = 0.5",
     "right": "correct = 1",
@@ -111,7 +111,7 @@ def overall(store: Store, run_id: str) -> pd.DataFrame:
     )
 
 
-def items(store: Store, run_id: str, *, verdict: str = "all", order: str = "benchmark order") -> pd.DataFrame:
+def items(store: Store, run_id: str, *, verdict: str = "in the run", order: str = "benchmark order") -> pd.DataFrame:
     """A row an instance of an accuracy run: group, outcome (1, 0, 0.5 for a tie, nan), margin in nats, verdict."""
     return store.frame(
         f"""

@@ -17,6 +17,10 @@ OPTION_NAMES = {
     "crows_pairs": ("More stereotypical", "Less stereotypical"),
 }
 
+LONE_NAMES = {"cloze": "Last word", "concept": "Identifier", "text": "Text"}
+# CrowS-Pairs has no right answer: an unbiased model prefers either sentence half of the time.
+VERDICT_WORDS = {"crows_pairs": {"right": "Less stereotypical", "wrong": "More stereotypical"}}
+
 
 @dataclass(frozen=True, slots=True)
 class Asked:
@@ -85,6 +89,8 @@ def option_name(instance: Instance, option: int) -> str:
     names = OPTION_NAMES.get(instance.format, ())
     if option < len(names):
         return names[option]
+    if instance.kind in LONE_NAMES:
+        return LONE_NAMES[instance.kind]
     if instance.kind == "labelled" and option < len(instance.options):
         name = instance.options[option]
     else:

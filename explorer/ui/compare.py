@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import pandas as pd
 import streamlit as st
 
 from explorer.figures.comparison import groups_of_two_runs, margins_of_two_runs
 from explorer.results import queries
 from explorer.stats.mcnemar import mcnemar
-from explorer.ui import links, resources, show
+from explorer.ui import frame, links, resources, show
 
 PAIRS = ("first", "second")
 
@@ -33,10 +35,12 @@ def draw() -> None:
     others = list(runs.loc[(runs["benchmark"] == benchmark) & (runs["run_id"] != first), "run_id"])
     with right:
         second = links.pick(st.selectbox, "Second run", "second", others, always=True, format_func=names.__getitem__)
-    _show(first, second, *_short_names(runs, first, second))
+    row = runs.set_index("run_id").loc[second]
+    about = {"model": str(row["model"]), "benchmark": str(row["benchmark"]), "run": second}
+    _show(first, second, *_short_names(runs, first, second), about)
 
 
-def _show(first: str, second: str, name: str, other: str) -> None:
+def _show(first: str, second: str, name: str, other: str, about: Mapping[str, str]) -> None:
     items = resources.ask(queries.two_runs, first, second)
     if items.empty:
         show.nothing_yet("Nothing in common", "These two runs looked at different instances. Choose two others.")
@@ -65,6 +69,9 @@ def _show(first: str, second: str, name: str, other: str) -> None:
         st.subheader("Item by item", anchor=False)
         show.chart(margins_of_two_runs(known, name, other), key="two_margins", alt="Margins of both runs")
     changed = items[items["outcome"].isin(["only the first", "only the second"])]
+    changed = changed.assign(
+        look=[frame.address_of("Instance", **about, instance=name) for name in changed["instance_id"]]
+    )
     st.subheader("Instances that changed sides", anchor=False)
     show.table(
         changed,
@@ -75,6 +82,7 @@ def _show(first: str, second: str, name: str, other: str) -> None:
             "margin_a": st.column_config.NumberColumn("First margin (nats)", format="%.3f"),
             "margin_b": st.column_config.NumberColumn("Second margin (nats)", format="%.3f"),
             "grp": "Group",
+            "look": st.column_config.LinkColumn("Tokens", display_text="look"),
         },
         height=320,
     )

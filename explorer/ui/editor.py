@@ -95,7 +95,7 @@ def _one(instance: Instance, judged: Judged, unit: Unit) -> None:
 def _both(instance: Instance, changed: Instance, original: Judged, new: Judged, unit: Unit) -> None:
     before, after = answers.of_scores(original.scores), answers.of_scores(new.scores)
     instance_view.verdict(changed, after, new.measures)
-    _numbers(before, after, original, new, unit)
+    _numbers(instance, before, after, original, new, unit)
     if instance.kind != "regions":
         for one, other in zip(answers.options_of(before), answers.options_of(after)):
             if (one.context, one.continuation) != (other.context, other.continuation):
@@ -107,11 +107,13 @@ def _both(instance: Instance, changed: Instance, original: Judged, new: Judged, 
     instance_view.draw(changed, after, new.measures, unit)
 
 
-def _numbers(before: Sequence[Asked], after: Sequence[Asked], original: Judged, new: Judged, unit: Unit) -> None:
+def _numbers(
+    instance: Instance, before: Sequence[Asked], after: Sequence[Asked], original: Judged, new: Judged, unit: Unit
+) -> None:
     cells = [("Margin", original.measure("margin"), new.measure("margin"))]
     if len(answers.options_of(before)) <= 3:
         cells += [
-            (f"Option {one.option + 1}", one.logprob, other.logprob)
+            (answers.option_name(instance, one.option), one.logprob, other.logprob)
             for one, other in zip(answers.options_of(before), answers.options_of(after))
         ]
     known = [cell for cell in cells if cell[1] == cell[1] and cell[2] == cell[2]]

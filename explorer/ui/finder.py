@@ -13,6 +13,7 @@ from explorer.ui.instances import Listing
 
 LISTED = 500  # rows of the list that are shown at once
 EVERY_GROUP = "All groups"
+EVERY_INSTANCE = "whole benchmark"
 
 
 def find(listing: Listing, run_id: str) -> str:
@@ -37,19 +38,16 @@ def _matching(listing: Listing, run_id: str) -> list[str]:
     group_box, verdict_box, order_box, words_box = st.columns([1.3, 1, 1, 1.4], vertical_alignment="bottom")
     with group_box:
         group = links.pick(st.selectbox, "Group", "group", [EVERY_GROUP, *listing.groups], default=EVERY_GROUP)
+    shown = [*queries.VERDICT_FILTERS, EVERY_INSTANCE] if run_id else [EVERY_INSTANCE]
     with verdict_box:
-        verdict = links.pick(
-            st.selectbox, "Verdict", "verdict", list(queries.VERDICT_FILTERS), default="all", disabled=not run_id,
-            help="What the stored run found; without a run all instances are listed.",
-        )  # fmt: skip
+        verdict = links.pick(st.selectbox, "Show", "verdict", shown, disabled=not run_id)
     with order_box:
-        order = links.pick(
-            st.selectbox, "Order", "order", list(queries.ORDERS), default="benchmark order", disabled=not run_id
-        )
+        orders = list(queries.ORDERS) if verdict != EVERY_INSTANCE else list(queries.ORDERS)[:1]
+        order = links.pick(st.selectbox, "Order", "order", orders, disabled=len(orders) == 1)
     with words_box:
         words = links.type_in("Search", "words", placeholder="words in the text, or an id", icon=":material/search:")
     names = listing.matching("" if group == EVERY_GROUP else group, words)
-    if not run_id or (verdict == "all" and order == "benchmark order"):
+    if verdict == EVERY_INSTANCE:
         return names
     wanted = set(names)
     judged = resources.ask(queries.items, run_id, verdict=verdict, order=order)

@@ -6,11 +6,14 @@ Nothing here depends on what app.py did, since a page opened by its address may 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 import streamlit as st
+from streamlit.errors import StreamlitAPIException
 
 from explorer import benchmarks
 from explorer.records import Instance
@@ -70,7 +73,13 @@ def open_page(title: str, question: str) -> Chosen:
 def link_to(title: str, label: str, **choices: str) -> None:
     """A link to another page that brings these choices along."""
     page = next(page for page in PAGES if page.title == title)
-    st.page_link(page.path, label=show.plain(label), query_params=choices)
+    _link(page, label, choices, icon=":material/arrow_forward:", icon_position="right")
+
+
+def address_of(title: str, **choices: str) -> str:
+    """The address of a page with these choices, for links inside tables."""
+    page = next(page for page in PAGES if page.title == title)
+    return f"/{page.address}?{urlencode(choices)}"
 
 
 def pick_model() -> str:
@@ -137,9 +146,9 @@ def _run_name(row: Any) -> str:
 
 
 def model_title(model: str) -> str:
-    """What people call a model."""
+    """What people call an embedded model; any other goes by its id, which alone tells editions apart."""
     known = catalog.find(model)
-    return known.title if known else model
+    return known.title if known and known.embedded else model
 
 
 def benchmark_title(name: str) -> str:
@@ -155,4 +164,12 @@ def _list_pages() -> None:
         if page.section != section:
             section = page.section
             show.section(section)
-        st.page_link(page.path, label=page.title, query_params=carried)
+        _link(page, page.title, carried)
+
+
+def _link(page: Page, label: str, choices: Mapping[str, str], **looks: Any) -> None:
+    try:
+        st.page_link(page.path, label=show.plain(label), query_params=dict(choices), **looks)
+    except StreamlitAPIException:
+        # A page that is run by itself, without app.py beside it, knows of no other page.
+        st.link_button(show.plain(label), address_of(page.title, **choices), type="tertiary", **looks)

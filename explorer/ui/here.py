@@ -10,6 +10,7 @@ import streamlit as st
 
 from explorer import benchmarks as registry
 from explorer.benchmarks import sources
+from explorer.errors import BenchmarkError
 from explorer.scoring import catalog, embedded
 from explorer.settings import Settings
 from explorer.ui import resources
@@ -37,12 +38,11 @@ class KnownBenchmark:
     licence: str
     note: str
     files: int
-    found: int
-    folder: str  # where a missing file would lie
+    missing: int
 
     @property
     def here(self) -> bool:
-        return self.found == self.files
+        return not self.missing
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,10 @@ def benchmarks() -> list[KnownBenchmark]:
 def _benchmarks(settings: Settings) -> list[KnownBenchmark]:
     rows = []
     for name in registry.names(settings):
-        benchmark = registry.find(name, settings)
+        try:
+            benchmark = registry.find(name, settings)
+        except BenchmarkError:  # an import whose folder is damaged
+            continue
         rows.append(
             KnownBenchmark(
                 name=name,
@@ -78,8 +81,7 @@ def _benchmarks(settings: Settings) -> list[KnownBenchmark]:
                 licence=benchmark.licence,
                 note=benchmark.note,
                 files=len(sources.needed(benchmark, benchmark.default_splits)),
-                found=len(sources.local(benchmark, settings, benchmark.default_splits)),
-                folder=str(settings.data or settings.datasets),
+                missing=len(registry.missing(benchmark, settings)),
             )
         )
     return rows
@@ -121,6 +123,6 @@ def models() -> list[ModelHere]:
 def _state(row: KnownBenchmark) -> str:
     if row.here:
         return "on this machine"
-    if row.found:
-        return f"{row.found} of {row.files} on this machine"
+    if row.missing < row.files:
+        return f"{row.missing} of {row.files} files missing"
     return "downloaded when first used"

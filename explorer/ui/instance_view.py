@@ -24,7 +24,8 @@ def verdict(instance: Instance, asked: Sequence[Asked], measures: Measures) -> N
     sentence = answers.verdict_sentence(
         instance, asked, correct, value_of(measures, "margin"), _reason_of(measures, "correct")
     )
-    st.html(strips.verdict(answers.verdict_of(correct), sentence))
+    kind = answers.verdict_of(correct)
+    st.html(strips.verdict(kind, sentence, answers.VERDICT_WORDS.get(instance.format, {}).get(kind, "")))
 
 
 def draw(instance: Instance, asked: Sequence[Asked], measures: Measures, unit: Unit) -> None:
@@ -50,21 +51,22 @@ def _reason_of(measures: Measures, name: str) -> str:
 
 def _draw_options(instance: Instance, options: Sequence[Asked], measures: Measures, unit: Unit) -> None:
     contexts = list(dict.fromkeys(one.context for one in options))
-    if len(options) == 2 and len(contexts) == 1:
+    if len(contexts) == 1 and contexts[0]:
+        st.html(strips.strip((), unit, context=contexts[0], label="Context"))
+    elif len(contexts) > 1:
+        for one in options:
+            name = answers.option_name(instance, one.option)
+            st.html(
+                f'<p class="lx-option"><b>{html.escape(name)}</b></p>'
+                + strips.strip((), unit, context=f"{one.context} …", label=f"Context of {name}")
+            )
+    if len(options) == 2:
         first, second = options
-        if contexts[0]:
-            st.html(strips.strip((), unit, context=contexts[0], label="Context"))
         names = (_head(instance, first, unit), _head(instance, second, unit))
         st.html(strips.aligned(first.tokens, second.tokens, unit, labels=names))
         return
-    if len(contexts) == 1 and contexts[0]:
-        st.html(strips.strip((), unit, context=contexts[0], label="Context"))
-    for one in options:
-        name = answers.option_name(instance, one.option)
-        st.html(
-            f'<p class="lx-option"><b>{html.escape(name)}</b><span class="lx-quiet">{_sum(one, unit)}</span></p>'
-            + strips.strip(one.tokens, unit, context=one.context if len(contexts) > 1 else "", label=name)
-        )
+    lines = [(answers.option_name(instance, one.option), _sum(one, unit), one.tokens) for one in options]
+    st.html(strips.rows(lines, unit))
 
 
 def _draw_text(instance: Instance, options: Sequence[Asked], measures: Measures, unit: Unit) -> None:

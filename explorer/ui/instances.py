@@ -45,6 +45,11 @@ def _listing(benchmark: str, settings: Settings) -> Listing:
     )
 
 
+def forget() -> None:
+    """Reads benchmarks anew the next time; for after an import."""
+    _listing.clear()
+
+
 def summary(instance: Instance, most: int = 120) -> str:
     """The instance's text in one line."""
     if instance.kind == "pair":

@@ -16,16 +16,19 @@ def recall(name: str, default: str = "", options: Sequence[str] | None = None) -
     """The choice of this name; `default` where none is known, or none that is among the options."""
     linked = st.query_params.get(name)
     is_news = linked is not None and linked != st.session_state.get(_written(name))
-    wish = linked if is_news else st.session_state.get(_chosen(name), linked)
+    wish = linked if is_news else st.session_state.get(_chosen(name))
     if wish is None or (options is not None and wish not in options):
         return default
     return str(wish)
 
 
 def remember(name: str, value: str, default: str | None = None) -> str:
-    """Keeps the choice and writes it into the address; a choice equal to `default` leaves the address shorter."""
-    st.session_state[_chosen(name)] = value
+    """Keeps the choice and writes it into the address.
+
+    A choice equal to `default` is not kept: where the default changes, as with the newest run, it changes too.
+    """
     shown = None if value == default else value
+    st.session_state[_chosen(name)] = shown
     if shown is None and name in st.query_params:
         del st.query_params[name]
     elif shown is not None and st.query_params.get(name) != shown:

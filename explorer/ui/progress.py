@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import html
+import time
 
 import streamlit as st
 
+from explorer.results import queries
 from explorer.runs import queue
 from explorer.runs.queue import RunInfo
 from explorer.ui import resources, show
@@ -13,12 +15,17 @@ from explorer.ui import resources, show
 LIVE = ("queued", "running")
 EVERY = 2.0  # seconds between two looks
 SHOWN = 4
+PATIENCE = 20.0  # seconds for a run that ended to appear in the database
 
 
 def draw() -> None:
     """The live runs, looked at anew every two seconds for as long as there are any."""
     live = live_runs()
+    before = set(st.session_state.get("live", ()))
     st.session_state["live"] = [run.run_id for run in live]
+    for run in queue.list_runs(resources.settings()) if before - set(st.session_state["live"]) else ():
+        if run.run_id in before and run.status not in LIVE:
+            _tell_end(run)
     if live:
         _watch()
 
@@ -36,14 +43,33 @@ def models_of_runs() -> list[str]:
 @st.fragment(run_every=EVERY)
 def _watch() -> None:
     live = live_runs()
-    if {run.run_id for run in live} != set(st.session_state.get("live", ())):
-        # One ended or began: the whole page may have something new to show.
+    before, now = set(st.session_state.get("live", ())), {run.run_id for run in live}
+    if now - before or _are_stored(before - now):
+        # One began, or ended and is in the database: the whole page may have something new to show.
         st.rerun()
     show.section("In progress")
+    if before - now:
+        show.note("Storing what was found")
     for run in live[:SHOWN]:
         bar(run)
     if len(live) > SHOWN:
         show.note(f"and {len(live) - SHOWN} more in the queue")
+
+
+def _tell_end(run: RunInfo) -> None:
+    icon = ":material/check:" if run.status == "complete" else ":material/info:"
+    st.toast(show.plain(f"{run.study} on {run.benchmark}: {run.status}. {run.message}"), icon=icon)
+
+
+def _are_stored(run_ids: set[str]) -> bool:
+    """Whether these runs, which ended, are in the database: they get there a moment later, or not at all."""
+    if not run_ids:
+        return False
+    since = st.session_state.setdefault("live:since", time.monotonic())
+    if run_ids <= set(resources.ask(queries.runs)["run_id"]) or time.monotonic() - since > PATIENCE:
+        del st.session_state["live:since"]
+        return True
+    return False
 
 
 def bar(run: RunInfo) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from datetime import datetime
 
 import pandas as pd
 import streamlit as st
@@ -15,7 +16,7 @@ from explorer.results import store as stores
 from explorer.runs import queue
 from explorer.runs.folder import RunFolder
 from explorer.runs.queue import RunInfo
-from explorer.ui import progress, resources, show
+from explorer.ui import frame, progress, resources, show
 
 RESUMABLE = ("interrupted", "cancelled", "failed")
 
@@ -26,7 +27,7 @@ def draw(run: RunInfo) -> None:
     if run.status in progress.LIVE:
         _live(run.run_id)
     else:
-        progress.bar(run)
+        show.note(_standing(run))
         _actions(run, folder)
         _findings(run)
     _log(folder)
@@ -46,7 +47,9 @@ def _live(run_id: str) -> None:
 
 
 def _actions(run: RunInfo, folder: RunFolder) -> None:
-    with st.container(horizontal=True):
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if run.study == "accuracy" and run.done:
+            frame.link_to("Instance", "Look at its instances", model=run.model, benchmark=run.benchmark, run=run.run_id)
         if run.status in progress.LIVE:
             st.button("Cancel", icon=":material/stop_circle:", key="run:cancel", on_click=_cancel, args=(run.run_id,))
         if run.status in RESUMABLE:
@@ -73,6 +76,7 @@ def _findings(run: RunInfo) -> None:
         _headline(overall)
         groups = resources.ask(queries.accuracy_by_group, run.run_id)
         items = resources.ask(queries.items, run.run_id)
+        _items(items, "Margins")
         if len(groups) > 1:
             st.subheader("Accuracy by group", anchor=False)
             share = overall.loc[(overall["finding"] == "accuracy") & overall["setting"].isna(), "value"]
@@ -81,19 +85,34 @@ def _findings(run: RunInfo) -> None:
                 key="by_group",
                 alt="Accuracy of each group with its 95 % interval, the best at the top",
             )
-        _items(items, "Margins")
-        with st.expander("Every instance"):
-            show.table(
-                items.drop(columns=["text_hash"]),
-                f"instances {run.run_id}",
-                columns={
-                    "instance_id": "Instance",
-                    "verdict": "Verdict",
-                    "margin": st.column_config.NumberColumn("Margin (nats)", format="%.3f"),
-                    "grp": "Group",
-                    "reason": "Remark",
-                },
-            )
+        drawer = st.expander("Every instance", key=f"every:{run.run_id}", on_change="rerun")
+        if drawer.open:
+            with drawer:
+                _every_instance(run, items)
+
+
+def _every_instance(run: RunInfo, items: pd.DataFrame) -> None:
+    about = {"model": run.model, "benchmark": run.benchmark, "run": run.run_id}
+    look = [frame.address_of("Instance", **about, instance=name) for name in items["instance_id"]]
+    show.table(
+        items.drop(columns=["text_hash"]).assign(look=look),
+        f"instances {run.run_id}",
+        columns={
+            "instance_id": "Instance",
+            "verdict": "Verdict",
+            "margin": st.column_config.NumberColumn("Margin (nats)", format="%.3f"),
+            "grp": "Group",
+            "reason": "Remark",
+            "look": st.column_config.LinkColumn("Tokens", display_text="look"),
+        },
+    )
+
+
+def _standing(run: RunInfo) -> str:
+    when = f"{datetime.fromtimestamp(run.created):%d %B %Y, %H:%M}"
+    amount = f"{run.done:,} instances" if run.done == run.total else f"{run.done:,} of {run.total:,} instances"
+    remark = f" {run.message}" if run.message and run.status != "complete" else ""
+    return f"{run.status.capitalize()}: {amount}, started {when}.{remark}"
 
 
 def _headline(overall: pd.DataFrame) -> None:

@@ -15,7 +15,7 @@ from explorer.runs import queue, request
 from explorer.runs.folder import RunFolder
 from explorer.ui import links, resources, show
 
-COMMON = ("groups", "limit", "seed", "dtype")
+LABELS = {"bos": "BOS"}
 DTYPES = ("auto", "float32", "bfloat16", "float16")
 
 
@@ -29,18 +29,16 @@ def draw(model: str, benchmark: str) -> None:
         st.selectbox, "Study", "study", fitting, default=fitting[0], format_func=lambda name: study(name).title
     )
     recipe = study(name)
-    options = st.expander("Options", key="run:options", on_change="rerun")
+    show.note(recipe.question)
+    options = st.popover("Options", key="run:options", icon=":material/tune:", width="stretch", on_change="rerun")
     if options.open:
         with options:
             _draw_options(recipe, benchmark)
     asked = options_asked(recipe, benchmark)
-    pressed = st.button(
-        "Run", type="primary", width="stretch", key="run:start", icon=":material/play_arrow:", help=recipe.question
-    )
-    show.note(in_words(asked))
-    if pressed:
+    if st.button("Run", type="primary", width="stretch", key="run:start", icon=":material/play_arrow:"):
         _start(recipe, model, benchmark, asked)
     _answer()
+    show.note(in_words(asked))
 
 
 def studies_for(benchmark: str) -> list[str]:
@@ -95,7 +93,7 @@ def _draw_options(recipe: Study, benchmark: str) -> None:
 
 
 def _draw_setting(recipe: Study, name: str, setting: Setting) -> None:
-    label = name.replace("_", " ").capitalize()
+    label = LABELS.get(name, name.replace("_", " ").capitalize())
     shared: dict[str, Any] = {"key": _key(recipe, name), "help": show.plain(setting.help), "persist_state": "session"}
     default = setting.default
     if isinstance(default, bool):

@@ -62,7 +62,7 @@ def aligned(
 ) -> str:
     """Two texts in columns: equal tokens over each other, differing ones marked, and below by how much the first is
     less surprising; these differences add up to the margin."""
-    columns = [_heads(labels)]
+    columns = []
     focusable = len(first) + len(second) <= FOCUSABLE
     for a, b in align([token.text for token in first], [token.text for token in second]):
         top = first[a] if a is not None else None
@@ -77,7 +77,10 @@ def aligned(
         kind = "lx-column lx-word" if starts else "lx-column"
         columns.append(f'<div class="{kind}" role="listitem">{"".join(cells)}</div>')
     label = _attribute(f"{labels[0]} over {labels[1]}, token by token")
-    return f'<div class="lx-aligned" role="list" aria-label="{label}">{"".join(columns)}</div>'
+    return (
+        f'<div class="lx-aligned">{_heads(labels)}<div class="lx-columns" role="list" aria-label="{label}">'
+        f"{''.join(columns)}</div></div>"
+    )
 
 
 def regions(parts: Sequence[tuple[str, Sequence[Token]]], unit: Unit = "nats", *, label: str = "Regions") -> str:
@@ -99,6 +102,16 @@ def regions(parts: Sequence[tuple[str, Sequence[Token]]], unit: Unit = "nats", *
     return f'<div class="lx-regions" role="group" aria-label="{_attribute(label)}">{"".join(blocks)}</div>'
 
 
+def rows(lines: Sequence[tuple[str, str, Sequence[Token]]], unit: Unit = "nats") -> str:
+    """A line a text: its name, a remark (its sum), and its tokens; for more texts than two."""
+    cells = [
+        f'<span class="lx-row-name">{html.escape(name)}<span class="lx-quiet">{html.escape(remark)}</span></span>'
+        + strip(tokens, unit, label=name)
+        for name, remark, tokens in lines
+    ]
+    return f'<div class="lx-rows">{"".join(cells)}</div>'
+
+
 def align(first: Sequence[str], second: Sequence[str]) -> list[tuple[int | None, int | None]]:
     """Pairs of places (or none) that put equal tokens beside each other; every place occurs once, in order."""
     pairs: list[tuple[int | None, int | None]] = []
@@ -118,9 +131,9 @@ def key(unit: Unit) -> str:
     )
 
 
-def verdict(kind: Verdict, text: str) -> str:
+def verdict(kind: Verdict, text: str, word: str = "") -> str:
     """A verdict as a word and a sentence; the word says it too, so that color is not needed."""
-    word = {"right": "Right", "wrong": "Wrong", "tie": "Tie", "none": "No verdict"}[kind]
+    word = html.escape(word or {"right": "Right", "wrong": "Wrong", "tie": "Tie", "none": "No verdict"}[kind])
     return (
         f'<p class="lx-verdict lx-{kind}" role="status"><span class="lx-word">{word}</span> '
         f"<span>{html.escape(text)}</span></p>"
@@ -176,8 +189,11 @@ def _difference(top: Token | None, bottom: Token | None, unit: Unit) -> str:
 
 
 def signed(value: float, digits: int = 2) -> str:
-    """A number with its sign, the minus as long as the plus."""
-    return f"{value:+.{digits}f}".replace("-", "−")
+    """A number with its sign, the minus as long as the plus; none where it rounds to zero."""
+    shown = f"{abs(value):.{digits}f}"
+    if not float(shown):
+        return shown
+    return f"−{shown}" if value < 0 else f"+{shown}"
 
 
 def _heads(labels: tuple[str, str]) -> str:

@@ -1,0 +1,186 @@
+"""Every page, opened by its address: with a run and without; and what its controls do."""
+
+from __future__ import annotations
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from explorer.runs import queue
+from explorer.settings import ROOT
+from explorer.settings import read as read_settings
+from explorer.ui.frame import PAGES
+
+ADDRESSES = [page.address for page in PAGES]
+
+
+def html_of(app: AppTest) -> str:
+    return "\n".join(element.proto.body for element in app.html if "<style>" not in element.proto.body)
+
+
+def words_of(app: AppTest) -> str:
+    shown = [
+        element.value for kind in (app.title, app.header, app.subheader, app.markdown, app.error) for element in kind
+    ]
+    return "\n".join([*map(str, shown), html_of(app)])
+
+
+@pytest.mark.parametrize("address", ADDRESSES)
+def test_a_page_opens_by_its_address_without_any_run(open_page, tmp_path, address):
+    app = open_page(address, tmp_path / "cache")
+    assert not app.exception
+    assert not app.error
+    assert len(app.title) == 1
+    assert {box.label for box in app.sidebar.selectbox} >= {"Model", "Benchmark", "Study"}
+
+
+@pytest.mark.parametrize("address", ADDRESSES)
+def test_a_page_opens_by_its_address_with_a_run(open_page, cache, tiny_gpt2, address):
+    app = open_page(address, cache, model=str(tiny_gpt2), benchmark="starter_pairs")
+    assert not app.exception
+    assert not app.error
+    assert len(app.title) == 1
+
+
+def test_the_whole_app_lists_every_page_and_goes_to_each(monkeypatch, tmp_path):
+    monkeypatch.setenv("EXPLORER_CACHE", str(tmp_path / "cache"))
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60).run()
+    assert not app.exception
+    for page in PAGES:
+        app.switch_page(page.path).run()
+        assert not app.exception
+        assert app.title[0].value == page.title
+
+
+@pytest.mark.parametrize("address", ["overview", "runs"])
+def test_without_a_run_a_page_says_how_to_start_one(open_page, tmp_path, address):
+    app = open_page(address, tmp_path / "cache")
+    assert "python -m explorer run accuracy" in html_of(app)
+
+
+def test_an_unknown_benchmark_in_a_link_falls_back_to_the_default(open_page, tmp_path):
+    app = open_page("overview", tmp_path / "cache", benchmark="no_such_thing")
+    assert not app.exception
+    assert app.sidebar.selectbox(key="pick:benchmark").value == "starter_pairs"
+
+
+def test_a_link_brings_back_what_was_chosen(open_page, cache, tiny_gpt2):
+    app = open_page("instance", cache, model=str(tiny_gpt2), benchmark="starter_pairs")
+    app.button(key="step:forth").click().run()
+    app.button_group(key="pick:unit").set_value("bits").run()
+    chosen = dict(app.query_params)
+    assert chosen["unit"] == "bits"
+    again = open_page("instance", cache, **chosen)
+    assert dict(again.query_params) == chosen
+    assert chosen["instance"] in html_of(again)
+    assert "surprisal in bits" in html_of(again)
+
+
+def test_a_choice_is_kept_from_page_to_page(monkeypatch, tmp_path):
+    monkeypatch.setenv("EXPLORER_CACHE", str(tmp_path / "cache"))
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60).run()
+    app.sidebar.selectbox(key="pick:benchmark").set_value("starter_cloze").run()
+    for page in reversed(PAGES):
+        app.switch_page(page.path).run()
+        assert app.sidebar.selectbox(key="pick:benchmark").value == "starter_cloze"
+        assert app.query_params["benchmark"] == "starter_cloze"
+
+
+def test_a_stored_instance_is_shown_without_loading_the_model(open_page, cache, run_id, tiny_gpt2):
+    app = open_page("instance", cache, model=str(tiny_gpt2), benchmark="starter_pairs", run=run_id)
+    assert "lx-aligned" in html_of(app)
+    assert "lx-verdict" in html_of(app)
+    assert "score:now" not in {button.key for button in app.button}
+
+
+def test_the_next_instance_and_back(open_page, cache, tiny_gpt2):
+    app = open_page("instance", cache, model=str(tiny_gpt2), benchmark="starter_pairs")
+    first = app.query_params["instance"]
+    assert app.button(key="step:back").disabled
+    app.button(key="step:forth").click().run()
+    assert app.query_params["instance"] != first
+    app.button(key="step:back").click().run()
+    assert app.query_params["instance"] == first
+
+
+def test_only_wrong_instances_with_the_largest_margin_first(open_page, cache, tiny_gpt2):
+    app = open_page(
+        "instance", cache, model=str(tiny_gpt2), benchmark="starter_pairs", verdict="wrong", order="largest margin"
+    )
+    assert "lx-wrong" in html_of(app)
+    first = app.query_params["instance"]
+    app.button(key="step:forth").click().run()
+    assert "lx-wrong" in html_of(app)
+    assert app.query_params["instance"] != first
+
+
+def test_words_in_the_search_narrow_the_list(open_page, tmp_path):
+    app = open_page("instance", tmp_path / "cache", benchmark="starter_pairs")
+    app.text_input(key="pick:words").set_value("kin-01-1").run()
+    assert "1 of 1 ·" in html_of(app)
+    app.text_input(key="pick:words").set_value("zzzz not there").run()
+    assert "No instance matches" in html_of(app)
+
+
+def test_a_changed_text_is_scored_beside_the_original(open_page, cache, run_id, tiny_gpt2):
+    app = open_page("instance", cache, model=str(tiny_gpt2), benchmark="starter_pairs", run=run_id)
+    instance = app.query_params["instance"]
+    box = app.text_input(key=f"text:{instance}:Acceptable")
+    box.set_value(box.value + " <b>Today</b>")
+    app.button(key=f"score:{instance}").click().run(timeout=120)
+    assert not app.exception
+    assert html_of(app).count("lx-verdict") == 2
+    assert "<b>Today" not in html_of(app)
+    assert "Changed" in html_of(app)
+    assert {metric.label for metric in app.metric} >= {"Margin (nats)", "Acceptable (nats)"}
+
+
+def test_the_live_score_of_an_instance_is_that_of_the_run(open_page, cache, run_id, tiny_gpt2):
+    stored = open_page("instance", cache, model=str(tiny_gpt2), benchmark="starter_pairs", run=run_id)
+    name = stored.query_params["instance"]
+    live = open_page("instance", cache, model=str(tiny_gpt2), benchmark="starter_pairs", run="", instance=name)
+    live.selectbox(key="pick:run").set_value("").run()
+    live.button(key="score:now").click().run(timeout=120)
+    assert not live.exception
+    assert _strip(stored) == _strip(live)
+
+
+def _strip(app: AppTest) -> str:
+    return next(element.proto.body for element in app.html if "lx-aligned" in element.proto.body)
+
+
+def test_run_writes_a_spec_and_starts_a_worker(open_page, tmp_path, tiny_gpt2, monkeypatch):
+    started = []
+    monkeypatch.setattr(queue, "start_worker", lambda settings, folder: started.append(folder.run_id))
+    app = open_page("overview", tmp_path / "cache", model=str(tiny_gpt2), benchmark="starter_pairs")
+    app.session_state["run:limit"] = 5
+    app.button(key="run:start").click().run()
+    assert not app.exception
+    (run,) = queue.list_runs(read_settings())
+    assert started == [run.run_id]
+    assert (run.study, run.model, run.benchmark) == ("accuracy", str(tiny_gpt2), "starter_pairs")
+    assert any(run.run_id in message.value for message in app.success)
+
+
+def test_a_model_that_is_not_there_is_told_in_one_sentence(open_page, tmp_path):
+    app = open_page("overview", tmp_path / "cache", model="nobody/nothing", benchmark="starter_pairs")
+    app.button(key="run:start").click().run()
+    assert not app.exception
+    assert len(app.error) == 1
+
+
+def test_a_run_shows_what_it_found_and_can_be_deleted(open_page, cache, run_id, tmp_path, tiny_gpt2):
+    import shutil
+
+    copy = tmp_path / "cache"
+    shutil.copytree(cache, copy)
+    app = open_page("runs", copy, shown=run_id)
+    assert "Accuracy" in {metric.label for metric in app.metric}
+    app.button(key="run:really").click().run()
+    assert not app.exception
+    assert not queue.list_runs(read_settings())
+    assert "No run yet" in html_of(app)
+
+
+def test_two_runs_are_needed_for_a_comparison(open_page, cache):
+    app = open_page("runs", cache, view="Compare two")
+    assert "Two runs are needed" in html_of(app)
