@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from explorer.runs.folder import RunFolder
     from explorer.scoring.hf import HFModel
     from explorer.scoring.model import Encoder, Generator, Scorer
+    from explorer.similarity.bertscore import BertScore
 
 Progress = Callable[[str, int, int], None]  # what is being prepared, done, in all
 
@@ -99,6 +100,12 @@ class Resources:
         from explorer.variants import tagging
 
         return self.once(("tagger",), tagging.load_tagger)
+
+    def bertscore(self, encoder: str) -> BertScore:
+        """BERTScore over the encoder of this name."""
+        from explorer.similarity import bertscore
+
+        return self.once(("bertscore", encoder), lambda: bertscore.load(self.settings, encoder))
 
     def store(self) -> Store:
         """The database's newest generation; the caller closes it."""

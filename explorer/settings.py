@@ -19,6 +19,7 @@ class Settings:
     cache: Path
     data: Path | None = None  # a folder laid out as docs/DATA.md says, or none
     api_key: str = field(default="", repr=False)  # for OpenAI-compatible endpoints; never written anywhere
+    openai_key: str = field(default="", repr=False)  # for api.openai.com alone
     google_key: str = field(default="", repr=False)  # for web counts of one's own; never written anywhere
     google_engine: str = ""  # id of a Programmable Search Engine
     infinigram_url: str = INFINIGRAM
@@ -72,7 +73,8 @@ def read(cache: str | Path | None = None, data: str | Path | None = None) -> Set
     return Settings(
         cache=where.expanduser().resolve(),
         data=Path(folder).expanduser().resolve() if folder else None,
-        api_key=env.get("EXPLORER_API_KEY") or env.get("OPENAI_API_KEY") or "",
+        api_key=env.get("EXPLORER_API_KEY") or "",
+        openai_key=env.get("OPENAI_API_KEY") or "",
         google_key=env.get("EXPLORER_GOOGLE_KEY") or "",
         google_engine=env.get("EXPLORER_GOOGLE_ENGINE") or "",
         infinigram_url=env.get("EXPLORER_INFINIGRAM_URL") or INFINIGRAM,

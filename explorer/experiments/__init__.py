@@ -11,6 +11,7 @@ from explorer.experiments.study import Study
 STUDIES = {
     "accuracy": "explorer.experiments.accuracy",
     "popularity": "explorer.experiments.popularity",
+    "perturbation": "explorer.experiments.perturbation",
 }
 
 

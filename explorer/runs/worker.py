@@ -37,8 +37,10 @@ PACKAGES = (
     "nltk",
     "spacy",
     "infini-gram",
+    "scipy",
     "scikit-learn",
     "statsmodels",
+    "glmm",
 )
 
 Say = Callable[[str], None]

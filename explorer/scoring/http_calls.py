@@ -71,7 +71,8 @@ class Caller:
         self.base_url = base_url
         self.host = urlsplit(base_url).netloc
         self.model = model
-        self._key = settings.api_key.strip()
+        openai = urlsplit(base_url).hostname == "api.openai.com"
+        self._key = (settings.api_key or (settings.openai_key if openai else "")).strip()
         # The network is what "offline" forbids; a server on this machine is not reached through it.
         self._offline = settings.offline and urlsplit(base_url).hostname not in LOOPBACK
         self._gate = Gate(limits.requests_per_second)
