@@ -64,15 +64,15 @@ def masks(config: Any, end: torch.Tensor, positions: torch.Tensor, dtype: torch.
             ]
         return seen[:, None]
 
-    return _by_layer(config, finish)
+    return by_layer(config, finish)
 
 
 def block_masks(config: Any, end: torch.Tensor, positions: torch.Tensor) -> Any:
     """The same as FlexAttention's block masks; the number of tokens is a multiple of BLOCK."""
-    return _by_layer(config, lambda near: _block_mask(end, positions, near))
+    return by_layer(config, lambda near: _block_mask(end, positions, near))
 
 
-def _by_layer(config: Any, finish: Any) -> Any:
+def by_layer(config: Any, finish: Any) -> Any:
     window = getattr(config, "sliding_window", None)
     if MASKS[config.model_type] == "layers":
         kinds = set(getattr(config, "layer_types", None) or ["full_attention"])

@@ -1,0 +1,217 @@
+"""Requests in, generations out, in the order asked: what prompts have in common at their start is read once.
+
+Greedy answers equal those of transformers' plain `generate`, one at a time. A sampled answer depends on the seed and on
+its own request alone, not on what stands beside it in a batch.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+
+from explorer.records import Generation, Request
+from explorer.scoring.encode import unencodable
+from explorer.scoring.model import Progress
+from explorer.scoring.prefixes import Group, group
+
+Ids = tuple[int, ...]
+Until = Callable[[str], bool]  # told the answer so far: whether it is complete
+
+
+@dataclass(slots=True)
+class Stats:
+    """What a generator has done so far, in tokens."""
+
+    prompt_tokens: int = 0  # of all prompts, as if each had been read alone
+    read_tokens: int = 0  # that the model was fed before the first new token: shared prefixes once
+    new_tokens: int = 0
+    passes: int = 0  # forward passes
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """When an answer ends."""
+
+    eos: frozenset[int]
+    stop: tuple[str, ...]  # the answer is cut before the first of these
+    until: Until | None  # the answer ends with the token that makes this true
+    text_of: Callable[[Sequence[int]], str]
+
+
+@dataclass(slots=True)
+class Writing:
+    """An answer in the making."""
+
+    prompt: Ids
+    most: int  # new tokens
+    rules: Rules
+    temperature: float = 0.0
+    draws: np.ndarray = field(default_factory=lambda: np.empty(0))  # in [0, 1), one a new token
+    ids: list[int] = field(default_factory=list)
+    text: str = ""
+    finish: str = ""  # "stop", "length", or "failed" where the model gave no number
+    told: bool = False  # whether `text` is what the ids say
+
+    def add(self, token: int) -> bool:
+        """Takes the next token, -1 for none; whether the answer is now complete."""
+        if token < 0:
+            self.finish = "failed"
+        elif token in self.rules.eos:
+            self.finish = "stop"
+        else:
+            self.ids.append(token)
+            if (self.rules.stop or self.rules.until) and self._is_complete():
+                self.finish = "stop"
+            elif len(self.ids) >= self.most:
+                self.finish = "length"
+        if self.finish and not self.told:
+            self.text = self.rules.text_of(self.ids)
+        return bool(self.finish)
+
+    def restart(self) -> None:
+        """Forgets what was written."""
+        self.ids, self.text, self.finish, self.told = [], "", "", False
+
+    def _is_complete(self) -> bool:
+        self.text, self.told = self.rules.text_of(self.ids), True
+        cuts = [place for mark in self.rules.stop if (place := self.text.find(mark)) >= 0]
+        if cuts:
+            self.text = self.text[: min(cuts)]
+            return True
+        return self.rules.until is not None and self.rules.until(self.text)
+
+
+class Decoder(Protocol):
+    """What the generator asks of a model that has been loaded."""
+
+    pass_tokens: int  # what a forward pass costs beside its tokens, in tokens
+
+    def write(self, prefix: Ids, writings: Sequence[Writing], stats: Stats, done: Callable[[int], None]) -> None:
+        """Completes answers whose prompts all begin with `prefix`; `done` is told how many are complete."""
+
+
+class ModelGenerator:
+    """A loaded model as a Generator; keeps what it has read, so that the next call's prompts can go on from there."""
+
+    def __init__(self, model: Any, *, rows: int | None = None) -> None:
+        from explorer.scoring.hf_generate import open_decoder
+
+        self.model = model
+        self.name = model.name
+        self.stats = Stats()
+        self._decoder: Decoder = open_decoder(model, rows)
+        self._eos = _eos_of(model)
+
+    def generate(
+        self,
+        requests: Sequence[Request],
+        *,
+        max_new_tokens: int,
+        temperature: float = 0.0,
+        seed: int = 0,
+        stop: Sequence[str] = (),
+        until: Until | None = None,
+        progress: Progress | None = None,
+    ) -> list[Generation]:
+        """What the model writes after each request, in the order asked; "" with a reason where it cannot.
+
+        A request's own temperature, among its factors, goes before `temperature`; 0 is greedy. An answer ends before a
+        text in `stop`, with the token that makes `until` true of the answer so far, at the model's end mark, or after
+        `max_new_tokens`.
+        """
+        rules = Rules(self._eos, tuple(filter(None, stop)), until, lambda ids: "".join(self.model.decode(ids)))
+        prompts, reasons = self._encode(requests)
+        writings: dict[int, Writing] = {}
+        for place, request in enumerate(requests):
+            if reasons[place]:
+                continue
+            room = self.model.window - len(prompts[place])
+            if room < 1:
+                reasons[place] = (
+                    f"{len(prompts[place]):,} tokens leave no room for an answer in the model's window of "
+                    f"{self.model.window:,}"
+                )
+                continue
+            own = float(request.factors.get("temperature", temperature))
+            most = min(max_new_tokens, room)
+            draws = _draws(request, seed, most) if own > 0 else np.empty(0)
+            writings[place] = Writing(prompts[place], most, rules, own, draws)
+        self._write(writings, progress, len(requests))
+        return [
+            _generation(request, writings[place])
+            if place in writings
+            else Generation(request, "", reason=reasons[place])
+            for place, request in enumerate(requests)
+        ]
+
+    def _write(self, writings: dict[int, Writing], progress: Progress | None, requests: int) -> None:
+        places = list(writings)
+        sequences = [writings[place].prompt for place in places]
+        finished = requests - len(places)
+
+        def done(count: int) -> None:
+            nonlocal finished
+            finished += count
+            if progress:
+                progress(finished, requests)
+
+        if not places:
+            return
+        most = max(writing.most for writing in writings.values())
+        for found in group(sequences, self._decoder.pass_tokens * most):
+            members = [writings[places[member]] for member in found.members]
+            self.stats.prompt_tokens += sum(len(writing.prompt) for writing in members)
+            self._decoder.write(_prefix(sequences, found), members, self.stats, done)
+            self.stats.new_tokens += sum(len(writing.ids) for writing in members)
+
+    def _encode(self, requests: Sequence[Request]) -> tuple[list[Ids], list[str]]:
+        """The prompts as token ids, and for each why it cannot be asked, or ""."""
+        texts, reasons = [], []
+        for request in requests:
+            text = self.prompt(request)
+            reasons.append(unencodable(text))
+            texts.append("" if reasons[-1] else text)
+        encodings = self.model.encode_all([(text, "") for text in texts], "auto", "offsets")
+        return [encoding.ids for encoding in encodings], reasons
+
+    def prompt(self, request: Request) -> str:
+        """The text that the model reads: a conversation in the form of the tokenizer's chat template, if it has one."""
+        if request.conversation is None:
+            return request.context
+        return chat_text(self.model.tokenizer, request.conversation)
+
+
+def chat_text(tokenizer: Any, turns: Sequence[tuple[str, str]]) -> str:
+    """The turns as the model was taught to read them, up to where its answer begins; plain where it was taught none."""
+    if not getattr(tokenizer, "chat_template", None):
+        return "\n\n".join(text for _, text in turns)
+    messages = [{"role": role, "content": text} for role, text in turns]
+    return str(tokenizer.apply_chat_template(messages, tokenize=False, add_generation_prompt=True))
+
+
+def _prefix(sequences: Sequence[Ids], found: Group) -> Ids:
+    return sequences[found.members[0]][: found.depth]
+
+
+def _draws(request: Request, seed: int, count: int) -> np.ndarray:
+    """Numbers in [0, 1) that depend on the seed and on the request alone."""
+    key = f"{seed}/{request.instance_id}/{request.option}/{sorted(request.factors.items())}"
+    chance = random.Random(key)
+    return np.array([chance.random() for _ in range(count)])
+
+
+def _generation(request: Request, writing: Writing) -> Generation:
+    if writing.finish == "failed":
+        return Generation(request, "", reason="the model gave no number; try --dtype float32")
+    return Generation(request, writing.text, tuple(writing.ids), writing.finish)
+
+
+def _eos_of(model: Any) -> frozenset[int]:
+    """The tokens at which the model ends an answer."""
+    configured = getattr(getattr(model.model, "generation_config", None), "eos_token_id", None)
+    found = model.tokenizer.eos_token_id if configured is None else configured
+    return frozenset() if found is None else frozenset([found] if isinstance(found, int) else found)

@@ -1,0 +1,277 @@
+"""Writes answers with a transformers model: prefixes are read once and kept, batches shrink as answers are complete."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+
+from explorer.errors import ModelError
+from explorer.scoring.generate import Decoder, Ids, Stats, Writing
+from explorer.scoring.hf_cache import NOWHERE, Rows, attention_over, masks
+from explorer.scoring.hf_heads import TILE, Head
+from explorer.scoring.hf_plain import PlainDecoder
+from explorer.scoring.hf_rows import AGREEMENT, BATCH_TOKENS, HALF_AGREEMENT, OUT_OF_MEMORY, RowRunner
+from explorer.scoring.memory import free_ram
+from explorer.scoring.prefixes import common
+
+ROWS = {"cpu": 64, "cuda": 256, "mps": 64}  # answers written at a time
+PASS_TOKENS = {"cpu": 16, "cuda": 1024, "mps": 256}  # what a forward pass costs beside its tokens, in tokens
+PIECE = {"cpu": 512, "cuda": 8192, "mps": 1024}  # tokens of a prefix that are read at a time
+KEPT = 2  # prefixes
+MEMORY_SHARE = 0.3  # of the free memory, for the keys and values of a batch
+SHRINK = 0.9  # a batch is made smaller once this share of it, or less, is still unfinished
+WARM_ROWS = 16  # sampled rows whose probabilities over all words stand in memory at once
+
+
+def open_decoder(model: Any, rows: int | None = None) -> Decoder:
+    """The fast decoder where the model's architecture is known to take it, else the plain one."""
+    runner: RowRunner = model.runner
+    if runner.mode == "packed":
+        decoder = CachedDecoder(runner, rows)
+        if decoder.agrees():
+            return decoder
+    return PlainDecoder(model)
+
+
+class CachedDecoder:
+    """Writes answers in batches over a shared prefix; one batch at a time."""
+
+    def __init__(self, runner: RowRunner, rows: int | None = None) -> None:
+        kind = runner.device.type
+        self.runner = runner
+        self.base = runner.model.base_model
+        self.config = runner.config
+        self.device = runner.device
+        self.rows = rows or ROWS.get(kind, 64)
+        self.pass_tokens = PASS_TOKENS.get(kind, 256)
+        self.batch_tokens = BATCH_TOKENS.get(kind, 2048)
+        self.prefixes = PrefixCache(self)
+        self.picker = Picker(runner.head)
+        self.token_bytes = 0  # of keys and values, known once a token has been read
+
+    def write(self, prefix: Ids, writings: Sequence[Writing], stats: Stats, done: Callable[[int], None]) -> None:
+        """Completes the answers; where memory runs out, half as many at a time."""
+        if not self.prefixes.is_worth(prefix, {writing.prompt for writing in writings}):
+            prefix = ()
+        # Alike in length, so that little is padded; the longest first, so that memory runs out at once or not at all.
+        pending = sorted(writings, key=lambda writing: (len(writing.prompt), writing.prompt), reverse=True)
+        rows = self.rows
+        while pending:
+            rows = self._fitting(pending, len(prefix), rows)
+            batch = pending[:rows]
+            if self._try(prefix, batch, stats):
+                pending = pending[len(batch) :]
+                done(len(batch))
+            else:
+                rows = len(batch) // 2
+
+    def read(self, ids: Ids, behind: Rows | None = None, common: int = 0, stats: Stats | None = None) -> Rows:
+        """Keys and values of a prefix; `behind` has read its first `common` tokens already."""
+        rows = behind.first(common, len(ids)) if behind and common else Rows(1, len(ids), self.device)
+        piece = PIECE.get(self.device.type, 512)
+        for first in range(rows.used, len(ids), piece):
+            self._forward(ids=[ids[first : first + piece]], rows=rows)
+            if stats:
+                stats.read_tokens += min(piece, len(ids) - first)
+                stats.passes += 1
+        self.token_bytes = rows.token_bytes
+        return rows
+
+    def agrees(self) -> bool:
+        """Whether tokens behind a shared prefix get the hidden states that they get in a plain sequence."""
+        trunk = [3 + 7 * i % min(self.runner.head.words, 89) for i in range(7)]
+        branches = [[5, 9, 4], [8, 6, 7]]
+        try:
+            with self.runner.lock, torch.inference_mode():
+                rows = Rows(2, 4, self.device, self.read(tuple(trunk)))
+                found = [self._forward(branches, rows), self._forward([[3], [4]], rows)]
+                both = torch.cat(found, dim=1).float()
+                plain = torch.cat(
+                    [
+                        self.base(input_ids=self._put([[*trunk, *branch, last]]), use_cache=False).last_hidden_state
+                        for branch, last in zip(branches, (3, 4))
+                    ]
+                )[:, len(trunk) :].float()
+        except (TypeError, ValueError, AttributeError, NotImplementedError, KeyError, RuntimeError) as error:
+            if _is_out_of_memory(error):
+                raise ModelError(
+                    "The model was loaded, but no memory is left to run it. "
+                    "Choose a smaller model, a smaller dtype or a machine with more memory."
+                ) from error
+            return False
+        near = AGREEMENT if self.runner.dtype in (torch.float32, torch.float64) else HALF_AGREEMENT
+        return bool(torch.allclose(both, plain, rtol=near, atol=near))
+
+    def _fitting(self, pending: Sequence[Writing], shared: int, rows: int) -> int:
+        """How many of the first answers are written together."""
+        longest = len(pending[0].prompt) - shared
+        rows = max(1, min(rows, self.batch_tokens // longest))
+        if self.token_bytes and (free := self._free_memory()):
+            each = self.token_bytes * (longest + max(writing.most for writing in pending[:rows]))
+            rows = max(1, min(rows, int(free * MEMORY_SHARE / each)))
+        return rows
+
+    def _free_memory(self) -> int | None:
+        return torch.cuda.mem_get_info(self.device)[0] if self.device.type == "cuda" else free_ram()
+
+    def _try(self, prefix: Ids, batch: Sequence[Writing], stats: Stats) -> bool:
+        """Completes a batch; false where memory ran out and a smaller one may do."""
+        try:
+            with self.runner.lock, torch.inference_mode():
+                self._write(self.prefixes.get(prefix, stats) if prefix else None, batch, stats)
+            return True
+        except RuntimeError as error:
+            if not _is_out_of_memory(error):
+                raise
+            if len(batch) == 1:
+                raise ModelError(
+                    f"Memory ran out on a single prompt of {len(batch[0].prompt)} tokens. Shorten it, or choose a "
+                    "smaller model, a smaller dtype or a machine with more memory."
+                ) from error
+        # Only here is the error, with all that hung on it, gone.
+        for writing in batch:
+            writing.restart()
+        self.prefixes.clear()
+        gc.collect()
+        if self.device.type == "cuda":
+            torch.cuda.empty_cache()
+        return False
+
+    def _write(self, behind: Rows | None, batch: Sequence[Writing], stats: Stats) -> None:
+        start = behind.used if behind else 0
+        prompts = list(dict.fromkeys(writing.prompt[start:] for writing in batch))
+        number = {prompt: i for i, prompt in enumerate(prompts)}
+        which = [number[writing.prompt[start:]] for writing in batch]
+        longest, most = max(map(len, prompts)), max(writing.most for writing in batch)
+        rows = Rows(len(prompts), longest + most, self.device, behind)
+        hidden = self._forward(prompts, rows)[torch.arange(len(prompts)), [len(prompt) - 1 for prompt in prompts]]
+        stats.read_tokens += sum(map(len, prompts))
+        stats.passes += 1
+        if which != list(range(len(prompts))):  # some prompts are answered more than once
+            at = self._put(which)
+            rows, hidden = rows.take(at, longest + most), hidden[at]
+        live = list(range(len(batch)))  # the answer that each row writes
+        self.token_bytes = rows.token_bytes
+        for step in range(most):
+            tokens = self.picker.pick(hidden, [batch[i] for i in live], step)
+            going = [
+                row for row, (i, token) in enumerate(zip(live, tokens)) if not (batch[i].finish or batch[i].add(token))
+            ]
+            if not going:
+                return
+            if len(going) <= SHRINK * len(live):
+                rows = rows.take(self._put(going), rows.capacity)
+                live, tokens = [live[row] for row in going], [tokens[row] for row in going]
+            places = [[len(batch[i].prompt) + step] for i in live]
+            hidden = self._forward([[max(token, 0)] for token in tokens], rows, places)[:, 0]
+            stats.passes += 1
+
+    def _forward(
+        self, ids: Sequence[Sequence[int]], rows: Rows, places: Sequence[Sequence[int]] | None = None
+    ) -> torch.Tensor:
+        """The last hidden states of tokens that go on from what the rows hold; shorter rows are padded at the right."""
+        longest = max(map(len, ids))
+        padded = self._put([[*row, *[0] * (longest - len(row))] for row in ids])
+        if places is None:
+            before = rows.get_seq_length()
+            positions = torch.arange(before, before + longest, device=self.device).repeat(len(ids), 1)
+            sizes = self._put([[len(row)] for row in ids])
+            noted = positions.masked_fill(positions - before >= sizes, NOWHERE)
+        else:
+            noted = positions = self._put(places)
+        mask = masks(self.config, rows, positions, rows.note(noted))
+        with attention_over(self.config, rows):
+            found = self.base(
+                input_ids=padded, attention_mask=mask, position_ids=positions, cache=rows, use_cache=True
+            ).last_hidden_state
+        rows.used += longest
+        return found
+
+    def _put(self, values: Any) -> torch.Tensor:
+        return torch.tensor(values, device=self.device)
+
+
+class PrefixCache:
+    """Prefixes that the model has read, the latest last; a new one goes on from the longest part it shares with one."""
+
+    def __init__(self, decoder: CachedDecoder) -> None:
+        self.decoder = decoder
+        self.kept: list[tuple[np.ndarray, Rows]] = []
+
+    def is_worth(self, prefix: Ids, prompts: set[Ids]) -> bool:
+        """Whether reading a prefix apart saves more than the forward pass that it costs."""
+        known = self._best(np.asarray(prefix))[1]
+        return (len(prompts) - 1) * len(prefix) + known > self.decoder.pass_tokens
+
+    def get(self, prefix: Ids, stats: Stats | None = None) -> Rows:
+        """Keys and values of this prefix, of which only what is new is read."""
+        ids = np.asarray(prefix)
+        rows, shared = self._best(ids)
+        if rows is None or shared < len(ids) or rows.used > len(ids):
+            rows = self.decoder.read(prefix, rows, shared, stats)
+            # What the new one goes on from is seldom asked for again.
+            self.kept = [entry for entry in self.kept if common(entry[0], ids) < len(entry[0]) // 2]
+            self.kept = [*self.kept[1 - KEPT :], (ids, rows)]
+        return rows
+
+    def clear(self) -> None:
+        """Forgets all of them."""
+        self.kept = []
+
+    def _best(self, ids: np.ndarray) -> tuple[Rows | None, int]:
+        found = [(common(entry, ids), place) for place, (entry, _) in enumerate(self.kept)]
+        shared, place = max(found, default=(0, -1))
+        return (self.kept[place][1], shared) if shared else (None, 0)
+
+
+class Picker:
+    """Chooses the next token of each row from its hidden state."""
+
+    def __init__(self, head: Head) -> None:
+        self.head = head
+
+    def pick(self, hidden: torch.Tensor, writings: Sequence[Writing], step: int) -> list[int]:
+        """The likeliest token where an answer's temperature is 0, else one drawn; -1 where the model gave no number."""
+        warm = [row for row, writing in enumerate(writings) if writing.temperature > 0]
+        if not warm:
+            return self.greedy(hidden).tolist()
+        tokens = torch.empty(len(writings), dtype=torch.long)
+        cold = [row for row, writing in enumerate(writings) if not writing.temperature > 0]
+        if cold:
+            tokens[cold] = self.greedy(hidden[cold]).cpu()
+        for first in range(0, len(warm), WARM_ROWS):
+            part = warm[first : first + WARM_ROWS]
+            heat = torch.tensor([writings[row].temperature for row in part], device=hidden.device)
+            draws = torch.tensor([writings[row].draws[step] for row in part], device=hidden.device)
+            tokens[part] = self.drawn(hidden[part], heat, draws).cpu()
+        return tokens.tolist()
+
+    def greedy(self, hidden: torch.Tensor) -> torch.Tensor:
+        """The likeliest token of each row."""
+        peaks, found = [], []
+        for first, after in self._tiles(hidden.device.type):
+            peak, argmax = self.head.logits(hidden, first, after).max(1)
+            peaks.append(peak)
+            found.append(argmax + first)
+        peak, best = torch.stack(peaks).max(0)
+        return torch.stack(found).gather(0, best[None])[0].masked_fill(peak.isnan(), -1)
+
+    def drawn(self, hidden: torch.Tensor, heat: torch.Tensor, draws: torch.Tensor) -> torch.Tensor:
+        """For each row the token at which the summed probabilities, in the vocabulary's order, pass the row's draw."""
+        logits = self.head.logits(hidden, 0, self.head.words)
+        sums = (logits / heat[:, None]).softmax(-1, dtype=torch.float64).cumsum(-1)
+        found = torch.searchsorted(sums, (draws * sums[:, -1])[:, None], right=True)[:, 0]
+        return found.clamp(max=self.head.words - 1).masked_fill(sums[:, -1].isnan(), -1)
+
+    def _tiles(self, device: str) -> Iterator[tuple[int, int]]:
+        size = TILE.get(device, 32768)
+        for first in range(0, self.head.words, size):
+            yield first, min(first + size, self.head.words)
+
+
+def _is_out_of_memory(error: BaseException) -> bool:
+    return isinstance(error, torch.OutOfMemoryError) or any(sign in str(error).lower() for sign in OUT_OF_MEMORY)
