@@ -14,11 +14,11 @@ FROM_TOKENS = 512  # on shorter rows block masks gain nothing
 class FlexLayers:
     """A model's layers in compiled form, with FlexAttention in place of its usual attention."""
 
-    def __init__(self, model: Any, config: Any) -> None:
+    def __init__(self, model: Any, config: Any, backend: str = "inductor") -> None:
         self.config = config
         lists = [list(module) for module in model.base_model.modules() if isinstance(module, torch.nn.ModuleList)]
         self.layers: list[Any] = max(lists, key=len)
-        self.compiled = [torch.compile(layer.forward) for layer in self.layers]
+        self.compiled = [torch.compile(layer.forward, backend=backend) for layer in self.layers]
 
     @contextlib.contextmanager
     def on(self) -> Iterator[None]:

@@ -1,0 +1,244 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+import transformers
+from hypothesis import HealthCheck, given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+
+from explorer.errors import ModelError
+from explorer.records import PackedRow
+from explorer.scoring import hf_masks, tree
+from explorer.scoring.hf_flex import FlexLayers
+from explorer.scoring.hf_rows import RowRunner
+from explorer.scoring.hf_work import paths, prepare
+
+ARCHITECTURES = ("gpt_neox", "gpt2", "opt", "llama", "olmo", "olmo2", "gemma3_text")
+SEQUENCES = st.lists(st.lists(st.integers(0, 3), min_size=2, max_size=14), min_size=1, max_size=8)
+
+
+@pytest.fixture(scope="module")
+def runners(tiny_folders):
+    made: dict[str, RowRunner] = {}
+
+    def runner(architecture: str) -> RowRunner:
+        if architecture not in made:
+            model = transformers.AutoModelForCausalLM.from_pretrained(tiny_folders(architecture))
+            made[architecture] = RowRunner(model.eval())
+        return made[architecture]
+
+    return runner
+
+
+def sums(runner: RowRunner, sequences, row_tokens=32, token_budget=None):
+    """Log-probabilities of each sequence after its first token, in the order asked."""
+    packing = tree.pack(sequences, [1] * len(sequences), row_tokens)
+    found = runner.run(packing.rows, token_budget=token_budget)
+    return [found[place.row].logprobs[place.slots] for place in packing.places]
+
+
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+def test_these_architectures_are_packed(runners, architecture):
+    assert runners(architecture).mode == "packed"
+    assert runners(architecture).config.model_type == architecture
+
+
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+@given(
+    sequences=SEQUENCES,
+    row_tokens=st.sampled_from([1, 8, 40, 500]),
+    token_budget=st.sampled_from([1, 30, 10_000]),
+)
+@hypothesis_settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_random_tries_score_as_their_sequences_do_alone(
+    runners, naive, architecture, sequences, row_tokens, token_budget
+):
+    runner = runners(architecture)
+    sequences = [[5 + 11 * word for word in sequence] for sequence in sequences]
+    for sequence, found in zip(sequences, sums(runner, sequences, row_tokens, token_budget)):
+        expected, _ = naive.score_ids(runner.model, sequence, 1)
+        assert found == pytest.approx(expected, abs=1e-4)
+
+
+@pytest.mark.parametrize("architecture", ["gemma3_text", "opt"])
+def test_rows_of_full_length_and_padded_rows_agree(runners, naive, architecture):
+    runner = runners(architecture)
+    draw = np.random.default_rng(0)
+    trunk = draw.integers(3, 400, 200).tolist()
+    sequences = [trunk[:cut] + draw.integers(3, 400, 5).tolist() for cut in (0, 1, 60, 61, 150, 200, 200)]
+    for sequence, found in zip(sequences, sums(runner, sequences, row_tokens=1000)):
+        expected, _ = naive.score_ids(runner.model, sequence, 1)
+        assert found == pytest.approx(expected, abs=1e-4)
+
+
+def test_greedy_marks_the_argmax(runners, naive):
+    runner = runners("gpt2")
+    ids = [7]
+    for _ in range(6):
+        with torch.no_grad():
+            ids.append(int(runner.model(torch.tensor([ids])).logits[0, -1].argmax()))
+    (row,) = tree.pack([[*ids, 9, 10]], [1]).rows
+    (found,) = runner.run([row])
+    assert found.greedy.tolist() == naive.score_ids(runner.model, [*ids, 9, 10], 1)[1]
+    assert found.greedy[:6].all()
+
+
+def test_a_token_that_nothing_stands_before_has_no_score(runners):
+    (found,) = runners("llama").run([PackedRow((5, 6, 5), (-1, 0, -1), (0, 1, 0), (True, True, True))])
+    assert np.isnan(found.logprobs).tolist() == [True, False, True]
+    assert not found.greedy[0]
+
+
+def test_a_row_with_nothing_to_score_is_answered(runners):
+    first, second = runners("llama").run([PackedRow((5,), (-1,), (0,), (False,)), PackedRow((), (), (), ())])
+    assert len(first.logprobs) == len(second.logprobs) == 0
+
+
+def test_progress_ends_with_all_rows(runners):
+    seen = []
+    rows = tree.pack([[word, 5, 6] for word in range(3, 33)], [1] * 30, row_tokens=6).rows
+    runners("gpt2").run(rows, progress=lambda done, total: seen.append((done, total)), token_budget=12)
+    assert seen[-1] == (len(rows), len(rows))
+    assert seen == sorted(seen)
+    assert len(seen) > 2
+
+
+class Cramped(transformers.GPT2LMHeadModel):
+    """A GPT-2 on a device that holds a few rows at a time, and says so as torch does."""
+
+    most, refused = 3, 0
+
+    def __init__(self, config):
+        super().__init__(config)
+        self.transformer.register_forward_pre_hook(self._refuse, with_kwargs=True)
+
+    def _refuse(self, module, args, kwargs):
+        ids = args[0] if args else kwargs["input_ids"]
+        if len(ids) > self.most:
+            type(self).refused += 1
+            raise RuntimeError("[enforce fail at alloc_cpu.cpp] DefaultCPUAllocator: can't allocate memory: 99 bytes")
+
+
+def test_when_memory_runs_out_the_batch_is_halved_and_all_is_scored(tiny_folders, runners):
+    sequences = [[3 + i % 7, 5 + i, 9, 11] for i in range(40)]
+    cramped = RowRunner(Cramped.from_pretrained(tiny_folders("gpt2")).eval())
+    found = sums(cramped, sequences, row_tokens=4, token_budget=10_000)
+    for one, other in zip(found, sums(runners("gpt2"), sequences, row_tokens=4)):
+        assert one == pytest.approx(other, abs=1e-5)
+    # 40 rows to 20, 10, 5, 2: what has run out once is not tried again.
+    assert Cramped.refused == 4
+
+
+def test_a_single_row_that_does_not_fit_is_a_plain_message(tiny_folders, monkeypatch):
+    cramped = RowRunner(Cramped.from_pretrained(tiny_folders("gpt2")).eval())
+    monkeypatch.setattr(Cramped, "most", 0)
+    with pytest.raises(ModelError, match="Memory ran out on a single row of 2 tokens"):
+        sums(cramped, [[5, 6, 7]])
+
+
+def test_other_faults_of_a_model_are_not_taken_for_a_lack_of_memory(runners):
+    with pytest.raises(IndexError):
+        runners("gpt2").run([PackedRow((5, 10_000, 6), (-1, 0, 1), (0, 1, 2), (False, True, True))])
+
+
+def plain_models():
+    small = {"vocab_size": 300, "hidden_size": 32}
+    yield transformers.BloomForCausalLM(transformers.BloomConfig(**small, n_head=4, n_layer=2)), "padded"
+    yield transformers.MambaForCausalLM(transformers.MambaConfig(**small, num_hidden_layers=2, state_size=4)), "padded"
+    scaled = {"rope_type": "dynamic", "factor": 4.0, "rope_theta": 10_000.0}
+    llama = transformers.LlamaConfig(
+        **small,
+        num_hidden_layers=2,
+        num_attention_heads=4,
+        intermediate_size=48,
+        max_position_embeddings=8,
+        rope_parameters=scaled,
+    )
+    yield transformers.LlamaForCausalLM(llama), "one at a time"
+
+
+def test_models_that_cannot_be_packed_are_scored_in_plain_batches(naive):
+    # Biases by distance, state spaces, and rotary embeddings that change with the longest row.
+    draw = np.random.default_rng(1)
+    sequences = [[7, 8, *draw.integers(3, 300, draw.integers(1, 14)).tolist()] for _ in range(12)]
+    torch.manual_seed(0)
+    for model, mode in plain_models():
+        runner = RowRunner(model.eval())
+        assert runner.mode == mode
+        for sequence, found in zip(sequences, sums(runner, sequences)):
+            expected, _ = naive.score_ids(model, sequence, 1)
+            assert found == pytest.approx(expected, abs=1e-4), type(model)
+
+
+def test_a_model_whose_packed_numbers_are_wrong_is_found_out(tiny_folders):
+    class Forgetful(transformers.LlamaForCausalLM):
+        """Looks at its own mask only."""
+
+        def __init__(self, config):
+            super().__init__(config)
+            self.model.register_forward_pre_hook(
+                lambda module, args, kwargs: (args, {**kwargs, "attention_mask": None}), with_kwargs=True
+            )
+
+    assert RowRunner(Forgetful.from_pretrained(tiny_folders("llama")).eval()).mode == "padded"
+
+
+@given(sequences=SEQUENCES)
+@hypothesis_settings(deadline=None)
+def test_a_row_taken_apart_scores_each_token_once(sequences):
+    (row,) = tree.pack(sequences, [1] * len(sequences), row_tokens=10_000).rows
+    work = prepare(row)
+    parts = paths(work)
+    assert sorted(slot for part in parts for slot in part.slots) == sorted(work.slots)
+    for part in parts:
+        for head, target, slot in zip(part.heads[part.target_heads], part.targets, part.slots):
+            node = np.flatnonzero(row.scored)[slot]
+            assert row.ids[node] == target
+            assert len(part.ids[: head + 1]) == row.positions[node]
+
+
+def dense(end, positions, near):
+    place = torch.arange(end.shape[1])
+    sees = (place[None, None] <= place[:, None]) & (place[:, None] < end[:, None])
+    return sees if near is None else sees & (positions[:, :, None] - positions[:, None] < near)
+
+
+@pytest.mark.parametrize("near", [None, 100, 300])
+def test_blocks_hold_all_that_is_seen_and_whole_blocks_nothing_else(near):
+    draw = np.random.default_rng(2)
+    trunk = draw.integers(0, 9, 600).tolist()
+    sequences = [[*trunk[:cut], 20 + cut % 7, *draw.integers(0, 9, 30).tolist()] for cut in range(0, 600, 60)]
+    (row,) = tree.pack(sequences, [1] * len(sequences), row_tokens=10_000).rows
+    length = -(-len(row.ids) // hf_masks.BLOCK) * hf_masks.BLOCK
+    end = np.arange(1, length + 1)
+    end[: len(row.ids)] = tree.ends(np.array(row.parents))
+    positions = np.zeros(length, dtype=np.int64)
+    positions[: len(row.ids)] = row.positions
+    end, positions = torch.from_numpy(end)[None], torch.from_numpy(positions)[None]
+    some, whole = hf_masks._blocks(end, positions, near)
+    count = length // hf_masks.BLOCK
+    blocks = dense(end, positions, near)[0].view(count, hf_masks.BLOCK, count, hf_masks.BLOCK).permute(0, 2, 1, 3)
+    seen, full = blocks.any(-1).any(-1), blocks.all(-1).all(-1)
+    assert not (seen & ~(some | whole)[0]).any()
+    assert not (whole[0] & ~full).any()
+    if near is None:
+        assert torch.equal(seen, (some | whole)[0])
+        assert torch.equal(full, whole[0])
+
+
+@pytest.mark.parametrize("architecture", ["llama", "gemma3_text"])
+def test_flex_attention_scores_as_masks_do(tiny_folders, architecture):
+    model = transformers.AutoModelForCausalLM.from_pretrained(tiny_folders(architecture)).eval()
+    runner = RowRunner(model, "sdpa")
+    draw = np.random.default_rng(3)
+    trunk = draw.integers(3, 400, 150).tolist()
+    sequences = [trunk[:cut] + draw.integers(3, 400, 40).tolist() for cut in range(0, 150, 10)]
+    expected = sums(runner, sequences, row_tokens=10_000)
+    runner.flex = FlexLayers(model, runner.config, backend="eager")
+    assert runner.attention == "flex"
+    for one, other in zip(sums(runner, sequences, row_tokens=10_000), expected):
+        assert one == pytest.approx(other, abs=1e-4)
+    runner.flex = None
+    assert sums(runner, sequences, row_tokens=10_000)[0] == pytest.approx(expected[0], abs=1e-6)
