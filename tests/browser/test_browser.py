@@ -1,0 +1,115 @@
+"""The app in a real browser: every page by its address, a run from the sidebar, an instance changed and scored."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from explorer.ui.frame import PAGES
+
+pytestmark = pytest.mark.browser
+
+MODEL = "gemma-3-270m"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=[page.address for page in PAGES])
+def test_a_page_opens_by_its_address(browser, page, theme):
+    opened = browser.open(f"{page.address}?model={MODEL}&benchmark=starter_pairs")
+    assert opened.locator("h1").first.inner_text() == page.title
+    assert opened.locator("[data-testid=stSidebar]").get_by_text("Lexiscope").count() == 1
+    assert "does not seem to exist" not in opened.inner_text("body")
+
+
+def test_the_root_is_the_overview_and_its_links_lead_on(browser):
+    opened = browser.open("")
+    assert opened.locator("h1").first.inner_text() == "Overview"
+    for page in PAGES[1:]:
+        opened.locator("[data-testid=stSidebar]").get_by_role("link", name=page.title, exact=True).click()
+        opened.locator("h1", has_text=page.title).wait_for()
+        browser.settle()
+        assert f"/{page.address}" in opened.url
+        assert "benchmark=starter_pairs" in opened.url
+
+
+def test_a_run_from_the_sidebar_finishes_and_an_instance_is_changed(browser):
+    page = browser.open(f"instance?model={MODEL}&benchmark=starter_pairs")
+    sidebar = page.locator("[data-testid=stSidebar]")
+    sidebar.get_by_role("button", name="Options").click()
+    page.get_by_role("spinbutton", name="Limit").fill("24")
+    page.keyboard.press("Tab")
+    sidebar.get_by_text("First 24 instances").wait_for()
+    page.keyboard.press("Escape")
+    sidebar.get_by_role("button", name="Run", exact=True).click()
+    sidebar.get_by_text("In progress").wait_for()
+
+    # The page shows the finished run by itself.
+    page.get_by_text("1 of 24 ·").wait_for(timeout=240_000)
+    browser.settle()
+    assert page.locator(".lx-aligned").count() == 1
+    assert page.locator(".lx-verdict").count() == 1
+
+    sentence = page.get_by_label("Acceptable", exact=True)
+    before = page.url
+    sentence.fill(f"{sentence.input_value()} again")
+    sentence.press("ArrowLeft")
+    assert page.url == before  # an arrow key in a text is no step to the next instance
+    page.get_by_role("button", name=re.compile("^.*Score with")).last.click()
+    page.get_by_text("Changed, as a whole").wait_for(timeout=120_000)
+    browser.settle()
+    assert page.locator(".lx-verdict").count() == 2
+    assert page.locator(".lx-token", has_text="again").count() >= 1
+    assert float(page.locator("[data-testid=stMetricValue]").first.inner_text().replace("−", "-")) < 0
+
+    page.mouse.click(1000, 40)
+    page.keyboard.press("ArrowRight")
+    page.get_by_text("2 of 24 ·").wait_for()
+
+    # The address alone brings the same instance back, in another window.
+    address = page.url
+    shown = page.locator(".lx-where").inner_text()
+    page.goto("about:blank")
+    page.goto(address)
+    page.get_by_text("2 of 24 ·").wait_for()
+    assert page.locator(".lx-where").inner_text() == shown
+
+
+def test_a_token_shows_its_details_to_the_mouse_and_to_the_keyboard(browser):
+    page = browser.open(f"instance?model={MODEL}&benchmark=starter_pairs")
+    if page.get_by_text("Score with").count() > 1:
+        page.get_by_role("button", name=re.compile("Score with")).first.click()
+    token = page.locator(".lx-token[tabindex]").first
+    token.wait_for(timeout=120_000)
+    token.focus()
+    assert token.locator(".lx-tip").is_visible()
+    token.blur()
+    assert not token.locator(".lx-tip").is_visible()
+    token.hover()
+    assert "probability" in token.locator(".lx-tip").inner_text()
+
+
+def test_tokens_can_be_read_in_both_themes(browser, theme):
+    page = browser.open(f"instance?model={MODEL}&benchmark=starter_pairs")
+    if page.get_by_text("Score with").count() > 1:
+        page.get_by_role("button", name=re.compile("Score with")).first.click()
+    page.locator(".lx-token").first.wait_for(timeout=120_000)
+    contrasts = page.evaluate(CONTRASTS)
+    assert len(contrasts) > 10
+    assert min(contrasts) >= 4.5
+
+
+# The contrast (WCAG 2.1) of every token's text with its own ground, computed by the browser.
+CONTRASTS = """() => {
+  const canvas = document.createElement("canvas").getContext("2d", {willReadFrequently: true});
+  const luminance = color => {
+    canvas.clearRect(0, 0, 1, 1); canvas.fillStyle = color; canvas.fillRect(0, 0, 1, 1);
+    const parts = [...canvas.getImageData(0, 0, 1, 1).data].slice(0, 3).map(part => part / 255);
+    const [r, g, b] = parts.map(part => part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4);
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  return [...document.querySelectorAll(".lx-token:not(.lx-gap)")].map(token => {
+    const style = getComputedStyle(token);
+    const [light, dark] = [luminance(style.color), luminance(style.backgroundColor)].sort((a, b) => b - a);
+    return (light + 0.05) / (dark + 0.05);
+  });
+}"""
