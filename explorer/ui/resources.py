@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -12,7 +13,6 @@ import streamlit as st
 
 from explorer import settings as settings_module
 from explorer.resources import Resources
-from explorer.results import queries
 from explorer.settings import Settings
 
 if TYPE_CHECKING:
@@ -62,19 +62,25 @@ def _store(chosen: Settings, generation: str) -> Store:
 
 
 def ask(question: Callable[..., pd.DataFrame], *arguments: Any, **named: Any) -> pd.DataFrame:
-    """The answer to a question of results/queries.py, remembered for as long as the database stays the same."""
+    """The answer to a question of results/queries*.py, remembered for as long as the database stays the same."""
     from explorer.results.store import current_generation
 
     generation = str(current_generation(settings()))
-    return _answer(question.__name__, arguments, tuple(sorted(named.items())), settings(), generation)
+    where = (question.__module__, question.__name__)
+    return _answer(where, arguments, tuple(sorted(named.items())), settings(), generation)
 
 
 @st.cache_data(max_entries=128, show_spinner=False)
 def _answer(
-    question: str, arguments: tuple[Any, ...], named: tuple[tuple[str, Any], ...], chosen: Settings, generation: str
+    question: tuple[str, str],
+    arguments: tuple[Any, ...],
+    named: tuple[tuple[str, Any], ...],
+    chosen: Settings,
+    generation: str,
 ) -> pd.DataFrame:
-    answer: pd.DataFrame = getattr(queries, question)(_store(chosen, generation), *arguments, **dict(named))
-    return answer
+    module, name = question
+    ask: Callable[..., pd.DataFrame] = getattr(importlib.import_module(module), name)
+    return ask(_store(chosen, generation), *arguments, **dict(named))
 
 
 def style() -> str:
