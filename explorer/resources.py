@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from explorer.results.store import Store
     from explorer.runs.folder import RunFolder
     from explorer.scoring.hf import HFModel
+    from explorer.scoring.http import Endpoint
     from explorer.scoring.model import Encoder, Generator, Scorer
     from explorer.similarity.bertscore import BertScore
 
@@ -31,6 +32,7 @@ class Resources:
         self._kept: dict[tuple[Any, ...], Any] = {}
         self._making: dict[tuple[Any, ...], threading.RLock] = {}
         self._model: tuple[tuple[str, str, str], HFModel] | None = None
+        self._second: Resources | None = None
 
     def instances(self, benchmark: str, splits: Sequence[str] = ()) -> Loaded:
         """A benchmark's instances, from the user's folder, the cache or the published address."""
@@ -62,16 +64,30 @@ class Resources:
         return embedded.ensure(name, self.settings, progress=self._steps())
 
     def scorer(self, name: str, dtype: str = "auto", device: str = "auto") -> Scorer:
-        """Scores requests with the model of this name."""
+        """Scores requests with the model of this name, or the one behind an endpoint (http://host/v1#model)."""
+        from explorer.scoring import http
         from explorer.scoring.score import ModelScorer
 
-        return ModelScorer(self.model(name, dtype, device))
+        return self._endpoint(name) if http.is_endpoint(name) else ModelScorer(self.model(name, dtype, device))
 
     def generator(self, name: str, dtype: str = "auto", device: str = "auto") -> Generator:
-        """Writes text with the model of this name."""
+        """Writes text with the model of this name, or the one behind an endpoint (http://host/v1#model)."""
+        from explorer.scoring import http
         from explorer.scoring.generate import ModelGenerator
 
-        return ModelGenerator(self.model(name, dtype, device))
+        return self._endpoint(name) if http.is_endpoint(name) else ModelGenerator(self.model(name, dtype, device))
+
+    def beside(self) -> Resources:
+        """The same resources with room for a second language model: a judge that alternates with the scored model."""
+        if self._second is None:
+            self._second = Resources(self.settings, self._progress)
+            self._second._kept, self._second._making, self._second._lock = self._kept, self._making, self._lock
+        return self._second
+
+    def _endpoint(self, name: str) -> Endpoint:
+        from explorer.scoring import http
+
+        return self.once(("endpoint", name), lambda: http.from_name(name, self.settings))
 
     def model_record(self, name: str, dtype: str = "auto") -> dict[str, Any]:
         """What identifies the loaded model: id, revision or weights hash, dtype, device, versions."""
