@@ -23,8 +23,8 @@ from explorer.popularity.indexes import DEMO
 from explorer.settings import Settings
 
 NOTE = (
-    "A demonstration index of WordNet, package documentation and starter texts. It is not the pre-training data of any "
-    "model: its counts show how the method works, no more."
+    "A demonstration index of text that comes with installed packages, and of starter texts. It is not the "
+    "pre-training data of any model: its counts show how the method works, no more."
 )
 WORDNET = "WordNet"
 STARTER = Path(__file__).resolve().parent.parent / "benchmarks" / "starter_data"

@@ -46,7 +46,7 @@ CORPORA: Mapping[str, str] = {
     "opt-mix": "OPT's mixture of RoBERTa's data, parts of the Pile and Reddit",
     "smollm2-mix": "SmolLM2's mixture of FineWeb-Edu, DCLM, code and mathematics",
     "olmo-3-mix": "Dolma 3",
-    "demo": "a demonstration corpus of WordNet, package documentation and starter texts",
+    "demo": "a demonstration corpus of text that comes with installed packages, and of starter texts",
 }
 
 # A character index has no tokenizer; its `tokens` are unknown.
@@ -152,8 +152,8 @@ def relation(index: str, model: str) -> str:
     held, seen = corpus_of(index), training_corpus(model)
     if held == DEMO:
         return (
-            f"This is a demonstration index of WordNet, package documentation and starter texts. It is not the "
-            f"pre-training data of {model}: its counts show how the method works, no more."
+            "This is a demonstration index of text that comes with installed packages, and of starter texts. It is not "
+            f"the pre-training data of {model}: its counts show how the method works, no more."
         )
     if not held:
         return f"Whether {index} holds what {model} was trained on is not known here."

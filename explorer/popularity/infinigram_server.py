@@ -97,6 +97,7 @@ class Query:
 
     @property
     def is_cnf(self) -> bool:
+        """Whether it asks for several terms."""
         return bool(self.ids) and not _is_ids(self.ids)
 
     def simple(self) -> Ids:
@@ -123,6 +124,7 @@ class Query:
 
 
 def count(query: Query) -> dict[str, Any]:
+    """How often an n-gram occurs, or several terms together (then from a sample where they are frequent)."""
     if query.is_cnf:
         return query.index.engine.call(
             "count_cnf", cnf=query.ids, **query.bounded("max_clause_freq", "max_diff_tokens")
@@ -131,42 +133,50 @@ def count(query: Query) -> dict[str, Any]:
 
 
 def prob(query: Query) -> dict[str, Any]:
+    """The chance of the last token after the others: a quotient of two counts, -1 where the others never occur."""
     *prompt, last = _not_empty(query)
     return query.index.engine.call("prob", prompt_ids=prompt, cont_id=last)
 
 
 def ntd(query: Query) -> dict[str, Any]:
+    """Which tokens follow, and how often; from a sample above `max_support` occurrences."""
     answer = query.index.engine.call("ntd", prompt_ids=query.simple(), **query.bounded("max_support"))
     return _with_tokens(query.index, answer)
 
 
 def infgram_prob(query: Query) -> dict[str, Any]:
+    """As prob, after the longest suffix of the others that occurs at all."""
     *prompt, last = _not_empty(query)
     answer = query.index.engine.call("infgram_prob", prompt_ids=prompt, cont_id=last)
     return _with_suffix(query.index, answer, prompt)
 
 
 def infgram_ntd(query: Query) -> dict[str, Any]:
+    """As ntd, after the longest suffix that occurs at all."""
     answer = query.index.engine.call("infgram_ntd", prompt_ids=query.simple(), **query.bounded("max_support"))
     return _with_suffix(query.index, _with_tokens(query.index, answer), query.simple())
 
 
 def find(query: Query) -> dict[str, Any]:
+    """Where an n-gram stands in the suffix array of each shard."""
     return query.index.engine.call("find", input_ids=query.simple())
 
 
 def find_cnf(query: Query) -> dict[str, Any]:
+    """Where several terms stand together in each shard."""
     if not query.is_cnf:
         raise Rejected("find_cnf takes a triply-nested list of integers, or a query with AND or OR!")
     return query.index.engine.call("find_cnf", cnf=query.ids, **query.bounded("max_clause_freq", "max_diff_tokens"))
 
 
 def get_doc_by_rank(query: Query) -> dict[str, Any]:
+    """The document around a place in the suffix array."""
     place = {"s": query.whole("s"), "rank": query.whole("rank")}
     return _with_spans(query, query.index.engine.call("get_doc_by_rank", **place, **query.bounded("max_disp_len")))
 
 
 def get_doc_by_ptr(query: Query) -> dict[str, Any]:
+    """The document around a place in the token stream."""
     place = {"s": query.whole("s"), "ptr": query.whole("ptr")}
     return _with_spans(query, query.index.engine.call("get_doc_by_ptr", **place, **query.bounded("max_disp_len")))
 
@@ -192,6 +202,8 @@ class IndexServer(ThreadingHTTPServer):
 
     def __init__(self, indexes: Sequence[ServedIndex], host: str = "127.0.0.1", port: int = 0) -> None:
         self.indexes = {index.name: index for index in indexes}
+        if len(self.indexes) < len(indexes):
+            raise CountError("Two of the indexes have the same name. Build one of them under another --name.")
         try:
             super().__init__((host, port), _Handler)
         except OSError as error:
@@ -225,6 +237,7 @@ class IndexServer(ThreadingHTTPServer):
             return 500, {"error": f"[Server] Internal server error: {error}"}
 
     def server_close(self) -> None:
+        """Frees the port and ends the engines."""
         super().server_close()
         for index in self.indexes.values():
             index.engine.close()

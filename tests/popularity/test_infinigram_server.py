@@ -188,6 +188,12 @@ def test_a_body_that_is_too_long_is_not_read(server):
         urllib.request.urlopen(request, timeout=10)
 
 
+def test_two_indexes_of_one_name_are_refused(server):
+    [index] = server.indexes.values()
+    with pytest.raises(CountError, match="same name"):
+        IndexServer([index, index])
+
+
 def test_a_port_in_use_is_told_plainly(server):
     with pytest.raises(CountError, match="Choose another --port"):
         IndexServer([], port=server.server_address[1])
