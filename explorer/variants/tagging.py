@@ -71,9 +71,8 @@ class SpacyTagger:
         originals = list(texts)
         for text in originals:
             if len(text) > self._nlp.max_length:
-                raise LexiconError(
-                    f"A text has {len(text):,} characters, more than the tagger takes ({self._nlp.max_length:,}). Cut it."
-                )
+                longest = f"{self._nlp.max_length:,}"
+                raise LexiconError(f"A text has {len(text):,} characters; the tagger takes {longest}. Cut it up.")
         # spaCy refuses unpaired surrogates; a sign in the place of each keeps every other character where it is.
         plain = [text.encode("utf-8", "replace").decode() for text in originals]
         with self._lock:

@@ -73,6 +73,8 @@ def read_instances(
         versions: list[Version] = []
         for text in family:
             versions.append(_read(text, next(tagged), versions, lexicon, pos, veto))
+        if instance.format == "winogrande":
+            _keep_options_in_their_sentence(versions)
         readings.append(Reading(instance, versions, _words(versions)))
     _disambiguate(readings, senses)
     return readings
@@ -157,6 +159,24 @@ def _follow(version: Version, token: Token, other: Token, family: Version) -> No
             _put(version, token, dataclasses.replace(theirs, tag=tag))
     elif isinstance(mine, Target) and mine.lemma in inflect.lemmas(other.text, mine.pos):
         version.found[token.index] = _left(mine, "its other form stays")
+
+
+def _keep_options_in_their_sentence(versions: Sequence[Version]) -> None:
+    """Leaves a word of an option that its sentence has as another word ("black" the noun and the adjective)."""
+    taken: dict[str, set[tuple[str, str] | None]] = {}
+    optional: set[str] = set()
+    for version in versions:
+        for token in version.tokens:
+            found, place = version.found.get(token.index), fields.locate(version.running, token.start, token.end)
+            key = (found.lemma, found.pos) if isinstance(found, Target) else None
+            taken.setdefault(token.text.lower(), set()).add(key)
+            if place and place[0].startswith("option"):
+                optional.add(token.text.lower())
+    for version in versions:
+        for target in version.targets:
+            form = target.form.lower()
+            if form in optional and len(taken[form]) > 1:
+                version.found[target.index] = _left(target, "not the same word everywhere")
 
 
 def _words(versions: Sequence[Version]) -> list[Word]:

@@ -128,6 +128,13 @@ def test_gap_and_options_of_a_winograd_sentence_go_together(tools):
     assert made.options == ("prize", "bag")
 
 
+def test_an_option_that_its_sentence_has_as_another_word_stays(tools):
+    text = "He would store apples and pears, but the _ was full."
+    item = instance("choice", format="winogrande", context=text, options=("store", "suitcase"))
+    made = perturb_instance(item, tools).instance
+    assert made.context == text and made.options == ("store", "bag")
+
+
 def test_a_cloze_target_follows_its_word(tools):
     item = instance("cloze", context="The doctor said he was a good", options=("doctor",))
     made = perturb_instance(item, tools)
