@@ -204,8 +204,8 @@ def _from_hub(
         raise ModelError(_no_safetensors(name, list(offer.files)))
     if check and (parameters := offer.parameters or (known.parameters if known else None)):
         check(parameters)
-    path = _download(name, offer, progress)
-    return Source(name, path, offer.commit, offer.commit, known)
+    path = _download(name, revision, offer, progress)
+    return Source(name, path, path.name, path.name, known)
 
 
 class _NoAnswer(Exception):
@@ -255,7 +255,7 @@ def _ask(name: str, revision: str, question: Callable[[], T]) -> T:
         status = getattr(error.response, "status_code", "no status")
         raise _NoAnswer(f"the hub answered with {status}") from error
     except (TimeoutError, OSError) as error:
-        raise _NoAnswer(f"the Hugging Face hub did not answer ({type(error).__name__})") from error
+        raise _NoAnswer(f"the Hugging Face hub did not answer ({type(error.__cause__ or error).__name__})") from error
     except Exception as error:
         # The hub's HTTP client has errors of its own, which are no OSErrors.
         if type(error).__module__.partition(".")[0].startswith("httpx"):
@@ -290,7 +290,15 @@ def _cached(name: str, revision: str, settings: Settings, why: str = "the explor
 
     missing = ModelError(f"{name} is not on this machine and cannot be fetched: {why}. {BY_HAND}")
     try:
-        path = Path(snapshot_download(name, revision=revision or None, local_files_only=True))
+        path = Path(
+            snapshot_download(
+                name,
+                revision=revision or None,
+                allow_patterns=list(TAKEN),
+                ignore_patterns=list(LEFT),
+                local_files_only=True,
+            )
+        )
     except errors.HFValidationError as error:
         raise ModelError(f"{name!r} is neither a folder nor a Hugging Face id (owner/name).") from error
     except (errors.LocalEntryNotFoundError, OSError) as error:
@@ -300,7 +308,7 @@ def _cached(name: str, revision: str, settings: Settings, why: str = "the explor
     return path
 
 
-def _download(name: str, offer: Offer, progress: Steps | None) -> Path:
+def _download(name: str, revision: str, offer: Offer, progress: Steps | None) -> Path:
     from huggingface_hub import constants, snapshot_download
     from huggingface_hub.utils import tqdm
 
@@ -332,23 +340,24 @@ def _download(name: str, offer: Offer, progress: Steps | None) -> Path:
     try:
         path = snapshot_download(
             name,
-            revision=offer.commit,
+            # As it was asked for, not by its commit: the hub's cache then knows it by that name without a network.
+            revision=revision or None,
             allow_patterns=list(TAKEN),
             ignore_patterns=list(LEFT),
             etag_timeout=PATIENCE,
             tqdm_class=Bar,
         )
     except Exception as error:
-        return _interrupted(name, offer, error)
+        return _interrupted(name, revision, error)
     return Path(path)
 
 
-def _interrupted(name: str, offer: Offer, error: Exception) -> Path:
+def _interrupted(name: str, revision: str, error: Exception) -> Path:
     def again() -> Path:
         raise error
 
     try:
-        return _ask(name, offer.commit, again)
+        return _ask(name, revision, again)
     except _NoAnswer as silence:
         raise ModelError(
             f"The download of {name} broke off: {silence}. Start it again; it goes on where it was."

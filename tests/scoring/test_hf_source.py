@@ -1,0 +1,264 @@
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import shutil
+import threading
+import time
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+
+from explorer.errors import ModelError
+from explorer.scoring import catalog, hf_source
+
+COMMIT = "0123456789abcdef0123456789abcdef01234567"
+
+
+# A hub of our own
+
+
+@contextmanager
+def serving(answer):
+    """The address of a server that answers each request with (status, headers, body)."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self):
+            status, headers, body = answer(self.path)
+            self.send_response(status)
+            for name, value in {"Content-Length": str(len(body)), **headers}.items():
+                self.send_header(name, value)
+            self.end_headers()
+            if self.command == "GET":
+                self.wfile.write(body)
+
+        do_HEAD = do_GET
+
+        def log_message(self, *args):
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+
+
+def repository(files, gated=False, parameters=None):
+    """A hub with one model, owner/model, that holds these files."""
+    entries = [{"rfilename": name, "size": len(body)} for name, body in files.items()]
+    tree = [
+        {"type": "file", "path": name, "size": len(body), "oid": hashlib.sha1(body).hexdigest()}
+        for name, body in files.items()
+    ]
+
+    def answer(path):
+        path = path.partition("?")[0]
+        if path.startswith("/api/models/owner/model/tree/"):
+            return 200, {}, json.dumps(tree).encode()
+        revisions = [f"/api/models/owner/model/revision/{name}" for name in ("main", COMMIT)]
+        if path in ("/api/models/owner/model", *revisions):
+            info = {"id": "owner/model", "sha": COMMIT, "siblings": entries, "gated": gated}
+            if parameters:
+                info["safetensors"] = {"parameters": {"F32": parameters}, "total": parameters}
+            return 200, {}, json.dumps(info).encode()
+        if path.startswith("/api/models/owner/model/revision/"):
+            return 404, {"X-Error-Code": "RevisionNotFound"}, b""
+        name = path.partition(f"/resolve/{COMMIT}/")[2]
+        if gated:
+            return 403, {"X-Error-Code": "GatedRepo"}, b""
+        if name in files:
+            headers = {"ETag": f'"{hashlib.sha1(files[name]).hexdigest()}"', "X-Repo-Commit": COMMIT}
+            return 200, headers, files[name]
+        return 404, {"X-Error-Code": "RepoNotFound"}, b""
+
+    return answer
+
+
+@pytest.fixture
+def hub(monkeypatch, tmp_path):
+    """Points huggingface_hub at an address and at an empty cache."""
+    from huggingface_hub import constants
+
+    def use(address):
+        monkeypatch.setattr(constants, "ENDPOINT", address)
+        template = address + "/{repo_id}/resolve/{revision}/{filename}"
+        monkeypatch.setattr(constants, "HUGGINGFACE_CO_URL_TEMPLATE", template)
+        monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "hub"))
+        monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
+        monkeypatch.setattr(constants, "HF_HUB_DISABLE_XET", True)
+
+    return use
+
+
+@pytest.fixture
+def online(settings):
+    return dataclasses.replace(settings, offline=False)
+
+
+def files_of(folder):
+    return {file.name: file.read_bytes() for file in folder.iterdir()}
+
+
+def test_a_model_is_fetched_from_the_hub_and_stays_here(hub, online, tiny_gpt2):
+    files = {**files_of(tiny_gpt2), "run_me.py": b"raise SystemExit", "pytorch_model.bin": b"pickle"}
+    seen = []
+    with serving(repository(files)) as address:
+        hub(address)
+        assert hf_source.identity("owner/model", online)["revision"] == COMMIT
+        found = hf_source.locate("owner/model", online, progress=lambda text, share: seen.append(share))
+    assert found.revision == found.weights == COMMIT
+    names = {file.name for file in found.path.iterdir()}
+    assert {"config.json", "model.safetensors", "tokenizer.json"} <= names
+    assert not names & {"run_me.py", "pytorch_model.bin"}
+    assert seen and max(seen) <= 1
+    # The server is gone, and the model is still here: by its name, by its commit, and when told to stay offline.
+    assert hf_source.locate("owner/model", online).path == found.path
+    assert hf_source.locate(f"owner/model@{COMMIT}", dataclasses.replace(online, offline=True)).path == found.path
+    assert hf_source.is_cached("owner/model") and not hf_source.is_cached("owner/other")
+
+
+def test_the_size_is_checked_before_anything_is_downloaded(hub, online, tiny_gpt2):
+    def check(parameters):
+        raise ModelError(f"too large: {parameters}")
+
+    with serving(repository(files_of(tiny_gpt2), parameters=10**12)) as address:
+        hub(address)
+        with pytest.raises(ModelError, match="too large: 1000000000000"):
+            hf_source.locate("owner/model", online, check=check)
+    assert not hf_source.is_cached("owner/model")
+
+
+@pytest.mark.parametrize(
+    "name, files, gated, message",
+    [
+        ("owner/missing", {}, False, "There is no model 'owner/missing'"),
+        ("owner/model@step9", {}, False, "has no revision 'step9'"),
+        ("owner/model", {"config.json": b"{}", "model.safetensors": b"x"}, True, "is gated"),
+        ("owner/model", {"config.json": b"{}", "pytorch_model.bin": b"x"}, False, "a format that can run code"),
+        ("owner/model", {"config.json": b"{}", "model.gguf": b"x"}, False, "has only model.gguf"),
+        ("owner/model", {"README.md": b""}, False, "has no weights"),
+    ],
+)
+def test_each_refusal_has_its_own_message(hub, online, name, files, gated, message):
+    with serving(repository(files, gated)) as address:
+        hub(address)
+        with pytest.raises(ModelError, match=message):
+            hf_source.locate(name, online)
+
+
+def test_a_hub_that_does_not_answer_is_given_up(hub, online, monkeypatch):
+    monkeypatch.setattr(hf_source, "PATIENCE", 0.2)
+    done = threading.Event()
+
+    def silent(path):
+        done.wait(30)
+        return 200, {}, b"{}"
+
+    with serving(silent) as address:
+        hub(address)
+        began = time.monotonic()
+        with pytest.raises(ModelError, match="did not answer"):
+            hf_source.locate("owner/model", online)
+        given_up = time.monotonic() - began
+        done.set()
+    assert given_up < 20  # the server would have taken 30
+
+
+@pytest.mark.parametrize("status", [500, 503])
+def test_a_hub_in_trouble_is_no_missing_model(hub, online, status):
+    with serving(lambda path: (status, {}, b"")) as address:
+        hub(address)
+        with pytest.raises(ModelError, match=f"the hub answered with {status}"):
+            hf_source.locate("owner/model", online)
+
+
+def test_nobody_at_the_address(hub, online):
+    hub("http://127.0.0.1:9")
+    with pytest.raises(ModelError, match="cannot be fetched: the Hugging Face hub did not answer"):
+        hf_source.locate("owner/model", online)
+
+
+def test_told_to_stay_offline_nobody_is_asked(hub, settings):
+    hub("http://127.0.0.1:9")
+    with pytest.raises(ModelError, match="set to stay offline"):
+        hf_source.locate("owner/model", settings)
+
+
+# Names and folders
+
+
+@pytest.mark.parametrize(
+    "name, revision, expected",
+    [
+        ("a/b", "", ("a/b", "")),
+        ("a/b@step1000", "", ("a/b", "step1000")),
+        ("a/b", "main", ("a/b", "main")),
+        ("a/b@x", "y", ("a/b", "x")),
+    ],
+)
+def test_a_revision_may_stand_behind_an_at_sign(name, revision, expected):
+    assert hf_source.parse(name, revision) == expected
+
+
+def test_a_folder_with_an_at_sign_in_its_name_is_a_folder(tiny_gpt2, tmp_path):
+    folder = shutil.copytree(tiny_gpt2, tmp_path / "gpt@home")
+    assert hf_source.parse(str(folder)) == (str(folder), "")
+
+
+def test_a_folder_is_known_by_its_weights(settings, tiny_gpt2, tmp_path):
+    folder = shutil.copytree(tiny_gpt2, tmp_path / "copy")
+    first = hf_source.locate(str(folder), settings)
+    assert first.weights == hf_source.locate(str(tiny_gpt2), settings).weights
+    weights = folder / "model.safetensors"
+    body = bytearray(weights.read_bytes())
+    body[-1] ^= 1
+    weights.write_bytes(body)
+    assert hf_source.locate(str(folder), settings).weights != first.weights
+
+
+def test_parameters_are_counted_without_reading_weights(tiny_gpt2):
+    from transformers import AutoModelForCausalLM
+
+    model = AutoModelForCausalLM.from_pretrained(tiny_gpt2)
+    assert hf_source.count_parameters(tiny_gpt2) == model.num_parameters()
+
+
+def test_a_model_in_several_files(settings, tiny_gpt2, tmp_path):
+    from transformers import AutoModelForCausalLM
+
+    AutoModelForCausalLM.from_pretrained(tiny_gpt2).save_pretrained(tmp_path / "parts", max_shard_size="40KB")
+    (tmp_path / "parts" / "other.safetensors").write_bytes(b"not named by the index")
+    assert len(hf_source.weight_files(tmp_path / "parts")) > 1
+    assert hf_source.count_parameters(tmp_path / "parts") == hf_source.count_parameters(tiny_gpt2)
+
+
+@pytest.mark.parametrize(
+    "files, message",
+    [
+        (None, "There is no folder"),
+        ({}, "has no config.json"),
+        ({"config.json": "{}"}, "has no weights; safetensors files are needed"),
+        ({"config.json": "{}", "pytorch_model.bin": ""}, "only pytorch_model.bin, a format that can run code"),
+    ],
+)
+def test_a_folder_without_a_model_says_what_it_lacks(settings, tmp_path, files, message):
+    folder = tmp_path / "model"
+    if files is not None:
+        folder.mkdir()
+        for name, text in files.items():
+            (folder / name).write_text(text)
+    with pytest.raises(ModelError, match=message):
+        hf_source.locate(str(folder), settings)
+
+
+def test_an_embedded_model_is_known_without_being_there(settings):
+    model, source = catalog.embedded("gemma-3-270m")
+    assert hf_source.identity("Gemma-3-270M", settings) == {
+        "model": model.id,
+        "revision": "",
+        "weights": f"sha256:{source.sha256[:32]}",
+    }
