@@ -153,6 +153,7 @@ def _weights(source: Source, config: Any, dtype: str, device: torch.device) -> A
             trust_remote_code=False,
             use_safetensors=True,
             output_loading_info=True,
+            device_map=device if device.type == "cuda" else None,  # straight to the card, not through memory
         )
         model, report = loaded
         missing = sorted(report["missing_keys"])

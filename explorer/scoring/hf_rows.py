@@ -23,7 +23,8 @@ Attention = Literal["auto", "sdpa", "flex"]
 Mode = Literal["packed", "padded", "one at a time"]
 
 BATCH_TOKENS = {"cpu": 2048, "cuda": 32768, "mps": 8192}
-ROW_TOKENS = {"cpu": 128, "cuda": 2048, "mps": 512}
+ROW_TOKENS = {"cpu": 128, "cuda": 512, "mps": 256}  # dense masks: attention grows with a row's length
+FLEX_ROW_TOKENS = 2048
 PADDED_LOGITS = 1 << 27  # how many logits a batch without packing may make
 ALIKE = 0.9  # a batch's shortest row is at least this share of its longest
 OUT_OF_MEMORY = ("can't allocate memory", "not enough memory", "out of memory", "failed to allocate")
@@ -49,9 +50,11 @@ class RowRunner:
             self.mode = "one at a time"
         elif not (hf_masks.takes_packed_rows(self.config) and self._agrees(_toy_row(TOY_TRUNK, self.head.words))):
             self.mode = "padded"
-        elif attention == "flex" or (attention == "auto" and self._flex_pays()):
+        elif self._takes_flex_rows() and (attention == "flex" or (attention == "auto" and self._flex_pays())):
             self.flex = FlexLayers(model, self.config)
-            if not self._agrees(_toy_row(FROM_TOKENS, self.head.words)):
+            if self._agrees(_toy_row(FROM_TOKENS, self.head.words)):
+                self.row_tokens = FLEX_ROW_TOKENS
+            else:
                 self.flex = None
 
     @property
@@ -68,8 +71,8 @@ class RowRunner:
         if self.mode != "packed":
             works = [path for work in works for path in paths(work)]
         pending = [work for work in works if len(work.targets)]
-        # The longest first: memory runs out at once or not at all.
-        pending.sort(key=lambda work: (len(work), work.chain), reverse=True)
+        # The longest of a kind first: memory runs out at once or not at all.
+        pending.sort(key=lambda work: (work.chain, -len(work)))
         left = np.bincount([work.row for work in pending], minlength=len(rows))
         budget = token_budget or self.batch_tokens
         while pending:
@@ -168,6 +171,9 @@ class RowRunner:
 
     def _put(self, array: np.ndarray) -> torch.Tensor:
         return torch.from_numpy(np.ascontiguousarray(array)).to(self.device)
+
+    def _takes_flex_rows(self) -> bool:
+        return (getattr(self.config, "max_position_embeddings", None) or 0) >= 2 * FROM_TOKENS
 
     def _flex_pays(self) -> bool:
         return self.device.type == "cuda" and self.dtype in (torch.bfloat16, torch.float16)
