@@ -50,7 +50,9 @@ with show.problems():
     if len(runs):
         st.header("Latest runs", anchor=False)
         show.table(
-            runs.head(8),
+            runs.head(8).assign(
+                model=runs["model"].map(frame.model_title), benchmark=runs["benchmark"].map(frame.benchmark_title)
+            ),
             "latest runs",
             columns={
                 "run_id": "Run",

@@ -48,8 +48,8 @@ def _show(first: str, second: str, name: str, other: str, about: Mapping[str, st
     change = mcnemar(items["correct_a"], items["correct_b"])
     show.numbers(
         [
-            (name, show.percent(change.before), "Accuracy on the shared instances, ties counted as wrong."),
-            (other, show.percent(change.after), "Accuracy on the shared instances, ties counted as wrong."),
+            (show.plain(name), show.percent(change.before), "Accuracy on the shared instances, ties counted as wrong."),
+            (show.plain(other), show.percent(change.after), "Accuracy on the shared instances, ties counted as wrong."),
             ("Lost", f"{change.lost:,}", "Right in the first run, not in the second."),
             ("Gained", f"{change.gained:,}", "Right in the second run, not in the first."),
             ("McNemar p", _p(change.p), "Exact two-sided test on the instances that changed sides."),

@@ -9,10 +9,10 @@ from typing import Any
 import streamlit as st
 
 from explorer.records import Condition, Instance
+from explorer.ui import answer, frame, instance_view, live, show, strips
 from explorer.ui import asked as answers
-from explorer.ui import instance_view, live, show, strips
+from explorer.ui.answer import Answer
 from explorer.ui.asked import Asked
-from explorer.ui.live import Judged
 from explorer.ui.strips import Unit
 
 BETWEEN_REGIONS = " | "
@@ -51,7 +51,7 @@ def with_texts(instance: Instance, texts: Mapping[str, str]) -> Instance:
 
 
 @st.fragment
-def draw(instance: Instance, model: str, title: str, scoring: Mapping[str, Any], unit: Unit) -> None:
+def draw(instance: Instance, model: str, scoring: Mapping[str, Any], unit: Unit) -> None:
     """A form with the texts; once sent, the changed instance beside the original, both scored now."""
     own = texts_of(instance)
     with st.form(f"edit:{instance.id}", border=True):
@@ -59,7 +59,10 @@ def draw(instance: Instance, model: str, title: str, scoring: Mapping[str, Any],
         if instance.kind == "regions":
             show.note("Regions are parted by | and keep their number.")
         sent = st.form_submit_button(
-            f"Score with {title}", type="primary", icon=":material/bolt:", key=f"score:{instance.id}"
+            f"Score with {show.plain(frame.model_title(model))}",
+            type="primary",
+            icon=":material/bolt:",
+            key=f"score:{instance.id}",
         )
     if sent:
         st.session_state["edit:shown"] = (instance.id, typed)
@@ -67,64 +70,45 @@ def draw(instance: Instance, model: str, title: str, scoring: Mapping[str, Any],
     if shown_for != instance.id:
         return
     with show.problems():
-        original = judge(instance, model, title, scoring)
+        original = answer.now(instance, model, scoring)
         if texts == own:
             show.note("Nothing was changed: this is the original, scored now.")
-            _one(instance, original, unit)
-            return
-        changed = with_texts(instance, texts)
-        _both(instance, changed, original, judge(changed, model, title, scoring), unit)
+            instance_view.draw(instance, original, unit)
+        else:
+            changed = with_texts(instance, texts)
+            _draw_both(instance, changed, original, answer.now(changed, model, scoring), unit)
 
 
-def judge(instance: Instance, model: str, title: str, scoring: Mapping[str, Any]) -> Judged:
-    """The instance scored now, with a word on what takes long the first time."""
-    if live.is_loaded(model):
-        return live.judge(instance, model, scoring)
-    with st.spinner(
-        f"Loading {title}; the very first time its file is converted, which takes a minute", show_time=True
-    ):
-        return live.judge(instance, model, scoring)
-
-
-def _one(instance: Instance, judged: Judged, unit: Unit) -> None:
-    asked = answers.of_scores(judged.scores)
-    instance_view.verdict(instance, asked, judged.measures)
-    instance_view.draw(instance, asked, judged.measures, unit)
-
-
-def _both(instance: Instance, changed: Instance, original: Judged, new: Judged, unit: Unit) -> None:
-    before, after = answers.of_scores(original.scores), answers.of_scores(new.scores)
-    instance_view.verdict(changed, after, new.measures)
-    _numbers(instance, before, after, original, new, unit)
-    if instance.kind != "regions":
-        for one, other in zip(answers.options_of(before), answers.options_of(after)):
-            if (one.context, one.continuation) != (other.context, other.continuation):
-                show.section(answers.option_name(instance, one.option))
-                if other.context and other.context != one.context:
-                    st.html(strips.strip((), unit, context=other.context, label="Changed context"))
-                st.html(strips.aligned(other.tokens, one.tokens, unit, labels=("Changed", "Original")))
+def _draw_both(instance: Instance, changed: Instance, original: Answer, new: Answer, unit: Unit) -> None:
+    pairs = list(zip(answers.options_of(original.asked), answers.options_of(new.asked)))
+    _draw_numbers(instance, pairs, original, new, unit)
+    for one, other in pairs if instance.kind != "regions" else ():
+        if (one.context, one.continuation) != (other.context, other.continuation):
+            show.section(answers.option_name(instance, one.option))
+            if other.context and other.context != one.context:
+                st.html(strips.strip((), unit, context=other.context, label="Changed context"))
+            st.html(strips.aligned(other.tokens, one.tokens, unit, labels=("Changed", "Original")))
     show.section("Changed, as a whole")
-    instance_view.draw(changed, after, new.measures, unit)
+    instance_view.draw(changed, new, unit)
 
 
-def _numbers(
-    instance: Instance, before: Sequence[Asked], after: Sequence[Asked], original: Judged, new: Judged, unit: Unit
+def _draw_numbers(
+    instance: Instance, pairs: Sequence[tuple[Asked, Asked]], original: Answer, new: Answer, unit: Unit
 ) -> None:
     cells = [("Margin", original.measure("margin"), new.measure("margin"))]
-    if len(answers.options_of(before)) <= 3:
-        cells += [
-            (answers.option_name(instance, one.option), one.logprob, other.logprob)
-            for one, other in zip(answers.options_of(before), answers.options_of(after))
-        ]
+    if len(pairs) <= 3:
+        cells += [(answers.option_name(instance, one.option), one.logprob, other.logprob) for one, other in pairs]
     known = [cell for cell in cells if cell[1] == cell[1] and cell[2] == cell[2]]
-    if not known:
-        return
-    for column, (label, old, fresh) in zip(st.columns(len(known)), known):
+    for column, (label, old, fresh) in zip(st.columns(len(known)) if known else (), known):
         old, fresh = strips.in_unit(old, unit), strips.in_unit(fresh, unit)
         column.metric(
-            f"{label} ({unit})", strips.signed(fresh), f"{fresh - old:+.2f}", delta_color="off",
+            show.plain(f"{label} ({unit})"),
+            strips.signed(fresh),
+            strips.signed(fresh - old),
+            delta_color="off",
+            delta_arrow="off",
             help=f"Originally {strips.signed(old)}",
-        )  # fmt: skip
+        )
 
 
 def _box(instance: Instance, label: str, text: str) -> str:

@@ -7,6 +7,7 @@ import html
 import pandas as pd
 import streamlit as st
 
+from explorer.records import Instance
 from explorer.results import queries
 from explorer.ui import instances, links, resources, show
 from explorer.ui.instances import Listing
@@ -16,22 +17,22 @@ EVERY_GROUP = "All groups"
 EVERY_INSTANCE = "whole benchmark"
 
 
-def find(listing: Listing, run_id: str) -> str:
-    """The id of the instance that is looked at; "" where none matches."""
+def find(listing: Listing, run_id: str) -> Instance | None:
+    """The instance that is looked at, or none where none matches."""
     names = _matching(listing, run_id)
     asked_for = links.recall("instance")
     if not names:
         show.nothing_yet(
             "No instance matches", "Take words out of the search, or choose another group or verdict above."
         )
-        return ""
+        return None
     # An instance that a link asks for is shown even where the filters leave it out.
     is_news = asked_for in listing.by_id and asked_for != st.session_state.get("instance:seen")
     name = asked_for if is_news or asked_for in names else names[0]
     st.session_state["instance:seen"] = name
     links.remember("instance", name)
     _steps(names, name, listing)
-    return name
+    return listing.by_id[name]
 
 
 def _matching(listing: Listing, run_id: str) -> list[str]:

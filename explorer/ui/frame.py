@@ -62,6 +62,7 @@ def open_page(title: str, question: str) -> Chosen:
     with st.sidebar:
         st.html(f'<div class="lx-mark"><b>{NAME}</b></div>')
         _list_pages()
+        st.html('<hr class="lx-rule">')
         chosen = Chosen(pick_model(), pick_benchmark())
         run_panel.draw(chosen.model, chosen.benchmark)
         progress.draw()

@@ -9,47 +9,56 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from explorer import prompts
+from explorer.figures.surprisal import surprisal_lines
 from explorer.records import Instance
 from explorer.ui import asked as answers
 from explorer.ui import show, strips
+from explorer.ui.answer import Answer
 from explorer.ui.asked import Asked
 from explorer.ui.strips import Unit
 
-Measures = Sequence[Mapping[str, Any]]
+SHAPES = ("Tokens", "Lines")
 
 
-def verdict(instance: Instance, asked: Sequence[Asked], measures: Measures) -> None:
-    """The verdict as a word and a sentence."""
-    correct = value_of(measures, "correct")
-    sentence = answers.verdict_sentence(
-        instance, asked, correct, value_of(measures, "margin"), _reason_of(measures, "correct")
-    )
+def draw(instance: Instance, answer: Answer, unit: Unit, shape: str = SHAPES[0]) -> None:
+    """The verdict, and all that was asked, token by token or as lines."""
+    correct = answer.measure("correct")
     kind = answers.verdict_of(correct)
+    sentence = answers.verdict_sentence(
+        instance, answer.asked, correct, answer.measure("margin"), answer.remark("correct")
+    )
     st.html(strips.verdict(kind, sentence, answers.VERDICT_WORDS.get(instance.format, {}).get(kind, "")))
-
-
-def draw(instance: Instance, asked: Sequence[Asked], measures: Measures, unit: Unit) -> None:
-    """All that was asked, token by token."""
-    options = answers.options_of(asked)
+    options = answers.options_of(answer.asked)
     for fault in dict.fromkeys(one.reason for one in options if one.reason):
         show.note(f"Without a score: {fault}")
     if not any(one.tokens for one in options):
         _sums(instance, options, unit)
-        return
-    VIEWS[instance.kind](instance, options, measures, unit)
-    st.html(strips.key(unit))
+    elif shape == "Lines":
+        _draw_lines(instance, options, unit)
+    else:
+        VIEWS[instance.kind](instance, options, answer, unit)
+        st.html(strips.key(unit))
 
 
-def value_of(measures: Measures, name: str) -> float:
-    """The value of a measure of the whole instance, nan where there is none."""
-    return next((float(row["value"]) for row in measures if row["measure"] == name), float("nan"))
+def text(instance: Instance) -> None:
+    """The instance's sentences alone, while no score is known."""
+    for sentence in prompts.option_texts(instance)[:6]:
+        st.html(f'<p class="lx-sentence">{html.escape(sentence)}</p>')
 
 
-def _reason_of(measures: Measures, name: str) -> str:
-    return next((str(row["reason"] or "") for row in measures if row["measure"] == name), "")
+def _draw_lines(instance: Instance, options: Sequence[Asked], unit: Unit) -> None:
+    lines: dict[str, tuple[list[str], list[float]]] = {}
+    for one in options:
+        name = one.condition or answers.option_name(instance, one.option)
+        tokens, values = lines.setdefault(name, ([], []))
+        tokens += [token.text for token in one.tokens]
+        values += [strips.in_unit(token.nats, unit) for token in one.tokens]
+    figure = surprisal_lines([(name, tokens, values) for name, (tokens, values) in lines.items()], unit)
+    show.chart(figure, alt=f"Surprisal of each token in {unit}, a line a text")
 
 
-def _draw_options(instance: Instance, options: Sequence[Asked], measures: Measures, unit: Unit) -> None:
+def _draw_options(instance: Instance, options: Sequence[Asked], answer: Answer, unit: Unit) -> None:
     contexts = list(dict.fromkeys(one.context for one in options))
     if len(contexts) == 1 and contexts[0]:
         st.html(strips.strip((), unit, context=contexts[0], label="Context"))
@@ -69,17 +78,17 @@ def _draw_options(instance: Instance, options: Sequence[Asked], measures: Measur
     st.html(strips.rows(lines, unit))
 
 
-def _draw_text(instance: Instance, options: Sequence[Asked], measures: Measures, unit: Unit) -> None:
+def _draw_text(instance: Instance, options: Sequence[Asked], answer: Answer, unit: Unit) -> None:
     for one in options:
         st.html(strips.strip(one.tokens, unit, context=one.context, label="Text") + _total(one, unit))
 
 
-def _draw_regions(instance: Instance, options: Sequence[Asked], measures: Measures, unit: Unit) -> None:
+def _draw_regions(instance: Instance, options: Sequence[Asked], answer: Answer, unit: Unit) -> None:
     names = list(instance.extra.get("regions", ()))
     for condition in instance.conditions:
         parts = [(_region_name(names, one.part), one.tokens) for one in options if one.condition == condition.name]
         st.html(f'<p class="lx-option"><b>{html.escape(condition.name)}</b></p>' + strips.regions(parts, unit))
-    held = {int(row["part"]): row for row in measures if row["measure"] in ("formula", "formula_equal")}
+    held = {int(row["part"]): row for row in answer.measures if row["measure"] in ("formula", "formula_equal")}
     formulas = pd.DataFrame(
         {
             "prediction": list(instance.extra["formulas"]),
@@ -94,7 +103,7 @@ def _draw_regions(instance: Instance, options: Sequence[Asked], measures: Measur
     )
 
 
-VIEWS: Mapping[str, Callable[[Instance, Sequence[Asked], Measures, Unit], None]] = {
+VIEWS: Mapping[str, Callable[[Instance, Sequence[Asked], Answer, Unit], None]] = {
     "pair": _draw_options,
     "choice": _draw_options,
     "labelled": _draw_options,

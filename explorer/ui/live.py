@@ -23,14 +23,6 @@ class Judged:
     scores: tuple[Score, ...]
     measures: tuple[Mapping[str, Any], ...]
 
-    def measure(self, name: str) -> float:
-        """The value of a measure of the whole instance, nan where there is none."""
-        return next((float(row["value"]) for row in self.measures if row["measure"] == name), float("nan"))
-
-    def reason(self, name: str) -> str:
-        """Why the measure is what it is: a tie, undecided, too long."""
-        return next((str(row["reason"]) for row in self.measures if row["measure"] == name), "")
-
 
 def judge(instance: Instance, model: str, scoring: Mapping[str, Any]) -> Judged:
     """The instance asked, scored and judged under an accuracy run's settings; ExplorerError where that fails."""

@@ -88,7 +88,7 @@ def told(run: RunInfo) -> str:
         return run.message or "waiting to start"
     if run.status != "running":
         return run.message or f"{run.done:,} of {run.total:,}"
-    if not run.total:
+    if not run.done:
         return run.message or "starting"
     left = f", about {show.duration(run.eta)} left" if run.eta == run.eta else ""
     return f"{run.done:,} of {run.total:,}{left}"

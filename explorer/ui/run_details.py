@@ -143,9 +143,10 @@ def _items(items: pd.DataFrame, title: str) -> None:
     if known.empty:
         return
     st.subheader(title, anchor=False)
-    counts = items["verdict"].value_counts()
-    show.note(", ".join(f"{count:,} {verdict}" for verdict, count in counts.items()))
     show.chart(margin_histogram(items), key=f"margins:{title}", alt="How many instances have which margin")
+    unknown = int((items["verdict"] == "no verdict").sum())
+    if unknown:
+        show.note(f"{unknown:,} instances have no verdict and are left out.")
 
 
 def _log(folder: RunFolder) -> None:

@@ -112,7 +112,8 @@ def duration(seconds: float) -> str:
 
 def plain(text: str) -> str:
     """Text that Markdown shows as it is."""
-    return re.sub(r"([\\`*_{}\[\]()<>#+\-.!|~$:])", r"\\\1", text)
+    marked = re.sub(r"([\\`*_{}\[\]<>#|~$:])", r"\\\1", text)
+    return re.sub(r"^(\s*\d*)([-+.)])", r"\1\\\2", marked)
 
 
 def problem(error: ExplorerError) -> None:

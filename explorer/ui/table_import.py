@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +50,8 @@ def draw() -> None:
     )  # fmt: skip
     if upload is None:
         _answer()
+        show.section("What the columns should hold")
+        st.dataframe(_expected(), hide_index=True)
         return
     with tempfile.TemporaryDirectory() as folder:
         # Only the file's ending is taken over: its name is the visitor's.
@@ -59,6 +61,19 @@ def draw() -> None:
             reading = _reading(path, upload.file_id)
             if reading:
                 _preview(path, reading, upload.name)
+
+
+def _expected() -> pd.DataFrame:
+    def named(roles: Sequence[str]) -> str:
+        return ", ".join(MEANINGS[role].lower() for role in roles if role != "options")
+
+    return pd.DataFrame(
+        {
+            "Kind": list(KINDS.values()),
+            "Needed": [named(ROLES[kind][0]) + (", two or more options" if kind == "choice" else "") for kind in KINDS],
+            "May be there": [named(ROLES[kind][1]) for kind in KINDS],
+        }
+    )
 
 
 def _reading(path: Path, key: str) -> Reading | None:
@@ -82,25 +97,19 @@ def _reading(path: Path, key: str) -> Reading | None:
     }
     try:
         guess = table.guess(path, **given)
-        names, roles = guess.names, dict(guess.columns)
+        kind, guessed = guess.kind, dict(guess.columns)
     except ExplorerError as error:
-        columns = _columns(path, given)
-        if kind == AUTOMATIC or not columns:
+        # The columns do not tell what they hold: once the kind is said, the reader names them.
+        if kind == AUTOMATIC:
             show.problem(error)
             return None
-        # The columns did not tell their roles: the reader says them.
-        names, roles = columns, {}
-    chosen = _roles(kind if kind != AUTOMATIC else guess.kind, names, roles, key)
-    return table.guess(path, **given | {"columns": chosen, "kind": kind if kind != AUTOMATIC else guess.kind})
-
-
-def _columns(path: Path, given: Mapping[str, Any]) -> tuple[str, ...]:
-    """The file's columns, read as if the first held passages: that needs no role."""
-    try:
-        first = table.guess(path, **{**given, "kind": "cloze"})
-    except ExplorerError:
-        return ()
-    return first.names
+        guessed = {}
+    names = table.column_names(path, **{name: value for name, value in given.items() if name != "kind"})
+    chosen = _roles(kind, names, guessed, key)
+    if any(role not in chosen for role in ROLES[kind][0]):
+        show.note("Choose the column of each role that is needed.")
+        return None
+    return table.guess(path, **{**given, "columns": chosen, "kind": kind})
 
 
 def _roles(kind: str, names: tuple[str, ...], guessed: Mapping[str, str], key: str) -> dict[str, str]:

@@ -1,0 +1,106 @@
+"""Models, benchmarks and the import of a reader's own table."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import pytest
+
+from explorer import benchmarks
+from explorer.settings import read as read_settings
+from explorer.ui import jobs
+
+PAIRS = b"sentence_good,sentence_bad,phenomenon\nIt is.,It are.,number\n<script>x</script>,<b>They is.</b>,number\n"
+LONE = b"wort,satz_a,satz_b\n1,Es ist.,Es sind.\n2,Sie sind.,Sie ist.\n"
+
+
+def html_of(app) -> str:
+    return "\n".join(element.proto.body for element in app.html if "<style>" not in element.proto.body)
+
+
+def test_the_embedded_models_stand_with_their_terms(open_page, tmp_path):
+    app = open_page("data", tmp_path / "cache")
+    assert "Gemma Terms of Use" in html_of(app)
+    assert {"prepare:gemma-3-270m", "prepare:smollm2-135m-instruct"} <= {button.key for button in app.button}
+
+
+def test_a_missing_benchmark_says_which_file_to_put_where(open_page, tmp_path):
+    app = open_page("data", tmp_path / "cache", shelf="Benchmarks", benchmark="copa")
+    assert "copa" in html_of(app)
+    assert str(tmp_path / "cache" / "data") in html_of(app)
+    assert "download:copa" in {button.key for button in app.button}
+
+
+def test_a_download_without_a_network_is_told_in_the_page(open_page, tmp_path):
+    app = open_page("data", tmp_path / "cache", shelf="Benchmarks", benchmark="copa")
+    app.button(key="download:copa").click().run()
+    _wait_until_idle()
+    told = [error.value for error in app.error] or [error.value for error in app.run().error]
+    assert not app.exception
+    assert len(told) == 1
+    assert "COPA" in told[0]
+
+
+def test_a_table_is_guessed_shown_and_kept(open_page, tmp_path):
+    app = open_page("data", tmp_path / "cache", shelf="Import a table")
+    app.file_uploader(key="import:file").set_value(("My pairs.csv", PAIRS, "text/csv")).run()
+    assert not app.exception
+    assert "2 instances (minimal pairs) in 1 groups" in html_of(app)
+    assert app.text_input(key="import:name").value == "my_pairs"
+    app.button(key="import:store").click().run()
+    assert not app.exception
+    assert "imported_my_pairs" in benchmarks.names(read_settings())
+
+    looked = open_page("instance", tmp_path / "cache", benchmark="imported_my_pairs")
+    assert not looked.exception
+    looked.button(key="step:forth").click().run()
+    assert "<script>x" not in html_of(looked)
+    assert "&lt;script&gt;" in html_of(looked)
+
+
+def test_columns_that_tell_nothing_can_be_named(open_page, tmp_path):
+    app = open_page("data", tmp_path / "cache", shelf="Import a table")
+    app.file_uploader(key="import:file").set_value(("saetze.csv", LONE, "text/csv")).run()
+    assert len(app.error) == 1
+    kind = next(box for box in app.selectbox if box.label == "What it holds")
+    kind.set_value("pair").run()
+    assert not app.exception
+    next(box for box in app.selectbox if box.label == "Acceptable sentence").set_value("satz_a")
+    next(box for box in app.selectbox if box.label == "Unacceptable sentence").set_value("satz_b")
+    app.run()
+    assert not app.error
+    assert "2 instances" in html_of(app)
+
+
+def test_a_file_that_is_no_table_is_told_in_one_sentence(open_page, tmp_path):
+    app = open_page("data", tmp_path / "cache", shelf="Import a table")
+    app.file_uploader(key="import:file").set_value(("x.json", b"{not json", "application/json")).run()
+    assert not app.exception
+    assert len(app.error) == 1
+
+
+def test_a_job_reports_its_steps_and_its_fault(fresh_app):
+    going, seen = threading.Event(), threading.Event()
+
+    def work(report):
+        report("half way", 0.5)
+        seen.set()
+        going.wait(10)
+        raise ValueError("no luck")
+
+    jobs.start("Something", work)
+    assert seen.wait(10)
+    assert jobs.is_running("Something")
+    jobs.start("Something", lambda report: pytest.fail("a job that runs is not started again"))
+    going.set()
+    _wait_until_idle()
+    assert not jobs.is_running("Something")
+
+
+def _wait_until_idle() -> None:
+    for _ in range(400):
+        if not any(thread.name.startswith("prepare ") for thread in threading.enumerate()):
+            return
+        time.sleep(0.05)
+    pytest.fail("a preparation did not end")
