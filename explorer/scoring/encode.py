@@ -90,19 +90,21 @@ class TextEncoder:
 
     def encode_all(self, pairs: Sequence[Pair], bos: Bos, split: Split) -> list[Encoding]:
         """Requests as token ids, in the order asked; all cores work on them."""
-        lengths = self._context_lengths(pairs) if split == "token_count" else None
+        alone = {} if split == "offsets" else self._contexts_alone(pairs)
         made: list[Encoding] = []
         for first in range(0, len(pairs), BATCH):
             part = pairs[first : first + BATCH]
             texts = [context + continuation for context, continuation in part]
             for (context, _), text, found in zip(part, texts, self._encode_batch(texts)):
                 ids = found.ids
-                if lengths is None or not context:
+                if context not in alone:
                     start, straddles = _split(found, text, len(context))
                 else:
                     # The peers' rule: as many tokens as the context has alone are cut off, wherever they end.
-                    start = min(lengths[context], len(ids))
+                    start = min(len(alone[context]), len(ids))
                     straddles = start < len(ids) and _covering(found.offsets, len(text))[start][0] < len(context)
+                    if split == "spliced":
+                        start, ids = len(alone[context]), [*alone[context], *ids[start:]]
                 front = self.prefix(context, bos)
                 # Never doubled: a text may begin with the BOS written out.
                 if front and tuple(ids[: len(front)]) == front:
@@ -110,13 +112,14 @@ class TextEncoder:
                 made.append(Encoding((*front, *ids), len(front) + start, len(front), straddles))
         return made
 
-    def _context_lengths(self, pairs: Sequence[Pair]) -> dict[str, int]:
+    def _contexts_alone(self, pairs: Sequence[Pair]) -> dict[str, list[int]]:
+        """The tokens of each context that is not empty, encoded without its continuation."""
         contexts = list(dict.fromkeys(context for context, _ in pairs if context))
-        lengths: dict[str, int] = {}
+        alone: dict[str, list[int]] = {}
         for first in range(0, len(contexts), BATCH):
             part = contexts[first : first + BATCH]
-            lengths.update((text, len(found.ids)) for text, found in zip(part, self._encode_batch(part)))
-        return lengths
+            alone.update((text, found.ids) for text, found in zip(part, self._encode_batch(part)))
+        return alone
 
     def _encode_batch(self, texts: list[str]) -> list[Any]:
         for text in texts:

@@ -9,7 +9,7 @@ from typing import Literal
 Bos = Literal["auto", "always", "never", "declared", "tokenizer"]
 Blanks = Literal["spaces", "whitespace", "stay"]
 Normalization = Literal["sum", "mean_token", "per_char", "per_byte", "pmi"]
-Split = Literal["offsets", "token_count"]
+Split = Literal["offsets", "token_count", "spliced"]
 TieRule = Literal["half", "first"]
 
 
@@ -24,7 +24,9 @@ class ScoringPolicy:
                   "tokenizer": what the tokenizer itself puts first and nothing else (minicons)
     blanks        which trailing blanks of a context move to the continuation: "spaces" (U+0020 only),
                   "whitespace" (newlines and tabs too), or none ("stay")
-    split         "offsets": by character offsets of the original string; "token_count": after len(tokens(context))
+    split         "offsets": by character offsets of the original string; "token_count": after as many tokens as the
+                  context has alone (minicons); "spliced": there too, with the context's own tokens in place of those
+                  that the joint encoding has before (lm-eval)
     normalization how a score is reduced to one number when two options are compared
     ties          "half": a tie is its own outcome worth 0.5; "first": option 0 wins a tie
     """
@@ -44,7 +46,7 @@ class ScoringPolicy:
 
 PRESETS: Mapping[str, ScoringPolicy] = {
     "natural": ScoringPolicy(),
-    "lm-eval": ScoringPolicy(preset="lm-eval", bos="declared", blanks="whitespace", split="token_count", ties="first"),
+    "lm-eval": ScoringPolicy(preset="lm-eval", bos="declared", blanks="whitespace", split="spliced", ties="first"),
     "minicons": ScoringPolicy(
         preset="minicons",
         bos="tokenizer",

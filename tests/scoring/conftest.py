@@ -106,7 +106,9 @@ def tiny(architecture: str) -> Any:
     makers: dict[str, Callable[[], Any]] = {
         "gpt_neox": lambda: t.GPTNeoXForCausalLM(t.GPTNeoXConfig(**common, **deep)),
         "gpt2": lambda: t.GPT2LMHeadModel(
-            t.GPT2Config(vocab_size=WORDS, n_embd=32, n_head=4, n_layer=2, n_positions=256)
+            t.GPT2Config(
+                vocab_size=WORDS, n_embd=32, n_head=4, n_layer=2, n_positions=256, bos_token_id=1, eos_token_id=2
+            )
         ),
         "opt": lambda: t.OPTForCausalLM(
             t.OPTConfig(**common, num_hidden_layers=2, ffn_dim=48, word_embed_proj_dim=16, do_layer_norm_before=False)

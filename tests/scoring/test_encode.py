@@ -91,7 +91,7 @@ def test_without_normalization_the_tokens_spell_the_text(name, context, continua
 @hypothesis_settings(max_examples=25, deadline=None)
 def test_many_at_once_are_encoded_as_one_by_one(pairs):
     encoder = ENCODERS["gpt_neox"]
-    for split in ("offsets", "token_count"):
+    for split in ("offsets", "token_count", "spliced"):
         together = encoder.encode_all(pairs, "auto", split)
         assert together == [encoder.encode(*pair, "auto", split) for pair in pairs]
 
@@ -124,7 +124,7 @@ def test_the_catalog_overrules_a_declared_bos_but_not_for_lm_eval():
     encoder = TextEncoder(tiny_tokenizers.byte_level(), plain_bos="</s>")
     assert encoder.encode("", "The", "auto", "offsets").ids[0] == EOS
     assert encoder.encode("The", " keys", "always", "offsets").ids[0] == EOS
-    assert encoder.encode("", "The", "declared", "token_count").ids[0] == BOS
+    assert encoder.encode("", "The", "declared", "spliced").ids[0] == BOS
 
 
 def test_without_a_bos_the_eos_stands_first():
@@ -144,8 +144,19 @@ def test_the_peers_split_counts_the_tokens_of_the_context_alone():
     # "The k" alone is two tokens; the first two of "The keys to" are "The" and " key", so the "s" is the third.
     encoder = ENCODERS["gpt2"]
     found = encoder.encode("The k", "eys to", "never", "token_count")
+    assert encoder.texts(found.ids) == ("The", " key", "s", " to")
     assert encoder.texts(found.ids[found.start :]) == ("s", " to")
     assert not found.straddles
+
+
+def test_lm_evals_split_keeps_the_contexts_own_tokens():
+    # As above, but what is read before the "s" is "The k", which lm-eval encodes apart: the "ey" is lost.
+    encoder = ENCODERS["gpt2"]
+    found = encoder.encode("The k", "eys to", "never", "spliced")
+    assert encoder.texts(found.ids) == ("The", " k", "s", " to")
+    assert encoder.texts(found.ids[found.start :]) == ("s", " to")
+    plain = encoder.encode("The", " keys to", "never", "spliced")
+    assert plain == encoder.encode("The", " keys to", "never", "offsets")
 
 
 def test_the_text_of_tokens_of_any_kind_of_tokenizer():

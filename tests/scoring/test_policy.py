@@ -29,7 +29,7 @@ def test_the_presets_fix_every_convention():
     }
     assert conventions == {
         "natural": ("auto", "spaces", "offsets", "sum", "half"),
-        "lm-eval": ("declared", "whitespace", "token_count", "sum", "first"),
+        "lm-eval": ("declared", "whitespace", "spliced", "sum", "first"),
         "minicons": ("tokenizer", "stay", "token_count", "mean_token", "first"),
     }
     assert all(policy.preset == name for name, policy in PRESETS.items())

@@ -233,7 +233,7 @@ def test_the_policy_record_holds_all_that_can_change_a_score(models):
     record = policy_record(models("gpt2"), PRESETS["lm-eval"])
     assert record["dtype"] == "float32" and record["batches"] == "packed"
     assert record["weights"].startswith("sha256:")
-    assert (record["bos"], record["split"], record["preset"]) == ("declared", "token_count", "lm-eval")
+    assert (record["bos"], record["split"], record["preset"]) == ("declared", "spliced", "lm-eval")
     assert record["tokenizer"] and record["lexiscope"] and record["transformers"] == transformers.__version__
     json.dumps(record)
 
