@@ -7,26 +7,27 @@ Zanzotto and Caselli, Lexical Popularity, section 5 and appendix A.2 to A.4.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from explorer import prompts
-from explorer.experiments import accuracy, perturbation_findings, popularity, selection, verdicts
+from explorer.experiments import accuracy, perturbation_findings, perturbation_judge, popularity, selection, verdicts
 from explorer.experiments.study import Progress, Setting, Study
-from explorer.popularity import measure, ngrams
-from explorer.records import Instance, RunSpec
+from explorer.popularity import ngrams
+from explorer.records import Factor, Instance, Request, RunSpec
 from explorer.results.rows import measure_row, payload, score_row
-from explorer.similarity import bertscore, rouge
+from explorer.similarity import bertscore, judge, rouge
 from explorer.variants import tools
 from explorer.variants.perturb import SETTINGS as POS
-from explorer.variants.perturb import PerturbedInstance, Swap, perturb_instances
+from explorer.variants.perturb import PerturbedInstance, Tools, perturb_instances
 from explorer.variants.senses import METHODS
 
 if TYPE_CHECKING:
     from explorer.resources import Resources
     from explorer.runs.folder import Tables
 
-Row = dict[str, Any]
+Row = Mapping[str, Any]
 
 PERTURBING = {
     "pos": Setting(("N", "V", "NV"), "which words are swapped: nouns, verbs, both", tuple(POS)),
@@ -36,108 +37,137 @@ PERTURBING = {
     "similarity": Setting(True, "measure BERTScore and ROUGE-L of original and perturbed"),
     "encoder": Setting(bertscore.MINILM, "encoder of BERTScore; the paper's is roberta-large"),
     "frequencies": Setting(True, "count the swapped words and their substitutes in the index"),
+    "judge": Setting("", "chat model or endpoint that says whether both mean the same; empty = none"),
+    "judge_sample": Setting(judge.SAMPLE, "instances of each group that are judged, drawn with the seed"),
 }
-ORIGINAL = {"condition": "original"}
+APART = 10_000  # request numbers of one version of an instance and the next
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """Instances as they stand under some factors, each with the id of the instance it came from."""
+
+    number: int
+    factors: Mapping[str, Factor]
+    instances: tuple[Instance, ...]
 
 
 def do(spec: RunSpec, resources: Resources, instances: Sequence[Instance], progress: Progress) -> Tables:
-    """Rows of one part: originals scored once, then each part-of-speech setting."""
-    rows: dict[str, list[Row]] = {"variants": [], "scores": [], "measures": [], "counts": []}
-    stages = 1 + len(spec.settings["pos"])
+    """Rows of one part: words swapped under each part-of-speech setting, then all versions scored and counted."""
+    kit = tools_of(spec, resources)
+    made = {pos: perturb(spec, kit, instances, pos) for pos in spec.settings["pos"]}
+    versions = [Version(0, {"condition": "original"}, tuple(instances))]
+    for number, (pos, perturbed) in enumerate(made.items(), start=1):
+        kept = [dataclasses.replace(new.instance, id=old.id) for old, new in zip(instances, perturbed) if new.instance]
+        versions.append(Version(number, _perturbed(pos), tuple(kept)))
 
-    def stage(number: int) -> Progress:
-        return lambda done, total: progress(int(1000 * (number + done / max(total, 1))), 1000 * stages)
-
-    _score(spec, resources, instances, instances, ORIGINAL, rows, stage(0))
-    kit = tools.build(resources, str(spec.settings["senses"]), str(spec.settings["senses_model"]))
-    veto = [word.strip() for word in str(spec.settings["veto"]).split(",") if word.strip()]
-    for number, pos in enumerate(spec.settings["pos"], start=1):
-        factors = {"condition": "perturbed", "setting": pos}
-        made = perturb_instances(instances, kit, pos=pos, seed=spec.seed, veto=veto)
-        rows["variants"] += [_variant_row(old, new, pos) for old, new in zip(instances, made)]
-        rows["measures"] += [row for old, new in zip(instances, made) for row in _swap_measures(old, new, pos)]
-        kept = [(old, new.instance) for old, new in zip(instances, made) if new.instance is not None]
-        if kept:
-            olds, news = (list(side) for side in zip(*kept))
-            _score(spec, resources, olds, news, factors, rows, stage(number))
-            if spec.settings["similarity"]:
-                rows["measures"] += _similarities(spec, resources, olds, news, pos)
+    tables: dict[str, list[Row]] = {"variants": [], "scores": [], "measures": [], "counts": [], "generations": []}
+    for version in versions:
+        _add(tables, popularity.rate(spec, resources, version.instances, progress, version.factors))
+    _add(tables, _score(spec, resources, versions, progress))
+    for pos, perturbed in made.items():
+        _add(tables, _swap_rows(instances, perturbed, pos))
+        if spec.settings["similarity"]:
+            tables["measures"] += _similarities(spec, resources, instances, perturbed, pos)
         if spec.settings["frequencies"]:
-            rows["counts"] += _frequencies(spec, resources, instances, made, pos)
-    return rows
+            tables["counts"] += _frequencies(spec, resources, instances, perturbed, pos)
+    if spec.settings["judge"]:
+        pos = perturbation_judge.judged_setting(spec.settings["pos"])
+        wanted = perturbation_judge.sample(spec, resources, lambda some: perturb(spec, kit, some, pos))
+        generator = _beside(str(spec.settings["judge"]), spec, resources).generator(str(spec.settings["judge"]))
+        tables["generations"] += perturbation_judge.rows(instances, made[pos], wanted, generator, pos, spec.seed)
+    return tables
 
 
-def _score(
-    spec: RunSpec,
-    resources: Resources,
-    olds: Sequence[Instance],
-    news: Sequence[Instance],
-    factors: dict[str, Any],
-    rows: dict[str, list[Row]],
-    progress: Progress,
-) -> None:
-    """Adds scores, verdicts and popularity of `news`, stored under the ids of `olds` with the factors."""
+def tools_of(spec: RunSpec, resources: Resources) -> Tools:
+    """WordNet, the tagger and the sense method of a run."""
+    model = str(spec.settings["senses_model"])
+    return tools.build(_beside(model, spec, resources), str(spec.settings["senses"]), model)
+
+
+def perturb(spec: RunSpec, kit: Tools, instances: Sequence[Instance], pos: str) -> list[PerturbedInstance]:
+    """The instances perturbed under a run's seed and vetoes."""
+    return perturb_instances(instances, kit, pos=pos, seed=spec.seed, veto=vetoes(str(spec.settings["veto"])))
+
+
+def vetoes(text: str) -> list[str]:
+    """The words of the setting `veto`."""
+    return [word.strip() for word in text.split(",") if word.strip()]
+
+
+def _beside(name: str, spec: RunSpec, resources: Resources) -> Resources:
+    """Resources with a place of its own for this model, so that no part of a run loads one anew."""
+    for other in dict.fromkeys((spec.model, str(spec.settings["senses_model"]), str(spec.settings["judge"]))):
+        if other == name:
+            break
+        if other:
+            resources = resources.beside()
+    return resources
+
+
+def _perturbed(pos: str) -> dict[str, Factor]:
+    return {"condition": "perturbed", "setting": pos}
+
+
+def _add(tables: dict[str, list[Row]], more: Tables) -> None:
+    for name, rows in more.items():
+        tables[name] += rows
+
+
+def _score(spec: RunSpec, resources: Resources, versions: Sequence[Version], progress: Progress) -> Tables:
+    """Scores and verdicts of all versions, asked in one go: most of their beginnings are the same."""
     policy = accuracy.policy_of(spec)
+    scorer = resources.scorer(spec.model, spec.dtype)
     dtype = str(resources.model_record(spec.model, spec.dtype)["dtype"])
-    own = [dataclasses.replace(new, id=old.id) for old, new in zip(olds, news)]
-    asked = [accuracy.ask(instance, policy) for instance in own]
-    tagged = [
-        dataclasses.replace(request, factors={**request.factors, **_unless_taken(request.factors, factors)})
-        for requests in asked
-        for request in requests
-    ]
-    scores = iter(resources.scorer(spec.model, spec.dtype).score(tagged, policy, progress))
-    offset = 10_000 * (1 + list(POS).index(factors["setting"])) if "setting" in factors else 0
-    for instance, requests in zip(own, asked):
-        found = [next(scores) for _ in requests]
-        # The verdict reads SyntaxGym's own factors, so it is given the requests as they were asked.
-        plain = [dataclasses.replace(score, request=request) for score, request in zip(found, requests)]
-        rows["measures"] += verdicts.judge(instance, plain, policy, dtype, factors)
-        rows["scores"] += [
-            score_row(score, offset + i, tokens=bool(spec.settings["tokens"])) for i, score in enumerate(found)
-        ]
-    counter = resources.counter(str(spec.settings["index"]))
-    rated, counts = measure.measure(counter, own, popularity.edges_of(spec, resources))
-    popular = measure.rows(rated, counts, factors)
-    rows["measures"] += popular["measures"]
-    if spec.settings["rows"]:
-        rows["counts"] += popular["counts"]
+    asked = [(version, one, accuracy.ask(one, policy)) for version in versions for one in version.instances]
+    flat = [request for _, _, requests in asked for request in requests]
+    scores = iter(scorer.score(flat, policy, progress))
+    tables: dict[str, list[Row]] = {"scores": [], "measures": []}
+    for version, instance, requests in asked:
+        own = [next(scores) for _ in requests]
+        tables["measures"] += verdicts.judge(instance, own, policy, dtype, version.factors)
+        for number, score in enumerate(own):
+            tagged = dataclasses.replace(score, request=_tagged(score.request, version.factors))
+            tables["scores"].append(
+                score_row(tagged, APART * version.number + number, tokens=bool(spec.settings["tokens"]))
+            )
+    return tables
 
 
-def _unless_taken(own: Any, factors: dict[str, Any]) -> dict[str, Any]:
-    """A SyntaxGym request's condition is the item's; the perturbation is then told by `setting` alone."""
-    return {name: value for name, value in factors.items() if name not in own}
+def _tagged(request: Request, factors: Mapping[str, Factor]) -> Request:
+    """The request with the version's factors; a SyntaxGym request keeps its own condition, `setting` tells the rest."""
+    return dataclasses.replace(request, factors={**factors, **request.factors})
 
 
-def _variant_row(old: Instance, new: PerturbedInstance, pos: str) -> Row:
-    return {
-        "instance_id": old.id,
-        "variant_id": new.instance.id if new.instance else f"{old.id}#perturbed-{pos}",
-        "condition": "perturbed",
-        "setting": pos,
-        "edit": new.instance.edit if new.instance else None,
-        "accepted": new.instance is not None,
-        "reason": new.reason or "; ".join(new.flags),
-        "payload": payload(new.instance) if new.instance else None,
-    }
-
-
-def _swap_measures(old: Instance, new: PerturbedInstance, pos: str) -> list[Row]:
-    factors = {"condition": "perturbed", "setting": pos}
-    made = [("accepted", float(new.instance is not None), new.reason), ("swaps", float(len(new.swaps)), "")]
-    made.append(("swappable_left", float(len(new.left)), ""))
-    return [measure_row(old.id, name, value, reason=reason, factors=factors) for name, value, reason in made]
+def _swap_rows(instances: Sequence[Instance], perturbed: Sequence[PerturbedInstance], pos: str) -> Tables:
+    tables: dict[str, list[Row]] = {"variants": [], "measures": []}
+    for old, new in zip(instances, perturbed):
+        tables["variants"].append(
+            {
+                "instance_id": old.id,
+                "variant_id": new.instance.id if new.instance else f"{old.id}#perturbed-{pos}",
+                **_perturbed(pos),
+                "edit": new.instance.edit if new.instance else None,
+                "accepted": new.instance is not None,
+                "reason": new.reason or "; ".join(new.flags),
+                "payload": payload(new.instance) if new.instance else None,
+            }
+        )
+        for name, value in (("swaps", len(new.swaps)), ("swappable_left", len(new.left))):
+            tables["measures"].append(measure_row(old.id, name, float(value), factors=_perturbed(pos)))
+    return tables
 
 
 def _similarities(
-    spec: RunSpec, resources: Resources, olds: Sequence[Instance], news: Sequence[Instance], pos: str
+    spec: RunSpec, resources: Resources, olds: Sequence[Instance], news: Sequence[PerturbedInstance], pos: str
 ) -> list[Row]:
-    """BERTScore F1 and ROUGE-L F1 of each option's text that was changed."""
+    """BERTScore F1 and ROUGE-L F1 of the right option's text (or of every text) where it was changed."""
     changed = [
         (old.id, option, before, after)
         for old, new in zip(olds, news)
-        for option, (before, after) in enumerate(zip(prompts.option_texts(old), prompts.option_texts(new)))
-        if before != after
+        if new.instance is not None
+        for option, (before, after) in enumerate(zip(prompts.option_texts(old), prompts.option_texts(new.instance)))
+        if before != after and old.gold in (None, option)
     ]
     if not changed:
         return []
@@ -146,9 +176,8 @@ def _similarities(
         "bertscore": resources.bertscore(str(spec.settings["encoder"])).f1(befores, afters),
         "rouge_l": rouge.rouge_l(befores, afters),
     }
-    factors = {"condition": "perturbed", "setting": pos}
     return [
-        measure_row(instance_id, name, one.value, option=option, reason=one.reason, factors=factors)
+        measure_row(instance_id, name, one.value, option=option, reason=one.reason, factors=_perturbed(pos))
         for name, values in measured.items()
         for (instance_id, option, _, _), one in zip(changed, values)
     ]
@@ -159,7 +188,7 @@ def _frequencies(
 ) -> list[Row]:
     """Rows of `counts` for every swapped word (`part` 0) and its substitute (`part` 1), in running-text form."""
     counter = resources.counter(str(spec.settings["index"]))
-    pairs: list[tuple[str, Swap]] = [(old.id, swap) for old, new in zip(olds, news) for swap in new.swaps]
+    pairs = [(old.id, swap) for old, new in zip(olds, news) if new.instance is not None for swap in new.swaps]
     words = list(dict.fromkeys(word for _, swap in pairs for word in (swap.original, swap.substitute)))
     ids = dict(zip(words, counter.encode(words)))
     wanted = list(dict.fromkeys(ids.values()))

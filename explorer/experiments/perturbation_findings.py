@@ -1,14 +1,18 @@
-"""What a perturbation run concludes: accuracies before and after, tests, popularity of flips, similarity."""
+"""What a perturbation run concludes: accuracies before and after, tests, popularity of flips, similarity, the judge."""
 
 from __future__ import annotations
 
+import json
 import math
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
-from explorer.experiments.popularity_groups import groups_of
+from explorer.experiments.perturbation_judge import ROLE
+from explorer.experiments.popularity_findings import require_one_index
+from explorer.experiments.popularity_groups import groups_of, kind_of
 from explorer.records import RunSpec
 from explorer.results.rows import finding_row
 from explorer.stats.bootstrap import bootstrap_mean
@@ -22,6 +26,11 @@ if TYPE_CHECKING:
     from explorer.runs.folder import RunFolder
 
 Row = dict[str, Any]
+QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
+# A swapped verb may take other arguments, so the label of such a pair may have changed: told apart.
+ARGUMENTS = "argument_structure"
+FLAG = "verb swapped in an argument-structure pair"
+SIMILARITIES = ("bertscore", "rouge_l")
 
 
 def conclude(spec: RunSpec, resources: Resources, folder: RunFolder) -> list[Row]:
@@ -31,171 +40,203 @@ def conclude(spec: RunSpec, resources: Resources, folder: RunFolder) -> list[Row
     instances = folder.read("instances", ["instance_id", "benchmark", "grp", "phenomenon", "field", "kind", "gold"])
     if instances.empty:
         return []
+    edges = edges_of(spec, resources)
+    require_one_index(folder, edges.index)
     measures = folder.read("measures", ["instance_id", "option", "condition", "setting", "measure", "value", "part"])
     measures = measures[measures["part"].isna()]
+    variants = folder.read("variants", ["instance_id", "setting", "accepted", "reason"])
+    answers = folder.read("generations", ["instance_id", "role", "setting", "verdict"])
     rows: list[Row] = []
     for pos in spec.settings["pos"]:
-        frame = _paired(instances, measures, pos)
-        for group, members in groups_of(instances):
-            rows += _compare(group, frame[members], {"setting": pos})
-        rows += _rejections(folder, instances, pos)
-    rows += _similarity(instances, measures)
-    rows += _frequencies(folder, instances)
-    _adjust(rows, "change")
-    _adjust(rows, "ips_of_lost")
-    return [*rows, *edges_of(spec, resources).to_rows()]
+        frame = paired(instances, measures, variants[variants["setting"] == pos], pos)
+        judged = answers[(answers["role"] == ROLE) & (answers["setting"] == pos)]
+        frame["judged"] = _by_instance(frame, judged, "verdict")
+        for group, members in _groups(frame):
+            rows += compare(group, frame[members], {"setting": pos})
+    rows += _frequencies(folder)
+    for finding in ("change", "ips_of_lost"):
+        adjust_tables(rows, finding)
+    return [*rows, *edges.to_rows()]
 
 
-def _paired(instances: pd.DataFrame, measures: pd.DataFrame, pos: str) -> pd.DataFrame:
-    """A row an instance: correct, log-probability and the correct option's IPS, before and after."""
+def paired(instances: pd.DataFrame, measures: pd.DataFrame, variants: pd.DataFrame, pos: str) -> pd.DataFrame:
+    """A row an instance: correct, log-probability and the right option's IPS before and after, and what was swapped."""
     frame = instances.copy()
     sides = {
         "before": measures[measures["condition"] == "original"],
         "after": measures[(measures["condition"] == "perturbed") & (measures["setting"] == pos)],
     }
+    gold = frame.set_index("instance_id")["gold"].fillna(0)
     for side, rows in sides.items():
-        frame[f"correct_{side}"] = _column(frame, rows[rows["option"] == -1], "correct")
-        frame[f"logprob_{side}"] = _column(frame, rows[rows["option"] == -1], "logprob")
-        gold = frame.set_index("instance_id")["gold"].fillna(0)
+        whole = rows[rows["option"] == -1]
+        for name in ("correct", "logprob"):
+            frame[f"{name}_{side}"] = _measure(frame, whole, name)
         of_gold = rows[(rows["measure"] == "ips") & (rows["option"] == rows["instance_id"].map(gold))]
-        frame[f"ips_{side}"] = _column(frame, of_gold, "ips")
-    frame["swaps"] = _column(frame, sides["after"], "swaps")
+        frame[f"ips_{side}"] = _measure(frame, of_gold, "ips")
+    for name in ("swaps", *SIMILARITIES):
+        frame[name] = _measure(frame, sides["after"], name)
+    frame["accepted"] = _by_instance(frame, variants, "accepted").astype(bool)
+    frame["reason"] = _by_instance(frame, variants, "reason").fillna("")
     return frame
 
 
-def _compare(group: str, frame: pd.DataFrame, factors: dict[str, Any]) -> list[Row]:
+def compare(group: str, frame: pd.DataFrame, factors: Mapping[str, Any]) -> list[Row]:
+    """Findings about one group; changes and tests use the instances that have an outcome before and after."""
     both = frame[frame["correct_before"].notna() & frame["correct_after"].notna()]
-    everything, before, after = (
-        proportion(column.to_numpy())
-        for column in (frame["correct_before"], both["correct_before"], both["correct_after"])
-    )
+    rows = _accuracies(group, frame, both, factors)
+    if (frame["kind"] == "cloze").all():
+        rows += _perplexities(group, both, factors)
+    rows += [_flips(group, both, factors), _accepted(group, frame, factors)]
+    rows += [_similarity(group, frame, name, factors) for name in SIMILARITIES if frame[name].notna().any()]
+    if frame["judged"].notna().any():
+        rows.append(_judged(group, frame["judged"].dropna(), factors))
+    return rows
+
+
+def adjust_tables(rows: list[Row], finding: str) -> None:
+    """Adds Holm's p to each row's detail: over the groups of one kind, nouns and verbs apart from both (Tables 1 and 2
+    against C and D)."""
+    tables: dict[tuple[str, bool], list[Row]] = {}
+    for row in rows:
+        if row["finding"] == finding:
+            tables.setdefault((kind_of(row["grp"]), row["setting"] == "NV"), []).append(row)
+    for tested in tables.values():
+        for row, p in zip(tested, adjust([row["p"] for row in tested], "holm").p):
+            detail = json.loads(row["detail"]) if row["detail"] else {}
+            row["detail"] = json.dumps({**detail, "p_holm": None if math.isnan(p) else p, "tests": len(tested)})
+
+
+def _groups(frame: pd.DataFrame) -> Iterator[tuple[str, np.ndarray]]:
+    yield from groups_of(frame)
+    arguments = frame["phenomenon"] == ARGUMENTS
+    flagged = (arguments & frame["reason"].str.contains(FLAG, regex=False)).to_numpy()
+    if flagged.any():
+        yield f"{ARGUMENTS}: verb swapped", flagged
+        yield f"{ARGUMENTS}: verb kept", arguments.to_numpy() & ~flagged
+
+
+def _accuracies(group: str, frame: pd.DataFrame, both: pd.DataFrame, factors: Mapping[str, Any]) -> list[Row]:
+    sides = {
+        "accuracy_original_all": frame["correct_before"],
+        "accuracy_original": both["correct_before"],
+        "accuracy_perturbed": both["correct_after"],
+    }
+    found = {name: proportion(column.to_numpy()) for name, column in sides.items()}
     rows = [
         finding_row(
             name, group, share.value, low=share.low, high=share.high, n=share.n, left_out=share.left_out,
             reason=share.reason, factors=factors,
         )
-        for name, share in (
-            ("accuracy_original_all", everything), ("accuracy_original", before), ("accuracy_perturbed", after),
-        )
+        for name, share in found.items()
     ]  # fmt: skip
+    before, after = found["accuracy_original"].value, found["accuracy_perturbed"].value
     test = mcnemar(both["correct_before"].to_numpy(), both["correct_after"].to_numpy())
-    change = 100 * (after.value - before.value) / before.value if before.value else math.nan
+    detail = {
+        "unit": "percent of the original",
+        "lost": test.lost,
+        "gained": test.gained,
+        "unchanged": int((both["swaps"] == 0).sum()),
+    }
+    change = 100 * (after - before) / before if before else math.nan
+    reason = test.reason or ("" if before else "the original accuracy is 0")
     rows.append(
         finding_row(
-            "change", group, change, p=test.p, n=test.n, left_out=len(frame) - len(both),
-            reason=test.reason or ("" if before.value else "the original accuracy is 0"), factors=factors,
-            detail={"unit": "percent of the original", "lost": test.lost, "gained": test.gained,
-                    "unchanged": int((both["swaps"] == 0).sum())},
+            "change", group, change, p=test.p, n=test.n, left_out=len(frame) - len(both), reason=reason,
+            factors=factors, detail=detail,
         )
     )  # fmt: skip
-    if (frame["kind"] == "cloze").all():
-        rows += _perplexities(group, both, factors)
-    rows += _flips(group, both, factors)
     return rows
 
 
-def _perplexities(group: str, frame: pd.DataFrame, factors: dict[str, Any]) -> list[Row]:
-    rows, values = [], []
-    for side in ("before", "after"):
+def _perplexities(group: str, frame: pd.DataFrame, factors: Mapping[str, Any]) -> list[Row]:
+    """exp(-mean log P of the last word), before and after, and the change in percent of the original."""
+    rows = []
+    for side, name in (("before", "perplexity_original"), ("after", "perplexity_perturbed")):
         mean = bootstrap_mean(frame[f"logprob_{side}"].to_numpy())
-        values.append(math.exp(-mean.value) if not math.isnan(mean.value) else math.nan)
         rows.append(
             finding_row(
-                f"perplexity_{'original' if side == 'before' else 'perturbed'}", group, values[-1],
-                low=math.exp(-mean.high) if values[-1] == values[-1] else math.nan,
-                high=math.exp(-mean.low) if values[-1] == values[-1] else math.nan,
-                n=mean.n, left_out=mean.left_out, reason=mean.reason, factors=factors,
+                name, group, math.exp(-mean.value), low=math.exp(-mean.high), high=math.exp(-mean.low), n=mean.n,
+                left_out=mean.left_out, reason=mean.reason, factors=factors,
             )
         )  # fmt: skip
-    ratio = 100 * (values[1] - values[0]) / values[0]
-    rows.append(finding_row("perplexity_change", group, ratio, n=len(frame), factors=factors))
+    before, after = (row["value"] for row in rows)
+    rows.append(finding_row("perplexity_change", group, 100 * (after - before) / before, n=len(frame), factors=factors))
     return rows
 
 
-def _flips(group: str, frame: pd.DataFrame, factors: dict[str, Any]) -> list[Row]:
-    """The correct option's IPS of instances that were right before and wrong after, before and after."""
+def _flips(group: str, frame: pd.DataFrame, factors: Mapping[str, Any]) -> Row:
+    """The right option's IPS of instances that were right before and wrong after, before and after."""
     lost = frame[(frame["correct_before"] == 1) & (frame["correct_after"] < 1)]
-    shift = wilcoxon(lost["ips_before"].to_numpy(), lost["ips_after"].to_numpy())
     known = lost[lost["ips_before"].notna() & lost["ips_after"].notna()]
-    detail = {
-        "before": float(known["ips_before"].mean()) if len(known) else None,
-        "after": float(known["ips_after"].mean()) if len(known) else None,
-        "zeros": shift.zeros,
-    }
-    return [
-        finding_row(
-            "ips_of_lost", group, shift.median, low=shift.low, high=shift.high, p=shift.p, n=shift.n,
-            left_out=shift.left_out, reason=shift.reason, factors=factors, detail=detail,
-        )
-    ]  # fmt: skip
+    shift = wilcoxon(lost["ips_before"].to_numpy(), lost["ips_after"].to_numpy())
+    detail: dict[str, Any] = {"zeros": shift.zeros}
+    if len(known):
+        for side in ("before", "after"):
+            values = known[f"ips_{side}"]
+            detail |= {side: float(values.mean()), f"sd_{side}": float(values.std(ddof=1)) if len(known) > 1 else None}
+    return finding_row(
+        "ips_of_lost", group, shift.median, low=shift.low, high=shift.high, p=shift.p, n=shift.n,
+        left_out=shift.left_out, reason=shift.reason, factors=factors, detail=detail,
+    )  # fmt: skip
 
 
-def _rejections(folder: RunFolder, instances: pd.DataFrame, pos: str) -> list[Row]:
-    variants = folder.read("variants", ["instance_id", "setting", "accepted", "reason"])
-    variants = variants[variants["setting"] == pos]
-    rows = []
-    for group, members in groups_of(instances):
-        own = variants[variants["instance_id"].isin(instances[members]["instance_id"])]
-        rejected = own[~own["accepted"].astype(bool)]
-        share = proportion(own["accepted"].astype(float).to_numpy())
-        reasons = rejected["reason"].value_counts().to_dict()
-        rows.append(
-            finding_row(
-                "accepted", group, share.value, low=share.low, high=share.high, n=share.n,
-                factors={"setting": pos}, detail={"rejected": reasons} if reasons else None,
-            )
-        )  # fmt: skip
-    return rows
+def _accepted(group: str, frame: pd.DataFrame, factors: Mapping[str, Any]) -> Row:
+    share = proportion(frame["accepted"].astype(float).to_numpy())
+    reasons = frame.loc[~frame["accepted"], "reason"].value_counts().to_dict()
+    detail = {"rejected": reasons, "unchanged": int((frame["accepted"] & (frame["swaps"] == 0)).sum())}
+    return finding_row(
+        "accepted", group, share.value, low=share.low, high=share.high, n=share.n, factors=factors, detail=detail
+    )
 
 
-def _similarity(instances: pd.DataFrame, measures: pd.DataFrame) -> list[Row]:
-    rows = []
-    for name in ("bertscore", "rouge_l"):
-        values = measures[measures["measure"] == name]
-        for pos, of_pos in values.groupby("setting", sort=False):
-            for group, members in groups_of(instances):
-                own = of_pos[of_pos["instance_id"].isin(instances[members]["instance_id"])]["value"].to_numpy()
-                if not len(own):
-                    continue
-                mean = bootstrap_mean(own)
-                quartiles = np.nanquantile(own, [0.05, 0.25, 0.5, 0.75, 0.95]).tolist()
-                rows.append(
-                    finding_row(
-                        name, group, mean.value, low=mean.low, high=mean.high, n=mean.n, left_out=mean.left_out,
-                        reason=mean.reason, factors={"setting": str(pos)}, detail={"quantiles": quartiles},
-                    )
-                )  # fmt: skip
-    return rows
+def _similarity(group: str, frame: pd.DataFrame, name: str, factors: Mapping[str, Any]) -> Row:
+    """Mean and quantiles over the instances that were changed."""
+    known = frame[frame[name].notna()]
+    paradigms = known["grp"].to_numpy() if known["grp"].nunique() > 1 else None
+    mean = bootstrap_mean(known[name].to_numpy(), paradigms)
+    detail = {"quantiles": np.quantile(known[name].to_numpy(), QUANTILES).tolist()}
+    return finding_row(
+        name, group, mean.value, low=mean.low, high=mean.high, n=mean.n, left_out=len(frame) - len(known),
+        reason=mean.reason, factors=factors, detail=detail,
+    )  # fmt: skip
 
 
-def _frequencies(folder: RunFolder, instances: pd.DataFrame) -> list[Row]:
-    counts = folder.read("counts", ["instance_id", "condition", "setting", "part", "count"])
+def _judged(group: str, answers: pd.Series, factors: Mapping[str, Any]) -> Row:
+    """The share of "same" among the parsed answers; what could not be parsed is left out and counted."""
+    parsed = answers[answers != "unparsed"]
+    share = proportion((parsed == "same").astype(float).to_numpy())
+    return finding_row(
+        "judged_same", group, share.value, low=share.low, high=share.high, n=share.n,
+        left_out=len(answers) - len(parsed), reason=share.reason and "no answer could be parsed", factors=factors,
+        detail={"unparsed": len(answers) - len(parsed), "asked": len(answers)},
+    )  # fmt: skip
+
+
+def _frequencies(folder: RunFolder) -> list[Row]:
+    """The median count of swapped words and of their substitutes, with quantiles."""
+    counts = folder.read("counts", ["condition", "setting", "part", "count"])
     swaps = counts[counts["condition"] == "swap"]
     rows = []
-    for (pos, part), own in swaps.groupby(["setting", "part"], sort=False):
-        known = own["count"].dropna()
-        name = "frequency_original" if int(float(str(part))) == 0 else "frequency_synonym"
-        detail = {"quantiles": np.quantile(known, [0.05, 0.25, 0.5, 0.75, 0.95]).tolist()} if len(known) else None
-        median = float(known.median()) if len(known) else math.nan
-        rows.append(
-            finding_row(
-                name, "overall", median, n=len(known), left_out=len(own) - len(known),
-                reason="" if len(known) else "no count could be had", factors={"setting": str(pos)}, detail=detail,
-            )
-        )  # fmt: skip
+    for pos in dict.fromkeys(swaps["setting"]):
+        for side, name in ((0, "frequency_original"), (1, "frequency_synonym")):
+            own = swaps.loc[(swaps["setting"] == pos) & (swaps["part"] == side), "count"]
+            known = own.dropna().to_numpy()
+            detail = {"quantiles": np.quantile(known, QUANTILES).tolist(), "zeros": int((known == 0).sum())}
+            rows.append(
+                finding_row(
+                    name, "overall", float(np.median(known)) if known.size else math.nan, n=known.size,
+                    left_out=len(own) - known.size, reason="" if known.size else "no count could be had",
+                    factors={"setting": pos}, detail=detail if known.size else None,
+                )
+            )  # fmt: skip
     return rows
 
 
-def _adjust(rows: list[Row], finding: str) -> None:
-    """Adds Holm's p over the table's tests to each row's detail."""
-    import json
-
-    tested = [row for row in rows if row["finding"] == finding]
-    for row, p in zip(tested, adjust([row["p"] for row in tested], "holm").p):
-        detail = json.loads(row["detail"]) if row["detail"] else {}
-        row["detail"] = json.dumps({**detail, "p_holm": None if math.isnan(p) else p})
+def _measure(frame: pd.DataFrame, measures: pd.DataFrame, name: str) -> np.ndarray:
+    return _by_instance(frame, measures[measures["measure"] == name], "value").to_numpy(dtype=float)
 
 
-def _column(frame: pd.DataFrame, measures: pd.DataFrame, name: str) -> np.ndarray:
-    values = measures[measures["measure"] == name].drop_duplicates("instance_id").set_index("instance_id")["value"]
-    return values.reindex(frame["instance_id"]).to_numpy(dtype=float)
+def _by_instance(frame: pd.DataFrame, rows: pd.DataFrame, column: str) -> pd.Series:
+    """A column of `rows` in the order of the frame's instances, gaps where an instance has none."""
+    values = rows.drop_duplicates("instance_id").set_index("instance_id")[column]
+    return values.reindex(frame["instance_id"]).set_axis(frame.index)

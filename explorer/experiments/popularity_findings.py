@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from explorer.errors import RunError
 from explorer.experiments import accuracy_findings
 from explorer.experiments.popularity_groups import SCORE_OF_KIND, groups_of
 from explorer.popularity import indexes
@@ -15,8 +16,10 @@ from explorer.records import RunSpec
 from explorer.results.rows import finding_row
 from explorer.stats import split
 from explorer.stats.auc import auc
-from explorer.stats.bootstrap import bootstrap
+from explorer.stats.bootstrap import bootstrap, bootstrap_mean
 from explorer.stats.logistic import logistic
+from explorer.stats.proportion import Proportion
+from explorer.stats.split import LowHigh
 
 if TYPE_CHECKING:
     from explorer.resources import Resources
@@ -30,10 +33,12 @@ def conclude(spec: RunSpec, resources: Resources, folder: RunFolder) -> list[dic
     from explorer.experiments.popularity import edges_of
 
     rows = accuracy_findings.conclude(spec, resources, folder)
-    rows += edges_of(spec, resources).to_rows()
+    edges = edges_of(spec, resources)
+    require_one_index(folder, edges.index)
+    rows += edges.to_rows()
     frame = scored_instances(folder)
     for group, members in groups_of(frame):
-        rows += compare(group, frame[members], over_paradigms=spec.benchmark == "blimp")
+        rows += compare(group, frame[members])
     known = indexes.is_pretraining_data(str(spec.settings["index"]), spec.model)
     rows.append(finding_row("index_is_pretraining_data", "overall", math.nan if known is None else float(known)))
     return rows
@@ -50,18 +55,24 @@ def scored_instances(folder: RunFolder) -> pd.DataFrame:
     return frame
 
 
-def compare(group: str, frame: pd.DataFrame, *, over_paradigms: bool) -> list[dict[str, Any]]:
+def require_one_index(folder: RunFolder, index: str) -> None:
+    """Raises where parts of a run were counted in another edition of its index, whose deciles do not fit them."""
+    strange = set(folder.read("counts", ["index_name"])["index_name"].unique()) - {index}
+    if strange:
+        raise RunError(
+            f"Parts of this run were counted in {', '.join(sorted(strange))}, the index is now {index}. "
+            "Delete the run and start it again."
+        )
+
+
+def compare(group: str, frame: pd.DataFrame) -> list[dict[str, Any]]:
     """Findings about one group of instances; those without a score are left out and counted."""
     correct, score = frame["correct"].to_numpy(), frame["score"].to_numpy()
+    paradigms = frame["grp"].to_numpy() if (frame["kind"] == "pair").all() and frame["grp"].nunique() > 1 else None
     found = split.low_high(score, correct)
     rows = []
-    for half, share in (("low", found.low), ("high", found.high)):
-        rows.append(
-            finding_row(
-                "popularity_half", group, share.value, low=share.low, high=share.high, n=share.n,
-                left_out=found.left_out, reason=found.reason, factors={"setting": half},
-            )
-        )  # fmt: skip
+    for half, share, inside in zip(("low", "high"), (found.low, found.high), split.halves(_where(correct, score))):
+        rows.append(_half(group, half, share, found, correct[inside], None if paradigms is None else paradigms[inside]))
     gap = found.difference
     rows.append(
         finding_row(
@@ -69,12 +80,12 @@ def compare(group: str, frame: pd.DataFrame, *, over_paradigms: bool) -> list[di
             left_out=found.left_out, reason=gap.reason or found.reason, detail={"median": found.median},
         )
     )  # fmt: skip
-    if over_paradigms and frame["grp"].nunique() > 1:
-        boot = bootstrap(_difference, score, correct, groups=frame["grp"].to_numpy())
+    if paradigms is not None:
+        boot = bootstrap(_difference, score, correct, groups=paradigms)
         rows.append(
             finding_row(
                 "popularity_difference_over_paradigms", group, boot.value, low=boot.low, high=boot.high, n=boot.n,
-                left_out=boot.left_out, reason=boot.reason,
+                left_out=boot.left_out, reason=boot.reason, detail={"paradigms": boot.units},
             )
         )  # fmt: skip
     if found.rank_split is not None:
@@ -95,6 +106,25 @@ def compare(group: str, frame: pd.DataFrame, *, over_paradigms: bool) -> list[di
             )
         )  # fmt: skip
     return rows
+
+
+def _half(
+    group: str, half: str, share: Proportion, found: LowHigh, correct: np.ndarray, paradigms: np.ndarray | None
+) -> dict[str, Any]:
+    """Accuracy of a half; for minimal pairs with an interval over paradigms, whose items are alike."""
+    interval, detail = (share.low, share.high), {"median": found.median, "ties": share.ties}
+    if paradigms is not None and len(set(paradigms)) > 1:
+        over = bootstrap_mean(correct, paradigms)
+        interval, detail = (over.low, over.high), {**detail, "paradigms": over.units}
+    return finding_row(
+        "popularity_half", group, share.value, low=interval[0], high=interval[1], n=share.n, left_out=found.left_out,
+        reason=found.reason or share.reason, factors={"setting": half}, detail=detail,
+    )  # fmt: skip
+
+
+def _where(correct: np.ndarray, score: np.ndarray) -> np.ndarray:
+    """The scores of instances that have an outcome; nan for the others."""
+    return np.where(np.isfinite(correct), score, np.nan)
 
 
 def _slope(group: str, correct: np.ndarray, score: np.ndarray) -> dict[str, Any]:
