@@ -62,6 +62,57 @@ def test_random_tries_score_as_their_sequences_do_alone(
         assert found == pytest.approx(expected, abs=1e-4)
 
 
+SMALL = {
+    "vocab_size": 300,
+    "hidden_size": 32,
+    "num_attention_heads": 4,
+    "num_hidden_layers": 4,
+    "intermediate_size": 48,
+    "max_position_embeddings": 128,
+    "pad_token_id": 0,
+    "bos_token_id": 1,
+    "eos_token_id": 2,
+}
+SLIDING = {"sliding_window": 5, "num_key_value_heads": 2}
+TURNS = {**SLIDING, "layer_types": ["sliding_attention", "full_attention"] * 2}
+SPECIAL = {
+    "cohere": {"logit_scale": 0.3},
+    "gemma": {"head_dim": 8, "num_key_value_heads": 1},
+    "gemma2": {**TURNS, "head_dim": 8},
+    "gemma3_text": {**TURNS, "head_dim": 8},
+    "gpt2": {"n_embd": 32, "n_head": 4, "n_layer": 2, "n_positions": 128},
+    "granite": {"logits_scaling": 3.0},
+    "mistral": SLIDING,
+    "mixtral": {**SLIDING, "num_local_experts": 4},
+    "olmo3": TURNS,
+    "olmoe": {"num_experts": 4, "num_experts_per_tok": 2},
+    "opt": {"ffn_dim": 48, "word_embed_proj_dim": 32},
+    "phi3": SLIDING,
+    "qwen2": {**TURNS, "use_sliding_window": True},
+    "qwen3": {**TURNS, "use_sliding_window": True, "head_dim": 8},
+    "smollm3": {**TURNS, "use_sliding_window": True},
+    "stablelm": {"num_key_value_heads": 4},
+    "starcoder2": SLIDING,
+}
+
+
+@pytest.mark.parametrize("kind", sorted(hf_masks.MASKS))
+def test_every_architecture_on_the_list_is_exact(naive, kind):
+    torch.manual_seed(0)
+    config = transformers.AutoConfig.for_model(kind, **{**SMALL, **SPECIAL.get(kind, {})})
+    model = transformers.AutoModelForCausalLM.from_config(config).eval()
+    with torch.no_grad():
+        for weight in model.parameters():
+            weight.add_(torch.randn_like(weight), alpha=0.15)
+    runner = RowRunner(model)
+    assert runner.mode == "packed"
+    draw = np.random.default_rng(0)
+    sequences = [[1, *[5] * (i % 12), *draw.integers(3, 9, 8).tolist()] for i in range(3, 13)]
+    for sequence, found in zip(sequences, sums(runner, sequences, row_tokens=60)):
+        expected, _ = naive.score_ids(model, sequence, 1)
+        assert found == pytest.approx(expected, abs=1e-4)
+
+
 @pytest.mark.parametrize("architecture", ["gemma3_text", "opt"])
 def test_rows_of_full_length_and_padded_rows_agree(runners, naive, architecture):
     runner = runners(architecture)
