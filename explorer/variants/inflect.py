@@ -136,6 +136,11 @@ def plural_only(lemma: str) -> bool:
     return plurals == (lemma,) or (not plurals and bool(lemmas(lemma, "n")))
 
 
+def collective(lemma: str) -> bool:
+    """True for a noun that is plural without an ending ("police", "people")."""
+    return lemma not in INVARIANT and not plural_only(lemma) and lemma in _known(lemma).get("NNS", ())
+
+
 @cache
 def uncountable(lemma: str) -> bool:
     """True for a noun that has no plural ("furniture", "cash")."""

@@ -73,6 +73,8 @@ def _unfit_noun(target: Target, name: str) -> str:
         return "a pronoun"
     if inflect.plural_only(name) != inflect.plural_only(target.lemma):
         return "of the other number"
+    if target.tag == "NNS" and target.form.lower() == target.lemma and inflect.collective(target.lemma):
+        return "of the other number"
     if (target.tag == "NNS" or target.single) and inflect.uncountable(name) and not inflect.plural_only(name):
         return "cannot be counted"
     if target.bare and inflect.countable_only(name) and not inflect.countable_only(target.lemma):

@@ -150,8 +150,12 @@ def _verb_reason(tokens: Sequence[Token], token: Token) -> str:
         "let" in lemmas or any(child.dep in ("xcomp", "ccomp") and child.tag in ("VB", "VBG") for child in children)
     ):
         return "a half-auxiliary"
-    if token.text.lower() == "used" and token.dep == "amod":
-        return "an adjective"
+    if token.dep == "prep" and token.tag in ("VBG", "VBN"):
+        return "a preposition"  # "according to", "regarding"
+    if token.text.lower() == "used":
+        behind = tokens[token.index + 1].text.lower() if token.index + 1 < len(tokens) else ""
+        if token.dep == "amod" or behind == "to":
+            return "an adjective"  # "a used car", "get used to it"
     if any(child.dep == "prt" for child in children):
         return "a phrasal verb"
     if lemmas & COPULAS_WITH_LIKE and any(child.dep == "prep" and child.text.lower() == "like" for child in children):

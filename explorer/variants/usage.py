@@ -10,9 +10,9 @@ from __future__ import annotations
 UNFIT: dict[str, frozenset[str]] = {
     use: frozenset(words.split())
     for use, words in {
-        "plain": """afford apprise apprize bestow disclose duplicate employ enjoy evidence express feather find
-            fraction free-base get gibe give impart incur inhabit lend make mishandle moot notice okay oppose
-            populate realise realize recognise recognize regularise regularize regulate replete sanction sate
+        "plain": """afford apprise apprize bestow bring contribute disclose duplicate employ enjoy evidence express
+            feather find fraction free-base get gibe give impart incur inhabit lend make mishandle moot notice okay
+            oppose populate realise realize recognise recognize regularise regularize regulate replete sanction sate
             satiate savor savour service surpass take tender trust unhorse utter""",
         "object": """account adhere advert amount apologise apologize appeal bask bump campaign care chance come
             comment consent contend crusade deal delve discourse dispose dissent dwell elapse empathise empathize
@@ -22,9 +22,9 @@ UNFIT: dict[str, frozenset[str]] = {
         "thing as object": "instruct",
         "adjective": "behave come fare flow go hang move proceed read result savor savour",
         "object and adjective": "conceive maintain regard see view",
-        "clause": """account append apprise apprize approximate break cipher compute concord control count cypher
-            debate deliberate designate disregard enjoin exact expose facilitate gauge ignore image instruct iterate
-            make notify order project retell snub supply support sustain teach tell translate unwrap weigh""",
+        "clause": """account append apprise apprize approximate break bring cipher compute concord control count
+            cypher debate deliberate designate disregard enjoin exact expose facilitate gauge ignore image instruct
+            iterate make notify order project retell snub supply support sustain teach tell translate unwrap weigh""",
         "question": """adventure assure break chance control enjoin ensure gamble hazard image insure instruct
             opine order pretend project reckon say state suppose teach translate trust unwrap venture""",
         "to-infinitive": """acquire anticipate assay concord drop enjoy essay facilitate hold labor labour look
@@ -41,8 +41,8 @@ ONLY: dict[str, frozenset[str]] = {
     for use, words in {
         "two objects": """accord allot allow ask assign award bequeath bet bring buy cable cede charge concede cook
             cost deny fax feed fetch forward get give grant guarantee hand leave lend loan mail make offer owe pass
-            pay permit post pour proffer promise reach read refuse save sell send serve ship show spare teach tell
-            throw toss will wire wish write yield""",
+            pay permit post pour proffer promise read refuse save sell send serve ship show spare teach tell throw
+            toss will wire wish write yield""",
         "noun complement": "become remain",
         "object and infinitive": "feel hear help let make notice observe see watch",
         "object and ing-form": """catch discover feel find hear imagine keep leave notice observe see spot watch
@@ -54,6 +54,7 @@ NEVER = frozenset(
     {
         ("begin", "get"),
         ("commence", "get"),
+        ("keep", "prevent"),
         ("listen", "hear"),
         ("say", "tell"),
         ("seek", "search"),
