@@ -48,6 +48,7 @@ def _listing(benchmark: str, settings: Settings) -> Listing:
 def forget() -> None:
     """Reads benchmarks anew the next time; for after an import."""
     _listing.clear()
+    resources.forget()
 
 
 def summary(instance: Instance, most: int = 120) -> str:

@@ -31,7 +31,7 @@ def judge(instance: Instance, model: str, scoring: Mapping[str, Any]) -> Judged:
 
 def is_loaded(model: str) -> bool:
     """Whether the model has answered before in this app, and no other was loaded since."""
-    return bool(_loaded().get("model") == model)
+    return resources.loaded_model().get("name") == model
 
 
 @st.cache_data(max_entries=512, show_spinner=False)
@@ -45,13 +45,8 @@ def _judge(text: str, model: str, scoring: tuple[tuple[str, Any], ...], settings
     with resources.model_lock():
         dtype = str(shared.model(model).record()["dtype"])
         scores = shared.scorer(model).score(accuracy.ask(instance, policy), policy)
-        _loaded()["model"] = model
+        resources.loaded_model()["name"] = model
     return Judged(tuple(scores), tuple(verdicts.judge(instance, scores, policy, dtype)))
-
-
-@st.cache_resource(show_spinner=False)
-def _loaded() -> dict[str, str]:
-    return {}
 
 
 def edited(instance: Instance, **changes: Any) -> Instance:

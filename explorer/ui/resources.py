@@ -30,6 +30,18 @@ def resources() -> Resources:
     return _resources(settings())
 
 
+def forget() -> None:
+    """Lets go of the loaded model and of all that was read; what is asked next is read anew."""
+    _resources.clear()
+    loaded_model().clear()
+
+
+@st.cache_resource(show_spinner=False)
+def loaded_model() -> dict[str, str]:
+    """Under "name", the model that has answered last; empty while none is loaded."""
+    return {}
+
+
 @st.cache_resource(max_entries=1, show_spinner=False)
 def _resources(chosen: Settings) -> Resources:
     return Resources(chosen)
