@@ -82,7 +82,7 @@ class Rows:
         return self.places[:, :end]
 
     def take(self, rows: torch.Tensor, capacity: int) -> Rows:
-        """These rows, in this order and as often as they are named, with room for `capacity` tokens."""
+        """These rows, in this order, with room for `capacity` tokens."""
         made = Rows(len(rows), capacity, self.places.device, self.behind)
         made.used = self.used
         made.places[:, : self.used] = self.places[rows, : self.used]
@@ -90,6 +90,19 @@ class Rows:
             for layer in source:
                 fresh = layer.new_zeros(len(rows), layer.shape[1], capacity, layer.shape[3])
                 fresh[:, :, : self.used] = layer[rows, :, : self.used]
+                kept.append(fresh)
+        return made
+
+    def gather(self, rows: torch.Tensor, slots: torch.Tensor, sizes: torch.Tensor, capacity: int) -> Rows:
+        """New rows of single tokens: the first `sizes[i]` of `slots[i]` in row `rows[i]`, with room for `capacity`."""
+        made = Rows(len(rows), capacity, self.places.device, self.behind)
+        made.used = slots.shape[1]
+        held = torch.arange(made.used, device=slots.device) < sizes[:, None]
+        made.places[:, : made.used] = self.places[rows[:, None], slots].masked_fill(~held, NOWHERE)
+        for kept, source in ((made.keys, self.keys), (made.values, self.values)):
+            for layer in source:
+                fresh = layer.new_zeros(len(rows), layer.shape[1], capacity, layer.shape[3])
+                fresh[:, :, : made.used] = layer[rows[:, None], :, slots].transpose(1, 2)
                 kept.append(fresh)
         return made
 
@@ -106,19 +119,22 @@ class Rows:
         return made
 
 
-def masks(config: Any, rows: Rows, positions: torch.Tensor, places: torch.Tensor) -> Any:
+def masks(
+    config: Any, rows: Rows, positions: torch.Tensor, places: torch.Tensor, within: torch.Tensor | None = None
+) -> Any:
     """For queries at `positions` the `attention_mask` of each kind of layer: (rows, 1, queries, shared + own keys).
 
-    Of the prefix, a sliding layer gets only the end, as far back as any query can see; the mask's width tells how much.
+    `within` (rows, queries, own keys) says which keys are of a query's own sequence, where a row holds several. Of the
+    prefix, a sliding layer gets only the end, as far back as any query can see; the mask's width tells how much.
     """
     start = rows.start
     query = positions[:, None, :, None]
 
     def finish(near: int | None) -> torch.Tensor:
         own = places[:, None, None, :]
-        sees = own <= query
+        sees = own <= query if within is None else within[:, None]
         if near is not None:
-            sees &= query - own < near
+            sees = sees & (query - own < near)
         if not start:
             return sees
         far = torch.arange(start - min(start, near - 1 if near else start), start, device=places.device)

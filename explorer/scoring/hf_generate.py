@@ -11,16 +11,18 @@ import torch
 
 from explorer.errors import ModelError
 from explorer.scoring.generate import Decoder, Ids, Stats, Writing
-from explorer.scoring.hf_cache import NOWHERE, Rows, attention_over, masks
+from explorer.scoring.hf_cache import Rows, attention_over, masks
+from explorer.scoring.hf_graphs import CapturedStep, CapturedSteps
 from explorer.scoring.hf_heads import TILE, Head
 from explorer.scoring.hf_plain import PlainDecoder
 from explorer.scoring.hf_rows import AGREEMENT, BATCH_TOKENS, HALF_AGREEMENT, OUT_OF_MEMORY, RowRunner
 from explorer.scoring.memory import free_ram
-from explorer.scoring.prefixes import common
+from explorer.scoring.prefixes import common, forest
 
-ROWS = {"cpu": 64, "cuda": 256, "mps": 64}  # answers written at a time
+ROWS = {"cpu": 128, "cuda": 256, "mps": 64}  # answers written at a time
 PASS_TOKENS = {"cpu": 16, "cuda": 1024, "mps": 256}  # what a forward pass costs beside its tokens, in tokens
 PIECE = {"cpu": 512, "cuda": 8192, "mps": 1024}  # tokens of a prefix that are read at a time
+FOREST_TOKENS = {"cpu": 128, "cuda": 512, "mps": 256}  # in a row of merged prompts
 KEPT = 2  # prefixes
 MEMORY_SHARE = 0.3  # of the free memory, for the keys and values of a batch
 SHRINK = 0.9  # a batch is made smaller once this share of it, or less, is still unfinished
@@ -31,7 +33,7 @@ def open_decoder(model: Any, rows: int | None = None) -> Decoder:
     """The fast decoder where the model's architecture is known to take it, else the plain one."""
     runner: RowRunner = model.runner
     if runner.mode == "packed":
-        decoder = CachedDecoder(runner, rows)
+        decoder = CachedDecoder(runner, model.window, rows)
         if decoder.agrees():
             return decoder
     return PlainDecoder(model)
@@ -40,9 +42,10 @@ def open_decoder(model: Any, rows: int | None = None) -> Decoder:
 class CachedDecoder:
     """Writes answers in batches over a shared prefix; one batch at a time."""
 
-    def __init__(self, runner: RowRunner, rows: int | None = None) -> None:
+    def __init__(self, runner: RowRunner, window: int, rows: int | None = None) -> None:
         kind = runner.device.type
         self.runner = runner
+        self.window = window
         self.base = runner.model.base_model
         self.config = runner.config
         self.device = runner.device
@@ -52,29 +55,33 @@ class CachedDecoder:
         self.prefixes = PrefixCache(self)
         self.picker = Picker(runner.head)
         self.token_bytes = 0  # of keys and values, known once a token has been read
+        self.near = AGREEMENT if runner.dtype in (torch.float32, torch.float64) else HALF_AGREEMENT
+        self.steps: CapturedSteps | None = None
+        if kind == "cuda":
+            self.steps = CapturedSteps(self._forward, self.picker.greedy, window, self.near)
 
     def write(self, prefix: Ids, writings: Sequence[Writing], stats: Stats, done: Callable[[int], None]) -> None:
         """Completes the answers; where memory runs out, half as many at a time."""
         if not self.prefixes.is_worth(prefix, {writing.prompt for writing in writings}):
             prefix = ()
-        # Alike in length, so that little is padded; the longest first, so that memory runs out at once or not at all.
-        pending = sorted(writings, key=lambda writing: (len(writing.prompt), writing.prompt), reverse=True)
-        rows = self.rows
+        # In sorted order, so that prompts that begin alike are read together.
+        pending = sorted(writings, key=lambda writing: writing.prompt)
+        most = self.rows
         while pending:
-            rows = self._fitting(pending, len(prefix), rows)
-            batch = pending[:rows]
-            if self._try(prefix, batch, stats):
+            batch = pending[: self._fitting(pending, len(prefix), most)]
+            if self._try(prefix, batch, stats, lambda: done(0)):
                 pending = pending[len(batch) :]
                 done(len(batch))
             else:
-                rows = len(batch) // 2
+                most = len(batch) // 2
 
     def read(self, ids: Ids, behind: Rows | None = None, common: int = 0, stats: Stats | None = None) -> Rows:
         """Keys and values of a prefix; `behind` has read its first `common` tokens already."""
         rows = behind.first(common, len(ids)) if behind and common else Rows(1, len(ids), self.device)
         piece = PIECE.get(self.device.type, 512)
         for first in range(rows.used, len(ids), piece):
-            self._forward(ids=[ids[first : first + piece]], rows=rows)
+            part = ids[first : first + piece]
+            self._forward(self._put([part]), self._put([range(first, first + len(part))]), rows)
             if stats:
                 stats.read_tokens += min(piece, len(ids) - first)
                 stats.passes += 1
@@ -88,7 +95,10 @@ class CachedDecoder:
         try:
             with self.runner.lock, torch.inference_mode():
                 rows = Rows(2, 4, self.device, self.read(tuple(trunk)))
-                found = [self._forward(branches, rows), self._forward([[3], [4]], rows)]
+                found = [
+                    self._forward(self._put(ids), self._put([places] * 2), rows)
+                    for ids, places in ((branches, [7, 8, 9]), ([[3], [4]], [10]))
+                ]
                 both = torch.cat(found, dim=1).float()
                 plain = torch.cat(
                     [
@@ -103,26 +113,30 @@ class CachedDecoder:
                     "Choose a smaller model, a smaller dtype or a machine with more memory."
                 ) from error
             return False
-        near = AGREEMENT if self.runner.dtype in (torch.float32, torch.float64) else HALF_AGREEMENT
-        return bool(torch.allclose(both, plain, rtol=near, atol=near))
+        return torch.allclose(both, plain, rtol=self.near, atol=self.near)
 
     def _fitting(self, pending: Sequence[Writing], shared: int, rows: int) -> int:
-        """How many of the first answers are written together."""
-        longest = len(pending[0].prompt) - shared
-        rows = max(1, min(rows, self.batch_tokens // longest))
+        """How many of the first answers are written together: at most `rows`, and as many as memory holds."""
+        own = np.array([len(writing.prompt) - shared for writing in pending[:rows]])
+        fitting = np.cumsum(own) <= self.batch_tokens
         if self.token_bytes and (free := self._free_memory()):
-            each = self.token_bytes * (longest + max(writing.most for writing in pending[:rows]))
-            rows = max(1, min(rows, int(free * MEMORY_SHARE / each)))
-        return rows
+            new = np.array([writing.most for writing in pending[:rows]])
+            # Every row is as long as the longest.
+            each = np.maximum.accumulate(own) + np.maximum.accumulate(new)
+            fitting &= np.arange(1, len(own) + 1) * each * self.token_bytes <= free * MEMORY_SHARE
+        return max(1, int(fitting.sum()))
 
     def _free_memory(self) -> int | None:
-        return torch.cuda.mem_get_info(self.device)[0] if self.device.type == "cuda" else free_ram()
+        if self.device.type != "cuda":
+            return free_ram()
+        held = torch.cuda.memory_reserved(self.device) - torch.cuda.memory_allocated(self.device)
+        return int(torch.cuda.mem_get_info(self.device)[0]) + held
 
-    def _try(self, prefix: Ids, batch: Sequence[Writing], stats: Stats) -> bool:
+    def _try(self, prefix: Ids, batch: Sequence[Writing], stats: Stats, step: Callable[[], None]) -> bool:
         """Completes a batch; false where memory ran out and a smaller one may do."""
         try:
             with self.runner.lock, torch.inference_mode():
-                self._write(self.prefixes.get(prefix, stats) if prefix else None, batch, stats)
+                self._write(self.prefixes.get(prefix, stats) if prefix else None, batch, stats, step)
             return True
         except RuntimeError as error:
             if not _is_out_of_memory(error):
@@ -136,63 +150,105 @@ class CachedDecoder:
         for writing in batch:
             writing.restart()
         self.prefixes.clear()
+        if self.steps:
+            self.steps.clear()
         gc.collect()
         if self.device.type == "cuda":
             torch.cuda.empty_cache()
         return False
 
-    def _write(self, behind: Rows | None, batch: Sequence[Writing], stats: Stats) -> None:
+    def _write(self, behind: Rows | None, batch: Sequence[Writing], stats: Stats, tell: Callable[[], None]) -> None:
         start = behind.used if behind else 0
-        prompts = list(dict.fromkeys(writing.prompt[start:] for writing in batch))
-        number = {prompt: i for i, prompt in enumerate(prompts)}
-        which = [number[writing.prompt[start:]] for writing in batch]
-        longest, most = max(map(len, prompts)), max(writing.most for writing in batch)
-        rows = Rows(len(prompts), longest + most, self.device, behind)
-        hidden = self._forward(prompts, rows)[torch.arange(len(prompts)), [len(prompt) - 1 for prompt in prompts]]
-        stats.read_tokens += sum(map(len, prompts))
-        stats.passes += 1
-        if which != list(range(len(prompts))):  # some prompts are answered more than once
-            at = self._put(which)
-            rows, hidden = rows.take(at, longest + most), hidden[at]
-        live = list(range(len(batch)))  # the answer that each row writes
+        most = max(writing.most for writing in batch)
+        rows, hidden = self._read_prompts([writing.prompt[start:] for writing in batch], most, behind, stats)
         self.token_bytes = rows.token_bytes
-        for step in range(most):
-            tokens = self.picker.pick(hidden, [batch[i] for i in live], step)
-            going = [
-                row for row, (i, token) in enumerate(zip(live, tokens)) if not (batch[i].finish or batch[i].add(token))
-            ]
+        tokens = self.picker.pick(hidden, batch, 0)
+        places = [len(writing.prompt) for writing in batch]
+        step = None
+        if self.steps:
+            step = self.steps.ready(rows, most, self.rows, self._put(np.maximum(tokens, 0)), self._put(places))
+        if step:
+            self._go_on_captured(step, batch, tokens, most, stats, tell)
+        else:
+            self._go_on(rows, batch, tokens, most, stats, tell)
+
+    def _go_on(
+        self, rows: Rows, batch: Sequence[Writing], tokens: list[int], most: int, stats: Stats, tell: Callable[[], None]
+    ) -> None:
+        """Writes from the first tokens on; answers that are complete leave the batch."""
+        live = list(range(len(batch)))  # the answer that each row writes
+        for step in range(1, most + 1):
+            going = [row for row, (i, token) in enumerate(zip(live, tokens)) if not _is_done(batch[i], token)]
             if not going:
                 return
             if len(going) <= SHRINK * len(live):
                 rows = rows.take(self._put(going), rows.capacity)
                 live, tokens = [live[row] for row in going], [tokens[row] for row in going]
-            places = [[len(batch[i].prompt) + step] for i in live]
-            hidden = self._forward([[max(token, 0)] for token in tokens], rows, places)[:, 0]
+            # A row that rides along must not leave the table of positions.
+            places = [[min(len(batch[i].prompt) + step, self.window) - 1] for i in live]
+            hidden = self._forward(self._put(tokens).clamp(min=0)[:, None], self._put(places), rows)[:, 0]
+            tokens = self.picker.pick(hidden, [batch[i] for i in live], step)
             stats.passes += 1
+            tell()
+
+    def _go_on_captured(
+        self,
+        step: CapturedStep,
+        batch: Sequence[Writing],
+        tokens: list[int],
+        most: int,
+        stats: Stats,
+        tell: Callable[[], None],
+    ) -> None:
+        """The same with a captured step; while it runs, the tokens before are looked at."""
+        is_warm = any(writing.temperature > 0 for writing in batch)
+        for number in range(1, most + 1):
+            if number < most:
+                step.replay()
+            if all([_is_done(writing, token) for writing, token in zip(batch, tokens)]):
+                return
+            if is_warm:
+                tokens = self.picker.pick(step.hidden[: len(batch)], batch, number)
+                step.ids[: len(batch), 0] = self._put(tokens).clamp(min=0)
+            else:
+                tokens = step.tokens[: len(batch)].tolist()
+            stats.passes += 1
+            tell()
+
+    def _read_prompts(
+        self, prompts: Sequence[Ids], most: int, behind: Rows | None, stats: Stats
+    ) -> tuple[Rows, torch.Tensor]:
+        """A row for each prompt with room for `most` new tokens, and its last hidden state; common starts read once."""
+        found = forest(prompts, FOREST_TOKENS.get(self.device.type, 128))
+        count, longest = found.ids.shape
+        read = Rows(count, longest, self.device, behind)
+        ends, place = self._put(found.ends), torch.arange(longest, device=self.device)
+        within = (place[None, None, :] <= place[None, :, None]) & (place[None, :, None] < ends[:, None, :])
+        hidden = self._forward(self._put(found.ids), self._put(found.depths) + read.start, read, within)
+        stats.read_tokens += len({(row, slot) for row, path in zip(found.row, found.paths) for slot in path})
+        stats.passes += 1
+        sizes = np.array([len(path) for path in found.paths])
+        slots = np.zeros((len(prompts), sizes.max()), dtype=np.int64)
+        for path, into in zip(found.paths, slots):
+            into[: len(path)] = path
+        row = self._put(found.row)
+        rows = read.gather(row, self._put(slots), self._put(sizes), slots.shape[1] + most)
+        return rows, hidden[row, self._put([path[-1] for path in found.paths])]
 
     def _forward(
-        self, ids: Sequence[Sequence[int]], rows: Rows, places: Sequence[Sequence[int]] | None = None
+        self, ids: torch.Tensor, positions: torch.Tensor, rows: Rows, within: torch.Tensor | None = None
     ) -> torch.Tensor:
-        """The last hidden states of tokens that go on from what the rows hold; shorter rows are padded at the right."""
-        longest = max(map(len, ids))
-        padded = self._put([[*row, *[0] * (longest - len(row))] for row in ids])
-        if places is None:
-            before = rows.get_seq_length()
-            positions = torch.arange(before, before + longest, device=self.device).repeat(len(ids), 1)
-            sizes = self._put([[len(row)] for row in ids])
-            noted = positions.masked_fill(positions - before >= sizes, NOWHERE)
-        else:
-            noted = positions = self._put(places)
-        mask = masks(self.config, rows, positions, rows.note(noted))
+        """The last hidden states of tokens that go on from what the rows hold."""
+        mask = masks(self.config, rows, positions, rows.note(positions), within)
         with attention_over(self.config, rows):
             found = self.base(
-                input_ids=padded, attention_mask=mask, position_ids=positions, cache=rows, use_cache=True
+                input_ids=ids, attention_mask=mask, position_ids=positions, cache=rows, use_cache=True
             ).last_hidden_state
-        rows.used += longest
+        rows.used += ids.shape[1]
         return found
 
     def _put(self, values: Any) -> torch.Tensor:
-        return torch.tensor(values, device=self.device)
+        return torch.as_tensor(np.asarray(values), device=self.device)
 
 
 class PrefixCache:
@@ -263,6 +319,8 @@ class Picker:
     def drawn(self, hidden: torch.Tensor, heat: torch.Tensor, draws: torch.Tensor) -> torch.Tensor:
         """For each row the token at which the summed probabilities, in the vocabulary's order, pass the row's draw."""
         logits = self.head.logits(hidden, 0, self.head.words)
+        if logits.device.type == "mps":  # which has no double precision
+            logits, heat, draws = logits.cpu(), heat.cpu(), draws.cpu()
         sums = (logits / heat[:, None]).softmax(-1, dtype=torch.float64).cumsum(-1)
         found = torch.searchsorted(sums, (draws * sums[:, -1])[:, None], right=True)[:, 0]
         return found.clamp(max=self.head.words - 1).masked_fill(sums[:, -1].isnan(), -1)
@@ -271,6 +329,11 @@ class Picker:
         size = TILE.get(device, 32768)
         for first in range(0, self.head.words, size):
             yield first, min(first + size, self.head.words)
+
+
+def _is_done(writing: Writing, token: int) -> bool:
+    """Whether an answer is complete, at the latest with this token."""
+    return bool(writing.finish) or writing.add(token)
 
 
 def _is_out_of_memory(error: BaseException) -> bool:

@@ -1,4 +1,4 @@
-"""Which prompts go together: token sequences in, groups that share a prefix worth reading once out."""
+"""What prompts have in common: sequences in, groups that share a prefix out, and forests in which they are read."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
+
+from explorer.scoring import tree
 
 DEEPEST = 50  # nested groups; sequences that each go on from the one before could nest without end
 
@@ -58,3 +60,60 @@ def _divide(
         else:
             together += members
     return [*apart, (depth, together)] if together else apart
+
+
+@dataclass(frozen=True, slots=True)
+class Forest:
+    """Sequences merged where they begin alike, in rows of tokens in depth-first order, padded at the right."""
+
+    ids: np.ndarray  # (rows, tokens)
+    depths: np.ndarray  # of each token in its sequence, from 0
+    ends: np.ndarray  # index after the last descendant, see tree.ends; a padding token ends with itself
+    row: np.ndarray  # the row of each sequence, in the order given ...
+    paths: tuple[np.ndarray, ...]  # ... and its tokens' places in that row
+
+
+def forest(sequences: Sequence[tuple[int, ...]], row_tokens: int) -> Forest:
+    """The sequences in rows of at most `row_tokens` tokens, longer only where a single sequence is."""
+    order = sorted(range(len(sequences)), key=sequences.__getitem__)
+    rows = [_Row()]
+    row = np.zeros(len(sequences), dtype=np.int64)
+    paths: dict[int, np.ndarray] = {}
+    for place in order:
+        array = np.asarray(sequences[place])
+        if rows[-1].ids and len(rows[-1].ids) + len(array) - rows[-1].shared(array) > row_tokens:
+            rows.append(_Row())
+        paths[place] = rows[-1].add(array)
+        row[place] = len(rows) - 1
+    shape = len(rows), max(len(one.ids) for one in rows)
+    ids, depths = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.int64)
+    ends = np.tile(np.arange(1, shape[1] + 1), (shape[0], 1))
+    for number, one in enumerate(rows):
+        size = len(one.ids)
+        ids[number, :size], depths[number, :size] = one.ids, one.depths
+        ends[number, :size] = tree.ends(np.asarray(one.parents))
+    return Forest(ids, depths, ends, row, tuple(paths[place] for place in range(len(sequences))))
+
+
+class _Row:
+    """A row in the making; sequences come in sorted order."""
+
+    def __init__(self) -> None:
+        self.ids: list[int] = []
+        self.parents: list[int] = []
+        self.depths: list[int] = []
+        self.last: np.ndarray = np.empty(0, dtype=np.int64)
+        self.path: np.ndarray = np.empty(0, dtype=np.int64)
+
+    def shared(self, array: np.ndarray) -> int:
+        return common(self.last, array)
+
+    def add(self, array: np.ndarray) -> np.ndarray:
+        shared, size = self.shared(array), len(self.ids)
+        fresh = np.arange(size, size + len(array) - shared)
+        self.path = np.concatenate([self.path[:shared], fresh])
+        self.ids += array[shared:].tolist()
+        self.parents += ([-1] if not shared else [int(self.path[shared - 1])])[: len(fresh)] + fresh[:-1].tolist()
+        self.depths += range(shared, len(array))
+        self.last = array
+        return self.path

@@ -202,10 +202,10 @@ def test_a_batch_that_does_not_fit_is_halved(gemma, monkeypatch):
     generator = ModelGenerator(gemma)
     whole = hf_generate.CachedDecoder._write
 
-    def too_large(self, behind, batch, stats):
+    def too_large(self, behind, batch, *rest):
         if len(batch) > 2:
             raise RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried to allocate 9 bytes.")
-        whole(self, behind, batch, stats)
+        whole(self, behind, batch, *rest)
 
     monkeypatch.setattr(hf_generate.CachedDecoder, "_write", too_large)
     assert ids_of(generator.generate(ask(TEXTS), max_new_tokens=8)) == wanted
@@ -278,6 +278,25 @@ def test_groups_stand_apart_only_where_it_pays():
 def test_sequences_that_each_go_on_from_the_one_before_nest_no_deeper_than_python_can():
     nested = [(1,) * length + (2, place) for place, length in enumerate(range(1, 3000, 2))]
     assert sum(len(one.members) for one in group(nested, 0)) == len(nested)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+def test_captured_steps_write_what_plain_generate_does(architecture, tiny_folders, tmp_path):
+    place = str(tiny_folders(architecture))
+    gpu = hf.load(place, settings_module.read(cache=tmp_path), dtype="float32", device="cuda")
+    cpu = hf.load(place, settings_module.read(cache=tmp_path), dtype="float32", device="cpu")
+    for rows in (None, 3):
+        generator = ModelGenerator(gpu, rows=rows)
+        found = generator.generate(ask(TEXTS), max_new_tokens=24)
+        assert generator._decoder.steps.works
+        assert len(generator._decoder.steps.kept)
+        assert ids_of(found) == [plain(cpu, text, 24) for text in TEXTS]
+        cold, warm = ({"max_new_tokens": 9, "temperature": heat, "seed": 3} for heat in (0.0, 0.8))
+        for asked in (cold, warm):
+            assert ids_of(generator.generate(ask(TEXTS), **asked)) == ids_of(
+                ModelGenerator(cpu).generate(ask(TEXTS), **asked)
+            )
 
 
 @pytest.mark.slow
