@@ -25,6 +25,7 @@ Mode = Literal["packed", "padded", "one at a time"]
 BATCH_TOKENS = {"cpu": 2048, "cuda": 32768, "mps": 8192}
 ROW_TOKENS = {"cpu": 128, "cuda": 512, "mps": 256}  # dense masks: attention grows with a row's length
 FLEX_ROW_TOKENS = 2048
+FLEX_PAYS_AFTER = 2_000_000  # tokens in long rows: compiling takes a minute or two
 PADDED_LOGITS = 1 << 27  # how many logits a batch without packing may make
 ALIKE = 0.9  # a batch's shortest row is at least this share of its longest
 OUT_OF_MEMORY = ("can't allocate memory", "not enough memory", "out of memory", "failed to allocate")
@@ -45,22 +46,24 @@ class RowRunner:
         self.batch_tokens = BATCH_TOKENS.get(self.device.type, 2048)
         self.row_tokens = ROW_TOKENS.get(self.device.type, 128)
         self.flex: FlexLayers | None = None
+        self.flex_later = False
+        self.long_tokens = 0  # scored so far in rows that are long enough for block masks
         self.mode: Mode = "packed"
         if hf_masks.has_length_dependent_positions(self.config):
             self.mode = "one at a time"
         elif not (hf_masks.takes_packed_rows(self.config) and self._agrees(_toy_row(TOY_TRUNK, self.head.words))):
             self.mode = "padded"
-        elif self._takes_flex_rows() and (attention == "flex" or (attention == "auto" and self._flex_pays())):
-            self.flex = FlexLayers(model, self.config)
-            if self._agrees(_toy_row(FROM_TOKENS, self.head.words)):
-                self.row_tokens = FLEX_ROW_TOKENS
-            else:
-                self.flex = None
+        elif attention == "flex" and self._turn_on_flex():
+            self.row_tokens = FLEX_ROW_TOKENS
+        else:
+            half = self.dtype in (torch.bfloat16, torch.float16)
+            self.flex_later = attention == "auto" and self.device.type == "cuda" and half
 
     @property
     def attention(self) -> str:
         """How attention is computed, for the record."""
-        return "flex" if self.flex else str(self.config._attn_implementation)
+        usual = str(self.config._attn_implementation)
+        return "flex" if self.flex else f"{usual}, flex in long runs" if self.flex_later else usual
 
     def run(
         self, rows: Sequence[PackedRow], progress: Progress | None = None, token_budget: int | None = None
@@ -75,6 +78,7 @@ class RowRunner:
         pending.sort(key=lambda work: (work.chain, -len(work)))
         left = np.bincount([work.row for work in pending], minlength=len(rows))
         budget = token_budget or self.batch_tokens
+        self._consider_flex(pending)
         while pending:
             batch = pending[: self._batch_size(pending, budget)]
             found = self._try(batch)
@@ -172,11 +176,24 @@ class RowRunner:
     def _put(self, array: np.ndarray) -> torch.Tensor:
         return torch.from_numpy(np.ascontiguousarray(array)).to(self.device)
 
-    def _takes_flex_rows(self) -> bool:
-        return (getattr(self.config, "max_position_embeddings", None) or 0) >= 2 * FROM_TOKENS
+    def _consider_flex(self, pending: Sequence[Work]) -> None:
+        """Compiles the layers once so much has been scored in long rows that it pays."""
+        if not self.flex_later:
+            return
+        with self.lock:
+            self.long_tokens += sum(len(work) for work in pending if len(work) >= FROM_TOKENS)
+            if self.flex_later and self.long_tokens >= FLEX_PAYS_AFTER:
+                self._turn_on_flex()
 
-    def _flex_pays(self) -> bool:
-        return self.device.type == "cuda" and self.dtype in (torch.bfloat16, torch.float16)
+    def _turn_on_flex(self) -> bool:
+        """Whether long rows are from now on scored by FlexAttention: only if a toy row has the same numbers."""
+        self.flex_later = False
+        if (getattr(self.config, "max_position_embeddings", None) or 0) < 2 * FROM_TOKENS:
+            return False
+        self.flex = FlexLayers(self.model, self.config)
+        if not self._agrees(_toy_row(FROM_TOKENS, self.head.words)):
+            self.flex = None
+        return self.flex is not None
 
     def _agrees(self, row: PackedRow) -> bool:
         """Whether a packed row of two branches scores as its two plain sequences do."""
