@@ -144,7 +144,7 @@ SETS = (
         "labelled",
         "rte",
         _entailment,
-        "Does the second sentence follow from the first? Written by hand.",
+        "Does the second sentence follow from the first? Written by hand and from frames of our own.",
     ),
 )
 
