@@ -12,6 +12,7 @@ STUDIES = {
     "accuracy": "explorer.experiments.accuracy",
     "popularity": "explorer.experiments.popularity",
     "perturbation": "explorer.experiments.perturbation",
+    "priming": "explorer.experiments.priming",
 }
 
 

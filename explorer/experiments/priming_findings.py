@@ -1,0 +1,235 @@
+"""What a priming run concludes: accuracy and margins along the curves, and what else the paper asks of them."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from explorer.experiments import priming_edits, priming_matrices, priming_regression
+from explorer.experiments.priming_requests import BASELINE
+from explorer.records import RunSpec
+from explorer.results.rows import finding_row
+from explorer.stats.bootstrap import bootstrap_mean
+from explorer.stats.pearson import pearson
+from explorer.stats.proportion import proportion
+from explorer.variants.context_pools import PAPER_SUITES_INFERRED
+
+if TYPE_CHECKING:
+    from explorer.resources import Resources
+    from explorer.runs.folder import RunFolder
+
+Row = dict[str, Any]
+
+# Measure → the finding that is its mean along the curves.
+MEANS = {"delta": "priming_delta", "margin": "priming_margin", "perplexity_margin": "priming_perplexity_margin"}
+OVERALL = "overall"
+MEAN = "mean over suites"
+REACHING = "suites that reach every length"
+PAPER = "the paper's suites, inferred"
+
+
+def conclude(spec: RunSpec, resources: Resources, folder: RunFolder) -> list[Row]:
+    """Rows of `findings`: curves, how far contexts reach, regression, perturbations, matrices, suites ranked."""
+    table = read_table(folder)
+    if table.empty:
+        return []
+    plain = along_curves(table)
+    reach = reaches(folder, table)
+    rows = [*reach, *curves(plain, reach)]
+    rows += ranked_suites(plain)
+    rows += baseline_against_longest(plain)
+    rows += priming_regression.conclude(plain, items=bool(spec.settings["item_intercept"]))
+    rows += priming_edits.conclude(spec, resources, table)
+    rows += priming_matrices.conclude(spec, resources, folder, table)
+    return rows + _remarks(spec, resources)
+
+
+def read_table(folder: RunFolder) -> pd.DataFrame:
+    """A row an item and context: grp, phenomenon, condition, setting (the edit or ""), length, and its measures.
+
+    `delta` is correctness less that without a context.
+    """
+    instances = folder.read("instances", ["instance_id", "grp", "phenomenon"])
+    columns = ["instance_id", "option", "condition", "setting", "length", "part", "measure", "value"]
+    measures = folder.read("measures", columns)
+    measures = measures[(measures["option"] == -1) & measures["part"].isna()]
+    if measures.empty:
+        return pd.DataFrame()
+    # A context of the suite-by-suite matrix has no length of its own; -1 keeps its row in the pivot.
+    measures = measures.assign(setting=measures["setting"].fillna(""), length=measures["length"].fillna(-1).astype(int))
+    keys = ["instance_id", "condition", "setting", "length"]
+    table = measures.set_index([*keys, "measure"])["value"].unstack("measure").reset_index()
+    table.columns.name = None
+    table = table.merge(instances, on="instance_id")
+    baseline = table[table["condition"] == BASELINE].set_index("instance_id")["correct"]
+    table["baseline"] = table["instance_id"].map(baseline)
+    table["delta"] = table["correct"] - table["baseline"]
+    return table
+
+
+def along_curves(table: pd.DataFrame) -> pd.DataFrame:
+    """The rows of unperturbed contexts, each condition with the item without a context as its length 0."""
+    plain = table[(table["setting"] == "") & ~table["condition"].str.startswith("suite:")]
+    start = plain[plain["condition"] == BASELINE]
+    conditions = [name for name in dict.fromkeys(plain["condition"]) if name != BASELINE]
+    starts = [start.assign(condition=name) for name in conditions]
+    return pd.concat([*starts, plain[plain["condition"] != BASELINE]], ignore_index=True)
+
+
+def reaches(folder: RunFolder, table: pd.DataFrame) -> list[Row]:
+    """How far the contexts of each suite and condition reach: the longest length that all of its items have."""
+    variants = folder.read("variants", ["instance_id", "condition", "setting", "reason"])
+    variants = variants[variants["setting"].isna() & ~variants["condition"].str.startswith("suite:")]
+    groups = table.drop_duplicates("instance_id").set_index("instance_id")["grp"]
+    longest = table[table["setting"] == ""].groupby(["instance_id", "condition"])["length"].max()
+    keys = pd.MultiIndex.from_frame(variants[["instance_id", "condition"]])
+    variants = variants.assign(
+        grp=variants["instance_id"].map(groups), longest=longest.reindex(keys).fillna(0).to_numpy()
+    )
+    rows = []
+    for (condition, group), own in variants.groupby(["condition", "grp"], sort=False):
+        why = [str(reason) for reason in own["reason"] if reason]
+        rows.append(
+            finding_row(
+                "priming_reach", str(group), float(own["longest"].min()), n=len(own), left_out=len(why),
+                reason=Counter(why).most_common(1)[0][0] if why else "", factors={"condition": str(condition)},
+            )
+        )  # fmt: skip
+    return rows
+
+
+def curves(plain: pd.DataFrame, reach: Sequence[Row]) -> list[Row]:
+    """Accuracy, its change, and the margins of each condition at each length, for suites, phenomena and over all."""
+    rows = []
+    complete = complete_suites(plain, reach)
+    for (condition, length), own in plain.groupby(["condition", "length"], sort=False):
+        factors = {"condition": str(condition), "length": int(float(str(length)))}
+        for suffix, group, members, over_suites in _scopes(own, complete):
+            rows += _at_one_length(suffix, group, members, factors, over_suites)
+    if complete:
+        rows.append(finding_row("priming_complete_suites", REACHING, len(complete), detail={"suites": complete}))
+    return rows
+
+
+def complete_suites(plain: pd.DataFrame, reach: Sequence[Row]) -> list[str]:
+    """The suites whose items reach the run's longest length in every condition."""
+    longest = int(plain["length"].max())
+    asked = set(plain["condition"])
+    short = {row["grp"] for row in reach if row["condition"] in asked and row["value"] < longest}
+    return [suite for suite in dict.fromkeys(plain["grp"]) if suite not in short]
+
+
+def _scopes(own: pd.DataFrame, complete: Sequence[str]) -> Iterator[tuple[str, str, pd.DataFrame, bool]]:
+    """(end of the finding's name, group, rows, whether suites weigh alike) of everything a mean is taken over."""
+    yield "", OVERALL, own, False
+    yield "", MEAN, own, True
+    if 0 < len(complete) < own["grp"].nunique():
+        yield "", REACHING, own[own["grp"].isin(complete)], True
+    of_paper = own[own["grp"].isin(PAPER_SUITES_INFERRED)]
+    if 0 < len(of_paper) < len(own):
+        yield "", PAPER, of_paper, True
+    for suite, members in own.groupby("grp", sort=False):
+        yield "", str(suite), members, False
+    if (own["phenomenon"] != own["grp"]).any():
+        for phenomenon, members in own.groupby("phenomenon", sort=False):
+            if phenomenon:
+                yield "_by_phenomenon", str(phenomenon), members, False
+
+
+def _at_one_length(
+    suffix: str, group: str, own: pd.DataFrame, factors: Mapping[str, Any], over_suites: bool
+) -> list[Row]:
+    suites = own["grp"].to_numpy() if over_suites else None
+    tokens = own["context_tokens"].mean()
+    detail = {"tokens": float(tokens), "suites": int(own["grp"].nunique())}
+    found: Any
+    if over_suites:
+        found, ties = bootstrap_mean(own["correct"].to_numpy(), suites, macro=True), 0
+    else:
+        found = proportion(own["correct"].to_numpy())
+        ties = found.ties
+    rows = [
+        finding_row(
+            f"priming_accuracy{suffix}", group, found.value, low=found.low, high=found.high, n=found.n,
+            left_out=found.left_out, reason=found.reason, factors=factors,
+            detail={**detail, **({"ties": ties} if ties else {})},
+        )
+    ]  # fmt: skip
+    for column, finding in MEANS.items():
+        if column in own and own[column].notna().any():
+            mean = bootstrap_mean(own[column].to_numpy(), suites, macro=over_suites, resamples=1_000)
+            rows.append(
+                finding_row(
+                    f"{finding}{suffix}", group, mean.value, low=mean.low, high=mean.high, n=mean.n,
+                    left_out=mean.left_out, reason=mean.reason, factors=factors,
+                )
+            )  # fmt: skip
+    return rows
+
+
+def suite_curves(plain: pd.DataFrame, condition: str) -> pd.DataFrame:
+    """Mean change of accuracy, a row a suite and a column a length above 0."""
+    own = plain[(plain["condition"] == condition) & (plain["length"] > 0)]
+    return own.pivot_table(index="grp", columns="length", values="delta", aggfunc="mean", sort=False)
+
+
+def ranked_suites(plain: pd.DataFrame) -> list[Row]:
+    """Each suite's change of accuracy as the mean over lengths, with its standard deviation over lengths."""
+    rows = []
+    for condition in dict.fromkeys(plain["condition"]):
+        for suite, line in suite_curves(plain, str(condition)).iterrows():
+            values = line.dropna()
+            sd = float(values.std(ddof=1)) if len(values) > 1 else None
+            rows.append(
+                finding_row(
+                    "suite_delta", str(suite), float(values.mean()) if len(values) else math.nan, n=len(values),
+                    reason="" if len(values) else "no context", factors={"condition": str(condition)},
+                    detail={"sd": sd, "longest": float(values.iloc[-1]) if len(values) else None},
+                )
+            )  # fmt: skip
+    return rows
+
+
+def baseline_against_longest(plain: pd.DataFrame) -> list[Row]:
+    """Pearson's r over suites of the accuracy without a context and after each suite's longest context."""
+    rows = []
+    for condition, own in plain.groupby("condition", sort=False):
+        pairs = []
+        for _, of_suite in own.groupby("grp", sort=False):
+            by_length = of_suite.groupby("length")["correct"].mean()
+            if by_length.index.max() > 0:
+                pairs.append((by_length.loc[0], by_length.iloc[-1]))
+        before, after = np.array(pairs).T if pairs else (np.array([]), np.array([]))
+        found = pearson(before, after)
+        rows.append(
+            finding_row(
+                "baseline_against_longest", OVERALL, found.r, low=found.low, high=found.high, p=found.p, n=found.n,
+                left_out=found.left_out, reason=found.reason, factors={"condition": str(condition)},
+            )
+        )  # fmt: skip
+    return rows
+
+
+def _remarks(spec: RunSpec, resources: Resources) -> list[Row]:
+    """Where unrelated sentences came from, and whether items shared contexts."""
+    from explorer.experiments.priming import ground_of
+
+    rows = []
+    if "unrelated" in spec.settings["conditions"]:
+        ground = ground_of(spec, resources)
+        rows.append(
+            finding_row(
+                "unrelated_source", OVERALL, len(ground.pools.unrelated) or math.nan, reason=ground.why_not,
+                factors={"setting": ground.unrelated or "none"},
+            )
+        )  # fmt: skip
+    chains = int(spec.settings["chains"])
+    if chains:
+        why = f"fast preview: the items of a suite share {chains} contexts, so intervals over items are too narrow"
+        rows.append(finding_row("shared_contexts", OVERALL, chains, reason=why))
+    return rows
