@@ -7,14 +7,16 @@ one before. A token's log-probability depends on its ancestors alone, so a node 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
 from explorer.records import PackedRow
 
 ROW_TOKENS = 128
+LONG = 2048  # tokens; beyond, a row's mask costs more than a repeated prefix
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,29 +39,42 @@ class Packing:
 def pack(sequences: Sequence[Sequence[int]], starts: Sequence[int], row_tokens: int = ROW_TOKENS) -> Packing:
     """Merges token sequences into rows of about `row_tokens` tokens; `sequences[i][starts[i]:]` is scored.
 
-    A row grows beyond `row_tokens` where starting another would repeat more than a third of it.
+    A row ends where the least is repeated in the next, between half full and full. It grows beyond `row_tokens` where
+    ending it would repeat much: more than an eighth of a short row, a third of a long one, whose mask is large.
     """
     arrays = [np.asarray(sequence, dtype=np.uint32) for sequence in sequences]
     # As big-endian bytes, sequences sort by their tokens and compare at the speed of memory.
     keys = [array.astype(">u4").tobytes() for array in arrays]
     order = sorted(range(len(arrays)), key=keys.__getitem__)
+    shared = [0, *(_common_prefix(arrays[one], arrays[other]) for one, other in pairwise(order))]
 
     rows: list[PackedRow] = []
     places: list[Place | None] = [None] * len(arrays)
-    row = _Row()
-    before: np.ndarray | None = None
-    for i in order:
-        array = arrays[i]
-        shared = 0 if before is None else _common_prefix(before, array)
-        grown = row.size + len(array) - shared
-        if row.size and grown > max(row_tokens, 3 * shared):
-            rows.append(row.close(len(rows), places))
-            row, shared = _Row(), 0
-        row.add(i, array, shared, starts[i])
-        before = array
-    if row.size:
+    for first, after in _stretches([len(arrays[i]) for i in order], shared, row_tokens):
+        row = _Row()
+        for k in range(first, after):
+            row.add(order[k], arrays[order[k]], shared[k] if k > first else 0, starts[order[k]])
         rows.append(row.close(len(rows), places))
     return Packing(rows, [place for place in places if place is not None])
+
+
+def _stretches(lengths: Sequence[int], shared: Sequence[int], row_tokens: int) -> Iterator[tuple[int, int]]:
+    """(first, after) of each row's sequences in sorted order; `shared[k]` is what sequence k has in common with k-1."""
+    first = 0
+    while first < len(lengths):
+        sizes = [lengths[first]]  # tokens of the row after each further sequence
+        after = first + 1
+        while after < len(lengths):
+            grown = sizes[-1] + lengths[after] - shared[after]
+            if grown > max(row_tokens, 3 * shared[after] + min(5 * shared[after], LONG)):
+                break
+            sizes.append(grown)
+            after += 1
+        if after < len(lengths):
+            late = [k for k in range(first + 1, after + 1) if 2 * sizes[k - 1 - first] >= row_tokens]
+            after = min(late, key=lambda k: (shared[k], -k), default=after)
+        yield first, after
+        first = after
 
 
 class _Row:
