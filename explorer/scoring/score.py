@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -17,6 +19,7 @@ from explorer.scoring.model import Encoding, LanguageModel, Progress, RowScores
 from explorer.scoring.policy import PRESETS, ScoringPolicy
 
 Truncate = Literal["error", "left"]
+STRETCH = 1 << 21  # characters encoded and packed at once
 Encoded = tuple[Encoding, int]  # and how many context tokens were cut
 
 
@@ -35,6 +38,51 @@ def score(
     A request longer than the model's window gets a reason, or with truncate="left" loses the first tokens of its
     context (never a BOS that the policy put there), and says how many.
     """
+    options: dict[str, Any] = {} if token_budget is None else {"token_budget": token_budget}
+    made: list[Future[list[Score]]] = []
+    done = 0
+    # While the model is busy with one stretch of requests, the next is encoded and the last is put together.
+    with ThreadPoolExecutor(1) as beside:
+        stretches = list(_stretches(requests))
+        coming = [beside.submit(_prepare, model, stretch, policy, truncate) for stretch in stretches[:1]]
+        for number, stretch in enumerate(stretches):
+            prepared = coming.pop().result()
+            if number + 1 < len(stretches):
+                coming.append(beside.submit(_prepare, model, stretches[number + 1], policy, truncate))
+            rows = model.logprobs(
+                prepared.packing.rows, _in_requests(progress, done, len(stretch), requests), **options
+            )
+            made.append(beside.submit(_finish, model, prepared, rows))
+            done += len(stretch)
+        scores = [one for part in made for one in part.result()]
+    if progress:
+        progress(len(requests), len(requests))
+    return scores
+
+
+@dataclass(frozen=True, slots=True)
+class _Prepared:
+    """Requests encoded, fitted to the window and packed; a request without an entry in `fitted` has a reason."""
+
+    requests: Sequence[Request]
+    reasons: Sequence[str]
+    fitted: dict[int, Encoded]
+    packing: tree.Packing
+
+
+def _stretches(requests: Sequence[Request]) -> Iterator[Sequence[Request]]:
+    """The requests in stretches of about STRETCH characters, an instance's requests together."""
+    first = size = 0
+    for i, request in enumerate(requests):
+        if size > STRETCH and request.instance_id != requests[i - 1].instance_id:
+            yield requests[first:i]
+            first, size = i, 0
+        size += len(request.context) + len(request.continuation)
+    if requests:
+        yield requests[first:]
+
+
+def _prepare(model: LanguageModel, requests: Sequence[Request], policy: ScoringPolicy, truncate: Truncate) -> _Prepared:
     reasons = [_unscorable(request) for request in requests]
     pairs = [policy.move(request.context, request.continuation) for request in requests]
     asked = [i for i, reason in enumerate(reasons) if not reason]
@@ -49,16 +97,15 @@ def score(
     sequences = [encoding for encoding, _ in fitted.values()]
     row_tokens = getattr(model, "row_tokens", tree.ROW_TOKENS)
     packing = tree.pack([e.ids for e in sequences], [e.start for e in sequences], row_tokens)
-    options: dict[str, Any] = {} if token_budget is None else {"token_budget": token_budget}
-    rows = model.logprobs(packing.rows, _in_requests(progress, len(requests)), **options)
-    places = dict(zip(fitted, packing.places))
-    made = [
+    return _Prepared(requests, reasons, fitted, packing)
+
+
+def _finish(model: LanguageModel, prepared: _Prepared, rows: Sequence[RowScores]) -> list[Score]:
+    fitted, places = prepared.fitted, dict(zip(prepared.fitted, prepared.packing.places))
+    return [
         _made(model, request, *fitted[i], places[i], rows[places[i].row]) if i in fitted else _failed(request, reason)
-        for i, (request, reason) in enumerate(zip(requests, reasons))
+        for i, (request, reason) in enumerate(zip(prepared.requests, prepared.reasons))
     ]
-    if progress:
-        progress(len(requests), len(requests))
-    return made
 
 
 class ModelScorer:
@@ -155,7 +202,7 @@ def _size(request: Request) -> tuple[int, int]:
     return len(text), len(text.encode("utf-8", "surrogatepass"))
 
 
-def _in_requests(progress: Progress | None, requests: int) -> Progress | None:
+def _in_requests(progress: Progress | None, before: int, stretch: int, requests: Sequence[Request]) -> Progress | None:
     if progress is None:
         return None
-    return lambda done, rows: progress(requests * done // rows, requests)
+    return lambda done, rows: progress(before + stretch * done // max(rows, 1), len(requests))
