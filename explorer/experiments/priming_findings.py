@@ -31,6 +31,11 @@ OVERALL = "overall"
 MEAN = "mean over suites"
 REACHING = "suites that reach every length"
 PAPER = "the paper's suites, inferred"
+# Conditions taken together, as in the paper's figure 3: an item counts by its mean over the two.
+COLLAPSED = {
+    "acceptable": ("matched_acceptable", "mismatched_acceptable"),
+    "unacceptable": ("matched_unacceptable", "mismatched_unacceptable"),
+}
 
 
 def conclude(spec: RunSpec, resources: Resources, folder: RunFolder) -> list[Row]:
@@ -111,6 +116,8 @@ def curves(plain: pd.DataFrame, reach: Sequence[Row]) -> list[Row]:
         factors = {"condition": str(condition), "length": int(float(str(length)))}
         for suffix, group, members, over_suites in _scopes(own, complete):
             rows += _at_one_length(suffix, group, members, factors, over_suites)
+    for name, parts in COLLAPSED.items():
+        rows += _collapsed(name, plain[plain["condition"].isin(parts)], len(parts))
     if complete:
         rows.append(finding_row("priming_complete_suites", REACHING, len(complete), detail={"suites": complete}))
     return rows
@@ -169,6 +176,25 @@ def _at_one_length(
                     left_out=mean.left_out, reason=mean.reason, factors=factors,
                 )
             )  # fmt: skip
+    return rows
+
+
+def _collapsed(name: str, own: pd.DataFrame, members: int) -> list[Row]:
+    """Accuracy and its change over several conditions together, where the run has them all."""
+    if own["condition"].nunique() < members:
+        return []
+    means = own.groupby(["length", "grp", "instance_id"], sort=False)[["correct", "delta"]].mean().reset_index()
+    rows = []
+    for length, at in means.groupby("length", sort=False):
+        for column, finding in (("correct", "priming_accuracy"), ("delta", "priming_delta")):
+            for group, suites in ((OVERALL, None), (MEAN, at["grp"].to_numpy())):
+                mean = bootstrap_mean(at[column].to_numpy(), suites, macro=suites is not None)
+                rows.append(
+                    finding_row(
+                        finding, group, mean.value, low=mean.low, high=mean.high, n=mean.n, left_out=mean.left_out,
+                        reason=mean.reason, factors={"condition": name, "length": int(float(str(length)))},
+                    )
+                )  # fmt: skip
     return rows
 
 

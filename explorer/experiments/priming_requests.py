@@ -11,6 +11,7 @@ from typing import Any, cast
 
 from explorer import prompts
 from explorer.benchmarks import syntaxgym_formula
+from explorer.benchmarks.syntaxgym_formula import Formula, Logic, Surprisals
 from explorer.experiments import verdicts
 from explorer.records import Factor, Instance, Request, Score
 from explorer.results.rows import measure_row
@@ -115,6 +116,7 @@ def judge(
 ) -> list[dict[str, Any]]:
     """Rows of `measures`: correct, margin (nats), perplexity_margin, context_tokens; for SyntaxGym each formula.
 
+    SyntaxGym's margin is by how much the least certain of its inequalities holds; it has no perplexity_margin.
     With the token ids of the baseline, a target that is other tokens after this context has no verdict.
     """
     item, factors = asked.item, asked.factors
@@ -124,6 +126,9 @@ def judge(
     if item.kind == "pair":
         margin, reason = perplexity_margin(item, scores)
         rows.append(measure_row(item.id, "perplexity_margin", margin, reason=reason, factors=factors))
+    else:
+        slack, reason = formula_margin(item, scores)
+        rows.append(measure_row(item.id, "margin", slack, reason=reason, factors=factors))
     rows.append(measure_row(item.id, "context_tokens", asked.tokens, factors=factors))
     return rows
 
@@ -135,6 +140,32 @@ def perplexity_margin(item: Instance, scores: Sequence[Score]) -> tuple[float, s
         return math.nan, reason or "no option is acceptable"
     good, bad = (perplexity(scores[option]) for option in (item.gold, 1 - item.gold))
     return good - bad, "" if math.isfinite(good - bad) else "a perplexity beyond the range of numbers"
+
+
+def formula_margin(item: Instance, scores: Sequence[Score]) -> tuple[float, str]:
+    """By how many nats the least certain inequality of a SyntaxGym item holds, negative where one fails."""
+    reason = next((score.reason for score in scores if score.reason), "")
+    # A region without a request is empty or of no formula; its surprisal is 0.
+    surprisal = {
+        (condition.name, number): 0.0
+        for condition in item.conditions
+        for number in range(1, len(condition.regions) + 1)
+    }
+    for score in scores:
+        surprisal[str(score.request.factors["condition"]), int(score.request.factors["part"])] = -score.sum
+    formulas = [syntaxgym_formula.parse(text) for text in item.extra["formulas"]]
+    slacks = [_slack(one, surprisal) for one in formulas if not syntaxgym_formula.tests_equality(one)]
+    if reason or not slacks:
+        return math.nan, reason or "no inequality"
+    return min(slacks), ""
+
+
+def _slack(formula: Formula, surprisal: Surprisals) -> float:
+    if isinstance(formula, Logic):
+        both = (_slack(formula.left, surprisal), _slack(formula.right, surprisal))
+        return min(both) if formula.sign == "&" else max(both)
+    gap = syntaxgym_formula.nats(formula.right, surprisal) - syntaxgym_formula.nats(formula.left, surprisal)
+    return gap if formula.sign == "<" else -gap
 
 
 def perplexity(score: Score) -> float:

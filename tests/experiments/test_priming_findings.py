@@ -81,6 +81,17 @@ def test_a_curve_that_ends_early_shows_in_the_count_and_apart():
     assert json.loads(complete["detail"])["suites"] == ["a"]
 
 
+def test_matched_and_mismatched_are_taken_together_item_by_item():
+    rows = [("x", "a", "baseline", 0, 1.0), ("y", "b", "baseline", 0, 0.0)]
+    for name, first, second in zip(CONDITIONS, (1.0, 0.0, 1.0, 0.0), (1.0, 1.0, 0.0, 0.0)):
+        rows += [("x", "a", name, 100, first), ("y", "b", name, 100, second)]
+    made = priming_findings.curves(priming_findings.along_curves(table(rows)), [])
+    # acceptable: x is right after both, y after one; unacceptable: x after none, y after one
+    assert found(made, "priming_accuracy", condition="acceptable", length=100)["value"] == pytest.approx(0.75)
+    assert found(made, "priming_delta", condition="unacceptable", length=100)["value"] == pytest.approx(-0.25)
+    assert found(made, "priming_delta", condition="unacceptable", length=100)["n"] == 2
+
+
 def test_suites_are_ranked_by_their_mean_change_over_lengths():
     rows = priming_findings.ranked_suites(priming_findings.along_curves(SMALL))
     # suite a: -1/2 at 100, 0 at 200; suite b: +1 at 100 alone

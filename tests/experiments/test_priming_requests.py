@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 
 import pytest
@@ -89,6 +90,21 @@ def test_margins_in_nats_and_in_perplexity():
         ("perplexity_margin", None): pytest.approx(math.exp(1.5) - math.exp(2.5)),
         ("context_tokens", None): 4.0,
     }
+
+
+def test_a_suites_margin_is_that_of_its_least_certain_inequality():
+    asked = step(SUITE, "A cat ran.", " ", condition="unrelated", length=10)
+    surprisals = {("match", 1): 2.0, ("match", 3): 1.0, ("other", 1): 2.5, ("other", 3): 4.0}
+    scores = [
+        scored(one, -surprisals[str(one.factors["condition"]), int(one.factors["part"])]) for one in asked.requests
+    ]
+    rows = judge(asked, scores, policy_of("natural", "preset"), "float32")
+    # region 3: 1 < 4 holds by 3 nats; the formula with = has no part in it
+    assert values(rows)["margin", None] == pytest.approx(3.0)
+    two = dataclasses.replace(SUITE, extra={"formulas": ("(3;%match%) < (3;%other%)", "(1;%match%) > (1;%other%)")})
+    assert priming_requests.formula_margin(two, scores) == (pytest.approx(-0.5), "")
+    either = dataclasses.replace(SUITE, extra={"formulas": ("[(3;%match%) < (3;%other%)] | [(1;%match%) > 9]",)})
+    assert priming_requests.formula_margin(either, scores) == (pytest.approx(3.0), "")
 
 
 def test_in_crows_pairs_the_less_stereotypical_sentence_counts_as_acceptable():
