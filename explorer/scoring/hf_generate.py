@@ -17,7 +17,7 @@ from explorer.scoring.hf_heads import TILE, Head
 from explorer.scoring.hf_plain import PlainDecoder
 from explorer.scoring.hf_rows import AGREEMENT, BATCH_TOKENS, HALF_AGREEMENT, OUT_OF_MEMORY, RowRunner
 from explorer.scoring.memory import free_ram
-from explorer.scoring.prefixes import common, forest
+from explorer.scoring.prefixes import Forest, common, forest
 
 ROWS = {"cpu": 128, "cuda": 256, "mps": 64}  # answers written at a time
 PASS_TOKENS = {"cpu": 16, "cuda": 1024, "mps": 256}  # what a forward pass costs beside its tokens, in tokens
@@ -160,13 +160,21 @@ class CachedDecoder:
     def _write(self, behind: Rows | None, batch: Sequence[Writing], stats: Stats, tell: Callable[[], None]) -> None:
         start = behind.used if behind else 0
         most = max(writing.most for writing in batch)
-        rows, hidden = self._read_prompts([writing.prompt[start:] for writing in batch], most, behind, stats)
-        self.token_bytes = rows.token_bytes
+        found = forest([writing.prompt[start:] for writing in batch], FOREST_TOKENS.get(self.device.type, 128))
+        read, hidden = self._read_forest(found, behind)
+        stats.read_tokens += found.tokens
+        stats.passes += 1
+        self.token_bytes = read.token_bytes
         tokens = self.picker.pick(hidden, batch, 0)
-        places = [len(writing.prompt) for writing in batch]
+        if most == 1:
+            for writing, token in zip(batch, tokens):
+                writing.add(token)
+            return
+        rows = self._part(found, read, most)
         step = None
         if self.steps:
-            step = self.steps.ready(rows, most, self.rows, self._put(np.maximum(tokens, 0)), self._put(places))
+            places = self._put([len(writing.prompt) for writing in batch])
+            step = self.steps.ready(rows, most, self.rows, self._put(np.maximum(tokens, 0)), places)
         if step:
             self._go_on_captured(step, batch, tokens, most, stats, tell)
         else:
@@ -215,25 +223,22 @@ class CachedDecoder:
             stats.passes += 1
             tell()
 
-    def _read_prompts(
-        self, prompts: Sequence[Ids], most: int, behind: Rows | None, stats: Stats
-    ) -> tuple[Rows, torch.Tensor]:
-        """A row for each prompt with room for `most` new tokens, and its last hidden state; common starts read once."""
-        found = forest(prompts, FOREST_TOKENS.get(self.device.type, 128))
+    def _read_forest(self, found: Forest, behind: Rows | None) -> tuple[Rows, torch.Tensor]:
+        """Keys and values of all prompts' tokens, and the last hidden state of each prompt."""
         count, longest = found.ids.shape
         read = Rows(count, longest, self.device, behind)
         ends, place = self._put(found.ends), torch.arange(longest, device=self.device)
         within = (place[None, None, :] <= place[None, :, None]) & (place[None, :, None] < ends[:, None, :])
         hidden = self._forward(self._put(found.ids), self._put(found.depths) + read.start, read, within)
-        stats.read_tokens += len({(row, slot) for row, path in zip(found.row, found.paths) for slot in path})
-        stats.passes += 1
+        return read, hidden[self._put(found.row), self._put([path[-1] for path in found.paths])]
+
+    def _part(self, found: Forest, read: Rows, most: int) -> Rows:
+        """A row of its own for each prompt, with room for `most` new tokens."""
         sizes = np.array([len(path) for path in found.paths])
-        slots = np.zeros((len(prompts), sizes.max()), dtype=np.int64)
+        slots = np.zeros((len(sizes), sizes.max()), dtype=np.int64)
         for path, into in zip(found.paths, slots):
             into[: len(path)] = path
-        row = self._put(found.row)
-        rows = read.gather(row, self._put(slots), self._put(sizes), slots.shape[1] + most)
-        return rows, hidden[row, self._put([path[-1] for path in found.paths])]
+        return read.gather(self._put(found.row), self._put(slots), self._put(sizes), slots.shape[1] + most)
 
     def _forward(
         self, ids: torch.Tensor, positions: torch.Tensor, rows: Rows, within: torch.Tensor | None = None

@@ -71,6 +71,7 @@ class Forest:
     ends: np.ndarray  # index after the last descendant, see tree.ends; a padding token ends with itself
     row: np.ndarray  # the row of each sequence, in the order given ...
     paths: tuple[np.ndarray, ...]  # ... and its tokens' places in that row
+    tokens: int  # without the padding
 
 
 def forest(sequences: Sequence[tuple[int, ...]], row_tokens: int) -> Forest:
@@ -92,7 +93,8 @@ def forest(sequences: Sequence[tuple[int, ...]], row_tokens: int) -> Forest:
         size = len(one.ids)
         ids[number, :size], depths[number, :size] = one.ids, one.depths
         ends[number, :size] = tree.ends(np.asarray(one.parents))
-    return Forest(ids, depths, ends, row, tuple(paths[place] for place in range(len(sequences))))
+    ordered = tuple(paths[place] for place in range(len(sequences)))
+    return Forest(ids, depths, ends, row, ordered, sum(len(one.ids) for one in rows))
 
 
 class _Row:
