@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from explorer.ui import answer, editor, finder, frame, instance_view, instances, links, show
+from explorer.ui import answer, editor, finder, frame, instance_view, instances, links, ngram_strip, show
 
 chosen = frame.open_page(
     "Instance",
@@ -27,6 +27,11 @@ with show.problems():
             instance_view.draw(instance, found, unit, shape)
         else:
             instance_view.text(instance)
+
+        drawer = st.expander("Popularity in a corpus, token by token", key="ngram:open", on_change="rerun")
+        if drawer.open:
+            with drawer:
+                ngram_strip.draw(instance, chosen.model)
 
         st.header("Change the text", anchor=False)
         show.lead("Type another text and see, beside the original, what the model makes of it.")

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import math
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 
 from explorer.errors import RunError
 from explorer.experiments import accuracy_findings
@@ -17,7 +20,7 @@ from explorer.results.rows import finding_row
 from explorer.stats import split
 from explorer.stats.auc import auc
 from explorer.stats.bootstrap import bootstrap, bootstrap_mean
-from explorer.stats.logistic import logistic
+from explorer.stats.logistic import LogisticCurve, LogisticFit, Slope, logistic, logistic_curve
 from explorer.stats.proportion import Proportion
 from explorer.stats.split import LowHigh
 
@@ -106,6 +109,17 @@ def compare(group: str, frame: pd.DataFrame) -> list[dict[str, Any]]:
             )
         )  # fmt: skip
     return rows
+
+
+def chance_curve(slope: Mapping[Any, Any], scores: ArrayLike) -> LogisticCurve | None:
+    """The fitted chance of being right at each score, from a stored row `popularity_slope`; none without a fit."""
+    if not isinstance(slope["detail"], str) or math.isnan(slope["value"]):
+        return None
+    detail = json.loads(slope["detail"])
+    gap = math.nan
+    one = Slope("popularity", slope["value"], slope["low"], slope["high"], gap, gap, slope["p"], "", detail["per_sd"])
+    covariance = tuple(map(tuple, detail["covariance"]))
+    return logistic_curve(LogisticFit(detail["intercept"], (one,), covariance, gap, slope["n"], 0), scores)
 
 
 def _half(

@@ -1,0 +1,61 @@
+"""Are popular instances answered better? Accuracy along the popularity score, in bins and as a fitted chance."""
+
+from __future__ import annotations
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from explorer.figures import theme
+from explorer.stats.logistic import LogisticCurve
+
+
+def popularity_curve(
+    bins: pd.DataFrame, chance: LogisticCurve | None, *, score: str, tick: str, overall: float
+) -> go.Figure:
+    """A dot a quantile bin of the score with its interval; the logistic curve with its band; the overall accuracy.
+
+    `bins` has the columns value, low, high (shares), n, mean, lowest, highest (of the score). `score` names the score,
+    `tick` is the format of its values.
+    """
+    traces: list[go.Scatter] = []
+    if chance is not None:
+        traces += [
+            go.Scatter(
+                x=[*chance.x, *chance.x[::-1]], y=[*chance.high, *chance.low[::-1]], fill="toself", mode="none",
+                fillcolor="rgba(213, 94, 0, 0.14)", hoverinfo="skip", showlegend=False,
+            ),
+            go.Scatter(
+                x=chance.x, y=chance.chance, mode="lines", name="logistic regression, with its 95 % band",
+                line={"color": theme.VERMILION, "width": 2.5},
+                hovertemplate="%{x} → %{y:.1%}<extra>logistic regression</extra>",
+            ),
+        ]  # fmt: skip
+    traces.append(
+        go.Scatter(
+            x=bins["mean"],
+            y=bins["value"],
+            mode="markers",
+            name="bins of about equal size, with their 95 % intervals",
+            marker={"size": 9, "color": theme.BLUE},
+            error_y={
+                "type": "data",
+                "symmetric": False,
+                "array": (bins["high"] - bins["value"]).clip(lower=0),
+                "arrayminus": (bins["value"] - bins["low"]).clip(lower=0),
+                "color": theme.BLUE,
+                "thickness": 1.4,
+                "width": 0,
+            },
+            customdata=bins[["lowest", "highest", "n", "low", "high"]].to_numpy(),
+            hovertemplate=(
+                f"{score} from %{{customdata[0]:{tick}}} to %{{customdata[1]:{tick}}}<br>"
+                "%{y:.1%} (%{customdata[3]:.1%} to %{customdata[4]:.1%}), %{customdata[2]:,} instances<extra></extra>"
+            ),
+        )
+    )
+    figure = theme.figure(*traces, height=380)
+    figure.add_hline(y=overall, line={"color": theme.GRAY, "width": 1, "dash": "dot"})
+    figure.update_xaxes(title_text=score, tickformat=tick)
+    figure.update_yaxes(title_text="Accuracy", tickformat=".0%", range=[min(0.4, *bins["low"]) - 0.02, 1.02])
+    figure.update_layout(showlegend=True)
+    return figure

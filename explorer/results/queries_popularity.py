@@ -1,0 +1,131 @@
+"""What the page on popularity and the n-gram strip ask of the database."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from explorer.results.store import Store
+
+
+def runs(store: Store) -> pd.DataFrame:
+    """Every run that rated popularity, alone or before and after a perturbation: its index and its deciles (JSON)."""
+    return store.frame(
+        """
+        SELECT runs.run_id, runs.study, runs.model, runs.benchmark, runs.status, runs.created, runs.done,
+            json_extract_string(runs.spec, '$.settings.index') AS index_name,
+            findings.detail AS edges
+        FROM runs
+        JOIN findings USING (run_id)
+        WHERE findings.finding = 'popularity_edge'
+            AND findings.detail IS NOT NULL
+        ORDER BY runs.status = 'complete' DESC, runs.done DESC, runs.created DESC
+        """
+    )
+
+
+def halves(store: Store) -> pd.DataFrame:
+    """A row a group of every popularity run: accuracy of its low and high half, their difference and its p."""
+    return store.frame(
+        """
+        WITH half AS (
+            SELECT run_id, grp, setting, value, low, high, n
+            FROM findings
+            WHERE finding = 'popularity_half'
+        )
+        SELECT runs.run_id, runs.model, runs.benchmark, runs.done, runs.created, gap.grp,
+            below.value AS low_value, below.low AS low_low, below.high AS low_high, below.n AS low_n,
+            above.value AS high_value, above.low AS high_low, above.high AS high_high, above.n AS high_n,
+            gap.value AS difference, gap.p, gap.n, gap.left_out, gap.reason,
+            edges.detail AS edges
+        FROM findings AS gap
+        JOIN runs USING (run_id)
+        JOIN half AS below
+            ON below.run_id = gap.run_id
+            AND below.grp = gap.grp
+            AND below.setting = 'low'
+        JOIN half AS above
+            ON above.run_id = gap.run_id
+            AND above.grp = gap.grp
+            AND above.setting = 'high'
+        JOIN findings AS edges
+            ON edges.run_id = gap.run_id
+            AND edges.finding = 'popularity_edge'
+            AND edges.detail IS NOT NULL
+        WHERE gap.finding = 'popularity_difference'
+            AND runs.study = 'popularity'
+            AND runs.status = 'complete'
+        ORDER BY runs.done DESC, runs.created DESC
+        """
+    )
+
+
+def of_group(store: Store, run_id: str, group: str) -> pd.DataFrame:
+    """All that a popularity run found about one group of instances, bins of its curve in order."""
+    return store.frame(
+        """
+        SELECT finding, setting, part, value, low, high, p, n, left_out, reason, detail
+        FROM findings
+        WHERE run_id = ?
+            AND grp = ?
+            AND finding LIKE 'popularity_%'
+            AND finding <> 'popularity_edge'
+        ORDER BY finding, part, setting
+        """,
+        [run_id, group],
+    )
+
+
+def groups(store: Store, run_id: str) -> pd.DataFrame:
+    """The groups that a popularity run compared, as it found them."""
+    return store.frame(
+        """
+        SELECT grp, n, left_out
+        FROM findings
+        WHERE run_id = ?
+            AND finding = 'popularity_difference'
+        """,
+        [run_id],
+    )
+
+
+def items(store: Store, run_id: str) -> pd.DataFrame:
+    """A row an instance: IPS of its right option and mean IPS of the others, relative difference, outcome; the most
+    popular first."""
+    return store.frame(
+        """
+        SELECT instances.instance_id, instances.grp, instances.phenomenon,
+            max(measures.value) FILTER (measures.measure = 'ips' AND measures.option = coalesce(instances.gold, 0))
+                AS ips,
+            avg(measures.value) FILTER (measures.measure = 'ips' AND measures.option <> coalesce(instances.gold, 0))
+                AS ips_others,
+            max(measures.value) FILTER (measures.measure = 'relative_difference') AS relative_difference,
+            max(measures.value) FILTER (measures.measure = 'correct') AS correct,
+            max(measures.reason) FILTER (
+                measures.measure = 'ips' AND measures.option = coalesce(instances.gold, 0)
+            ) AS reason
+        FROM instances
+        LEFT JOIN measures
+            ON measures.run_id = instances.run_id
+            AND measures.instance_id = instances.instance_id
+        WHERE instances.run_id = ?
+        GROUP BY ALL
+        ORDER BY ips DESC NULLS LAST, instances.instance_id
+        """,
+        [run_id],
+    )
+
+
+def undefined(store: Store, run_id: str) -> pd.DataFrame:
+    """Why instances have no popularity in a run, and how many: the counts that could not be had or texts too short."""
+    return store.frame(
+        """
+        SELECT regexp_replace(reason, '[0-9][0-9,]*', 'N', 'g') AS why, count(DISTINCT instance_id) AS n
+        FROM measures
+        WHERE run_id = ?
+            AND measure = 'ips'
+            AND (value IS NULL OR isnan(value))
+        GROUP BY ALL
+        ORDER BY n DESC
+        """,
+        [run_id],
+    )

@@ -1,0 +1,51 @@
+"""Where a study has no run yet: what it would show, and a button that starts it."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from explorer import benchmarks
+from explorer.experiments import study as find_study
+from explorer.runs import queue, request
+from explorer.ui import frame, resources, show
+from explorer.ui.frame import Chosen
+
+FEW = 200  # instances of a first run, where the benchmark has more
+FEWEST = 4  # of a group
+
+
+def offer(study: str, chosen: Chosen, title: str, advice: str) -> None:
+    """An empty state with the command of a first run, and the button that does the same."""
+    recipe = find_study(study)
+    benchmark = benchmarks.find(chosen.benchmark, resources.settings())
+    if benchmark.kind not in recipe.kinds:
+        show.nothing_yet(
+            title, f"{benchmark.title} is of a kind that this study does not take. Choose another in the sidebar."
+        )
+        return
+    sample = _sample(chosen.benchmark)
+    command = f"python -m explorer run {study} --model {chosen.model} --benchmark {chosen.benchmark}"
+    show.nothing_yet(title, advice, command + (f" --set per_group={sample}" if sample else ""))
+    amount = f"{sample} instances of each group" if sample else "the whole benchmark"
+    if st.button(f"Run it on {amount}", type="primary", icon=":material/play_arrow:", key=f"start:{study}"):
+        with st.spinner("Preparing the run"):
+            spec = request.make_spec(
+                resources.resources(),
+                study=study,
+                model=chosen.model,
+                benchmark=chosen.benchmark,
+                settings={"per_group": sample},
+            )
+            queue.submit(resources.settings(), spec)
+        st.rerun()
+    show.note(
+        f"It is done by a worker beside the app, with {show.plain(frame.model_title(chosen.model))}; its progress "
+        "stands in the sidebar."
+    )
+
+
+def _sample(benchmark: str) -> int:
+    """Instances of each group in a first run, 0 for all: minutes on two cores, not hours."""
+    instances = resources.instances(benchmark).instances
+    groups = len({instance.group for instance in instances})
+    return 0 if len(instances) <= FEW else max(FEWEST, FEW // groups)
