@@ -5,7 +5,9 @@ A token belongs to the continuation if it ends beyond the split, and straddles i
 
 from __future__ import annotations
 
+import codecs
 import hashlib
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,6 +18,16 @@ from explorer.scoring.policy import Bos, Split
 Pair = tuple[str, str]
 BATCH = 8192
 BROKEN = "\ufffd"  # what decoders write for bytes that are no whole character
+
+
+def _letters_of_bytes() -> dict[str, int]:
+    """The letters by which byte-level tokenizers name bytes: themselves where printable, else from U+0100 on."""
+    printable = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
+    others = [byte for byte in range(256) if byte not in printable]
+    return {chr(byte): byte for byte in printable} | {chr(0x100 + i): byte for i, byte in enumerate(others)}
+
+
+BYTE_OF_LETTER = _letters_of_bytes()
 
 
 def unencodable(text: str) -> str:
@@ -131,33 +143,32 @@ class TextEncoder:
         """The text of each token; a character spread over several tokens is given by the last of them."""
         known = self._texts
         for token in set(ids).difference(known):
-            known[token] = self._text_after_anchor((token,))
+            known[token] = self._text_after_anchor(token)
         found = [known[token] for token in ids]
         if any(BROKEN in text for text in found):
-            self._join_broken(ids, found)
+            self._join_bytes(ids, found)
         return tuple(found)
 
-    def _text_after_anchor(self, ids: Sequence[int]) -> str:
+    def _text_after_anchor(self, token: int) -> str:
         # Some decoders drop a text's first blank; after an anchor it is never the first.
-        whole = self._backend.decode([*self._anchor, *ids], skip_special_tokens=False)
+        whole = self._backend.decode([*self._anchor, token], skip_special_tokens=False)
         return whole[len(self._backend.decode(list(self._anchor), skip_special_tokens=False)) :]
 
-    def _join_broken(self, ids: Sequence[int], found: list[str]) -> None:
-        first = 0
-        while first < len(found):
-            if BROKEN not in found[first]:
-                first += 1
-                continue
-            after = first
-            while after < len(found) and BROKEN in found[after]:
-                after += 1
-            given = 0
-            for i in range(first, after):
-                text = self._text_after_anchor(ids[first : i + 1])
-                whole = len(text) if i + 1 == after else len(text.rstrip(BROKEN))
-                found[i] = text[given : max(given, whole)]
-                given = max(given, whole)
-            first = after
+    def _join_bytes(self, ids: Sequence[int], found: list[str]) -> None:
+        """Gives each character that is spread over several tokens to the last of them."""
+        reader = codecs.getincrementaldecoder("utf-8")("replace")
+        for i, (token, text) in enumerate(zip(ids, found)):
+            if BROKEN in text:
+                follows = i + 1 < len(found) and BROKEN in found[i + 1]
+                found[i] = reader.decode(self._bytes(token, text), final=not follows)
+
+    def _bytes(self, token: int, text: str) -> bytes:
+        name = self._backend.id_to_token(token) or ""
+        if fallback := re.fullmatch("<0x([0-9A-F]{2})>", name):
+            return bytes.fromhex(fallback[1])
+        if all(letter in BYTE_OF_LETTER for letter in name):
+            return bytes(BYTE_OF_LETTER[letter] for letter in name)
+        return text.encode()
 
 
 def _split(found: Any, text: str, split: int) -> tuple[int, bool]:

@@ -18,7 +18,7 @@ spec.loader.exec_module(tiny_tokenizers)
 
 ENCODERS = {name: TextEncoder(make()) for name, make in tiny_tokenizers.TOKENIZERS.items()}
 BOS, EOS = 1, 2
-TEXT = st.text(st.sampled_from("ab é\u0301e日🙂👩\u200d \n\tΩ.,1\u00a0\x00"), max_size=12)
+TEXT = st.text(st.sampled_from("ab\ufffd é\u0301e日🙂👩\u200d \n\tΩ.,1\u00a0\x00"), max_size=12)
 
 
 def halves(encoder: TextEncoder, context: str, continuation: str) -> tuple[str, str, bool]:
@@ -175,3 +175,12 @@ def test_an_unpaired_surrogate_is_named():
 def test_the_hash_tells_tokenizers_apart():
     assert ENCODERS["gpt2"].hash != ENCODERS["olmo"].hash
     assert ENCODERS["gpt2"].hash == TextEncoder(tiny_tokenizers.byte_level()).hash
+
+
+def test_bytes_are_named_as_byte_level_tokenizers_name_them():
+    from tokenizers import pre_tokenizers
+
+    from explorer.scoring.encode import BYTE_OF_LETTER
+
+    assert BYTE_OF_LETTER.keys() == set(pre_tokenizers.ByteLevel.alphabet())
+    assert set(BYTE_OF_LETTER.values()) == set(range(256))
