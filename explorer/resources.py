@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from explorer.popularity.counter import Counter
     from explorer.results.store import Store
     from explorer.runs.folder import RunFolder
+    from explorer.scoring.generate import ModelGenerator
     from explorer.scoring.hf import HFModel
     from explorer.scoring.http import Endpoint
     from explorer.scoring.model import Encoder, Generator, Scorer
@@ -32,6 +33,7 @@ class Resources:
         self._kept: dict[tuple[Any, ...], Any] = {}
         self._making: dict[tuple[Any, ...], threading.RLock] = {}
         self._model: tuple[tuple[str, str, str], HFModel] | None = None
+        self._generator: ModelGenerator | None = None
         self._second: Resources | None = None
 
     def instances(self, benchmark: str, splits: Sequence[str] = ()) -> Loaded:
@@ -52,7 +54,7 @@ class Resources:
         wanted = (name, dtype, device)
         with self._lock:
             if self._model is None or self._model[0] != wanted:
-                self._model = None
+                self._model = self._generator = None
                 loaded = hf.load(name, self.settings, device=device, dtype=dtype, progress=self._steps())
                 self._model = (wanted, loaded)
             return self._model[1]
@@ -75,7 +77,14 @@ class Resources:
         from explorer.scoring import http
         from explorer.scoring.generate import ModelGenerator
 
-        return self._endpoint(name) if http.is_endpoint(name) else ModelGenerator(self.model(name, dtype, device))
+        if http.is_endpoint(name):
+            return self._endpoint(name)
+        with self._lock:
+            model = self.model(name, dtype, device)
+            # Kept, since it goes on from prefixes that it has read.
+            if self._generator is None or self._generator.model is not model:
+                self._generator = ModelGenerator(model)
+            return self._generator
 
     def beside(self) -> Resources:
         """The same resources with room for a second language model: a judge that alternates with the scored model."""
@@ -91,7 +100,9 @@ class Resources:
 
     def model_record(self, name: str, dtype: str = "auto") -> dict[str, Any]:
         """What identifies the loaded model: id, revision or weights hash, dtype, device, versions."""
-        return dict(self.model(name, dtype).record())
+        from explorer.scoring import http
+
+        return dict(self._endpoint(name).record() if http.is_endpoint(name) else self.model(name, dtype).record())
 
     def encoder(self, name: str = "all-minilm-l6-v2") -> Encoder:
         """The sentence encoder of this name."""

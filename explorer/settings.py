@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+OPENAI = "https://api.openai.com/v1"
 INFINIGRAM = "https://api.infini-gram.io/"
 INFINIGRAM_MINI = "https://api.infini-gram-mini.io/"
 REQUESTS_PER_SECOND = 5.0
@@ -20,6 +21,7 @@ class Settings:
     data: Path | None = None  # a folder laid out as docs/DATA.md says, or none
     api_key: str = field(default="", repr=False)  # for OpenAI-compatible endpoints; never written anywhere
     openai_key: str = field(default="", repr=False)  # for api.openai.com alone
+    api_url: str = OPENAI  # the server that openai:NAME means
     google_key: str = field(default="", repr=False)  # for web counts of one's own; never written anywhere
     google_engine: str = ""  # id of a Programmable Search Engine
     infinigram_url: str = INFINIGRAM
@@ -75,6 +77,7 @@ def read(cache: str | Path | None = None, data: str | Path | None = None) -> Set
         data=Path(folder).expanduser().resolve() if folder else None,
         api_key=env.get("EXPLORER_API_KEY") or "",
         openai_key=env.get("OPENAI_API_KEY") or "",
+        api_url=env.get("EXPLORER_API_URL") or OPENAI,
         google_key=env.get("EXPLORER_GOOGLE_KEY") or "",
         google_engine=env.get("EXPLORER_GOOGLE_ENGINE") or "",
         infinigram_url=env.get("EXPLORER_INFINIGRAM_URL") or INFINIGRAM,

@@ -1,6 +1,7 @@
 """Models behind OpenAI-compatible servers: OpenAI, vLLM, Ollama, llama.cpp, `transformers serve`.
 
-A name like http://localhost:8000/v1#model-name says where the server is and which of its models is asked.
+A name like http://localhost:8000/v1#model-name says where the server is and which of its models is asked; openai:NAME
+is a model behind the address in EXPLORER_API_URL, OpenAI's own where there is none.
 """
 
 from __future__ import annotations
@@ -26,19 +27,26 @@ PromptLogprobs = Literal["echo", "vllm"]
 T = TypeVar("T", Generation, Score)
 
 REFUSED_AT_FIRST = 3  # so many refusals before any answer mean that the call is wrong, not the rows
+OPENAI_MARK = "openai:"
 NO_ID = -1  # stands for a token whose id the server does not tell
 
 
 def is_endpoint(name: str) -> bool:
     """Whether a model's name means a server."""
-    return name.startswith(("http://", "https://"))
+    return name.startswith(("http://", "https://", OPENAI_MARK))
+
+
+def full_name(name: str, settings: Settings) -> str:
+    """The name with its address; openai:NAME is the model NAME behind EXPLORER_API_URL."""
+    model = name.removeprefix(OPENAI_MARK)
+    return name if model == name else f"{settings.api_url.rstrip('/')}#{model}"
 
 
 def from_name(name: str, settings: Settings, **choices: Any) -> Endpoint:
-    """The endpoint that http://host/v1#model names; the key and the rate come from the settings."""
-    address, _, model = name.partition("#")
+    """The endpoint that http://host/v1#model or openai:NAME names; the key and the rate come from the settings."""
+    address, _, model = full_name(name, settings).partition("#")
     parts = urlsplit(address)
-    if not is_endpoint(name) or not parts.hostname or not model:
+    if parts.scheme not in ("http", "https") or not parts.hostname or not model:
         raise ModelError(
             f"{address!r} with the model {model!r} is no endpoint, expected http://host:port/v1#model-name."
         )

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from explorer.errors import ModelError
-from explorer.scoring import catalog, hf_source
+from explorer.scoring import catalog, hf_source, http
 from explorer.settings import Settings
 
 HUB_ID = re.compile(r"[\w.-]+/[\w.-]+(@[\w./-]+)?")
@@ -25,12 +25,17 @@ NOBODY = Identity("")
 
 
 def identify(name: str, settings: Settings) -> Identity:
-    """The identity of an embedded model, a local folder or a Hugging Face id (`id@revision`)."""
+    """The identity of an embedded model, a local folder, a Hugging Face id (`id@revision`) or an endpoint.
+
+    What stands behind an endpoint's name can change unseen; the run's environment says what the server told of it.
+    """
+    if http.is_endpoint(name):
+        return Identity(http.from_name(name, settings).name)
     if catalog.find(name) is None and not hf_source.is_folder(name) and not HUB_ID.fullmatch(name):
         embedded = ", ".join(model.id for model in catalog.EMBEDDED_MODELS)
         raise ModelError(
             f"{name!r} is neither an embedded model ({embedded}), nor a folder, nor a Hugging Face id like "
-            "EleutherAI/pythia-160m. Check the spelling."
+            "EleutherAI/pythia-160m, nor an endpoint like http://localhost:8000/v1#model. Check the spelling."
         )
     found = hf_source.identity(name, settings)
     _, revision = hf_source.parse(name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import shutil
 
 import pytest
@@ -37,3 +38,21 @@ def test_a_hub_id_offline_says_what_to_do(settings, monkeypatch, tmp_path):
     monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path))
     with pytest.raises(ModelError, match="folder that holds the model"):
         identity.identify("EleutherAI/pythia-70m", settings)
+
+
+def test_an_endpoint_is_identified_by_its_address_and_model(settings):
+    assert (
+        identity.identify("http://localhost:8000/v1#some-model", settings).name == "http://localhost:8000/v1#some-model"
+    )
+
+
+def test_openai_names_a_model_behind_the_address_in_the_settings(settings):
+    assert identity.identify("openai:gpt-4o", settings).name == "https://api.openai.com/v1#gpt-4o"
+    here = dataclasses.replace(settings, api_url="http://127.0.0.1:9/v1/")
+    assert identity.identify("openai:gpt-4o", here).name == "http://127.0.0.1:9/v1#gpt-4o"
+
+
+@pytest.mark.parametrize("name", ["http://localhost:8000/v1", "openai:", "http://#model"])
+def test_an_endpoint_without_a_model_or_a_host_is_refused(name, settings):
+    with pytest.raises(ModelError, match="expected http://host:port/v1#model-name"):
+        identity.identify(name, settings)
