@@ -122,7 +122,7 @@ def perturb_instances(
             pos=SETTINGS[pos],
             veto=veto,
         )
-        done += [_perturb(reading, pos, seed, choices or {}) for reading in readings]
+        done += [perturb_reading(reading, pos, seed, choices or {}) for reading in readings]
         if progress:
             progress(len(done), len(instances))
     return done
@@ -169,7 +169,8 @@ class _Choice:
     by_hand: bool = False
 
 
-def _perturb(reading: Reading, pos: str, seed: int, by_hand: Mapping[str, str]) -> PerturbedInstance:
+def perturb_reading(reading: Reading, pos: str, seed: int, by_hand: Mapping[str, str]) -> PerturbedInstance:
+    """An instance that was read with its words swapped; `by_hand` names substitutes by lemma or lemma and class."""
     if not reading.versions:
         return PerturbedInstance(None, reason=f"a {reading.instance.kind} has no sentence")
     left = tuple(dict.fromkeys((word.form, word.reason) for version in reading.versions for word in version.left))

@@ -46,11 +46,12 @@ def swappable(text: str, tools: Tools, *, veto: Collection[str] = ()) -> list[Wo
     """The nouns and verbs of a text that have a synonym in some sense, in the order of their first place."""
     instance = Instance(id="text", benchmark="", split="", group="", kind="text", format="text", context=text)
     (reading,) = read_instances([instance], tagger=tools.tagger, lexicon=tools.lexicon, senses=tools.senses, veto=veto)
-    views = [_view(word, reading, tools.senses.name) for word in reading.words]
+    views = [view(word, reading, tools.senses.name) for word in reading.words]
     return sorted((view for view in views if any(sense.offered for sense in view.senses)), key=lambda v: v.places[0])
 
 
-def _view(word: Word, reading: Reading, method: str) -> WordView:
+def view(word: Word, reading: Reading, method: str) -> WordView:
+    """A word of a reading with its senses and their synonyms; `method` says how the senses were told apart."""
     best = choose(word.scores)
     senses = tuple(
         _sense_view(word, sense, score, i == best, reading)

@@ -1,0 +1,152 @@
+"""Swaps made one at a time, in an instance that is read once: what the lab of the app works with.
+
+reading = read(instance, tools)
+offered = words_of(reading, tools)             which words can be swapped, in which senses, for what
+made = swap(reading, {"arrest.v": "collar"})   the instance with these words swapped and no others
+shown = shown_words(reading, made)             where every word now stands in each running text
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+from explorer.records import Instance
+from explorer.variants import fields
+from explorer.variants.fields import Running
+from explorer.variants.perturb import PerturbedInstance, Swap, Tools, perturb_reading
+from explorer.variants.swappable import WordView, view
+from explorer.variants.words import Reading, read_instances
+
+# How far the neighbors' mending (a, an, 's) can move a word beside what the swaps themselves move.
+REACH = (0, 1, -1, 2, -2)
+
+
+@dataclass(frozen=True, slots=True)
+class ShownWord:
+    """A word in a running text as it now stands: `text[start:end]`, its key ("arrest.v"), its swap if it has one."""
+
+    start: int
+    end: int
+    key: str
+    swap: Swap | None
+
+
+def key_of(lemma: str, pos: str) -> str:
+    """The name by which a word is chosen."""
+    return f"{lemma}.{pos}"
+
+
+def read(instance: Instance, tools: Tools, veto: Collection[str] = ()) -> Reading:
+    """The instance tagged and disambiguated, which is what takes time; swaps after it take a millisecond."""
+    (reading,) = read_instances([instance], tagger=tools.tagger, lexicon=tools.lexicon, senses=tools.senses, veto=veto)
+    return reading
+
+
+def words_of(reading: Reading, tools: Tools) -> dict[str, WordView]:
+    """The words that have a synonym in some sense, by key, in reading order."""
+    first = {
+        key_of(word.lemma, word.pos): min((number, target.start) for number, target in word.targets)
+        for word in reading.words
+    }
+    views = {key_of(word.lemma, word.pos): view(word, reading, tools.senses.name) for word in reading.words}
+    kept = (key for key, one in views.items() if any(sense.offered for sense in one.senses))
+    return {key: views[key] for key in sorted(kept, key=first.__getitem__)}
+
+
+def swap(reading: Reading, choices: Mapping[str, str], seed: int = 0) -> PerturbedInstance:
+    """The instance with the chosen substitutes in place of these words, every other word left as it is."""
+    wanted = [word for word in reading.words if key_of(word.lemma, word.pos) in choices]
+    return perturb_reading(Reading(reading.instance, reading.versions, wanted), "NV", seed, choices)
+
+
+def draw(reading: Reading, tools: Tools, pos: str, seed: int) -> dict[str, str]:
+    """The substitutes that a full run with this seed would draw, by key; none where it would reject the instance."""
+    classes = {"N": "n", "V": "v", "NV": "nv"}[pos]
+    wanted = [word for word in reading.words if word.pos in classes]
+    made = perturb_reading(Reading(reading.instance, reading.versions, wanted), pos, seed, {})
+    if made.instance is None:
+        return {}
+    views = words_of(reading, tools)
+    drawn: dict[str, str] = {}
+    for one in made.swaps:
+        key = key_of(one.lemma, one.pos)
+        senses = (sense for sense in views[key].senses if sense.sense.synset == one.synset)
+        forms = {candidate.form: candidate.lemma for sense in senses for candidate in sense.offered}
+        # Several forms of a word share one substitute; the first target's form names it.
+        if one.substitute.lower() in forms:
+            drawn.setdefault(key, forms[one.substitute.lower()])
+    return drawn
+
+
+def shown_words(reading: Reading, made: PerturbedInstance) -> list[tuple[Running, list[ShownWord]]]:
+    """Each running text of the changed instance with its words; of the original where the change was rejected."""
+    instance = made.instance or reading.instance
+    swaps = {(one.part, one.start): one for one in made.swaps} if made.instance else {}
+    places = _new_places(reading, instance, swaps)
+    shown = []
+    for number, running in enumerate(fields.running_texts(instance)):
+        words = []
+        for word in reading.words:
+            for where, target in word.targets:
+                place = fields.locate(reading.versions[where].running, target.start, target.end)
+                if where == number and place in places:
+                    part, start, end = places[place]
+                    shift = _shift(running, part, start, end)
+                    if shift is not None:
+                        key = key_of(word.lemma, word.pos)
+                        words.append(ShownWord(start + shift, end + shift, key, swaps.get((part, place[1]))))
+        shown.append((running, sorted(words, key=lambda word: word.start)))
+    return shown
+
+
+Place = tuple[str, int, int]
+
+
+def _new_places(reading: Reading, instance: Instance, swaps: Mapping[tuple[str, int], Swap]) -> dict[Place, Place]:
+    """Old place → new place, in the characters of their field, of every word that can be found again."""
+    targets: dict[Place, str] = {}
+    for word in reading.words:
+        for number, target in word.targets:
+            place = fields.locate(reading.versions[number].running, target.start, target.end)
+            if place:
+                targets[place] = target.form
+    found: dict[Place, Place] = {}
+    shifts: dict[str, int] = {}
+    for place, form in sorted(targets.items()):
+        part, start, end = place
+        text = _text_of(instance, part)
+        written = swaps[part, start].substitute if (part, start) in swaps else form
+        expected = start + shifts.get(part, 0)
+        at = next((expected + step for step in REACH if text.startswith(written, max(expected + step, 0))), None)
+        if at is not None:
+            found[place] = (part, at, at + len(written))
+            shifts[part] = at + len(written) - end
+    return found
+
+
+def _text_of(instance: Instance, part: str) -> str:
+    """The field of an instance that a part's name means."""
+    if part in ("context", "second"):
+        return str(getattr(instance, part))
+    words = part.split()
+    if words[0] == "option":
+        return instance.options[int(words[1])]
+    return instance.conditions[int(words[1])].regions[int(words[3])]
+
+
+def _shift(running: Running, part: str, start: int, end: int) -> int | None:
+    """From characters of a field to characters of a running text; None where the text does not hold them."""
+    for piece in running.pieces:
+        length = piece.end - piece.start
+        if piece.part == part and piece.offset <= start and end <= piece.offset + length:
+            return piece.start - piece.offset
+    return None
+
+
+def edited(instance: Instance, made: PerturbedInstance) -> Instance:
+    """The changed instance under an id of its own; the original where nothing was changed or it was rejected."""
+    if made.instance is None or not made.swaps:
+        return instance
+    return dataclasses.replace(made.instance, id=f"{instance.id}#by-hand")
