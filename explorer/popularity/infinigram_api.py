@@ -18,7 +18,17 @@ from explorer.popularity.cached import UNREACHABLE, Answer, Ngram, count_with_ca
 from explorer.popularity.count_cache import CountCache, Encoded
 from explorer.popularity.counter import Document, Progress, TextNotEncoded
 from explorer.popularity.pieces import MOST_CHARACTERS, split
-from explorer.popularity.service import PATIENCE, THREADS, Check, Outage, Refused, Service, Unreachable, check_count
+from explorer.popularity.service import (
+    PATIENCE,
+    THREADS,
+    Check,
+    Outage,
+    Refused,
+    Service,
+    Unreachable,
+    check_count,
+    check_together,
+)
 from explorer.popularity.tokenizer import IndexTokenizer, piece_text
 from explorer.records import Count
 
@@ -89,6 +99,12 @@ class InfinigramAPI:
         """The first `limit` places that hold the n-gram."""
         found = self._service.asked({"query_type": "find", "query_ids": list(ids)}, _check_segments)
         return [self._document(list(ids), *place) for place in first_places(found["segment_by_shard"], limit)]
+
+    def count_together(self, clauses: Sequence[Sequence[Ngram]]) -> Count:
+        """In how many places an n-gram of each clause stands near the others; sampled by the service where frequent."""
+        query = {"query_type": "count", "query_ids": [[list(ngram) for ngram in clause] for clause in clauses]}
+        answer = self._service.asked(query, check_together)
+        return Count(self.index, (), float(answer["count"]), approx=bool(answer.get("approx")))
 
     def _document(self, ids: list[int], shard: int, rank: int) -> Document:
         query = {"query_type": "get_doc_by_rank", "query_ids": ids, "s": shard, "rank": rank, "max_disp_len": 1000}

@@ -199,6 +199,12 @@ class LocalCounter:
         found = _checked(self.engine.call("find", input_ids=needle))
         return [self._document(needle, *place) for place in first_places(found["segment_by_shard"], limit)]
 
+    def count_together(self, clauses: Sequence[Sequence[Ngram]]) -> Count:
+        """In how many places an n-gram of each clause stands near the others; from a sample where they are frequent."""
+        cnf = [[[int(each) for each in ngram] for ngram in clause] for clause in clauses]
+        answer = _checked(self.engine.call("count_cnf", cnf=cnf))
+        return Count(self.index, (), float(answer["count"]), approx=bool(answer["approx"]))
+
     def close(self) -> None:
         """Ends the engine."""
         self.engine.close()

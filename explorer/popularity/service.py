@@ -143,11 +143,18 @@ class Outage:
         self.reason = why
 
 
-def check_count(body: Mapping[str, Any]) -> str:
-    """What is wrong with a body that must hold an exact count."""
+def check_together(body: Mapping[str, Any]) -> str:
+    """What is wrong with a body that must hold a count, be it approximate."""
     count = body.get("count")
     if isinstance(count, bool) or not isinstance(count, int) or count < 0:
         return f"count is {str(count)[:40]!r}, expected a whole number of at least 0"
+    return ""
+
+
+def check_count(body: Mapping[str, Any]) -> str:
+    """What is wrong with a body that must hold an exact count."""
+    if wrong := check_together(body):
+        return wrong
     return "the count of a simple query is marked approximate" if body.get("approx") else ""
 
 
