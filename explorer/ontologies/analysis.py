@@ -10,7 +10,7 @@ from typing import Any
 
 from explorer.errors import OntologyError
 from explorer.ontologies import errors
-from explorer.ontologies.buckets import BUCKETS, Bucket, bucketize, mean
+from explorer.ontologies.buckets import BUCKETS, Bucket, bucketize, fill, mean
 from explorer.ontologies.errors import ErrorPattern, Nearness
 from explorer.ontologies.parse import KINDS, IdRule, Outcome, parser, raw
 from explorer.ontologies.repeated import TOP, RepeatedIds, repeated_ids
@@ -125,12 +125,15 @@ def analyze(
     after_prefix: bool = False,
     as_released: bool = False,
     buckets: int = BUCKETS,
+    ranges: Sequence[Bucket] = (),
     top: int = TOP,
     permutations: int = PERMUTATIONS,
     seed: int = 0,
     beside: Analysis | None = None,
 ) -> Analysis:
     """The study's figures; `labels` holds the labels of predicted ids that are not among the concepts.
+
+    `ranges` are the buckets of the whole ontology, where the concepts are a sample of it.
 
     As released, an answer is right if its text equals the id, distinct and repeated predictions are texts, and accuracy
     by bucket is over what the authors' splitter leaves; else an answer is right if the id that it gives is.
@@ -142,12 +145,12 @@ def analyze(
         )
     known = {**(labels or {}), **{concept.id: concept.label for concept in reversed(concepts)}}
     counts = [concept.web_count for concept in concepts]
-    made = bucketize(counts, buckets, as_released)
-    items = _items(concepts, answers, parser(rule, after_prefix), known, made, as_released)
+    made = fill(ranges, counts) if ranges else bucketize(counts, buckets, as_released)
+    items = judge(concepts, answers, parser(rule, after_prefix), known, made, as_released)
     figures = tuple(_bucket_figures(bucket, items) for bucket in made)
     given = [raw(item.answer) if as_released else item.outcome.id for item in items]
     # Of whole buckets in both ways of counting: the published .868 is theirs.
-    whole = bucketize(counts, buckets) if as_released else made
+    whole = bucketize(counts, buckets) if as_released and not ranges else made
     repeated = repeated_ids([concept.id for concept in concepts], given, whole, top)
     means = [bucket.mean_count for bucket in figures]
 
@@ -175,14 +178,15 @@ def analyze(
     )
 
 
-def _items(
+def judge(
     concepts: Sequence[Concept],
     answers: Sequence[str],
     parse: Callable[[str], Outcome],
     labels: Mapping[str, str],
     buckets: Sequence[Bucket],
-    as_released: bool,
+    as_released: bool = False,
 ) -> tuple[Item, ...]:
+    """Each answer beside its concept: what it is, whether it is right, and how near a wrong id is."""
     places = {row: bucket.number for bucket in buckets for row in bucket.rows}
     items = []
     for row, (concept, answer) in enumerate(zip(concepts, answers)):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -44,6 +46,16 @@ def bucketize(counts: Sequence[float], buckets: int = BUCKETS, as_released: bool
             at += 1
         members[at].append(row)
     return [Bucket(i + 1, lows[i], highs[i], tuple(sorted(members[i]))) for i in range(number)]
+
+
+def fill(ranges: Sequence[Bucket], counts: Sequence[float]) -> list[Bucket]:
+    """The same ranges of counts, holding the concepts with these counts: for a sample of those that made the ranges."""
+    highs = [bucket.high for bucket in ranges]
+    members: list[list[int]] = [[] for _ in ranges]
+    for row, count in enumerate(counts):
+        if ranges and not math.isnan(count):
+            members[min(bisect_left(highs, count), len(ranges) - 1)].append(row)
+    return [dataclasses.replace(bucket, rows=tuple(rows)) for bucket, rows in zip(ranges, members)]
 
 
 def bucket_numbers(buckets: Sequence[Bucket], n: int) -> list[int]:

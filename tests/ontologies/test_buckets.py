@@ -3,7 +3,7 @@ import math
 from hypothesis import given
 from hypothesis import strategies as st
 
-from explorer.ontologies.buckets import bucket_numbers, bucketize, mean
+from explorer.ontologies.buckets import bucket_numbers, bucketize, fill, mean
 
 counts = st.lists(st.integers(0, 60).map(float) | st.just(math.nan), max_size=80)
 
@@ -56,3 +56,17 @@ def test_as_released_loses_one_concept_a_bucket_and_moves_none(values, number):
 def test_a_mean_leaves_gaps_out():
     assert mean([1.0, math.nan, 3.0]) == 2.0
     assert math.isnan(mean([math.nan]))
+
+
+def test_a_sample_falls_into_the_buckets_of_the_whole():
+    whole = bucketize([0, 0, 1, 2, 3, 4, 50, 60], 4)
+    sample = fill(whole, [60, 0, float("nan"), 3, 1000])
+    assert [(bucket.number, bucket.low, bucket.high) for bucket in sample] == [
+        (bucket.number, bucket.low, bucket.high) for bucket in whole
+    ]
+    assert [bucket.rows for bucket in sample] == [
+        (1,),
+        (),
+        (),
+        (0, 3, 4),
+    ]  # no count is lost, none beyond the last range
