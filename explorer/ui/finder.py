@@ -26,13 +26,17 @@ def find(listing: Listing, run_id: str) -> Instance | None:
             "No instance matches", "Take words out of the search, or choose another group or verdict above."
         )
         return None
-    # An instance that a link asks for is shown even where the filters leave it out.
-    is_news = asked_for in listing.by_id and asked_for != st.session_state.get("instance:seen")
-    name = asked_for if is_news or asked_for in names else names[0]
-    st.session_state["instance:seen"] = name
+    name = asked_for if asked_for in names or _stays(asked_for, listing, names) else names[0]
+    st.session_state["instance:seen"] = (name, names)
     links.remember("instance", name)
     _steps(names, name, listing)
     return listing.by_id[name]
+
+
+def _stays(asked_for: str, listing: Listing, names: list[str]) -> bool:
+    """Whether an instance that the filters leave out is shown: a link asked for it and nobody filtered since."""
+    seen, seen_among = st.session_state.get("instance:seen", ("", None))
+    return asked_for in listing.by_id and (asked_for != seen or names == seen_among)
 
 
 def _matching(listing: Listing, run_id: str) -> list[str]:

@@ -58,7 +58,7 @@ def _watch() -> None:
 
 def _tell_end(run: RunInfo) -> None:
     icon = ":material/check:" if run.status == "complete" else ":material/info:"
-    st.toast(show.plain(f"{run.study} on {run.benchmark}: {run.status}. {run.message}"), icon=icon)
+    st.toast(show.plain(f"{run.study} on {run.benchmark}: {run.message or run.status}"), icon=icon)
 
 
 def _are_stored(run_ids: set[str]) -> bool:

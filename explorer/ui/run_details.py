@@ -48,7 +48,7 @@ def _live(run_id: str) -> None:
 
 def _actions(run: RunInfo, folder: RunFolder) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
-        if run.study == "accuracy" and run.done:
+        if run.study == "accuracy" and run.done and run.status not in progress.LIVE:
             frame.link_to("Instance", "Look at its instances", model=run.model, benchmark=run.benchmark, run=run.run_id)
         if run.status in progress.LIVE:
             st.button("Cancel", icon=":material/stop_circle:", key="run:cancel", on_click=_cancel, args=(run.run_id,))
@@ -67,7 +67,10 @@ def _actions(run: RunInfo, folder: RunFolder) -> None:
 def _findings(run: RunInfo) -> None:
     with show.problems():
         overall = resources.ask(queries.overall, run.run_id)
-        if run.study != "accuracy" or overall.empty:
+        if run.study == "accuracy" and overall.empty:
+            _items(resources.ask(queries.items, run.run_id), "So far")
+            return
+        if run.study != "accuracy":
             found = resources.ask(queries.findings, run.run_id)
             if len(found):
                 show.section("Findings")

@@ -57,11 +57,7 @@ def options_asked(recipe: Study, benchmark: str) -> dict[str, Any]:
         "limit": int(limit) if limit else None,
         "seed": int(state.get("run:seed") or 0),
         "dtype": state.get("run:dtype") or "auto",
-        "settings": {
-            name: value if not isinstance(setting.default, tuple) else _as_tuple(setting, value)
-            for name, setting in recipe.settings.items()
-            if (value := given[name]) is not None
-        },
+        "settings": {name: value for name, value in given.items() if value is not None},
     }
 
 
@@ -108,10 +104,6 @@ def _draw_setting(recipe: Study, name: str, setting: Setting) -> None:
         st.number_input(label, value=default, **shared)
     else:
         st.text_input(label, value=default, **shared)
-
-
-def _as_tuple(setting: Setting, value: Any) -> Any:
-    return tuple(value) if isinstance(value, list) else value
 
 
 def _start(recipe: Study, model: str, benchmark: str, asked: Mapping[str, Any]) -> None:

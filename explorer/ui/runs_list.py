@@ -25,7 +25,7 @@ def choose() -> RunInfo | None:
         _live_table(shown)
     else:
         _table(runs, shown)
-    links.remember(SHOWN, shown)
+    links.remember(SHOWN, shown, names[0])
     return next(run for run in runs if run.run_id == shown)
 
 
@@ -43,7 +43,7 @@ def _table(runs: list[RunInfo], shown: str) -> None:
             "model": [run.model for run in runs],
             "benchmark": [run.benchmark for run in runs],
             "status": [run.status for run in runs],
-            "share": [min(1.0, run.done / run.total) if run.total else 0.0 for run in runs],
+            "share": [min(100, 100 * run.done // run.total) if run.total else 0 for run in runs],
             "so_far": [progress.told(run) if run.status in progress.LIVE else f"{run.done:,}" for run in runs],
             "created": [datetime.fromtimestamp(run.created) for run in runs],
         }
@@ -62,7 +62,7 @@ def _table(runs: list[RunInfo], shown: str) -> None:
             "model": "Model",
             "benchmark": "Benchmark",
             "status": "Status",
-            "share": st.column_config.ProgressColumn("Progress", format="percent", min_value=0, max_value=1),
+            "share": st.column_config.ProgressColumn("Progress", format="%d%%", min_value=0, max_value=100),
             "so_far": "Instances",
             "created": st.column_config.DatetimeColumn("Started", format="D MMM, HH:mm"),
         },

@@ -13,8 +13,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from explorer.records import Score
-
 Unit = Literal["nats", "bits"]
 Verdict = Literal["right", "wrong", "tie", "none"]
 
@@ -37,11 +35,6 @@ class Token:
 def tokens_of(texts: Sequence[str], logprobs: Sequence[float]) -> list[Token]:
     """Tokens with the surprisal that their log-probabilities say."""
     return [Token(text, -float(value)) for text, value in zip(texts, logprobs)]
-
-
-def tokens_of_score(score: Score) -> list[Token]:
-    """The tokens of a score's continuation."""
-    return tokens_of(score.tokens, score.logprobs)
 
 
 def in_unit(nats: float, unit: Unit) -> float:

@@ -184,3 +184,21 @@ def test_a_run_shows_what_it_found_and_can_be_deleted(open_page, cache, run_id, 
 def test_two_runs_are_needed_for_a_comparison(open_page, cache):
     app = open_page("runs", cache, view="Compare two")
     assert "Two runs are needed" in html_of(app)
+
+
+def test_an_instance_outside_the_run_stays_until_someone_filters(open_page, cache, run_id, tiny_gpt2):
+    inside = open_page("instance", cache, model=str(tiny_gpt2), benchmark="starter_pairs", verdict="in the run")
+    listed = open_page("instance", cache, model=str(tiny_gpt2), benchmark="starter_pairs", verdict="whole benchmark")
+    names = set()
+    for _ in range(6):
+        names.add(listed.query_params["instance"])
+        listed.button(key="step:forth").click().run()
+    for _ in range(4):
+        names.discard(inside.query_params["instance"])
+        inside.button(key="step:forth").click().run()
+    outside = sorted(names)[0]
+    app = open_page("instance", cache, model=str(tiny_gpt2), benchmark="starter_pairs", instance=outside)
+    app.button_group(key="pick:unit").set_value("bits").run()
+    assert app.query_params["instance"] == outside
+    app.selectbox(key="pick:verdict").set_value("right").run()
+    assert app.query_params["instance"] != outside
