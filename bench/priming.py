@@ -2,7 +2,7 @@
 
     python bench/curves.py --tokenizer FOLDER --items 320 --out curves.jsonl.gz --data DIR
     python bench/priming.py --curves curves.jsonl.gz --tokenizer FOLDER --shape pythia-6.9b --device cuda
-    python bench/priming.py --curves curves.jsonl.gz --folder cache/models/gemma-3-270m --contenders ours padded minicons
+    python bench/priming.py --curves curves.jsonl.gz --folder MODEL --contenders ours padded minicons
 
 An item is 11 contexts (0 to about 1,000 tokens) x 2 sentences. `ours` packs prefix trees; `padded` is our own plain
 batch of whole sequences, sorted by length, logits at the targets alone; `minicons` and `lm-eval` are the real packages.
@@ -50,7 +50,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--curves", type=Path, required=True)
     parser.add_argument("--folder", help="a folder with a model; or --shape")
-    parser.add_argument("--shape", choices=SHAPES, help="random weights of this shape, with the tokenizer of --tokenizer")
+    parser.add_argument("--shape", choices=SHAPES, help="random weights, with the tokenizer of --tokenizer")
     parser.add_argument("--tokenizer", help="a folder with tokenizer.json, for --shape")
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--dtype", default="", help="default: bfloat16 on cuda, float32 on cpu")
@@ -58,7 +58,7 @@ def main() -> None:
     parser.add_argument("--contenders", nargs="+", default=["ours", "padded"], choices=CONTENDERS)
     parser.add_argument("--items", type=int, default=320, help="items that `ours` scores")
     parser.add_argument("--peer-items", type=int, default=32, help="items that the others score")
-    parser.add_argument("--batch", type=int, nargs="+", default=[32], help="batch sizes that peers try; the best counts")
+    parser.add_argument("--batch", type=int, nargs="+", default=[32], help="sizes that peers try; the best counts")
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--out", type=Path, help="append the results as JSON lines")
     args = parser.parse_args()
@@ -72,7 +72,8 @@ def main() -> None:
     show({"card": torch.cuda.get_device_name() if args.device == "cuda" else "cpu", "torch": torch.__version__,
           "peak_tflops": round(peak, 1), "model": args.shape or args.folder, "dtype": str(dtype)}, args)  # fmt: skip
 
-    hf = HFModel(Source(args.shape or str(args.folder), Path(), "", "", None), model, tokenizer, short(dtype), args.attention)
+    source = Source(args.shape or str(args.folder), Path(), "", "", None)
+    hf = HFModel(source, model, tokenizer, short(dtype), args.attention)
     reference: dict[str, list[float]] = {}
     for name in args.contenders:
         own = items if name == "ours" else few
@@ -172,8 +173,9 @@ def padded(hf: HFModel, model: Any, tokenizer: Any, pairs: Sequence[Pair], size:
             ids[row, : len(encoded[i].ids) - 1] = torch.tensor(encoded[i].ids[:-1])
         with torch.inference_mode():
             hidden = base(input_ids=ids.to(model.device), use_cache=False).last_hidden_state
-            places = [(row, p) for row, i in enumerate(batch) for p in range(encoded[i].start - 1, len(encoded[i].ids) - 1)]
-            wanted = [encoded[i].ids[p + 1] for i in batch for p in range(encoded[i].start - 1, len(encoded[i].ids) - 1)]
+            spans = [range(encoded[i].start - 1, len(encoded[i].ids) - 1) for i in batch]
+            places = [(row, place) for row, span in enumerate(spans) for place in span]
+            wanted = [encoded[i].ids[place + 1] for i, span in zip(batch, spans) for place in span]
             rows, at = (torch.tensor(side, device=model.device) for side in zip(*places))
             owner = np.repeat(np.arange(len(batch)), [len(encoded[i].ids) - encoded[i].start for i in batch])
             values = []
@@ -273,14 +275,22 @@ def load(args: argparse.Namespace, dtype: torch.dtype) -> tuple[Any, Any]:
         model = AutoModelForCausalLM.from_pretrained(args.folder, dtype=dtype, local_files_only=True)
         return model.to(args.device).eval(), AutoTokenizer.from_pretrained(args.folder, local_files_only=True)
     tokenizer = PreTrainedTokenizerFast(
-        tokenizer_file=str(Path(args.tokenizer) / "tokenizer.json"), bos_token="<|endoftext|>", eos_token="<|endoftext|>",
+        tokenizer_file=str(Path(args.tokenizer) / "tokenizer.json"),
+        bos_token="<|endoftext|>",
+        eos_token="<|endoftext|>",
         pad_token="<|endoftext|>",
-    )  # fmt: skip
+    )
     shape = SHAPES[args.shape]
     config = GPTNeoXConfig(
-        vocab_size=VOCABULARY, intermediate_size=4 * shape["hidden_size"], rotary_pct=0.25, max_position_embeddings=2048,
-        use_parallel_residual=True, bos_token_id=0, eos_token_id=0, **shape,
-    )  # fmt: skip
+        vocab_size=VOCABULARY,
+        intermediate_size=4 * shape["hidden_size"],
+        rotary_pct=0.25,
+        max_position_embeddings=2048,
+        use_parallel_residual=True,
+        bos_token_id=0,
+        eos_token_id=0,
+        **shape,
+    )
     torch.manual_seed(0)
     with torch.device(args.device):
         model = AutoModelForCausalLM.from_config(config, dtype=dtype)
