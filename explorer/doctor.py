@@ -81,9 +81,13 @@ def _cache(settings: Settings) -> tuple[str, str]:
 def _device(settings: Settings) -> tuple[str, str]:
     if importlib.util.find_spec("torch") is None:
         return "fault", "torch is not installed. Run `pip install -r requirements.txt`."
-    from explorer.scoring import hf
+    from explorer.scoring import hf_device
+    from explorer.scoring.memory import free_ram
 
-    return "ok", hf.describe_device()
+    device = hf_device.choose_device()
+    memory = free_ram()
+    free = f", {memory / GIB:.0f} GiB of memory free" if memory else ""
+    return "ok", f"{device.type}, models in {hf_device.choose_dtype('auto', device)}{free}"
 
 
 def _embedded(settings: Settings) -> tuple[str, str]:

@@ -13,7 +13,8 @@
     ├── StatisticsError        data on which a statistic is not defined
     └── UsageError             a command or a form was filled in wrongly
 
-Every message says what was found, what was expected and what to do. A foreign error is turned into one of these at the door.
+Every message says what was found, what was expected and what to do. A foreign error is turned into one of these at the
+door.
 """
 
 

@@ -28,7 +28,7 @@ def test_a_folder_is_its_weights_whatever_its_dates(settings, tiny_gpt2, tmp_pat
 
 
 def test_a_folder_that_is_no_model_and_a_wrong_name_each_have_their_sentence(settings, tmp_path):
-    with pytest.raises(ModelError, match="safetensors|config"):
+    with pytest.raises(ModelError, match=r"safetensors|config"):
         identity.identify(str(tmp_path), settings)
     with pytest.raises(ModelError, match="neither an embedded model"):
         identity.identify("gemma 3", settings)
