@@ -17,7 +17,7 @@ MODEL = "gemma-3-270m"
 def test_a_page_opens_by_its_address(browser, page, theme):
     opened = browser.open(f"{page.address}?model={MODEL}&benchmark=starter_pairs")
     assert opened.locator("h1").first.inner_text() == page.title
-    assert opened.locator("[data-testid=stSidebar]").get_by_text("Lexiscope").count() == 1
+    opened.locator("[data-testid=stSidebar]").get_by_text("Lexiscope").wait_for()
     assert "does not seem to exist" not in opened.inner_text("body")
 
 

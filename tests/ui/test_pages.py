@@ -202,3 +202,15 @@ def test_an_instance_outside_the_run_stays_until_someone_filters(open_page, cach
     assert app.query_params["instance"] == outside
     app.selectbox(key="pick:verdict").set_value("right").run()
     assert app.query_params["instance"] != outside
+
+
+@pytest.mark.parametrize("address", ["overview", "instance", "runs", "data"])
+def test_a_hostile_link_is_shown_as_text(open_page, tmp_path, address):
+    hostile = "<img src=x onerror=alert(1)>[x](javascript:alert(1))"
+    choices = dict.fromkeys(
+        ("model", "benchmark", "instance", "run", "words", "group", "unit", "view", "shown"), hostile
+    )
+    app = open_page(address, tmp_path / "cache", **choices)
+    assert not app.exception
+    assert "<img" not in html_of(app)
+    assert not any("](javascript" in button.label.replace("\\]", "") for button in app.button)
