@@ -37,9 +37,15 @@ class Resources:
         self._second: Resources | None = None
 
     def instances(self, benchmark: str, splits: Sequence[str] = ()) -> Loaded:
-        """A benchmark's instances, from the user's folder, the cache or the published address."""
+        """A benchmark's or an ontology file's instances, from the user's folder, the cache or the published address."""
         from explorer import benchmarks
+        from explorer.ontologies import as_benchmark
 
+        if as_benchmark.is_ontology(benchmark):
+            return self.once(
+                ("instances", benchmark),
+                lambda: as_benchmark.load(benchmark, self.settings, self._telling(benchmark)),
+            )
         return self.once(
             ("instances", benchmark, tuple(splits)),
             lambda: benchmarks.load(

@@ -13,6 +13,7 @@ STUDIES = {
     "popularity": "explorer.experiments.popularity",
     "perturbation": "explorer.experiments.perturbation",
     "priming": "explorer.experiments.priming",
+    "ontology": "explorer.experiments.ontology",
 }
 
 

@@ -1,0 +1,143 @@
+"""What a model knows beyond its answer: how likely the right id is, and whether the label speaks for it.
+
+Some ids are likelier than others after any label (many begin with 000). So the right id is compared with other ids of
+the ontology twice: by its log-probability, and by how much the label adds to it, against a prompt whose label is
+content-free (Zhao et al. 2021, "Calibrate before use").
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from explorer.errors import ScoringError
+from explorer.experiments.ontology_asking import Asking
+from explorer.records import Instance, Request, RunSpec, Score
+from explorer.results.rows import measure_row, score_row
+from explorer.runs import spec as specs
+from explorer.scoring import http
+from explorer.scoring.generate import chat_text
+from explorer.scoring.model import Progress
+from explorer.scoring.policy import PRESETS
+
+if TYPE_CHECKING:
+    from explorer.resources import Resources
+
+CHAT = "a chat endpoint gives no log-probabilities"
+CONTENT_FREE = "N/A"
+TARGET, OTHER, SAMPLED, PRIOR = "target", "other id", "sampled id", "unconditional"
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """The ids that are scored after a concept's prompt; the first is the right one."""
+
+    instance: Instance
+    found: tuple[tuple[str, str], ...]  # role and id
+    asked: Request  # the main question
+
+
+def candidates(
+    put: Asking, asked: Request, instance: Instance, others: int, sampled: Sequence[str], seed: int
+) -> Candidates:
+    """The right id, `others` ids of the ontology drawn at random, and those that were sampled from the model."""
+    gold, ids = instance.options[0], put.ground.ids
+    chance = random.Random(f"{seed}/{instance.id}")
+    drawn = [curie for curie in chance.sample(ids, min(others + 1, len(ids))) if curie != gold][:others]
+    wrong = [curie for curie in dict.fromkeys(sampled) if curie and curie != gold]
+    found = [(TARGET, gold), *((OTHER, curie) for curie in drawn), *((SAMPLED, curie) for curie in wrong)]
+    return Candidates(instance, tuple(found), asked)
+
+
+def know(
+    spec: RunSpec, resources: Resources, put: Asking, wanted: Sequence[Candidates], progress: Progress
+) -> dict[str, list[dict[str, Any]]]:
+    """Rows of `scores` and `measures` of these concepts."""
+    reason = CHAT if http.is_endpoint(spec.model) and put.prompt.kind == "chat" else ""
+    if not reason:
+        try:
+            return _rows(spec, resources, put, wanted, progress)
+        except ScoringError as error:
+            if not http.is_endpoint(spec.model):
+                raise
+            reason = str(error)
+    return {"measures": [measure_row(one.instance.id, "gold_logprob", math.nan, reason=reason) for one in wanted]}
+
+
+def _rows(
+    spec: RunSpec, resources: Resources, put: Asking, wanted: Sequence[Candidates], progress: Progress
+) -> dict[str, list[dict[str, Any]]]:
+    # An id's log-probability after the content-free label is the same for all concepts: asked once a run.
+    priors: dict[str, float] = resources.once(("ontology priors", specs.run_id(spec)), dict)
+    free = text_read(spec, resources, put.content_free(CONTENT_FREE))
+    fresh = list(dict.fromkeys(curie for one in wanted for _, curie in one.found if curie not in priors))
+    requests = [_request(put, wanted[0].asked, free, curie, 0, PRIOR) for curie in fresh]
+    for one in wanted:
+        text = text_read(spec, resources, one.asked)
+        requests += [_request(put, one.asked, text, curie, i, role) for i, (role, curie) in enumerate(one.found)]
+    scores = iter(resources.scorer(spec.model, spec.dtype).score(requests, PRESETS["natural"], progress))
+    priors.update({curie: next(scores).sum for curie in fresh})
+    tables: dict[str, list[dict[str, Any]]] = {"scores": [], "measures": []}
+    for one in wanted:
+        own = [next(scores) for _ in one.found]
+        tables["scores"] += [
+            score_row(score, number, tokens=not number, context=not number) for number, score in enumerate(own)
+        ]
+        tables["measures"] += _measures(one, own, priors)
+    return tables
+
+
+def _request(put: Asking, asked: Request, text: str, curie: str, option: int, role: str) -> Request:
+    factors = {"setting": put.prompt.name, "language": put.languages[0]}
+    return Request(asked.instance_id, option, text, continuation(put, asked, text, curie), role=role, factors=factors)
+
+
+def continuation(put: Asking, asked: Request, text: str, curie: str) -> str:
+    """The id as it goes on from the prompt as the model reads it (`text`): its digits where that ends with the prefix."""
+    if put.prompt.ends_with_prefix:
+        return curie.partition(":")[2]
+    # No blank is wanted after white space, or after the mark with which a chat template begins the answer.
+    is_template = asked.conversation is not None and text != asked.context
+    return curie if is_template or text[-1:].isspace() else f" {curie}"
+
+
+def text_read(spec: RunSpec, resources: Resources, asked: Request) -> str:
+    """The prompt as the model reads it, marks of its chat template included."""
+    if asked.conversation is None or http.is_endpoint(spec.model):
+        return asked.context
+    return chat_text(resources.model(spec.model, spec.dtype).tokenizer, asked.conversation)
+
+
+def _measures(one: Candidates, scores: Sequence[Score], priors: dict[str, float]) -> list[dict[str, Any]]:
+    sums = [score.sum for score in scores]
+    gains = [value - priors[curie] for value, (_, curie) in zip(sums, one.found)]
+    other = [number for number, (role, _) in enumerate(one.found) if role == OTHER]
+    sampled = [number for number, (role, _) in enumerate(one.found) if role == SAMPLED]
+
+    def row(measure: str, value: float) -> dict[str, Any]:
+        return measure_row(one.instance.id, measure, value, reason=scores[0].reason)
+
+    rows = [row("gold_logprob", sums[0]), row("gold_gain", gains[0])]
+    if other:
+        among = [sums[number] for number in other]
+        rows.append(row("gold_rank", rank(sums[0], among)))
+        rows.append(row("gold_preferred", preferred(sums[0], among)))
+        rows.append(row("gold_gain_preferred", preferred(gains[0], [gains[number] for number in other])))
+    if sampled:
+        rows.append(row("gold_rank_sampled", rank(sums[0], [sums[number] for number in sampled])))
+    return rows
+
+
+def rank(gold: float, others: Sequence[float]) -> float:
+    """The place of the right id among the others, 1 for the highest; equals share a place."""
+    if math.isnan(gold) or any(map(math.isnan, others)):
+        return math.nan
+    return 1 + sum(other > gold for other in others) + sum(other == gold for other in others) / 2
+
+
+def preferred(gold: float, others: Sequence[float]) -> float:
+    """The share of the others that come after the right id; 0.5 by chance."""
+    return 1 - (rank(gold, others) - 1) / len(others)

@@ -1,0 +1,47 @@
+"""An ontology by name or file as a benchmark: a concept an instance."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+from explorer import fetch
+from explorer.benchmarks.benchmark import LeftOut, Loaded
+from explorer.ontologies import load as ontologies
+from explorer.ontologies.prompts import instances
+from explorer.records import Concept, Instance
+from explorer.settings import Settings
+
+# Besides those that explorer/benchmarks/concepts.py reads row by row.
+NAMES = ("go-basic", "uberon-basic")
+ENDINGS = (".obo", ".json", ".owl", ".csv", ".tsv", ".txt")
+
+
+def is_ontology(name: str) -> bool:
+    """Whether a benchmark's name means an ontology: one that is fetched by name, or a file."""
+    return name in NAMES or (name.removesuffix(".gz").endswith(ENDINGS) and Path(name).expanduser().is_file())
+
+
+def load(name: str, settings: Settings, progress: fetch.Progress | None = None) -> Loaded:
+    """The ontology's concepts as instances, and what of it is no concept to ask for."""
+    found = ontologies.load(name, settings, progress)
+    report = found.report
+    short = name if name in NAMES else Path(name).name.partition(".")[0]
+    left_out = [LeftOut(f"line {problem.line}" if problem.line else "", problem.what) for problem in report.malformed]
+    if report.form != "table":
+        left_out += [LeftOut(curie, "obsolete") for curie in report.obsolete]
+        left_out += [LeftOut(curie, f"not of {report.prefix}") for curie in report.foreign]
+    made = instances(found.concepts, short, report.prefix)
+    return Loaded(tuple(made), tuple(left_out), f"{report.source}, read as {report.form}", report.sha256)
+
+
+def concept_of(instance: Instance) -> Concept:
+    """The concept that an instance asks for."""
+    extra = instance.extra
+    return Concept(
+        id=instance.options[0],
+        label=instance.context,
+        obsolete=bool(extra.get("obsolete", instance.context.lower().startswith("obsolete "))),
+        annotations=float(extra.get("annotations", math.nan)),
+        web_count=float(extra.get("web_count", math.nan)),
+    )
