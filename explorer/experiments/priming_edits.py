@@ -102,12 +102,13 @@ def _one_side(
             )  # fmt: skip
         effect = _effect(of_edit)
         similarity = similarity_to_plain(ground, edit, condition, suites, seed)
+        detail = {"similarity": None if math.isnan(similarity) else similarity, "suites": effect.units}
         effects.append(effect.value)
         likeness.append(similarity)
         rows.append(
             finding_row(
                 "edit_effect", "overall", effect.value, low=effect.low, high=effect.high, n=effect.n,
-                reason=effect.reason, factors=factors, detail={"similarity": similarity, "suites": effect.units},
+                reason=effect.reason, factors=factors, detail=detail,
             )
         )  # fmt: skip
     found = spearman(likeness, effects)

@@ -44,8 +44,7 @@ def conclude(spec: RunSpec, resources: Resources, folder: RunFolder) -> list[Row
     if table.empty:
         return []
     plain = along_curves(table)
-    reach = reaches(folder, table)
-    rows = [*reach, *curves(plain, reach)]
+    rows = [*reaches(folder, table), *curves(plain)]
     rows += ranked_suites(plain)
     rows += baseline_against_longest(plain)
     rows += priming_regression.conclude(plain, items=bool(spec.settings["item_intercept"]))
@@ -108,10 +107,10 @@ def reaches(folder: RunFolder, table: pd.DataFrame) -> list[Row]:
     return rows
 
 
-def curves(plain: pd.DataFrame, reach: Sequence[Row]) -> list[Row]:
+def curves(plain: pd.DataFrame) -> list[Row]:
     """Accuracy, its change, and the margins of each condition at each length, for suites, phenomena and over all."""
     rows = []
-    complete = complete_suites(plain, reach)
+    complete = complete_suites(plain)
     for (condition, length), own in plain.groupby(["condition", "length"], sort=False):
         factors = {"condition": str(condition), "length": int(float(str(length)))}
         for suffix, group, members, over_suites in _scopes(own, complete):
@@ -123,12 +122,12 @@ def curves(plain: pd.DataFrame, reach: Sequence[Row]) -> list[Row]:
     return rows
 
 
-def complete_suites(plain: pd.DataFrame, reach: Sequence[Row]) -> list[str]:
-    """The suites whose items reach the run's longest length in every condition."""
-    longest = int(plain["length"].max())
-    asked = set(plain["condition"])
-    short = {row["grp"] for row in reach if row["condition"] in asked and row["value"] < longest}
-    return [suite for suite in dict.fromkeys(plain["grp"]) if suite not in short]
+def complete_suites(plain: pd.DataFrame) -> list[str]:
+    """The suites all of whose items have every length of the run in every condition."""
+    counts = plain.groupby(["grp", "condition", "length"], sort=False).size().unstack(["condition", "length"])
+    items = plain.groupby("grp", sort=False)["instance_id"].nunique()
+    whole = counts.fillna(0).eq(items, axis=0).all(axis=1)
+    return [str(suite) for suite in items.index if whole[suite]]
 
 
 def _scopes(own: pd.DataFrame, complete: Sequence[str]) -> Iterator[tuple[str, str, pd.DataFrame, bool]]:

@@ -66,7 +66,7 @@ class Ground:
 def lay(
     resources: Resources, model: str, dtype: str, benchmark: str, splits: Sequence[str], unrelated: str, bos: Bos
 ) -> Ground:
-    """The ground of a run or of a live demo; pools are kept, so that only the first call makes them."""
+    """The ground of a run or of a live demo."""
     loaded = resources.model(model, dtype)
     # The encoder alone is kept, not the model that it belongs to.
     encoder = loaded.encoder
@@ -74,11 +74,7 @@ def lay(
     def encode(text: str) -> tuple[int, ...]:
         return encoder.encode("", text, "never", "offsets").ids
 
-    texts, why_not = unrelated_texts(resources, unrelated)
-    pools = resources.once(
-        ("pools", benchmark, tuple(splits), unrelated, len(texts)),
-        lambda: make_pools(resources.instances(benchmark, splits).instances, texts),
-    )
+    pools, why_not = pools_of(resources, benchmark, splits, unrelated)
     return Ground(
         pools=pools,
         tokens=resources.once(("token counter", encoder.hash), lambda: TokenCounter(encode)),
@@ -89,6 +85,19 @@ def lay(
         unrelated="" if why_not else SOURCES[unrelated],
         why_not=why_not,
     )
+
+
+def pools_of(resources: Resources, benchmark: str, splits: Sequence[str], unrelated: str) -> tuple[Pools, str]:
+    """The sentences of a whole benchmark and unrelated ones, and why there are none of the latter ("" where there are).
+
+    They are kept, so that only the first call makes them.
+    """
+    texts, why_not = unrelated_texts(resources, unrelated)
+    pools: Pools = resources.once(
+        ("pools", benchmark, tuple(splits), unrelated, len(texts)),
+        lambda: make_pools(resources.instances(benchmark, splits).instances, texts),
+    )
+    return pools, why_not
 
 
 def splits_of(spec: RunSpec) -> tuple[str, ...]:

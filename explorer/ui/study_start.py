@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import streamlit as st
 
 from explorer import benchmarks
@@ -14,8 +16,11 @@ FEW = 200  # instances of a first run, where the benchmark has more
 FEWEST = 4  # of a group
 
 
-def offer(study: str, chosen: Chosen, title: str, advice: str) -> None:
-    """An empty state with the command of a first run, and the button that does the same."""
+def offer(study: str, chosen: Chosen, title: str, advice: str, settings: Mapping[str, str | int] | None = None) -> None:
+    """An empty state with the command of a first run, and the button that does the same.
+
+    `settings` are those of a first run that differ from the study's own, beside the size of the sample.
+    """
     recipe = find_study(study)
     benchmark = benchmarks.find(chosen.benchmark, resources.settings())
     if benchmark.kind not in recipe.kinds:
@@ -25,7 +30,8 @@ def offer(study: str, chosen: Chosen, title: str, advice: str) -> None:
         return
     sample = _sample(chosen.benchmark)
     command = f"python -m explorer run {study} --model {chosen.model} --benchmark {chosen.benchmark}"
-    show.nothing_yet(title, advice, command + (f" --set per_group={sample}" if sample else ""))
+    first = {**({"per_group": sample} if sample else {}), **(settings or {})}
+    show.nothing_yet(title, advice, command + "".join(f" --set {name}={value}" for name, value in first.items()))
     amount = f"{sample} instances of each group" if sample else "the whole benchmark"
     if st.button(f"Run it on {amount}", type="primary", icon=":material/play_arrow:", key=f"start:{study}"):
         with st.spinner("Preparing the run"):
@@ -34,7 +40,7 @@ def offer(study: str, chosen: Chosen, title: str, advice: str) -> None:
                 study=study,
                 model=chosen.model,
                 benchmark=chosen.benchmark,
-                settings={"per_group": sample},
+                settings={"per_group": sample, **(settings or {})},
             )
             queue.submit(resources.settings(), spec)
         st.rerun()

@@ -34,10 +34,6 @@ SMALL = table(
         ("a1", "a", "matched_acceptable", 200, 1.0), ("a2", "a", "matched_acceptable", 200, 1.0),
     ]
 )  # fmt: skip
-REACH = [
-    {"grp": "a", "condition": "matched_acceptable", "value": 200.0},
-    {"grp": "b", "condition": "matched_acceptable", "value": 100.0},
-]
 
 
 def found(rows: list[dict], finding: str, group: str = "overall", **factors) -> dict:
@@ -58,7 +54,7 @@ def test_every_condition_starts_at_the_item_without_a_context():
 
 
 def test_accuracy_and_its_change_along_a_curve():
-    rows = priming_findings.curves(priming_findings.along_curves(SMALL), REACH)
+    rows = priming_findings.curves(priming_findings.along_curves(SMALL))
     at = {"condition": "matched_acceptable", "length": 100}
     # over items: 1, 0, 1 are right, the changes are 0, -1, +1; over suites (1/2 + 1) / 2, (-1/2 + 1) / 2
     assert found(rows, "priming_accuracy", **at)["value"] == pytest.approx(2 / 3)
@@ -70,7 +66,7 @@ def test_accuracy_and_its_change_along_a_curve():
 
 
 def test_a_curve_that_ends_early_shows_in_the_count_and_apart():
-    rows = priming_findings.curves(priming_findings.along_curves(SMALL), REACH)
+    rows = priming_findings.curves(priming_findings.along_curves(SMALL))
     at = {"condition": "matched_acceptable", "length": 200}
     assert found(rows, "priming_accuracy", **at)["n"] == 2
     assert not [row for row in rows if row["grp"] == "b" and row["length"] == 200]
@@ -85,7 +81,7 @@ def test_matched_and_mismatched_are_taken_together_item_by_item():
     rows = [("x", "a", "baseline", 0, 1.0), ("y", "b", "baseline", 0, 0.0)]
     for name, first, second in zip(CONDITIONS, (1.0, 0.0, 1.0, 0.0), (1.0, 1.0, 0.0, 0.0)):
         rows += [("x", "a", name, 100, first), ("y", "b", name, 100, second)]
-    made = priming_findings.curves(priming_findings.along_curves(table(rows)), [])
+    made = priming_findings.curves(priming_findings.along_curves(table(rows)))
     # acceptable: x is right after both, y after one; unacceptable: x after none, y after one
     assert found(made, "priming_accuracy", condition="acceptable", length=100)["value"] == pytest.approx(0.75)
     assert found(made, "priming_delta", condition="unacceptable", length=100)["value"] == pytest.approx(-0.25)

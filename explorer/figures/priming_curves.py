@@ -1,0 +1,145 @@
+"""How a judgement moves as the context before it grows: a line a condition, with its band."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+
+from explorer.figures import theme
+
+GAP = 0.04  # between panels, as a share of the width
+ONE, SEVERAL, BETWEEN = 330, 230, 66  # pixels: a lone row of panels, one of several, what is between two
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """How a condition is called and drawn: acceptable contexts blue, unacceptable ones orange and dashed."""
+
+    name: str
+    color: str
+    dash: str
+
+
+LOOKS: Mapping[str, Look] = {
+    "matched_acceptable": Look("matched, acceptable", theme.BLUE, "solid"),
+    "mismatched_acceptable": Look("mismatched, acceptable", theme.SKY, "solid"),
+    "unrelated": Look("unrelated", theme.GRAY, "dot"),
+    "mismatched_unacceptable": Look("mismatched, unacceptable", theme.ORANGE, "dash"),
+    "matched_unacceptable": Look("matched, unacceptable", theme.VERMILION, "dash"),
+    "acceptable": Look("acceptable", theme.BLUE, "solid"),
+    "unacceptable": Look("unacceptable", theme.VERMILION, "dash"),
+}
+# The same conditions where acceptability is another's: CrowS-Pairs has no ungrammatical sentences.
+STEREOTYPES = {"acceptable": "anti-stereotypical", "unacceptable": "stereotypical"}
+
+
+def name_of(condition: str, *, stereotypes: bool = False) -> str:
+    """What a condition is called."""
+    name = LOOKS[condition].name
+    if stereotypes:
+        for plain, other in STEREOTYPES.items():
+            name = ", ".join(other if part == plain else part for part in name.split(", "))
+    return name
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """One of several figures side by side: its title and its curves.
+
+    `curves` has the columns condition (a key of LOOKS), length (tokens), value, low, high, n.
+    """
+
+    title: str
+    curves: pd.DataFrame
+
+
+def priming_curves(
+    panels: Sequence[Panel],
+    *,
+    title: str,
+    tick: str,
+    zero: float | None = None,
+    zero_name: str = "",
+    stereotypes: bool = False,
+) -> go.Figure:
+    """Panels with a common scale, a line a condition over the tokens of context; `zero` is drawn as a line."""
+    columns = min(3, len(panels))
+    rows = math.ceil(len(panels) / columns)
+    titled = any(panel.title for panel in panels)
+    height = ONE if rows == 1 else SEVERAL * rows
+    figure = make_subplots(
+        rows=rows,
+        cols=columns,
+        shared_yaxes="all",
+        horizontal_spacing=GAP,
+        vertical_spacing=BETWEEN / height if rows > 1 else None,
+        subplot_titles=[theme.escape(panel.title) for panel in panels] if titled else None,
+    )
+    told: set[str] = set()
+    for place, panel in enumerate(panels):
+        where = {"row": place // columns + 1, "col": place % columns + 1}
+        for condition in (name for name in LOOKS if name in set(panel.curves["condition"])):
+            own = panel.curves[panel.curves["condition"] == condition].sort_values("length")
+            look, name = LOOKS[condition], name_of(condition, stereotypes=stereotypes)
+            figure.add_trace(_band(own, look, condition), **where)
+            figure.add_trace(_line(own, look, name, tick, condition, in_legend=condition not in told), **where)
+            told.add(condition)
+    figure.update_layout(theme.figure(height=70 + height).layout)
+    figure.update_layout(showlegend=True, legend={"y": 1 + (44 / (height - BETWEEN) if titled else 0)})
+    figure.update_annotations(font={"size": 14}, yshift=2)
+    figure.update_xaxes(rangemode="tozero")
+    figure.update_yaxes(tickformat=tick)
+    for row in range(1, rows + 1):
+        figure.update_yaxes(title_text=title, row=row, col=1)
+    for place in range(max(0, len(panels) - columns), len(panels)):  # the lowest panel of each column
+        figure.update_xaxes(title_text="Tokens of context", row=place // columns + 1, col=place % columns + 1)
+    if zero is not None:
+        figure.add_hline(y=zero, line={"color": theme.GRAY, "width": 1, "dash": "dot"})
+        if zero_name:
+            figure.add_annotation(
+                x=1, xref="x domain", xanchor="right", y=zero, yanchor="bottom", showarrow=False, text=zero_name,
+                font={"size": 12, "color": theme.GRAY},
+            )  # fmt: skip
+    return figure
+
+
+def _line(own: pd.DataFrame, look: Look, name: str, tick: str, group: str, *, in_legend: bool) -> go.Scatter:
+    return go.Scatter(
+        x=own["length"],
+        y=own["value"],
+        mode="lines+markers",
+        name=name,
+        legendgroup=group,
+        showlegend=in_legend,
+        line={"color": look.color, "width": 2.2, "dash": look.dash},
+        marker={"size": 6, "color": look.color},
+        customdata=own[["low", "high", "n"]].to_numpy(),
+        hovertemplate=(
+            f"%{{x:,}} tokens: %{{y:{tick}}}<br>%{{customdata[0]:{tick}}} to %{{customdata[1]:{tick}}}, "
+            f"%{{customdata[2]:,}} judgements<extra>{name}</extra>"
+        ),
+    )
+
+
+def _band(own: pd.DataFrame, look: Look, group: str) -> go.Scatter:
+    known = own[own["low"].notna() & own["high"].notna()]
+    return go.Scatter(
+        x=[*known["length"], *known["length"][::-1]],
+        y=[*known["high"], *known["low"][::-1]],
+        fill="toself",
+        mode="none",
+        fillcolor=_faint(look.color),
+        legendgroup=group,
+        hoverinfo="skip",
+        showlegend=False,
+    )
+
+
+def _faint(color: str) -> str:
+    red, green, blue = (int(color[i : i + 2], 16) for i in (1, 3, 5))
+    return f"rgba({red}, {green}, {blue}, 0.10)"

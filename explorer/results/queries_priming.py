@@ -1,0 +1,193 @@
+"""What the page on priming asks of the database."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+
+from explorer.results.store import Store
+
+
+def runs(store: Store, benchmark: str) -> pd.DataFrame:
+    """The priming runs on a benchmark that concluded something: complete ones first, then those with more items."""
+    return store.frame(
+        """
+        SELECT run_id, model, status, created, done, total, seed, spec
+        FROM runs
+        WHERE study = 'priming'
+            AND benchmark = ?
+            AND run_id IN (SELECT run_id FROM findings WHERE finding = 'priming_accuracy')
+        ORDER BY status = 'complete' DESC, done DESC, created DESC
+        """,
+        [benchmark],
+    )
+
+
+def curves(store: Store, run_ids: Sequence[str], finding: str, group: str) -> pd.DataFrame:
+    """A row a run, condition and length: a finding of the curves (for example priming_delta) for one group."""
+    return store.frame(
+        """
+        SELECT findings.run_id, runs.model, condition, length, value, low, high, n, left_out, reason
+        FROM findings
+        JOIN runs USING (run_id)
+        WHERE list_contains(?, findings.run_id)
+            AND finding = ?
+            AND grp = ?
+        ORDER BY list_position(?, findings.run_id), condition, length
+        """,
+        [list(run_ids), finding, group, list(run_ids)],
+    )
+
+
+def groups(store: Store, run_id: str) -> pd.DataFrame:
+    """What the curves of a run are given for: overall, means over suites, suites, phenomena (`finding` tells which)."""
+    return store.frame(
+        """
+        SELECT grp, finding, max(n) AS n
+        FROM findings
+        WHERE run_id = ?
+            AND finding IN ('priming_accuracy', 'priming_accuracy_by_phenomenon')
+        GROUP BY ALL
+        """,
+        [run_id],
+    )
+
+
+def suites(store: Store, run_id: str) -> pd.DataFrame:
+    """A row a suite and condition: mean change of accuracy over lengths, its sd, and accuracy at both ends."""
+    return store.frame(
+        """
+        WITH accuracy AS (
+            SELECT grp, condition, min_by(value, length) AS baseline, max_by(value, length) AS longest,
+                max(length) AS longest_length, max(n) AS n
+            FROM findings
+            WHERE run_id = ?
+                AND finding = 'priming_accuracy'
+            GROUP BY ALL
+        )
+        SELECT findings.grp, findings.condition, findings.value AS delta,
+            CAST(findings.detail->>'sd' AS DOUBLE) AS sd, accuracy.baseline, accuracy.longest,
+            accuracy.longest_length, accuracy.n
+        FROM findings
+        JOIN accuracy USING (grp, condition)
+        WHERE run_id = ?
+            AND finding = 'suite_delta'
+        ORDER BY findings.condition, delta DESC
+        """,
+        [run_id, run_id],
+    )
+
+
+def reach(store: Store, run_id: str) -> pd.DataFrame:
+    """A row a suite and condition whose contexts end before the longest length, with the reason."""
+    return store.frame(
+        """
+        SELECT grp, condition, CAST(value AS INTEGER) AS length, n, left_out AS cut, reason
+        FROM findings
+        WHERE run_id = ?
+            AND finding = 'priming_reach'
+            AND reason <> ''
+        ORDER BY length, grp, condition
+        """,
+        [run_id],
+    )
+
+
+def regression(store: Store, run_id: str) -> pd.DataFrame:
+    """A row a term of each fitted regression (`setting`), in the order of the formula."""
+    return store.frame(
+        """
+        SELECT setting, grp AS term, value AS estimate, CAST(detail->>'se' AS DOUBLE) AS se,
+            CAST(detail->>'z' AS DOUBLE) AS z, p, low, high, n, reason
+        FROM findings
+        WHERE run_id = ?
+            AND finding = 'regression'
+        ORDER BY setting, part
+        """,
+        [run_id],
+    )
+
+
+def fits(store: Store, run_id: str) -> pd.DataFrame:
+    """A row a regression (`setting`): its log-likelihood, AIC, formula and remarks (JSON)."""
+    return store.frame(
+        """
+        SELECT setting, value AS loglik, n, left_out, reason, detail
+        FROM findings
+        WHERE run_id = ?
+            AND finding = 'regression_fit'
+        """,
+        [run_id],
+    )
+
+
+def edits(store: Store, run_id: str) -> pd.DataFrame:
+    """The curves and effects of prefix perturbations, and their correlation with similarity (`finding`)."""
+    return store.frame(
+        """
+        SELECT finding, condition, setting, length, value, low, high, p, n, reason,
+            CAST(detail->>'similarity' AS DOUBLE) AS similarity, CAST(detail->>'suites' AS INTEGER) AS suites
+        FROM findings
+        WHERE run_id = ?
+            AND finding IN ('edit_curve', 'edit_effect', 'edit_correlation')
+        ORDER BY finding, condition, length
+        """,
+        [run_id],
+    )
+
+
+def matrix(store: Store, run_id: str, finding: str) -> pd.DataFrame:
+    """A row a cell of a suite-by-suite matrix: target suite `grp`, context suite `other`."""
+    return store.frame(
+        """
+        SELECT grp, setting AS other, value, n
+        FROM findings
+        WHERE run_id = ?
+            AND finding = ?
+        ORDER BY grp, other
+        """,
+        [run_id, finding],
+    )
+
+
+def correlations(store: Store, run_id: str) -> pd.DataFrame:
+    """Every correlation that a run concluded, with its interval or permutation p."""
+    return store.frame(
+        """
+        SELECT finding, condition, setting, value, low, high, p, n, left_out, reason
+        FROM findings
+        WHERE run_id = ?
+            AND finding IN ('baseline_against_longest', 'edit_correlation', 'matrix_correlation',
+                'overlap_and_judgement')
+        ORDER BY finding, condition, setting
+        """,
+        [run_id],
+    )
+
+
+def remarks(store: Store, run_id: str) -> pd.DataFrame:
+    """What a reader should know about a run: the source of unrelated sentences, shared contexts, whole suites."""
+    return store.frame(
+        """
+        SELECT finding, setting, value, reason, detail
+        FROM findings
+        WHERE run_id = ?
+            AND finding IN ('unrelated_source', 'shared_contexts', 'priming_complete_suites')
+        """,
+        [run_id],
+    )
+
+
+def curves_by_group(store: Store, run_id: str, finding: str) -> pd.DataFrame:
+    """A row a group, condition and length of one finding of the curves."""
+    return store.frame(
+        """
+        SELECT grp, condition, length, value, low, high, n, left_out, reason
+        FROM findings
+        WHERE run_id = ?
+            AND finding = ?
+        ORDER BY grp, condition, length
+        """,
+        [run_id, finding],
+    )

@@ -1,0 +1,81 @@
+"""The lab's context: sentences drawn or typed, kept in the address, drawn as a full run draws them."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from explorer import prompts
+from explorer.records import Instance
+from explorer.variants.context_pools import Pools, candidates
+from explorer.variants.contexts import draw, fold
+
+TYPED = "typed"
+DRAWN = "#"  # what stands before a drawn sentence's id in the address
+
+Sides = Mapping[str, tuple[str, str]]  # sentence id → its suite, and "acceptable" or "unacceptable"
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A sentence of the context: its text and, where it was drawn, its id."""
+
+    text: str
+    id: str = ""
+
+
+def sides_of(pools: Pools) -> Sides:
+    """Where each sentence of a benchmark stands."""
+    return {
+        sentence.id: (suite, side)
+        for side, pool in (("acceptable", pools.acceptable), ("unacceptable", pools.unacceptable))
+        for suite, sentences in pool.items()
+        for sentence in sentences
+    }
+
+
+def kind_of(line: Line, item: Instance, sides: Sides) -> str:
+    """What a sentence is to an item: a condition of the study, or typed."""
+    if not line.id:
+        return TYPED
+    if line.id not in sides:
+        return "unrelated"
+    suite, side = sides[line.id]
+    return f"{'matched' if suite == item.group else 'mismatched'}_{side}"
+
+
+def draw_lines(pools: Pools, item: Instance, kind: str, seed: int, many: int, present: Sequence[Line]) -> list[Line]:
+    """The next sentences of a kind before an item, in the order in which a run with this seed has them."""
+    own = [*prompts.option_texts(item), *(line.text for line in present)]
+    drawn = draw(candidates(pools, item.group, kind), f"{seed}|{kind}|{item.id}", frozenset(map(fold, own)))
+    return [Line(sentence.text, sentence.id) for sentence in itertools.islice(drawn, many)]
+
+
+def rearranged(lines: Sequence[Line], order: Sequence[int]) -> list[Line]:
+    """The lines in another order; those that it does not name are gone."""
+    return [lines[place] for place in order if 0 <= place < len(lines)]
+
+
+def pack(lines: Sequence[Line]) -> str:
+    """The lines as a short text for the address."""
+    return json.dumps([f"{DRAWN}{line.id}" if line.id else line.text for line in lines], ensure_ascii=False)
+
+
+def unpack(text: str, pools: Pools) -> tuple[list[Line], int]:
+    """The lines of an address, and how many of them are sentences that are not here."""
+    try:
+        stored = json.loads(text or "[]")
+    except ValueError:
+        return [], 1
+    lines, lost = [], 0
+    for one in stored if isinstance(stored, list) else []:
+        name = str(one).removeprefix(DRAWN)
+        if not str(one).startswith(DRAWN):
+            lines.append(Line(str(one)))
+        elif name in pools.by_id:
+            lines.append(Line(pools.by_id[name].text, name))
+        else:
+            lost += 1
+    return lines, lost

@@ -1,0 +1,63 @@
+"""How does a growing context move a judgement of acceptability?"""
+
+import streamlit as st
+
+from explorer.ui import (
+    frame,
+    links,
+    priming_curves,
+    priming_lab,
+    priming_likeness,
+    priming_run,
+    priming_statistics,
+    priming_suites,
+    show,
+    study_start,
+)
+
+LAB, CURVES, SUITES, REGRESSION, EDITS, MATRICES, PAPER = (
+    "Live lab",
+    "Curves",
+    "Suites",
+    "Regression",
+    "Perturbed contexts",
+    "Heat maps",
+    "Beside the paper",
+)
+
+chosen = frame.open_page(
+    "Priming", "Sentences before a pair move what a model prefers: acceptable or not, like the pair or unlike it."
+)
+view = links.pick(
+    st.segmented_control,
+    "View",
+    "priming",
+    [LAB, CURVES, SUITES, REGRESSION, EDITS, MATRICES, PAPER],
+    default=LAB,
+    required=True,
+    label_visibility="collapsed",
+)
+with show.problems():
+    if view == LAB:
+        priming_lab.draw(chosen)
+    elif not (run_id := priming_run.pick(chosen)):
+        study_start.offer(
+            "priming",
+            chosen,
+            "No priming run yet",
+            "A run puts growing contexts before the pairs of every suite, judges each pair after every length, and "
+            "draws the curves and statistics of the paper. A first look lets the items of a suite share contexts.",
+            settings={"chains": 2, "lengths": "0,100,200,300,400,500"},
+        )
+    elif view == CURVES:
+        priming_curves.draw(chosen, run_id)
+    elif view == SUITES:
+        priming_suites.draw(chosen, run_id)
+    elif view == REGRESSION:
+        priming_statistics.regressions(run_id)
+    elif view == EDITS:
+        priming_likeness.edits(chosen, run_id)
+    elif view == MATRICES:
+        priming_likeness.matrices(run_id)
+    else:
+        priming_statistics.beside_the_paper(chosen, run_id)

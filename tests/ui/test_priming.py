@@ -1,0 +1,220 @@
+"""The page on priming: the live lab, and every view of a run's results."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from explorer import settings as settings_module
+from explorer.records import Instance
+from explorer.ui import priming_context, priming_lab, priming_live, priming_statistics
+from explorer.ui.priming_context import Line
+from explorer.variants.context_pools import make_pools
+
+VIEWS = ["Curves", "Suites", "Regression", "Perturbed contexts", "Heat maps", "Beside the paper"]
+SUITES = ("binding", "islands", "npi_licensing", "passive")
+
+
+@pytest.fixture(scope="session")
+def primed(tiny_gpt2: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A cache with a finished priming run of the tiny model, edits and matrix included."""
+    from explorer.resources import Resources
+    from explorer.runs import request, worker
+    from explorer.runs.folder import RunFolder
+
+    cache = tmp_path_factory.mktemp("primed") / "cache"
+    resources = Resources(settings_module.read(cache=cache))
+    spec = request.make_spec(
+        resources, study="priming", model=str(tiny_gpt2), benchmark="starter_pairs", suites=SUITES,
+        settings={
+            "per_group": 4, "lengths": (0, 100, 200), "unrelated": "starter", "matrix": 1, "overlap": 20,
+            "edits": ("clause", "all", "suffix_adverb"), "chains": 2,
+        },
+    )  # fmt: skip
+    folder = RunFolder.create(resources.settings.runs, spec)
+    assert worker.work(folder, resources, lambda text: None, wait=False) == "complete"
+    return cache
+
+
+@pytest.fixture
+def here(tiny_gpt2: Path) -> dict[str, str]:
+    return {"model": str(tiny_gpt2), "benchmark": "starter_pairs"}
+
+
+def html_of(app: AppTest) -> str:
+    return "\n".join(element.proto.body for element in app.html if "<style>" not in element.proto.body)
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_every_view_shows_a_run(open_page, primed, here, view):
+    app = open_page("priming", primed, priming=view, **here)
+    assert not app.exception and not app.error
+    assert "lx-empty" not in html_of(app)
+    assert "fast preview" in "\n".join(str(warning.value) for warning in app.warning)
+    assert len(app.get("plotly_chart")) + len(app.dataframe) >= 1
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_without_a_run_every_view_says_how_to_start_one(open_page, tmp_path, here, view):
+    app = open_page("priming", tmp_path / "cache", priming=view, **here)
+    assert not app.exception and not app.error
+    assert "python -m explorer run priming" in html_of(app)
+
+
+def test_a_benchmark_without_pairs_is_told(open_page, tmp_path, here):
+    app = open_page("priming", tmp_path / "cache", **{**here, "benchmark": "starter_cloze"})
+    assert not app.exception
+    assert "no pairs" in html_of(app)
+
+
+@pytest.mark.parametrize("measure", ["Change of accuracy", "Accuracy", "Margin", "Perplexity margin"])
+@pytest.mark.parametrize("lines", ["Five conditions", "Matched and mismatched, side by side"])
+def test_curves_of_every_measure(open_page, primed, here, measure, lines):
+    app = open_page("priming", primed, priming="Curves", measure=measure, lines=lines, of="binding", **here)
+    assert not app.exception and not app.error
+    assert len(app.get("plotly_chart")) == 1
+
+
+def test_curves_of_matched_and_mismatched_together_and_of_each_suite(open_page, primed, here):
+    for lines in ("Acceptable and unacceptable, matched or not", "Five conditions for each phenomenon"):
+        app = open_page("priming", primed, priming="Curves", lines=lines, **here)
+        assert not app.exception and not app.error
+        assert len(app.get("plotly_chart")) == 1
+
+
+@pytest.mark.parametrize("matrix", ["token_f1", "dependency_f1", "matrix_accuracy", "matrix_delta"])
+def test_every_heat_map_is_drawn(open_page, primed, here, matrix):
+    app = open_page("priming", primed, priming="Heat maps", matrix=matrix, **here)
+    assert not app.exception and not app.error
+    assert len(app.get("plotly_chart")) == 1
+
+
+def test_the_lab_judges_a_pair_after_every_sentence_of_the_context(open_page, tmp_path, here):
+    app = open_page("priming", tmp_path / "cache", suite="islands", draw="3", **here)
+    assert "token by token" not in "\n".join(str(one.value) for one in app.subheader)
+    app.button(key="lab:judge").click().run(timeout=120)
+    assert not app.exception and not app.error
+    assert [metric.label for metric in app.metric] == ["No context"]
+    alone = app.metric[0].value
+    app.button(key="lab:draw:matched_unacceptable").click().run(timeout=120)
+    app.text_input(key="lab:typed").set_value("<b>Nobody</b> sings").run(timeout=120)
+    assert not app.exception
+    assert [metric.label for metric in app.metric] == ["No context", "After it", "Change"]
+    assert app.metric[0].value == alone
+    kept = json.loads(app.query_params["context"])
+    assert len(kept) == 4 and kept[-1] == "<b>Nobody</b> sings"
+    assert all(one.startswith("#starter_pairs/islands/") for one in kept[:3])
+    assert "<b>Nobody" not in html_of(app)
+    app.button(key="lab:clear").click().run()
+    assert "context" not in app.query_params
+    assert "No context yet" in html_of(app)
+
+
+def test_a_link_brings_the_lab_back(open_page, tmp_path, here):
+    app = open_page("priming", tmp_path / "cache", suite="passive", draw="3", seed="4", **here)
+    app.button(key="lab:draw:matched_acceptable").click().run()
+    chosen = dict(app.query_params)
+    again = open_page("priming", tmp_path / "cache", **chosen)
+    assert dict(again.query_params) == chosen
+    assert chosen["seed"] == "4" and chosen["suite"] == "passive"
+
+
+def test_a_pair_of_ones_own_is_judged(open_page, tmp_path, here):
+    app = open_page("priming", tmp_path / "cache", pair="My own", good="They sing.", bad="They sings.", **here)
+    app.button(key="lab:judge").click().run(timeout=120)
+    assert not app.exception and not app.error
+    assert "lx-aligned" in html_of(app)
+
+
+def test_the_labs_margin_is_that_of_the_full_run(primed, tiny_gpt2, monkeypatch):
+    """A context drawn in the lab with a run's seed is the run's, and so is the margin after it."""
+    from explorer.experiments import priming
+    from explorer.resources import Resources
+    from explorer.runs.request import make_spec
+    from explorer.variants.contexts import read_context
+
+    resources = Resources(settings_module.read(cache=primed))
+    spec = make_spec(
+        resources, study="priming", model=str(tiny_gpt2), benchmark="starter_pairs", suites=("islands",),
+        settings={"per_group": 1, "lengths": (0, 200), "unrelated": "starter", "overlap": 0},
+    )  # fmt: skip
+    (item,) = priming.select(spec, resources)
+    rows = priming.do(spec, resources, [item], lambda done, total: None)
+    pools = priming.ground_of(spec, resources).pools
+    monkeypatch.setenv("EXPLORER_CACHE", str(primed))
+    for variant in rows["variants"]:
+        context = read_context(json.loads(variant["edit"]))
+        lines = priming_context.draw_lines(pools, item, context.condition, 0, len(context.ids), [])
+        assert [line.id for line in lines] == list(context.ids)
+        (stored,) = [
+            row["value"]
+            for row in rows["measures"]
+            if (row["condition"], row["length"], row["measure"]) == (context.condition, 200, "margin")
+        ]
+        points = priming_live.growth(item, [line.text for line in lines], str(tiny_gpt2), "natural")
+        assert len(points) == len(lines) + 1
+        assert points[-1].measure("margin") == pytest.approx(stored, abs=1e-3)
+        assert points[-1].tokens == context.checkpoints[-1].tokens
+
+
+# The context of the lab
+
+
+def pair(number: int, suite: str = "g") -> Instance:
+    return Instance(
+        f"t/{suite}/{number}", "t", "all", suite, "pair", "sentence",
+        options=(f"It is {number} {suite}.", f"It are {number} {suite}."), gold=0,
+    )  # fmt: skip
+
+
+POOLS = make_pools([pair(number, suite) for number in range(6) for suite in "gh"], ["Rain fell."])
+
+
+def test_a_packed_context_comes_back_and_what_is_not_here_is_counted():
+    drawn = priming_context.draw_lines(POOLS, pair(0), "matched_acceptable", 0, 3, [])
+    lines = [*drawn, Line("typed, not drawn"), Line("unrelated", "unrelated/000000")]
+    back, lost = priming_context.unpack(priming_context.pack(lines), POOLS)
+    assert [line.id for line in back] == [line.id for line in lines] and lost == 0
+    assert back[-1].text == "Rain fell."
+    assert priming_context.unpack('["#t/elsewhere/1#0", "typed"]', POOLS) == ([Line("typed")], 1)
+    assert priming_context.unpack("broken", POOLS) == ([], 1)
+
+
+def test_more_sentences_are_never_those_there_are_nor_the_pairs_own():
+    first = priming_context.draw_lines(POOLS, pair(0), "matched_acceptable", 0, 2, [])
+    more = priming_context.draw_lines(POOLS, pair(0), "matched_acceptable", 0, 9, first)
+    texts = [line.text for line in (*first, *more)]
+    assert len(texts) == len(set(texts)) == 5  # all of the suite but the pair's own
+    assert "It is 0 g." not in texts
+
+
+def test_a_sentence_is_matched_or_not_by_the_pair_before_it():
+    sides = priming_context.sides_of(POOLS)
+    line = Line("It are 1 h.", "t/h/1#1")
+    assert priming_context.kind_of(line, pair(0, "h"), sides) == "matched_unacceptable"
+    assert priming_context.kind_of(line, pair(0, "g"), sides) == "mismatched_unacceptable"
+    assert priming_context.kind_of(Line("Rain fell.", "unrelated/000000"), pair(0), sides) == "unrelated"
+    assert priming_context.kind_of(Line("Rain fell."), pair(0), sides) == "typed"
+
+
+def test_lines_are_put_in_order_and_removed_by_their_old_places():
+    lines = [Line("a"), Line("b"), Line("c")]
+    assert priming_context.rearranged(lines, [2, 0]) == [Line("c"), Line("a")]
+    assert priming_context.rearranged(lines, [0, 7]) == [Line("a")]
+
+
+def test_where_the_verdict_flips_is_said():
+    told = priming_lab.flips_in_words(["right", "right", "wrong", "wrong", "none"])
+    assert told == "Right without a context; counted in sentences, wrong from 2, no score from 4 on."
+    assert priming_lab.flips_in_words(["wrong", "wrong"]).startswith("Wrong without a context, and after every")
+
+
+@pytest.mark.parametrize(
+    ("p", "shown", "stars"), [(0.2, "= 0.20", ""), (0.004, "= 0.004", "**"), (1e-9, "< 0.0001", "***")]
+)
+def test_p_values_and_stars(p, shown, stars):
+    assert priming_statistics.p_value(p) == shown
+    assert priming_statistics.stars(p) == stars
