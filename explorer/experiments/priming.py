@@ -37,7 +37,7 @@ PRIMING = {
     "lengths": Setting(LENGTHS, "tokens of context before the target; 0 is always asked"),
     "unrelated": Setting("wikitext", "source of unrelated sentences", tuple(priming_ground.SOURCES)),
     "other_phenomenon": Setting(False, "mismatched sentences are of another phenomenon, not only of another suite"),
-    "chains": Setting(0, "fast preview: items of a suite share that many contexts; 0 = each has its own"),
+    "chains": Setting(0, "fast preview: items of a suite share that many contexts (2 or more); 0 = each has its own"),
     "edits": Setting((), "prefix perturbations of matched contexts", tuple(PREFIX_EDITS)),
     "edits_from": Setting("", "a run of this study whose most affected suites alone are looked at; empty = all"),
     "edit_halves": Setting(True, "choose the most affected suites on one half of the items and measure on the other"),
@@ -89,6 +89,11 @@ def do(spec: RunSpec, resources: Resources, instances: Sequence[Instance], progr
     """Rows of one part: contexts, and each item after none and after every length of each of them."""
     if not spec.settings["conditions"]:
         raise UsageError(f"The setting conditions is empty, expected some of {', '.join(CONDITIONS)}.")
+    if spec.settings["chains"] == 1:
+        raise UsageError(
+            "The setting chains is 1, expected 0 or at least 2: a context that a whole suite shares may hold none "
+            "of their sentences."
+        )
     policy, ground = policy_of(spec), ground_of(spec, resources)
     dtype = str(resources.model_record(spec.model, spec.dtype)["dtype"])
     baselines = {

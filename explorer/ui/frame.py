@@ -43,6 +43,7 @@ PAGES = (
     Page("pages/overview.py", "Overview", "Explore"),
     Page("pages/instance.py", "Instance", "Explore"),
     Page("pages/popularity.py", "Popularity", "Studies"),
+    Page("pages/priming.py", "Priming", "Studies"),
     Page("pages/runs.py", "Runs", "Workshop"),
     Page("pages/data.py", "Data and models", "Workshop"),
 )

@@ -193,6 +193,11 @@ def test_a_length_too_short_for_any_sentence_is_missing_with_the_reason(resource
     assert set(found["variants"]["reason"]) == {"no sentence within 5 tokens"}
 
 
+def test_one_context_for_a_whole_suite_is_refused(resources, make):
+    with pytest.raises(UsageError, match="expected 0 or at least 2"):
+        done(make(chains=1), resources)
+
+
 def test_no_condition_at_all_is_told(resources, make):
     with pytest.raises(UsageError, match="conditions is empty"):
         done(make(conditions=()), resources)
