@@ -1,0 +1,105 @@
+"""What the page on ontologies asks of the database."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from explorer.results.store import Store
+
+
+def runs(store: Store, benchmark: str) -> pd.DataFrame:
+    """Every ontology run on a benchmark, imports included: complete ones first, then larger, then newer ones."""
+    return store.frame(
+        """
+        SELECT run_id, model, status, created, done, total,
+            coalesce(json_extract_string(spec, '$.settings.imported') = 'true', FALSE) AS imported
+        FROM runs
+        WHERE study = 'ontology'
+            AND benchmark = ?
+        ORDER BY status = 'complete' DESC, done DESC, created DESC
+        """,
+        [benchmark],
+    )
+
+
+def buckets(store: Store, run_id: str, setting: str) -> pd.DataFrame:
+    """A row a popularity bucket: concepts, mean count, accuracy, nearness of wrong ids, share of repeated ids."""
+    return store.frame(
+        """
+        SELECT CAST(grp AS INTEGER) AS bucket,
+            max(n) FILTER (finding = 'bucket_accuracy') AS n,
+            max(CAST(json_extract(detail, '$.mean_count') AS DOUBLE)) AS mean_count,
+            max(value) FILTER (finding = 'bucket_accuracy') AS accuracy,
+            max(value) FILTER (finding = 'bucket_jaccard') AS jaccard,
+            max(value) FILTER (finding = 'bucket_levenshtein') AS levenshtein,
+            max(value) FILTER (finding = 'bucket_repeated_ratio') AS repeated
+        FROM findings
+        WHERE run_id = ?
+            AND setting = ?
+            AND finding IN ('bucket_accuracy', 'bucket_jaccard', 'bucket_levenshtein', 'bucket_repeated_ratio')
+        GROUP BY bucket
+        ORDER BY bucket
+        """,
+        [run_id, setting],
+    )
+
+
+def overall(store: Store, run_id: str) -> pd.DataFrame:
+    """What a run found over all its concepts; `setting` tells the authors' way of counting from the corrected one."""
+    return store.frame(
+        """
+        SELECT finding, grp, setting, condition, language, value, low, high, p, n, left_out, reason, detail
+        FROM findings
+        WHERE run_id = ?
+            AND finding NOT LIKE 'bucket_%'
+        ORDER BY finding, grp, setting
+        """,
+        [run_id],
+    )
+
+
+def invariance(store: Store, run_id: str) -> pd.DataFrame:
+    """A row a way to repeat the question and bucket: average invariance of parsed ids, and accuracy."""
+    return store.frame(
+        """
+        SELECT setting AS way, CAST(grp AS INTEGER) AS bucket, max(n) AS n,
+            max(value) FILTER (finding = 'bucket_invariance') AS invariance,
+            max(value) FILTER (finding = 'bucket_invariance_accuracy') AS accuracy
+        FROM findings
+        WHERE run_id = ?
+            AND finding IN ('bucket_invariance', 'bucket_invariance_accuracy')
+        GROUP BY way, bucket
+        ORDER BY way, bucket
+        """,
+        [run_id],
+    )
+
+
+def repeated_answers(store: Store, run_id: str, most: int = 50) -> pd.DataFrame:
+    """The most repeated raw answers and how often each was given."""
+    return store.frame(
+        """
+        SELECT text, verdict, count(*) AS times
+        FROM generations
+        WHERE run_id = ?
+            AND request = 0
+        GROUP BY text, verdict
+        ORDER BY times DESC, min(rowid)
+        LIMIT ?
+        """,
+        [run_id, most],
+    )
+
+
+def answers(store: Store, run_id: str, instance_id: str) -> pd.DataFrame:
+    """All answers of a run about one concept, in the order asked."""
+    return store.frame(
+        """
+        SELECT request, role, setting, language, temperature, part, text, verdict, reason
+        FROM generations
+        WHERE run_id = ?
+            AND instance_id = ?
+        ORDER BY request
+        """,
+        [run_id, instance_id],
+    )

@@ -1,0 +1,157 @@
+"""One concept: its popularity, its neighbors among the ids, what a run answered, and what the model answers now."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from explorer.experiments import ontology_gold
+from explorer.experiments.ontology import STUDY
+from explorer.experiments.ontology_asking import Asking, asking
+from explorer.experiments.ontology_ground import Ground, ground
+from explorer.ontologies.as_benchmark import concept_of
+from explorer.ontologies.buckets import fill
+from explorer.ontologies.complete import completeness
+from explorer.ontologies.errors import nearest
+from explorer.ontologies.invariance_requests import ask_again
+from explorer.ontologies.prompts import PROMPTS
+from explorer.records import Instance, RunSpec
+from explorer.results import queries_ontology
+from explorer.results.rows import instance_of, payload
+from explorer.scoring.generate import ModelGenerator
+from explorer.settings import Settings
+from explorer.ui import frame, links, resources, show
+from explorer.ui.frame import Chosen
+
+MOST = 200  # concepts in a list of matches
+
+
+def draw(run_id: str, chosen: Chosen) -> None:
+    """Everything about the concept that is looked for."""
+    instances = [one for one in resources.instances(chosen.benchmark).instances if one.kind == "concept"]
+    if not instances:
+        show.nothing_yet("No concepts here", "Choose an ontology, such as Gene Ontology, as benchmark in the sidebar.")
+        return
+    wanted = links.type_in("Label or ID", "concept", placeholder="kidney development").strip().lower()
+    found = [one for one in instances if wanted in one.context.lower() or wanted in one.options[0].lower()][:MOST]
+    if not found:
+        show.note("No label or ID holds this text.")
+        return
+    by_id = {one.id: one for one in found}
+    name = links.pick(
+        st.selectbox, "Concept", "instance", list(by_id),
+        format_func=lambda key: f"{by_id[key].context} ({by_id[key].options[0]})",
+    )  # fmt: skip
+    _about(by_id[name], _ground(chosen), run_id)
+    _live(by_id[name], chosen)
+
+
+def _about(instance: Instance, held: Ground, run_id: str) -> None:
+    concept = concept_of(instance)
+    buckets = [bucket.number for bucket in fill(held.ranges, [concept.web_count]) if bucket.rows]
+    show.numbers(
+        [
+            ("ID", concept.id, ""),
+            (
+                "Web count",
+                "unknown" if math.isnan(concept.web_count) else f"{concept.web_count:,.0f}",
+                "From its file.",
+            ),
+            ("Popularity bucket", f"{buckets[0]} of {len(held.ranges)}" if buckets else "–", "1 is the least popular."),
+        ]
+    )
+    if run_id:
+        stored = resources.ask(queries_ontology.answers, run_id, instance.id)
+        if len(stored):
+            st.subheader("What the stored run answered", anchor=False)
+            shown = {"text": "Answer", "verdict": "Kind", "setting": "Prompt or way", "language": "Language",
+                     "temperature": "Temperature"}  # fmt: skip
+            show.table(stored, "stored answers", columns=shown, download=False)
+    st.subheader("Nearest IDs", anchor=False)
+    rows = [
+        {"ID": other.id, "Label": other.label, "Edits": near.levenshtein, "Label overlap": near.jaccard}
+        for other, near in _nearest(instance, held)
+    ]
+    show.table(pd.DataFrame(rows), "nearest ids", download=False)
+
+
+def _live(instance: Instance, chosen: Chosen) -> None:
+    title = frame.model_title(chosen.model)
+    st.subheader("Ask now", anchor=False)
+    show.lead("The question in five languages, and at eleven temperatures; then how likely the right ID is.")
+    if not st.button(f"Ask {title}", icon=":material/bolt:", key="ontology:ask"):
+        return
+    with st.spinner(f"Asking {title}"):
+        answers, digits, measures = _asked(payload(instance), chosen.model, chosen.benchmark, resources.settings())
+    show.table(answers, "live answers", download=False)
+    if len(digits):
+        total = float(measures["gold_logprob"])
+        st.subheader(f"The right ID: {total:.2f} nats", anchor=False)
+        show.table(digits, "digits of the right id", download=False)
+
+
+@st.cache_data(max_entries=64, show_spinner=False)
+def _asked(
+    text: str, model: str, benchmark: str, settings: Settings
+) -> tuple[pd.DataFrame, pd.DataFrame, dict[str, Any]]:
+    """Live answers, the right id's tokens, and its measures, by the code of full runs."""
+    instance = instance_of(text)
+    spec = _spec(model, benchmark)
+    shared = resources.resources()
+    with resources.model_lock():
+        put = asking(spec, shared)
+        chat = dataclasses.replace(put, prompt=PROMPTS["chat"])
+        rows = _answers(spec, put, instance, "PI-2") + _answers(spec, chat, instance, "PI-3")
+        one = ontology_gold.candidates(put, put.requests(instance)[0], instance, 9, (), seed=0)
+        tables = ontology_gold.know(spec, shared, put, [one], lambda done, total: None)
+        resources.loaded_model()["name"] = model
+    gold = tables.get("scores", [])[:1]
+    digits = pd.DataFrame(
+        [
+            {"Token": token, "log P (nats)": value, "Probability": math.exp(value)}
+            for row in gold
+            for token, value in zip(row["token_texts"], row["token_logprobs"])
+        ]
+    )
+    return pd.DataFrame(rows), digits, {row["measure"]: row["value"] for row in tables["measures"]}
+
+
+def _answers(spec: RunSpec, put: Asking, instance: Instance, way: str) -> list[dict[str, Any]]:
+    held = put.ground
+    requests = ask_again(instance, put.prompt, held.prefix, held.title, way)
+    generator = resources.resources().generator(spec.model)
+    options: dict[str, Any] = {}
+    if isinstance(generator, ModelGenerator):
+        options["until"] = completeness(held.rule, put.prompt.ends_with_prefix)
+    found = generator.generate(requests, max_new_tokens=put.new_tokens, **options)
+    rows = []
+    for one in found:
+        outcome = put.parse(one.text)
+        rows.append(
+            {
+                "Prompt": put.prompt.name,
+                "Language": one.request.factors["language"],
+                "Temperature": one.request.factors["temperature"],
+                "Answer": one.text or one.reason,
+                "Gives": outcome.id or outcome.kind,
+                "Its label": held.labels.get(outcome.id, ""),
+                "Right": outcome.id == instance.options[0],
+            }
+        )
+    return rows
+
+
+def _ground(chosen: Chosen) -> Ground:
+    return ground(_spec("", chosen.benchmark), resources.resources())
+
+
+def _nearest(instance: Instance, held: Ground) -> list[Any]:
+    return nearest(concept_of(instance), list(held.concepts.values()))
+
+
+def _spec(model: str, benchmark: str) -> RunSpec:
+    return RunSpec("ontology", STUDY.version, model, benchmark, settings=STUDY.resolve({}))

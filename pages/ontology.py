@@ -1,0 +1,30 @@
+"""Does the model know the ID of a concept?"""
+
+import streamlit as st
+
+from explorer.ui import frame, links, ontology_inspector, ontology_results, show, study_start
+
+VIEWS = ["Results", "Concept inspector"]
+
+chosen = frame.open_page(
+    "Ontologies",
+    "Asked for the ID of a concept by its label, what does the model answer, and how near is it to knowing?",
+)
+
+with show.problems():
+    view = links.pick(
+        st.segmented_control, "View", "view", VIEWS, default=VIEWS[0], required=True, label_visibility="collapsed"
+    )
+    run_id = ontology_results.pick(chosen)
+    if view == VIEWS[1]:
+        ontology_inspector.draw(run_id, chosen)
+    elif run_id:
+        ontology_results.draw(run_id, chosen)
+    else:
+        study_start.offer(
+            "ontology",
+            chosen,
+            "No ontology run yet",
+            "A run asks for the ID of each concept, compares the answers with the right ones, and groups concepts by "
+            "how popular they are. Predictions made elsewhere can be imported: python -m explorer import-predictions.",
+        )
