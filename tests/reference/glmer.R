@@ -12,7 +12,10 @@ fits <- list(
   list(table = "near_zero", formula = "correct ~ x * z + (1 | suite)", nagq = 1),
   list(table = "near_zero", formula = "correct ~ x * z + (1 | suite)", nagq = 9),
   list(table = "ceiling", formula = "correct ~ log_length * acceptable + (1 | suite)", nagq = 1),
-  list(table = "ceiling", formula = "correct ~ log_length * acceptable + (1 | suite)", nagq = 9)
+  list(table = "ceiling", formula = "correct ~ log_length * acceptable + (1 | suite)", nagq = 9),
+  list(table = "blimp_priming", formula = "correct ~ log_length * match * acceptable + (1 | suite)", nagq = 1),
+  list(table = "blimp_priming", formula = "correct ~ log_length * match * acceptable + (1 | suite)", nagq = 9),
+  list(table = "blimp_priming", formula = "correct ~ log_length * match * acceptable + (1 | suite) + (1 | item)", nagq = 1)
 )
 
 fit_one <- function(spec) {

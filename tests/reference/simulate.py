@@ -1,4 +1,4 @@
-"""The simulated tables on which the mixed logistic regression is checked against lme4's glmer.
+"""The tables on which the mixed logistic regression is checked against lme4's glmer: three simulated, one real.
 
 `python tests/reference/simulate.py FOLDER` writes each as FOLDER/<name>.csv for `glmer.R`; the tests make the same
 tables in memory and compare the SHA-256 of their CSV text with the one stored beside R's numbers.
@@ -67,6 +67,21 @@ def ceiling() -> Table:
     }
 
 
+def blimp_priming() -> Table:
+    """What a priming run stored: 72 BLiMP pairs of 12 paradigms (numbers only) before matched and mismatched contexts
+    of 100 to 400 tokens, judged by a GPT-2 of two layers with random weights; from `blimp_priming.csv`."""
+    header, *lines = Path(__file__).with_name("blimp_priming.csv").read_text(encoding="utf-8").splitlines()
+    columns = dict(zip(header.split(","), zip(*(line.split(",") for line in lines))))
+    return {
+        "correct": np.array(columns["correct"], dtype=int),
+        "log_length": np.array(columns["log_length"], dtype=float),
+        "match": np.array(columns["match"], dtype=int),
+        "acceptable": np.array(columns["acceptable"], dtype=int),
+        "suite": names("suite", np.array(columns["suite"], dtype=int)),
+        "item": names("item", np.array(columns["item"], dtype=int)),
+    }
+
+
 def draw(rng: np.random.Generator, eta: np.ndarray) -> np.ndarray:
     """Zeros and ones with the given log odds."""
     return (rng.random(eta.size) < 1 / (1 + np.exp(-eta))).astype(int)
@@ -77,7 +92,7 @@ def names(prefix: str, numbers: np.ndarray) -> np.ndarray:
     return np.array([f"{prefix}_{number:03d}" for number in numbers])
 
 
-TABLES = {"priming": priming, "near_zero": near_zero, "ceiling": ceiling}
+TABLES = {"priming": priming, "near_zero": near_zero, "ceiling": ceiling, "blimp_priming": blimp_priming}
 
 
 def csv_text(table: Table) -> str:
