@@ -1,6 +1,5 @@
 """Which n-grams of an instance does the corpus hold, and are popular instances answered better?"""
 
-
 from explorer.ui import frame, popularity_models, popularity_run, show, study_start
 
 chosen = frame.open_page(

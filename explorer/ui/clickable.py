@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import streamlit as st
 
 NAME = "lexiscope_clickable"
@@ -13,9 +15,12 @@ export default function ({ data, parentElement, setTriggerValue }) {
     root.className = "lx-clickable";
     parentElement.appendChild(root);
   }
-  if (root.dataset.shown !== data.html) {
+  if (root.lxShown !== data.html) {
+    const focused = root.contains(document.activeElement) ? document.activeElement.dataset.pick : null;
     root.innerHTML = data.html;
-    root.dataset.shown = data.html;
+    root.lxShown = data.html;
+    // The keyboard goes on where it was.
+    if (focused) root.querySelector(`[data-pick="${CSS.escape(focused)}"]`)?.focus();
   }
   root.onclick = (event) => {
     const word = event.target.closest("[data-pick]");
@@ -25,12 +30,13 @@ export default function ({ data, parentElement, setTriggerValue }) {
 """
 
 
-def clickable(html: str, key: str) -> str | None:
-    """Shows the HTML, in which all foreign text is escaped; gives the `data-pick` of what was just clicked, or none."""
+def clickable(html: str, key: str, on_pick: Callable[[str], None]) -> None:
+    """Shows the HTML, in which all foreign text is escaped; a click calls `on_pick` with the word's `data-pick`."""
+
+    def picked() -> None:
+        value = st.session_state[key].get("picked")
+        if value:
+            on_pick(str(value))
+
     component = st.components.v2.component(NAME, js=JS, isolate_styles=False)
-    answer = component(key=key, data={"html": html}, on_picked_change=_nothing)
-    return str(answer.picked) if answer.picked else None
-
-
-def _nothing() -> None:
-    """A trigger needs a callback to be reported."""
+    component(key=key, data={"html": html}, on_picked_change=picked)

@@ -43,7 +43,9 @@ PAGES = (
     Page("pages/overview.py", "Overview", "Explore"),
     Page("pages/instance.py", "Instance", "Explore"),
     Page("pages/popularity.py", "Popularity", "Studies"),
+    Page("pages/perturbation.py", "Perturbation", "Studies"),
     Page("pages/priming.py", "Priming", "Studies"),
+    Page("pages/ontology.py", "Ontologies", "Studies"),
     Page("pages/runs.py", "Runs", "Workshop"),
     Page("pages/data.py", "Data and models", "Workshop"),
 )

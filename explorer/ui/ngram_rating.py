@@ -61,12 +61,13 @@ class Rated:
 
 
 def sources(benchmark: str, model: str) -> dict[str, Source]:
-    """The decile edges of this benchmark's runs by their run's id, those of the model's own runs first.
+    """The decile edges of this benchmark's runs (of all, for "") by their run's id, those of the model's own first.
 
     Runs with the same index and the same edges stand once.
     """
     runs = resources.ask(queries_popularity.runs)
-    runs = runs[runs["benchmark"] == benchmark]
+    if benchmark:
+        runs = runs[runs["benchmark"] == benchmark]
     runs = runs.assign(own=runs["model"] == model).sort_values("own", ascending=False, kind="stable")
     found: dict[str, Source] = {}
     for _, run in runs.iterrows():

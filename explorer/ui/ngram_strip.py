@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import html
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -109,11 +109,17 @@ def _option(instance: Instance, number: int, rated: Rated, others: Sequence[Rate
     st.html(f'<p class="lx-option"><b>{html.escape(name)}</b><span class="lx-quiet">{html.escape(remark)}</span></p>')
     picked = st.session_state.get(f"ngram:{instance.id}")
     place = picked[1] if picked and picked[0] == number else None
-    answer = clickable(strip_html(rated, number, place), key=f"strip:{instance.id}:{number}")
-    if answer is not None:
-        option, place = (int(part) for part in answer.split(":"))
-        st.session_state[f"ngram:{instance.id}"] = (option, place)
-        st.rerun(scope="fragment")
+    clickable(strip_html(rated, number, place), f"strip:{instance.id}:{number}", _picker(f"ngram:{instance.id}"))
+
+
+def _picker(name: str) -> Callable[[str], None]:
+    """Keeps under this name which token of which text was clicked."""
+
+    def pick(value: str) -> None:
+        number, _, place = value.partition(":")
+        st.session_state[name] = (int(number), int(place))
+
+    return pick
 
 
 def _difference(rated: Sequence[Rated], gold: int) -> float:
@@ -235,10 +241,7 @@ def _own_text(instance: Instance, text: str, source: Source) -> None:
     )
     name = f"ngram:own:{instance.id}:picked"
     picked = st.session_state.get(name)
-    answer = clickable(strip_html(after, 0, picked[1] if picked else None), key=f"strip:own:{instance.id}")
-    if answer is not None:
-        st.session_state[name] = (0, int(answer.split(":")[1]))
-        st.rerun(scope="fragment")
+    clickable(strip_html(after, 0, picked[1] if picked else None), f"strip:own:{instance.id}", _picker(name))
     _picked([after], source, name)
 
 

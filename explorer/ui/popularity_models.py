@@ -8,12 +8,13 @@ import pandas as pd
 import streamlit as st
 
 from explorer.experiments.popularity_groups import kind_of
-from explorer.figures.popularity_halves import popularity_halves
+from explorer.figures.popularity_dumbbells import dumbbells
 from explorer.popularity import indexes
 from explorer.popularity.tasks import TASKS
 from explorer.results import queries_popularity
 from explorer.ui import frame, here, resources, show
 
+ENDS = {"low": "low half", "high": "high half"}
 FIELDS = {"functional": "Functional", "formal": "Formal", "": "Other"}
 
 
@@ -27,7 +28,8 @@ def draw() -> None:
         "Accuracy on the instances below and above the median popularity. Choices are split by how much more popular "
         "the right option is, passages by their own popularity. A thick line: Fisher's exact p below 0.05."
     )
-    show.chart(popularity_halves(halves), key="halves", alt="Accuracy of the low and the high half of each task")
+    figure = dumbbells(halves, ENDS, "Accuracy: open circle low half, filled circle high half")
+    show.chart(figure, key="halves", alt="Accuracy of the low and the high half of each task")
     strange = list(dict.fromkeys(halves.loc[~halves["pretraining"], "model"]))
     if strange:
         show.note(f"Counted in an index that is not known to hold the model's pre-training data: {', '.join(strange)}.")

@@ -77,7 +77,7 @@ def test_the_draw_is_that_of_a_full_run(tools):
             [[("trophy", False), ("bag", True), ("trophy", False)], [("trophy", False), ("bag", True), ("bag", True)]],
         ),
         (
-            Instance("l/g/1", "l", "test", "g", "cloze", "cloze", context="They saw an actor", options=("doctor",), gold=0),
+            Instance("l/g/1", "l", "test", "g", "cloze", "cloze", context="They saw an actor", options=("doctor",)),
             {"actor.n": "player", "doctor.n": "physician"},
             [[("player", True), ("physician", True)]],
         ),

@@ -1,8 +1,9 @@
-"""Accuracy on unpopular and popular instances, task by task: Figures 1 and A of the lexical-popularity paper."""
+"""Two accuracies a task and model, joined by a line: unpopular and popular instances (Figures 1 and A of the
+lexical-popularity paper), or original and perturbed ones."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -14,11 +15,11 @@ ROW = 21  # pixels of a model's line
 CERTAIN = 0.05
 
 
-def popularity_halves(halves: pd.DataFrame) -> go.Figure:
-    """A line a model and task from the accuracy of its low half (open) to that of its high half (filled).
+def dumbbells(halves: pd.DataFrame, ends: Mapping[str, str], title: str) -> go.Figure:
+    """A line a model and task from one accuracy (open circle) to another (filled); thick where p is below 0.05.
 
-    `halves` has the columns task, field, model, low_value, low_n, high_value, high_n (shares and counts), p; rows come
-    in the order in which tasks and models are to be shown. A line is thick where p is below 0.05.
+    `ends` names the two, by the beginning of their columns: `low` stands for low_value, low_low, low_high (share and
+    interval) and low_n. Beside these there are task, field, model and p; rows come in the order to be shown.
     """
     models = list(dict.fromkeys(halves["model"]))
     places, labels = _places(halves, len(models))
@@ -29,12 +30,11 @@ def popularity_halves(halves: pd.DataFrame) -> go.Figure:
         color = theme.PALETTE[number % len(theme.PALETTE)]
         for certain in (False, True):
             kept = (rows["p"] < CERTAIN) == certain
-            traces.append(_lines(rows[kept], [y for y, keep in zip(heights, kept) if keep], color, 5 if certain else 2))
-        traces += [_dots(rows, heights, half, color, model, legend=half == "high") for half in ("low", "high")]
+            own = [y for y, keep in zip(heights, kept) if keep]
+            traces.append(_lines(rows[kept], own, ends, color, 5 if certain else 2))
+        traces += [_dots(rows, heights, ends, end, color, model) for end in ends]
     figure = theme.figure(*traces, height=90 + ROW * (int(-min(places.values(), default=0)) + len(models) + 1))
-    figure.update_xaxes(
-        tickformat=".0%", title_text="Accuracy: open circle low half, filled circle high half", range=_range(halves)
-    )
+    figure.update_xaxes(tickformat=".0%", title_text=title, range=_range(halves, ends))
     figure.update_yaxes(
         tickmode="array",
         tickvals=[place for place, _ in labels],
@@ -63,19 +63,20 @@ def _places(halves: pd.DataFrame, models: int) -> tuple[dict[tuple[str, str], fl
     return places, labels
 
 
-def _range(halves: pd.DataFrame) -> list[float]:
+def _range(halves: pd.DataFrame, ends: Mapping[str, str]) -> list[float]:
     """An axis that holds all dots, and at least 40 points of accuracy: small differences look small."""
-    values = halves[["low_value", "high_value"]].to_numpy(dtype=float)
+    values = halves[[f"{end}_value" for end in ends]].to_numpy(dtype=float)
     low, high = (np.nanmin(values), np.nanmax(values)) if np.isfinite(values).any() else (0.5, 1.0)
     middle, reach = (low + high) / 2, max((high - low) / 2 + 0.03, 0.2)
     high = min(1.02, middle + reach)
     return [float(max(-0.02, high - 2 * reach)), float(high)]
 
 
-def _lines(rows: pd.DataFrame, heights: Sequence[float], color: str, width: int) -> go.Scatter:
+def _lines(rows: pd.DataFrame, heights: Sequence[float], ends: Mapping[str, str], color: str, width: int) -> go.Scatter:
+    first, second = (rows[f"{end}_value"] for end in ends)
     x: list[float | None] = []
     y: list[float | None] = []
-    for low, high, height in zip(rows["low_value"], rows["high_value"], heights):
+    for low, high, height in zip(first, second, heights):
         x += [low, high, None]
         y += [height, height, None]
     return go.Scatter(
@@ -84,34 +85,29 @@ def _lines(rows: pd.DataFrame, heights: Sequence[float], color: str, width: int)
 
 
 def _dots(
-    rows: pd.DataFrame, heights: Sequence[float], half: str, color: str, model: str, *, legend: bool
+    rows: pd.DataFrame, heights: Sequence[float], ends: Mapping[str, str], end: str, color: str, model: str
 ) -> go.Scatter:
-    shown = pd.DataFrame(
-        {
-            "task": [theme.escape(str(task)) for task in rows["task"]],
-            "low": rows[f"{half}_low"],
-            "high": rows[f"{half}_high"],
-            "n": rows[f"{half}_n"],
-            "p": rows["p"],
-        }
+    is_first = end == next(iter(ends))
+    shown = rows[[f"{end}_low", f"{end}_high", f"{end}_n", "p"]].assign(
+        task=[theme.escape(str(task)) for task in rows["task"]]
     )
     return go.Scatter(
-        x=rows[f"{half}_value"],
+        x=rows[f"{end}_value"],
         y=list(heights),
         mode="markers",
         name=theme.escape(model),
         legendgroup=model,
-        showlegend=legend,
+        showlegend=not is_first,
         marker={
             "size": 10,
-            "symbol": "circle-open" if half == "low" else "circle",
+            "symbol": "circle-open" if is_first else "circle",
             "color": color,
             "line": {"width": 2, "color": color},
         },
         customdata=shown.to_numpy(),
         hovertemplate=(
-            f"<b>%{{customdata[0]}}</b>, {half} half<br>%{{x:.1%}} (%{{customdata[1]:.1%}} to %{{customdata[2]:.1%}})"
-            "<br>%{customdata[3]:,} instances, p of the difference %{customdata[4]:.3g}"
+            f"<b>%{{customdata[4]}}</b>, {ends[end]}<br>%{{x:.1%}} (%{{customdata[0]:.1%}} to %{{customdata[1]:.1%}})"
+            "<br>%{customdata[2]:,} instances, p of the difference %{customdata[3]:.3g}"
             f"<extra>{theme.escape(model)}</extra>"
         ),
     )

@@ -1,0 +1,227 @@
+"""What the page on perturbation asks of the database."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pandas as pd
+
+from explorer.results.store import Store
+
+# What became of an instance → the condition on its outcomes before and after.
+FATES: Mapping[str, str] = {
+    "lost (right, then wrong)": "correct_before = 1 AND correct_after < 1",
+    "gained (wrong, then right)": "correct_before < 1 AND correct_after = 1",
+    "right both times": "correct_before = 1 AND correct_after = 1",
+    "wrong both times": "correct_before < 1 AND correct_after < 1",
+    "rejected": "NOT accepted",
+    "nothing to swap": "accepted AND swaps = 0",
+}
+
+
+def runs(store: Store) -> pd.DataFrame:
+    """Every complete perturbation run with its settings (JSON)."""
+    return store.frame(
+        """
+        SELECT run_id, model, benchmark, status, created, done, seed, json_extract(spec, '$.settings') AS settings
+        FROM runs
+        WHERE study = 'perturbation'
+            AND status = 'complete'
+        ORDER BY done DESC, created DESC
+        """
+    )
+
+
+def changes(store: Store) -> pd.DataFrame:
+    """A row a run, group and setting: accuracies and perplexities before and after, McNemar's p, the popularity of
+    flips, the shares accepted and judged the same."""
+    wanted = {
+        "all_value": ("accuracy_original_all", "value"), "all_n": ("accuracy_original_all", "n"),
+        "before": ("accuracy_original", "value"), "before_low": ("accuracy_original", "low"),
+        "before_high": ("accuracy_original", "high"), "after": ("accuracy_perturbed", "value"),
+        "after_low": ("accuracy_perturbed", "low"), "after_high": ("accuracy_perturbed", "high"),
+        "change": ("change", "value"), "p": ("change", "p"), "n": ("change", "n"),
+        "left_out": ("change", "left_out"), "change_detail": ("change", "detail"),
+        "perplexity_before": ("perplexity_original", "value"), "perplexity_after": ("perplexity_perturbed", "value"),
+        "perplexity_change": ("perplexity_change", "value"), "flips_p": ("ips_of_lost", "p"),
+        "flips_n": ("ips_of_lost", "n"), "flips_detail": ("ips_of_lost", "detail"),
+        "flips_reason": ("ips_of_lost", "reason"), "accepted": ("accepted", "value"),
+        "accepted_detail": ("accepted", "detail"), "same": ("judged_same", "value"), "same_low": ("judged_same", "low"),
+        "same_high": ("judged_same", "high"), "same_n": ("judged_same", "n"),
+        "same_unparsed": ("judged_same", "left_out"),
+    }  # fmt: skip
+    picked = ",\n".join(
+        f"max(found.{column}) FILTER (found.finding = '{finding}') AS {name}"
+        for name, (finding, column) in wanted.items()
+    )
+    return store.frame(
+        f"""
+        SELECT runs.run_id, runs.model, runs.benchmark, runs.done, runs.created, found.grp, found.setting, {picked}
+        FROM findings AS found
+        JOIN runs USING (run_id)
+        WHERE runs.study = 'perturbation'
+            AND runs.status = 'complete'
+            AND found.setting IS NOT NULL
+        GROUP BY ALL
+        HAVING n IS NOT NULL
+        ORDER BY runs.done DESC, runs.created DESC
+        """
+    )
+
+
+def popularity(store: Store, run_id: str, setting: str, width: float = 0.25) -> pd.DataFrame:
+    """How many right options' texts have which IPS, original and perturbed, in bins of `width`."""
+    return store.frame(
+        """
+        SELECT measures.condition AS series, floor(measures.value / ?) * ? AS bin, count(*) AS n
+        FROM measures
+        JOIN instances
+            ON instances.run_id = measures.run_id
+            AND instances.instance_id = measures.instance_id
+        WHERE measures.run_id = ?
+            AND measures.measure = 'ips'
+            AND measures.option = coalesce(instances.gold, 0)
+            AND (measures.condition = 'original' OR measures.setting = ?)
+            AND measures.value IS NOT NULL
+            AND NOT isnan(measures.value)
+        GROUP BY ALL
+        ORDER BY series, bin
+        """,
+        [width, width, run_id, setting],
+    )
+
+
+def frequencies(store: Store, run_id: str, setting: str, width: float = 0.25) -> pd.DataFrame:
+    """How many swapped words and substitutes occur how often, in bins of log10(1 + count) of `width`."""
+    return store.frame(
+        """
+        SELECT CASE part WHEN 0 THEN 'original' ELSE 'synonym' END AS series,
+            floor(log10(1 + "count") / ?) * ? AS bin, count(*) AS n
+        FROM counts
+        WHERE run_id = ?
+            AND condition = 'swap'
+            AND setting = ?
+            AND "count" IS NOT NULL
+            AND NOT isnan("count")
+        GROUP BY ALL
+        ORDER BY series, bin
+        """,
+        [width, width, run_id, setting],
+    )
+
+
+def similarities(store: Store, run_id: str, setting: str, width: float = 0.025) -> pd.DataFrame:
+    """How many changed texts are how like their originals, by field (formal, functional), in bins of `width`."""
+    return store.frame(
+        """
+        SELECT measures.measure, coalesce(nullif(instances.field, ''), 'other') AS series,
+            floor(least(measures.value, 0.9999) / ?) * ? AS bin, count(*) AS n
+        FROM measures
+        JOIN instances
+            ON instances.run_id = measures.run_id
+            AND instances.instance_id = measures.instance_id
+        WHERE measures.run_id = ?
+            AND measures.setting = ?
+            AND measures.measure IN ('bertscore', 'rouge_l')
+            AND measures.value IS NOT NULL
+            AND NOT isnan(measures.value)
+        GROUP BY ALL
+        ORDER BY measures.measure, series, bin
+        """,
+        [width, width, run_id, setting],
+    )
+
+
+def pairs(store: Store, run_id: str, setting: str, fate: str, limit: int = 200) -> pd.DataFrame:
+    """Instances with their perturbed versions (payloads and edit as JSON) whose outcomes are of this kind (FATES)."""
+    return store.frame(
+        f"""
+        WITH {_OUTCOMES}
+        SELECT instance_id, grp, payload, variant, edit, accepted, reason, swaps, correct_before, correct_after,
+            margin_before, margin_after, ips_before, ips_after
+        FROM outcomes
+        WHERE {FATES[fate]}
+        ORDER BY hash(instance_id)
+        LIMIT ?
+        """,
+        [setting, run_id, setting, limit],
+    )
+
+
+def fates(store: Store, run_id: str, setting: str) -> pd.DataFrame:
+    """How many instances are of which fate, in the order of FATES."""
+    counted = ", ".join(f"count(*) FILTER ({condition}) AS '{fate}'" for fate, condition in FATES.items())
+    found = store.frame(f"WITH {_OUTCOMES} SELECT {counted} FROM outcomes", [setting, run_id, setting])
+    return pd.DataFrame({"fate": list(FATES), "n": [int(found[fate].iloc[0]) for fate in FATES]})
+
+
+def judged(store: Store, run_id: str) -> pd.DataFrame:
+    """What the run's judge answered: instance, setting, raw answer, what it was taken for."""
+    return store.frame(
+        """
+        SELECT instance_id, setting, text AS answer, verdict
+        FROM generations
+        WHERE run_id = ?
+            AND role = 'judge'
+        """,
+        [run_id],
+    )
+
+
+def changed_pairs(store: Store, run_id: str, setting: str, limit: int) -> pd.DataFrame:
+    """Changed instances with both payloads: those judged in the run first, then in an order by chance that stays."""
+    return store.frame(
+        """
+        SELECT instances.instance_id, instances.grp, instances.payload, variants.payload AS variant, variants.edit
+        FROM instances
+        JOIN variants
+            ON variants.run_id = instances.run_id
+            AND variants.instance_id = instances.instance_id
+            AND variants.setting = ?
+        LEFT JOIN generations
+            ON generations.run_id = instances.run_id
+            AND generations.instance_id = instances.instance_id
+            AND generations.setting = variants.setting
+            AND generations.role = 'judge'
+        WHERE instances.run_id = ?
+            AND variants.accepted
+            AND json_array_length(variants.edit, '$.swaps') > 0
+            AND instances.gold IS NOT NULL
+        ORDER BY generations.instance_id IS NULL, hash(instances.instance_id)
+        LIMIT ?
+        """,
+        [setting, run_id, limit],
+    )
+
+
+_OUTCOMES = """
+    outcomes AS (
+        SELECT instances.instance_id, instances.grp, instances.payload,
+            any_value(variants.payload) AS variant, any_value(variants.edit) AS edit,
+            any_value(variants.accepted) AS accepted, any_value(variants.reason) AS reason,
+            max(measures.value) FILTER (measure = 'correct' AND measures.setting IS NULL) AS correct_before,
+            max(measures.value) FILTER (measure = 'correct' AND measures.setting IS NOT NULL) AS correct_after,
+            max(measures.value) FILTER (measure IN ('margin', 'logprob') AND measures.setting IS NULL) AS margin_before,
+            max(measures.value) FILTER (measure IN ('margin', 'logprob') AND measures.setting IS NOT NULL)
+                AS margin_after,
+            max(measures.value) FILTER (measure = 'ips' AND measures.setting IS NULL AND of_gold) AS ips_before,
+            max(measures.value) FILTER (measure = 'ips' AND measures.setting IS NOT NULL AND of_gold) AS ips_after,
+            max(measures.value) FILTER (measure = 'swaps') AS swaps
+        FROM instances
+        JOIN variants
+            ON variants.run_id = instances.run_id
+            AND variants.instance_id = instances.instance_id
+            AND variants.setting = ?
+        LEFT JOIN (
+            SELECT measures.*, measures.option = coalesce(own.gold, 0) AS of_gold
+            FROM measures
+            JOIN instances AS own USING (run_id, instance_id)
+            WHERE measures.part IS NULL
+        ) AS measures
+            ON measures.run_id = instances.run_id
+            AND measures.instance_id = instances.instance_id
+        WHERE instances.run_id = ?
+            AND (measures.setting IS NULL OR measures.setting = ?)
+        GROUP BY ALL
+    )
+"""

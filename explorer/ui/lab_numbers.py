@@ -1,0 +1,148 @@
+"""What a swap moves: log-probability, margin, verdict, popularity, and how alike the texts are."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import streamlit as st
+
+from explorer import prompts
+from explorer.records import Instance
+from explorer.ui import answer, frame, lab_tools, live, ngram_rating, show, strips
+from explorer.ui import asked as answers
+from explorer.ui.answer import Answer
+from explorer.ui.ngram_rating import Source
+
+MOST_OPTIONS = 3  # whose log-probabilities stand beside the margin
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A number before and after (nan where there is no such thing), its decimals, and what it means."""
+
+    label: str
+    before: float
+    after: float
+    digits: int
+    meaning: str
+    signed: bool = True
+
+
+def draw(instance: Instance, changed: Instance, model: str, scoring: Mapping[str, Any], source: Source | None) -> None:
+    """The changed instance's numbers with their change against the original's."""
+    if not _may_score(model):
+        scores = None
+    else:
+        scores = (answer.now(instance, model, scoring), answer.now(changed, model, scoring))
+        _verdicts(instance, changed, *scores)
+    cells = _log_probabilities(instance, *scores) if scores else []
+    cells += _popularity(instance, changed, source) if source else []
+    cells += _likeness(instance, changed) if changed is not instance else []
+    if cells:
+        _metrics(cells)
+    if scores and changed is not instance:
+        drawer = st.expander("Token by token", key="lab:tokens", on_change="rerun")
+        if drawer.open:
+            with drawer:
+                _tokens(instance, *scores)
+
+
+def _may_score(model: str) -> bool:
+    """Whether the model is loaded, or the visitor wants it to be."""
+    if live.is_loaded(model) or st.session_state.get("lab:scored") == model:
+        return True
+    title = frame.model_title(model)
+    st.button(
+        f"Score with {show.plain(title)}", type="primary", icon=":material/bolt:", key="lab:score",
+        on_click=st.session_state.__setitem__, args=("lab:scored", model),
+    )  # fmt: skip
+    show.note(f"Loading {title} takes some seconds once; after that every swap is scored as you click.")
+    return False
+
+
+def _verdicts(instance: Instance, changed: Instance, before: Answer, after: Answer) -> None:
+    if instance.kind == "text":
+        return
+    shown = [("Now" if changed is not instance else "", after)]
+    shown += [("Before", before)] if changed is not instance else []
+    for when, found in shown:
+        correct = found.measure("correct")
+        kind = answers.verdict_of(correct)
+        sentence = answers.verdict_sentence(
+            instance, found.asked, correct, found.measure("margin"), found.remark("correct")
+        )
+        word = answers.VERDICT_WORDS.get(instance.format, {}).get(kind, "")
+        st.html(strips.verdict(kind, f"{when}: {sentence}" if when else sentence, word))
+
+
+def _log_probabilities(instance: Instance, before: Answer, after: Answer) -> list[Cell]:
+    pairs = list(zip(answers.options_of(before.asked), answers.options_of(after.asked)))
+    cells: list[Cell] = []
+    if not math.isnan(before.measure("margin")):
+        meaning = "log P of the right option less that of the best other, in nats"
+        cells.append(Cell("Margin", before.measure("margin"), after.measure("margin"), 2, meaning))
+    if instance.kind == "regions":
+        for condition in instance.conditions:
+            sums = [
+                math.fsum(one.logprob for one in found.asked if one.condition == condition.name)
+                for found in (before, after)
+            ]
+            cells.append(Cell(condition.name, sums[0], sums[1], 1, "log P of the whole sentence, in nats"))
+        return cells[:MOST_OPTIONS]
+    if len(pairs) <= MOST_OPTIONS:
+        cells += [
+            Cell(f"log P, {_small(instance, one.option)}", one.logprob, other.logprob, 2, "in nats")
+            for one, other in pairs
+        ]
+    return cells
+
+
+def _popularity(instance: Instance, changed: Instance, source: Source) -> list[Cell]:
+    old, new = prompts.option_texts(instance), prompts.option_texts(changed)
+    rated = ngram_rating.rate([*old, *new], source)
+    before, after = rated[: len(old)], rated[len(old) :]
+    gold = instance.gold or 0
+    what = f"of the right option's text, between 1 and 10: {source.title}"
+    return [Cell("IPS", before[gold].ips.value, after[gold].ips.value, 2, what, False)]
+
+
+def _small(instance: Instance, option: int) -> str:
+    return answers.option_name(instance, option).lower()
+
+
+def _likeness(instance: Instance, changed: Instance) -> list[Cell]:
+    gold = instance.gold or 0
+    before, after = (prompts.option_texts(one)[gold] for one in (instance, changed))
+    meaning, words, encoder = lab_tools.similarities(before, after)
+    return [
+        Cell("BERTScore", math.nan, meaning.value, 3, f"F1 against the original, {encoder}. {meaning.reason}", False),
+        Cell("ROUGE-L", math.nan, words.value, 3, "F1 of the longest common sequence of words, stemmed", False),
+    ]
+
+
+def _metrics(cells: Sequence[Cell]) -> None:
+    for column, cell in zip(st.columns(len(cells)), cells):
+        known, compared = not math.isnan(cell.after), not math.isnan(cell.before)
+        number = strips.signed(cell.after, cell.digits) if cell.signed else f"{cell.after:.{cell.digits}f}"
+        column.metric(
+            show.plain(cell.label),
+            number if known else "–",
+            strips.signed(cell.after - cell.before, cell.digits) if known and compared else None,
+            delta_color="off",
+            delta_arrow="off",
+            help=show.plain(cell.meaning + (f". Originally {cell.before:.{cell.digits}f}" if compared else "")),
+        )
+
+
+def _tokens(instance: Instance, before: Answer, after: Answer) -> None:
+    for one, other in zip(answers.options_of(before.asked), answers.options_of(after.asked)):
+        if (one.context, one.continuation) == (other.context, other.continuation):
+            continue
+        name = one.condition or answers.option_name(instance, one.option)
+        show.section(f"{name}, region {one.part}" if one.condition else name)
+        if other.context and other.context != one.context and not one.condition:
+            st.html(strips.strip((), context=other.context, label="Changed context"))
+        st.html(strips.aligned(other.tokens, one.tokens, labels=("Changed", "Original")))

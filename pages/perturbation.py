@@ -1,0 +1,29 @@
+"""Does the verdict survive when words give way to synonyms? Swap them by hand, or look at full runs."""
+
+import streamlit as st
+
+from explorer.ui import frame, lab_view, links, perturbation_run, perturbation_same, show, study_start
+
+VIEWS = ["Live lab", "Full runs", "Same meaning?"]
+
+chosen = frame.open_page(
+    "Perturbation", "Swap nouns and verbs for synonyms: the meaning stays, and what the model makes of it may not."
+)
+view = links.pick(
+    st.segmented_control, "View", "facet", VIEWS, default=VIEWS[0], required=True, label_visibility="collapsed"
+)
+with show.problems():
+    if view == "Live lab":
+        lab_view.draw(chosen)
+    elif view == "Full runs":
+        perturbation_run.draw(chosen)
+    else:
+        perturbation_same.draw(chosen)
+    if view != "Live lab" and not perturbation_run.has_run(chosen):
+        study_start.offer(
+            "perturbation",
+            chosen,
+            "No perturbation run yet",
+            "A run swaps the nouns and verbs of every instance, scores both versions, counts the n-grams of both, and "
+            "tests whether the swaps changed the verdicts.",
+        )
