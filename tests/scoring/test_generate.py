@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import random
 import re
@@ -311,8 +310,6 @@ def test_embedded_models_answer_as_plain_generate_does(name, embedded_cache):
     for one, text in zip(found, texts):
         whole = plain(model, text, 10)
         assert one.token_ids == whole[: len(one.token_ids)]
-        with contextlib.suppress(AttributeError):
-            assert re.match(r"\d{7}", one.text)[0] == re.match(r"\d{7}", "".join(model.decode(whole)))[0]
     chat = Request("chat", 0, "", conversation=(("user", "Name the capital of France in one word."),))
     if model.tokenizer.chat_template:
         assert generator.generate([chat], max_new_tokens=6)[0].token_ids == plain(model, generator.prompt(chat), 6)
