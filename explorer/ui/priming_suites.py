@@ -46,15 +46,15 @@ def draw(chosen: Chosen, run_id: str) -> None:
         with drawer:
             _table(own, chosen, condition, run_id)
 
-    st.subheader("Before and after", anchor=False)
     matched = suites[suites["condition"].isin(CONDITIONS[:2])]
     if len(matched):
+        st.subheader("Before and after", anchor=False)
         show.chart(
             baseline_against_longest(matched, stereotypes=stereotypes),
             key="before_after",
             alt="Each suite's accuracy without a context against that after its longest matched context",
         )
-    _correlation(run_id, stereotypes)
+        _correlation(run_id, stereotypes)
 
 
 def _ends(own: pd.DataFrame) -> pd.DataFrame:
