@@ -66,6 +66,8 @@ def run_study(args: argparse.Namespace, settings: Settings) -> int:
         run_id, status = folder.run_id, folder.progress().status
         common.say(f"{run_id} in {folder.path}")
         if status != "complete":
+            if not folder.is_being_worked():
+                folder.clear_cancel()
             status = work(folder, resources, common.say, common.ProgressLine(args.study))
     if args.json:
         common.print_json({"run_id": run_id, "status": status})

@@ -55,6 +55,8 @@ def resume_run(args: argparse.Namespace, settings: Settings) -> int:
         return _answer(args, folder.run_id, "complete")
     if args.detach:
         return _answer(args, queue.resume(settings, folder.run_id), "started")
+    if not folder.is_being_worked():
+        folder.clear_cancel()
     code = do_work(args, settings)
     _answer(args, folder.run_id, folder.progress().status)
     return code

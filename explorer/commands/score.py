@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import codecs
 import dataclasses
+import errno
 import json
 import math
 import os
@@ -49,6 +50,13 @@ def add(subparsers: Any) -> None:
     parser.set_defaults(run=run)
 
 
+# What a line out adds to a line in.
+ANSWER = {
+    "logprob", "tokens", "scored", "chars", "bytes", "greedy", "straddles", "truncated_tokens", "token_texts",
+    "token_logprobs", "error",
+}  # fmt: skip
+
+
 @dataclass(slots=True)
 class Line:
     """A line of the file in: what it holds, and why it cannot be scored where it cannot."""
@@ -65,6 +73,7 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
 
     if args.token_budget is not None and args.token_budget < 1:
         raise UsageError(f"--token-budget is {args.token_budget}; give a number of at least 1.")
+    target = _checked_target(args.out)
     policy = PRESETS[args.preset]
     if args.bos:
         policy = dataclasses.replace(policy, bos=args.bos)
@@ -81,7 +90,7 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
     for line in lines:
         if not line.error:
             _answer(line, next(scores), args.tokens)
-    _write(args.out, lines)
+    _write(target, lines)
     failed = [line for line in lines if line.error]
     for line in failed:
         common.say(f"line {line.number}: {line.error}")
@@ -116,7 +125,8 @@ def _parse(number: int, raw: bytes) -> Line:
         if not isinstance(fields.get(key), str):
             found = f"is a {_kind(fields[key])}" if key in fields else "is missing"
             return Line(number, fields, f"{key} {found}, expected a string")
-    return Line(number, fields)
+    # What an earlier scoring of this line said is not kept beside what this one says.
+    return Line(number, {key: value for key, value in fields.items() if key not in ANSWER})
 
 
 def _kind(value: Any) -> str:
@@ -147,20 +157,43 @@ def _number(value: float) -> float | None:
     return None if math.isnan(value) else value
 
 
-def _write(out: str, lines: Sequence[Line]) -> None:
+def _checked_target(out: str) -> Path | None:
+    """The file to write, None for standard output; UsageError before the scoring where it cannot be written."""
+    if out == "-":
+        return None
+    target = Path(out)
+    try:
+        if target.is_dir():
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        part = _part(target)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        part.touch()
+        part.unlink()
+    except OSError as error:
+        raise _unwritable(target, error) from error
+    return target
+
+
+def _write(target: Path | None, lines: Sequence[Line]) -> None:
     """All lines at once, under a temporary name first, so that a file is whole or not there."""
     text = "".join(_as_json(line) + "\n" for line in lines)
-    if out == "-":
+    if target is None:
         sys.stdout.write(text)
         return
-    target = Path(out)
-    part = target.with_name(f".{target.name}.{os.getpid()}.part")
+    part = _part(target)
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
         part.write_text(text, "utf-8", newline="\n")
         os.replace(part, target)
     except OSError as error:
-        raise UsageError(f"{target} cannot be written ({error.strerror}). Give another file with --out.") from error
+        raise _unwritable(target, error) from error
+
+
+def _part(target: Path) -> Path:
+    return target.with_name(f".{target.name}.{os.getpid()}.part")
+
+
+def _unwritable(target: Path, error: OSError) -> UsageError:
+    return UsageError(f"{target} cannot be written ({error.strerror}). Give another file with --out.")
 
 
 def _as_json(line: Line) -> str:

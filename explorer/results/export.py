@@ -18,7 +18,13 @@ from explorer.runs.folder import RunFolder
 def write(folder: RunFolder, table: str | None, format: str, out: Path) -> list[tuple[Path, int]]:
     """Writes one table, all tables into the folder `out`, or (table None) a row an instance; files and their rows."""
     if table == "all":
-        out.mkdir(parents=True, exist_ok=True)
+        try:
+            out.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise RunError(
+                f"The folder {out} cannot be made ({error.strerror}). Name another with --out; all tables go into a "
+                "folder."
+            ) from error
         frames = {out / f"{name}.{format}": folder.read(name) for name in TABLES}
         frames[out / f"by_instance.{format}"] = by_instance(folder)
     else:
@@ -75,13 +81,23 @@ def _write(frame: pd.DataFrame, format: str, path: Path) -> None:
     if format == "parquet":
         frame.to_parquet(path, index=False)
     elif format == "csv":
-        frame.to_csv(path, index=False)
+        lists = {str(name): frame[name].map(_as_json) for name in frame if _holds_lists(frame[name])}
+        frame.assign(**lists).to_csv(path, index=False)
     else:
         with path.open("w", encoding="utf-8") as file:
             for row in frame.to_dict(orient="records"):
                 file.write(
                     json.dumps({str(key): _plain(value) for key, value in row.items()}, ensure_ascii=False) + "\n"
                 )
+
+
+def _holds_lists(column: pd.Series) -> bool:
+    return column.dtype == object and any(hasattr(value, "tolist") or isinstance(value, list) for value in column)
+
+
+def _as_json(value: Any) -> str | None:
+    plain = _plain(value)
+    return None if plain is None else json.dumps(plain, ensure_ascii=False)
 
 
 def _plain(value: Any) -> Any:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import shutil
 import threading
 from collections.abc import Iterator, Sequence
@@ -29,6 +30,7 @@ from explorer.settings import ROOT, Settings
 
 PRECOMPUTED = ROOT / "cache" / "precomputed.duckdb"
 RUN_TABLES = ("runs", *TABLES)
+_GENERATION = re.compile(r"explorer-(\d+)\.duckdb")
 
 
 class Store:
@@ -120,10 +122,16 @@ def open_parts(folder: RunFolder) -> Store:
 
 
 def current_generation(settings: Settings) -> Path | None:
-    """The file that the pointer names, or none."""
+    """The file that the pointer names, the newest one where the pointer is damaged, or none."""
     name = files.read_json(settings.store / "current.json").get("file")
-    path = settings.store / str(name)
-    return path if name and path.exists() else None
+    known = _generations(settings)
+    named = [path for path in known.values() if path.name == name]
+    return named[0] if named else known[max(known)] if known else None
+
+
+def _generations(settings: Settings) -> dict[int, Path]:
+    found = ((_GENERATION.fullmatch(path.name), path) for path in settings.store.glob("explorer-*.duckdb"))
+    return {int(match[1]): path for match, path in found if match}
 
 
 def ingest(settings: Settings, folders: Sequence[RunFolder]) -> None:
@@ -162,12 +170,16 @@ def _next_generation(settings: Settings, *, keep: bool) -> Iterator[duckdb.DuckD
     settings.store.mkdir(parents=True, exist_ok=True)
     with FileLock(settings.store / "ingest.lock"):
         before = current_generation(settings)
-        numbers = [int(path.stem.split("-")[1]) for path in settings.store.glob("explorer-*.duckdb")]
-        path = settings.store / f"explorer-{max(numbers, default=0) + 1}.duckdb"
+        path = settings.store / f"explorer-{max(_generations(settings), default=0) + 1}.duckdb"
         building = path.with_suffix(".building")
         building.unlink(missing_ok=True)
         try:
             if keep and before is not None:
+                if before.stat().st_size == 0:  # DuckDB would take it for a new one, and its runs would be lost
+                    raise StoreError(
+                        f"The database {before} is an empty file. `python -m explorer rebuild` makes it again from the "
+                        "run folders."
+                    )
                 shutil.copyfile(before, building)
             connection = duckdb.connect(str(building))
             try:
@@ -191,7 +203,7 @@ def _next_generation(settings: Settings, *, keep: bool) -> Iterator[duckdb.DuckD
             building.unlink(missing_ok=True)
             building.with_name(building.name + ".wal").unlink(missing_ok=True)
         files.write_json(settings.store / "current.json", {"file": path.name})
-        for old in settings.store.glob("explorer-*.duckdb"):
+        for old in _generations(settings).values():
             # The last one stays for readers that have just looked at the old pointer.
             if old not in (path, before):
                 with contextlib.suppress(OSError):

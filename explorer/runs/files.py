@@ -15,19 +15,21 @@ from explorer.errors import RunError
 
 def write_atomically(path: Path, write: Callable[[Path], Any]) -> None:
     """Calls `write` with a temporary path beside `path`, then renames it over `path`."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
-    os.close(handle)
-    temporary = Path(name)
+    temporary: Path | None = None
     try:
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
+        temporary = Path(name)
+        os.close(handle)
         write(temporary)
         os.replace(temporary, path)
     except OSError as error:
         raise RunError(
-            f"{path} could not be written ({error.strerror or error}). Free some disk space, then resume."
+            f"{path} could not be written ({error.strerror or error}). Make room for it or allow it, then try again."
         ) from error
     finally:
-        with contextlib.suppress(OSError):
-            temporary.unlink()
+        if temporary is not None:
+            with contextlib.suppress(OSError):
+                temporary.unlink()
 
 
 def write_json(path: Path, value: Any) -> None:

@@ -129,11 +129,14 @@ class RunFolder:
         fresh = time.time() - _number(now.get("updated"), 0.0) < STARTING
         if status in ("running", "queued") and not (fresh and status == "queued") and not self.is_being_worked():
             status = "interrupted"
+        # Somebody removed a damaged part: what the progress says no longer holds.
+        if status == "complete" and self.unfinished(_whole(now.get("total"))):
+            status = "interrupted"
         nan = float("nan")
         return Progress(
             status=status,
-            done=max(done, int(now.get("done") or 0)) if status == "running" else done,
-            total=int(now.get("total") or 0),
+            done=max(done, _whole(now.get("done"))) if status == "running" else done,
+            total=_whole(now.get("total")),
             rate=_number(now.get("rate"), nan),
             eta=_number(now.get("eta"), nan) if status == "running" else nan,
             message=str(now.get("message") or ""),
@@ -306,3 +309,7 @@ def _clean(value: Any) -> Any:
 
 def _number(value: Any, default: float) -> float:
     return float(value) if isinstance(value, int | float) else default
+
+
+def _whole(value: Any) -> int:
+    return value if isinstance(value, int) and value > 0 else 0

@@ -67,6 +67,8 @@ def cancel(settings: Settings, run_id: str) -> str:
     if folder.is_being_worked():
         folder.ask_to_cancel()
     else:
+        if folder.progress().status == "queued":
+            folder.ask_to_cancel()  # its worker was started a moment ago and will see the mark
         folder.write_progress(status="cancelled", message="Cancelled; what was finished is kept, resume goes on.")
     return folder.run_id
 
@@ -127,7 +129,7 @@ def wait_for_turn(folder: RunFolder, settings: Settings, say: Callable[[str], No
     _TICKETS.append(lock)
     told = False
     while True:
-        ahead = [other for other in sorted(line.iterdir()) if other.name < ticket.name and _is_held(other)]
+        ahead = [other for other in sorted(line.glob(_TICKET)) if other.name < ticket.name and _is_held(other)]
         if len(ahead) < int(os.environ.get("EXPLORER_PARALLEL_RUNS") or 1):
             return
         folder.stop_if_cancelled()
@@ -146,6 +148,7 @@ def leave_line() -> None:
         lock.release()
 
 
+_TICKET = "[0-9]" * 20 + "-*"  # an operating system may leave files of its own in a folder
 _TICKETS: list[FileLock] = []
 
 

@@ -56,9 +56,9 @@ def work(
     except Timeout as error:
         raise RunError(f"{folder.run_id} is being worked on already; `python -m explorer runs` shows it.") from error
     with lock:
-        folder.clear_cancel()
         folder.write_progress(status="queued", pid=os.getpid(), host=platform.node(), message="")
         try:
+            folder.stop_if_cancelled()
             if wait:
                 wait_for_turn(folder, resources.settings, say)
             status, message = _do(folder, resources, say, progress or (lambda done, total: None)), ""

@@ -46,6 +46,12 @@ def test_lines_keep_their_keys_and_gain_their_scores(run):
         assert not line.keys() & {"error", "token_texts", "token_logprobs"}
 
 
+def test_what_an_earlier_scoring_said_of_a_line_is_replaced(run):
+    old = {**LINES[0], "error": "out of luck", "token_texts": ["x"], "token_logprobs": [0]}
+    status, (found,), _ = run([old])
+    assert status == 0 and not found.keys() & {"error", "token_texts", "token_logprobs"}
+
+
 def test_tokens_are_listed_when_asked_for(run):
     _, found, _ = run(LINES, "--tokens")
     for line, asked in zip(found, LINES):
@@ -128,6 +134,8 @@ def test_an_empty_file_is_answered_by_an_empty_file(run):
         (["--dtype", "int3"], "dtype 'int3'"),
         (["--in", "/nowhere/in.jsonl"], "/nowhere/in.jsonl cannot be read"),
         (["--out", "/dev/null/out.jsonl"], "cannot be written"),
+        # Known before a model is looked for, and so before hours of scoring.
+        (["--out", "/", "--model", "/nowhere/model"], "/ cannot be written (Is a directory)"),
         (["--model", "/nowhere/model"], "There is no folder /nowhere/model"),
     ],
 )

@@ -129,6 +129,26 @@ def test_a_damaged_database_says_how_to_rebuild_it(settings):
     assert store.open_store(settings).frame("SELECT count(*) AS n FROM runs")["n"][0] == 1
 
 
+def test_an_empty_database_file_is_not_taken_for_a_new_database(settings):
+    store.ingest(settings, [stored_run(settings)])
+    store.current_generation(settings).write_bytes(b"")
+    with pytest.raises(StoreError, match="rebuild"):
+        store.ingest(settings, [stored_run(settings, seed=1)])
+    with pytest.raises(StoreError, match="rebuild"):
+        store.open_store(settings)
+    assert store.rebuild(settings) == (2, [])
+
+
+@pytest.mark.parametrize("pointer", ["", "[]", "{}", '{"file": "explorer-77.duckdb"}', '{"file": "../runs"}'])
+def test_a_damaged_pointer_loses_no_run(settings, pointer):
+    store.ingest(settings, [stored_run(settings)])
+    store.ingest(settings, [stored_run(settings, seed=1)])
+    (settings.store / "current.json").write_text(pointer)
+    (settings.store / "explorer-1 copy.duckdb").write_bytes(b"somebody's")
+    store.ingest(settings, [stored_run(settings, seed=2)])
+    assert store.open_store(settings).frame("SELECT count(*) AS n FROM runs")["n"][0] == 3
+
+
 def test_a_database_of_a_newer_version_is_refused(settings):
     store.ingest(settings, [stored_run(settings)])
     path = store.current_generation(settings)

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from explorer.errors import RunError
 from explorer.records import Instance, RunSpec
 from explorer.results.rows import instance_of, instance_row, measure_row, payload
+from explorer.runs import files
 from explorer.runs import spec as specs
 from explorer.runs.folder import Cancelled, RunFolder
 
@@ -70,6 +71,31 @@ def test_a_part_without_its_done_mark_does_not_count(settings):
     assert folder.finished() == [(0, 4)]
     assert folder.unfinished(10) == [(5, 9)]
     assert list(folder.read("measures")["instance_id"]) == [f"pairs/a/{i}" for i in range(5)]
+
+
+def test_a_complete_run_that_lost_a_part_is_interrupted_so_that_resume_makes_it_again(settings):
+    folder = RunFolder.create(settings.runs, SPEC)
+    folder.write_part(0, 4, part(0, 4))
+    folder.write_part(5, 9, part(5, 9))
+    folder.write_progress(status="complete", total=10)
+    assert folder.progress().status == "complete"
+    (folder.parts / "000000005-000000009.done").unlink()
+    assert (folder.progress().status, folder.progress().done) == ("interrupted", 5)
+
+
+@pytest.mark.parametrize("text", ["", "[]", "\x00", '{"status": 3, "done": "x", "total": [], "created": null}'])
+def test_a_damaged_progress_file_reads_as_an_interrupted_run(settings, text):
+    folder = RunFolder.create(settings.runs, SPEC)
+    folder.write_part(0, 4, part(0, 4))
+    (folder.path / "progress.json").write_text(text)
+    progress = folder.progress()
+    assert progress.done == 5 and progress.total == 0
+    assert progress.status in ("interrupted", "3")
+
+
+def test_a_folder_that_cannot_be_written_is_one_sentence(tmp_path):
+    with pytest.raises(RunError, match="could not be written"):
+        files.write_json(tmp_path / "nowhere" / "progress.json", {})
 
 
 def test_a_value_that_could_not_be_had_is_stored_as_null_with_its_reason(settings):

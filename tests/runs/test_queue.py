@@ -1,0 +1,37 @@
+"""The line of workers and the cancel mark, looked at without a worker."""
+
+from __future__ import annotations
+
+import time
+
+from explorer.records import RunSpec
+from explorer.resources import Resources
+from explorer.runs import queue
+from explorer.runs.folder import RunFolder
+from explorer.runs.worker import work
+
+
+def silent(message: str) -> None:
+    pass
+
+
+def test_a_run_cancelled_before_its_worker_is_up_stays_cancelled(settings):
+    folder = RunFolder.create(settings.runs, RunSpec("accuracy", 1, "toy", "starter_pairs"))
+    assert folder.progress().status == "queued"
+    queue.cancel(settings, folder.run_id)
+    assert folder.progress().status == "cancelled"
+    assert work(folder, Resources(settings), silent) == "cancelled"
+    assert not (folder.path / "cancel").exists()
+
+
+def test_files_that_are_no_tickets_do_not_hold_up_the_line(settings):
+    folder = RunFolder.create(settings.runs, RunSpec("accuracy", 1, "toy", "starter_pairs"))
+    line = settings.cache / "queue"
+    line.mkdir(parents=True)
+    for name in (".DS_Store", "0 notes", "desktop.ini"):
+        (line / name).write_text("")
+    began = time.monotonic()
+    queue.wait_for_turn(folder, settings, silent)
+    queue.leave_line()
+    assert time.monotonic() - began < 60
+    assert sorted(path.name for path in line.iterdir()) == [".DS_Store", "0 notes", "desktop.ini"]
