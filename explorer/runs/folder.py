@@ -94,9 +94,9 @@ class RunFolder:
                 path for path in runs.glob("*") if path.name.startswith(run_id) and (path / "spec.json").exists()
             ]
         if len(matches) != 1:
-            what = "no run" if not matches else f"{len(matches)} runs"
+            what = "is no run" if not matches else f"are {len(matches)} runs"
             raise RunError(
-                f"There is {what} with an id that starts with {run_id!r}; `python -m explorer runs` lists them."
+                f"There {what} with an id that starts with {run_id!r}; `python -m explorer runs` lists them."
             )
         return cls(matches[0])
 

@@ -13,6 +13,8 @@ from explorer.records import RunSpec
 if TYPE_CHECKING:
     from explorer.resources import Resources
 
+LARGEST_SEED = 2**31 - 1  # what the database's column and every generator of random numbers take
+
 
 def make_spec(
     resources: Resources,
@@ -43,6 +45,8 @@ def make_spec(
     of_suites(loaded.instances, suites)  # refuses a group that does not occur
     if limit is not None and limit <= 0:
         raise UsageError(f"The limit is {limit}, expected a positive number of instances.")
+    if not 0 <= seed <= LARGEST_SEED:
+        raise UsageError(f"The seed is {seed}, expected a whole number from 0 to {LARGEST_SEED}.")
     who = identity.identify(model, resources.settings) if recipe.needs_model else identity.NOBODY
     return RunSpec(
         study=study,

@@ -111,6 +111,8 @@ def test_a_detached_run_is_done_by_another_process(settings, tiny_gpt2):
         (["--benchmark", "nothing"], "no benchmark 'nothing'"),
         (["--benchmark", "starter_pairs", "--suite", "nothing"], "no group nothing"),
         (["--benchmark", "starter_pairs", "--limit", "0"], "limit is 0"),
+        (["--benchmark", "starter_pairs", "--seed", "-1"], "seed is -1"),
+        (["--benchmark", "starter_pairs", "--seed", str(2**31)], "from 0 to 2147483647"),
         (["--benchmark", "starter_pairs", "--set", "per_group"], "expected KEY=VALUE"),
         (["--benchmark", "starter_pairs", "--set", "preset=mine"], "expected one of natural"),
         (["--benchmark", "starter_pairs", "--set", "mine=1"], "no setting mine"),
