@@ -31,4 +31,7 @@ def start(args: argparse.Namespace, settings: Settings) -> int:
     if settings.data:
         environment["EXPLORER_DATA"] = str(settings.data)
     command = [sys.executable, "-m", "streamlit", "run", str(ROOT / "app.py"), "--server.port", str(args.port)]
+    if os.name == "posix":  # the server takes this process's place, so that ending the one ends the other
+        os.chdir(ROOT)
+        os.execve(command[0], command, environment)
     return subprocess.call(command, cwd=ROOT, env=environment)

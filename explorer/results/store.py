@@ -175,11 +175,6 @@ def _next_generation(settings: Settings, *, keep: bool) -> Iterator[duckdb.DuckD
         building.unlink(missing_ok=True)
         try:
             if keep and before is not None:
-                if before.stat().st_size == 0:  # DuckDB would take it for a new one, and its runs would be lost
-                    raise StoreError(
-                        f"The database {before} is an empty file. `python -m explorer rebuild` makes it again from the "
-                        "run folders."
-                    )
                 shutil.copyfile(before, building)
             connection = duckdb.connect(str(building))
             try:
