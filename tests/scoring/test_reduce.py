@@ -6,7 +6,7 @@ import pytest
 
 from explorer.records import Request, Score
 from explorer.scoring.policy import PRESETS, ScoringPolicy
-from explorer.scoring.reduce import ROUNDING, compare, value
+from explorer.scoring.reduce import compare, tolerance, value
 
 NATURAL, HALF = PRESETS["natural"], "bfloat16"
 
@@ -52,6 +52,11 @@ def test_the_higher_sum_wins():
     assert (verdict.outcome, verdict.correct, verdict.margin, verdict.chosen) == ("wrong", 0, -2, 0)
 
 
+def test_the_tolerance_of_float32_is_a_hundred_thousandth_of_a_nat_a_token():
+    assert tolerance(7, "float32") == pytest.approx(7e-5)
+    assert tolerance(9, HALF) == pytest.approx(3 * tolerance(1, HALF))
+
+
 def test_normalization_can_turn_a_verdict():
     long, short = scored(-2.0, -2.0, -2.0), scored(-5.0, ids=(9,))
     assert compare([long, short], 0, NATURAL, "float32").outcome == "wrong"
@@ -93,7 +98,7 @@ def test_the_tie_rule_shrinks_with_the_unit():
 
 
 def test_in_half_precision_a_near_thing_keeps_its_winner_and_is_flagged():
-    near = 0.5 * ROUNDING[HALF]
+    near = 0.5 * tolerance(1, HALF)
     verdict = compare([scored(-1.0 + near), scored(-1.0, ids=(9,))], 0, NATURAL, HALF)
     assert (verdict.outcome, verdict.chosen, verdict.undecided) == ("right", 0, True)
     clear = compare([scored(-1.0), scored(-3.0, ids=(9,))], 0, NATURAL, HALF)

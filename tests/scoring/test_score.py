@@ -13,6 +13,7 @@ from explorer.records import Request
 from explorer.scoring import hf
 from explorer.scoring.model import Encoding, RowScores
 from explorer.scoring.policy import PRESETS, ScoringPolicy
+from explorer.scoring.reduce import tolerance
 from explorer.scoring.score import ModelScorer, policy_record, score
 
 ARCHITECTURES = ("gpt_neox", "gpt2", "opt", "llama", "olmo", "olmo2", "gemma3_text")
@@ -72,7 +73,7 @@ def test_a_mixed_file_scores_as_one_at_a_time(models, naive, architecture, token
 
 
 def mixed_file_of_long_contexts():
-    long = " ".join(f"The {thing} of number {i} was seen by the old keeper." for i in range(120) for thing in ("lamp",))
+    long = " ".join(f"The lamp of number {i} was seen by the old keeper." for i in range(90))
     return [*MIXED, (long, " The end."), (long, " No end."), (long[:-1], ", and so on."), (long + " ", "日本 \n")]
 
 
@@ -239,10 +240,8 @@ def test_the_policy_record_holds_all_that_can_change_a_score(models):
 
 
 @pytest.mark.slow
-def test_bfloat16_is_near_float32(embedded_cache):
-    found = settings_module.read(cache=embedded_cache)
-    pairs = [pair for pair in MIXED if pair[0] != LONG]
-    exact = score(hf.load("smollm2-135m-instruct", found, device="cpu"), requests(pairs))
-    half = score(hf.load("smollm2-135m-instruct", found, device="cpu", dtype="bfloat16"), requests(pairs))
-    for one, other in zip(exact, half):
-        assert abs(one.sum - other.sum) < 0.2 * one.scored
+def test_in_bfloat16_batches_of_any_shape_agree_within_the_stated_tolerance(embedded_cache):
+    model = hf.load("smollm2-135m-instruct", settings_module.read(cache=embedded_cache), device="cpu", dtype="bfloat16")
+    asked = requests([pair for pair in MIXED if pair[0] != LONG])
+    for together, alone in zip(score(model, asked), [score(model, [request])[0] for request in asked]):
+        assert abs(together.sum - alone.sum) <= tolerance(together.scored, "bfloat16")
