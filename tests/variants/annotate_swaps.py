@@ -10,8 +10,11 @@ for as long as sentence and swap stay the same.
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 DATA = Path(__file__).parent / "data"
 SENTENCES, ANNOTATIONS = DATA / "swap_sentences.jsonl", DATA / "swap_annotations.jsonl"

@@ -1,0 +1,48 @@
+"""The swaps in our own test sentences, each judged by a reader who did not write the code."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from explorer import settings as settings_module
+from explorer.resources import Resources
+from explorer.variants import tools
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def annotations() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("annotate_swaps", Path(__file__).with_name("annotate_swaps.py"))
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="module")
+def kit(wordnet):
+    return tools.build(Resources(settings_module.read()))
+
+
+def test_every_swap_is_judged_and_at_least_95_in_100_are_grammatical(annotations, kit):
+    judged = {annotations.key(row): row["verdict"] for row in annotations.read(annotations.ANNOTATIONS)}
+    made = [annotations.key(row) for row in annotations.swaps(kit)]
+    unjudged = [key for key in made if judged.get(key) not in ("grammatical", "ungrammatical")]
+    assert not unjudged, "run tests/variants/annotate_swaps.py and have the new swaps judged"
+    verdicts = [judged[key] for key in made]
+    assert len(annotations.read(annotations.SENTENCES)) >= 150
+    assert verdicts.count("grammatical") >= 0.95 * len(verdicts)
+
+
+def test_at_least_60_in_100_swappable_words_are_swapped(annotations, kit):
+    swapped, stayed = annotations.coverage(kit)
+    assert swapped >= 0.6 * (swapped + stayed)
+
+
+def test_an_ungrammatical_verdict_says_why(annotations):
+    rows = annotations.read(annotations.ANNOTATIONS)
+    assert all(row["reason"] for row in rows if row["verdict"] == "ungrammatical")
