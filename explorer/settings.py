@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+
+from explorer.errors import UsageError
 
 ROOT = Path(__file__).resolve().parent.parent
 OPENAI = "https://api.openai.com/v1"
@@ -82,7 +85,15 @@ def read(cache: str | Path | None = None, data: str | Path | None = None) -> Set
         google_engine=env.get("EXPLORER_GOOGLE_ENGINE") or "",
         infinigram_url=env.get("EXPLORER_INFINIGRAM_URL") or INFINIGRAM,
         infinigram_mini_url=env.get("EXPLORER_INFINIGRAM_MINI_URL") or INFINIGRAM_MINI,
-        requests_per_second=float(env.get("EXPLORER_REQUESTS_PER_SECOND") or REQUESTS_PER_SECOND),
+        requests_per_second=_number(env, "EXPLORER_REQUESTS_PER_SECOND", REQUESTS_PER_SECOND),
         offline=env.get("EXPLORER_OFFLINE", "") not in ("", "0"),
-        threads=int(env.get("EXPLORER_THREADS") or 0),
+        threads=int(_number(env, "EXPLORER_THREADS", 0)),
     )
+
+
+def _number(env: Mapping[str, str], name: str, default: float) -> float:
+    text = env.get(name) or str(default)
+    try:
+        return float(text)
+    except ValueError:
+        raise UsageError(f"{name} is {text!r}, expected a number. Set it again or unset it.") from None

@@ -183,11 +183,15 @@ class RunFolder:
     # Parts
 
     def finished(self) -> list[tuple[int, int]]:
-        """The complete parts as (first, last), in order."""
+        """The complete parts as (first, last), in order; one that lost a file is not complete."""
         if not self.parts.is_dir():
             return []
-        found = (_DONE.fullmatch(path.name) for path in self.parts.iterdir())
-        return sorted((int(match[1]), int(match[2])) for match in found if match)
+        found = [(path, _DONE.fullmatch(path.name)) for path in self.parts.iterdir()]
+        return sorted((int(match[1]), int(match[2])) for path, match in found if match and self._is_whole(path))
+
+    def _is_whole(self, done: Path) -> bool:
+        tables = files.read_json(done).get("tables") or []
+        return all((self.parts / str(table) / f"{done.stem}.parquet").exists() for table in tables)
 
     def unfinished(self, total: int) -> list[tuple[int, int]]:
         """The ranges (first, last) of 0..total-1 that no complete part covers."""
@@ -203,7 +207,8 @@ class RunFolder:
         name = f"{first:09d}-{last:09d}"
         for table, rows in tables.items():
             self._write_table(table, name, rows)
-        files.write_json(self.parts / f"{name}.done", {"environment": environment, "written": time.time()})
+        done = {"environment": environment, "written": time.time(), "tables": list(tables)}
+        files.write_json(self.parts / f"{name}.done", done)
 
     def write_findings(self, rows: Rows) -> None:
         """Stores what the study concluded, in place of what it concluded before."""

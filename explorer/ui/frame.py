@@ -90,7 +90,7 @@ def address_of(title: str, **choices: str) -> str:
 def pick_model() -> str:
     """The id of the model: one of the catalog's, one that has runs, or any other that is typed in."""
     default = catalog.EMBEDDED_MODELS[0].id
-    wish = links.recall("model", default)
+    wish = links.recall("model", default) or default
     known = [model.id for model in catalog.MODELS.values() if model.kind == "causal"]
     options = list(dict.fromkeys([*known, *progress.models_of_runs(), wish]))
     return links.pick(

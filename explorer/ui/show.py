@@ -65,6 +65,7 @@ def table(
         hide_index=True,
         column_config=dict(columns) if columns else None,
         height=height or "auto",
+        placeholder="–",
         key=f"table:{name}",
         alt=f"{name}, {len(frame)} rows",
     )

@@ -106,6 +106,18 @@ def test_a_value_that_could_not_be_had_is_stored_as_null_with_its_reason(setting
     assert row["reason"] == "shorter than 7 tokens"
 
 
+def test_a_part_that_lost_a_file_is_done_again(settings):
+    folder = RunFolder.create(settings.runs, SPEC)
+    folder.write_part(0, 4, part(0, 4))
+    folder.write_part(5, 9, part(5, 9))
+    (folder.parts / "measures" / "000000000-000000004.parquet").unlink()
+    assert folder.finished() == [(5, 9)]
+    assert folder.unfinished(10) == [(0, 4)]
+    folder.write_part(0, 1, part(0, 1))
+    folder.write_part(2, 4, part(2, 4))
+    assert sorted(folder.read("measures")["instance_id"]) == [f"pairs/a/{i}" for i in range(10)]
+
+
 def test_a_damaged_part_is_named_in_the_message(settings):
     folder = RunFolder.create(settings.runs, SPEC)
     folder.write_part(0, 4, part(0, 4))

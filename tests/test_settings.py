@@ -1,0 +1,27 @@
+"""Settings come from the environment, once, and a wrong one is one sentence."""
+
+from __future__ import annotations
+
+import pytest
+
+from explorer import settings
+from explorer.errors import UsageError
+
+
+def test_what_the_caller_gives_wins_over_the_environment(monkeypatch, tmp_path):
+    monkeypatch.setenv("EXPLORER_CACHE", str(tmp_path / "named"))
+    assert settings.read().cache == tmp_path / "named"
+    assert settings.read(cache=tmp_path / "given").cache == tmp_path / "given"
+
+
+def test_a_number_that_is_none_is_refused(monkeypatch):
+    monkeypatch.setenv("EXPLORER_THREADS", "many")
+    with pytest.raises(UsageError, match="EXPLORER_THREADS is 'many', expected a number"):
+        settings.read()
+
+
+def test_keys_are_not_shown(monkeypatch):
+    monkeypatch.setenv("EXPLORER_API_KEY", "planted-secret")
+    monkeypatch.setenv("OPENAI_API_KEY", "planted-secret")
+    assert settings.read().api_key == "planted-secret"
+    assert "planted" not in repr(settings.read())
