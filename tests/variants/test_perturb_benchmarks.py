@@ -87,3 +87,11 @@ def test_regions_of_syntaxgym_stay_equal_or_different(kit, data_folder):
             for other, other_made in conditions:
                 pairs = zip(one.regions, other.regions, made.regions, other_made.regions)
                 assert all((a == b) == (c == d) for a, b, c, d in pairs)
+
+
+@pytest.mark.parametrize(("name", "every"), [("blimp", 2500), ("lambada", 500)])
+def test_alone_or_together_in_any_order_the_same(kit, data_folder, name, every):
+    together = perturbed(name, kit, data_folder, every=every)
+    assert [perturb_instances([old], kit)[0] for old, _ in together] == [new for _, new in together]
+    olds = [old for old, _ in together]
+    assert perturb_instances(olds[::-1], kit)[::-1] == [new for _, new in together]

@@ -1,0 +1,39 @@
+"""The accuracy of the offline sense methods on our sentences, as docs/PERTURBATION.md reports it."""
+
+import dataclasses
+import json
+from pathlib import Path
+
+import pytest
+
+from explorer import settings
+from explorer.resources import Resources
+from explorer.variants import tools
+from explorer.variants.senses import Occurrence, choose
+from explorer.variants.targets import find_targets
+
+ROWS = [json.loads(line) for line in (Path(__file__).parent / "data" / "senses.jsonl").read_text("utf-8").splitlines()]
+
+
+@pytest.mark.slow
+def test_the_default_is_the_best_offline_method(wordnet, tagger):
+    occurrences = []
+    for row, tokens in zip(ROWS, tagger.tag([row["text"] for row in ROWS])):
+        targets, _ = find_targets(tokens, row["text"], wordnet)
+        senses = wordnet.senses(row["lemma"], row["pos"])
+        fitting = next((t.senses for t in targets if t.start == row["start"] and t.lemma == row["lemma"]), senses)
+        assert row["synset"] in {sense.synset for sense in senses}
+        occurrences.append(Occurrence(row["text"], row["start"], row["end"], row["lemma"], row["pos"], fitting))
+    whole = [dataclasses.replace(o, senses=wordnet.senses(o.lemma, o.pos)) for o in occurrences]
+    resources = Resources(settings.read())
+
+    def accuracy(method, asked):
+        scores = tools.build(resources, method).senses.score(asked)
+        found = [one.senses[choose(row)].synset for one, row in zip(asked, scores)]
+        return sum(synset == row["synset"] for synset, row in zip(found, ROWS)) / len(ROWS)
+
+    measured = {method: accuracy(method, occurrences) for method in ("first", "lesk", "gloss", "blend")}
+    assert max(measured, key=measured.get) == tools.DEFAULT
+    assert measured == pytest.approx({"first": 0.494, "lesk": 0.676, "gloss": 0.755, "blend": 0.788}, abs=0.02)
+    # Knowing how the verb is used helps every method.
+    assert all(measured[method] > accuracy(method, whole) for method in measured)
