@@ -54,7 +54,7 @@ class ProgressLine:
 
 def print_json(value: Any) -> None:
     """The value as JSON on standard output; nan and infinities become null."""
-    print(json.dumps(_plain(value), ensure_ascii=False, indent=2))
+    print(json.dumps(plain(value), ensure_ascii=False, indent=2))
 
 
 def print_rows(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> None:
@@ -65,13 +65,14 @@ def print_rows(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> Non
         print("  ".join(text.ljust(width) for text, width in zip(line, widths)).rstrip())
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
+    """The value with nan and infinities as None, at any depth."""
     if isinstance(value, float) and not math.isfinite(value):
         return None
     if isinstance(value, Mapping):
-        return {str(key): _plain(item) for key, item in value.items()}
+        return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
+        return [plain(item) for item in value]
     return value
 
 

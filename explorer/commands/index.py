@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from explorer.commands import common
+from explorer.commands import common, output
 from explorer.errors import CountError, UsageError
 from explorer.settings import Settings
 
@@ -168,7 +168,7 @@ def read_json_lines(source: str) -> list[dict[str, Any]]:
             continue
         try:
             row = json.loads(line)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise UsageError(f"{source} line {number} is no JSON ({error}).") from error
         if not isinstance(row, dict):
             raise UsageError(f"{source} line {number} is no JSON object.")
@@ -178,14 +178,11 @@ def read_json_lines(source: str) -> list[dict[str, Any]]:
 
 def write_json_lines(target: str | None, rows: list[dict[str, Any]]) -> None:
     """Writes the objects as JSON lines to a file, or to standard output."""
-    text = "".join(json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n" for row in rows)
-    if not target:
+    text = "".join(output.json_line(row) for row in rows)
+    if target:
+        output.write_text(Path(target), text)
+    else:
         sys.stdout.write(text)
-        return
-    try:
-        Path(target).expanduser().write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise UsageError(f"{target} cannot be written ({error.strerror}).") from error
 
 
 def _check_counts(args: argparse.Namespace, settings: Settings) -> int:

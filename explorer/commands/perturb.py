@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import codecs
 import json
-import os
 import sys
 import time
 from collections.abc import Sequence
@@ -13,7 +12,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from explorer.commands import common
+from explorer.commands import common, output
 from explorer.errors import UsageError
 from explorer.settings import Settings
 from explorer.variants.senses import METHODS
@@ -22,6 +21,7 @@ EPILOG = """A line in is a JSON object with "text", a string; all its other keys
 and swaps: for each its start and end in the original text, original, lemma, pos, synset, definition and substitute.
 Draws are keyed by the seed and by "id" where a line has one, else by the text, never by the order of lines. A line that
 cannot be read has perturbed null and says why under "error"; the exit status is then 1."""
+LONGEST = 1_000_000  # characters the tagger takes
 SWAP_KEYS = ("start", "end", "original", "lemma", "pos", "synset", "definition", "substitute")
 
 
@@ -58,6 +58,8 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
     from explorer.variants.perturb import perturb_texts
 
     lines = _read(args.source)
+    if args.out != "-":
+        output.check(Path(args.out))
     asked = [line for line in lines if not line.error]
     kit = tools.build(Resources(settings), args.senses, args.model)
     began = time.monotonic()
@@ -113,6 +115,8 @@ def _parse(number: int, raw: bytes) -> Line:
         return Line(number, {}, "not a JSON object; each line needs text")
     if not isinstance(fields.get("text"), str):
         return Line(number, fields, "text is missing or no string; each line needs text")
+    if (size := len(fields["text"])) >= LONGEST:
+        return Line(number, fields, f"text has {size:,} characters, fewer than {LONGEST:,} can be read; cut it up")
     return Line(number, fields)
 
 
@@ -122,14 +126,7 @@ def _write(out: str, lines: Sequence[Line]) -> None:
     if out == "-":
         sys.stdout.write(text)
         return
-    target = Path(out)
-    part = target.with_name(f".{target.name}.{os.getpid()}.part")
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        part.write_text(text, "utf-8", newline="\n")
-        os.replace(part, target)
-    except OSError as error:
-        raise UsageError(f"{target} cannot be written ({error.strerror}). Give another file with --out.") from error
+    output.write_text(Path(out), text)
 
 
 def _as_json(line: Line) -> str:

@@ -86,7 +86,7 @@ def read_edges(source: str, settings: Settings) -> Edges:
 
     path = Path(source).expanduser()
     if path.is_file():
-        return Edges.from_json(path.read_text(encoding="utf-8"))
+        return Edges.from_json(path.read_text(encoding="utf-8", errors="replace"))
     findings = RunFolder.find(settings.runs, source).read("findings")
     return Edges.from_rows(findings.to_dict("records"))
 

@@ -5,10 +5,8 @@ from __future__ import annotations
 import argparse
 import codecs
 import dataclasses
-import errno
 import json
 import math
-import os
 import sys
 import time
 from collections.abc import Sequence
@@ -16,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from explorer.commands import common
+from explorer.commands import common, output
 from explorer.errors import UsageError
 from explorer.records import Request, Score
 from explorer.scoring.policy import PRESETS
@@ -73,7 +71,7 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
 
     if args.token_budget is not None and args.token_budget < 1:
         raise UsageError(f"--token-budget is {args.token_budget}; give a number of at least 1.")
-    target = _checked_target(args.out)
+    target = None if args.out == "-" else output.check(Path(args.out))
     policy = PRESETS[args.preset]
     if args.bos:
         policy = dataclasses.replace(policy, bos=args.bos)
@@ -157,43 +155,13 @@ def _number(value: float) -> float | None:
     return None if math.isnan(value) else value
 
 
-def _checked_target(out: str) -> Path | None:
-    """The file to write, None for standard output; UsageError before the scoring where it cannot be written."""
-    if out == "-":
-        return None
-    target = Path(out)
-    try:
-        if target.is_dir():
-            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
-        part = _part(target)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        part.touch()
-        part.unlink()
-    except OSError as error:
-        raise _unwritable(target, error) from error
-    return target
-
-
 def _write(target: Path | None, lines: Sequence[Line]) -> None:
     """All lines at once, under a temporary name first, so that a file is whole or not there."""
     text = "".join(_as_json(line) + "\n" for line in lines)
     if target is None:
         sys.stdout.write(text)
         return
-    part = _part(target)
-    try:
-        part.write_text(text, "utf-8", newline="\n")
-        os.replace(part, target)
-    except OSError as error:
-        raise _unwritable(target, error) from error
-
-
-def _part(target: Path) -> Path:
-    return target.with_name(f".{target.name}.{os.getpid()}.part")
-
-
-def _unwritable(target: Path, error: OSError) -> UsageError:
-    return UsageError(f"{target} cannot be written ({error.strerror}). Give another file with --out.")
+    output.write_text(target, text)
 
 
 def _as_json(line: Line) -> str:

@@ -96,7 +96,7 @@ def _request(put: Asking, asked: Request, text: str, curie: str, option: int, ro
 
 
 def continuation(put: Asking, asked: Request, text: str, curie: str) -> str:
-    """The id as it goes on from the prompt as the model reads it (`text`): its digits where that ends with the prefix."""
+    """The id as it goes on from the prompt the model reads (`text`): its digits where that ends with the prefix."""
     if put.prompt.ends_with_prefix:
         return curie.partition(":")[2]
     # No blank is wanted after white space, or after the mark with which a chat template begins the answer.

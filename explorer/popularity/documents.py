@@ -80,12 +80,13 @@ def _json_lines(path: Path) -> Iterator[tuple[int, str]]:
 def _text_field(path: Path, number: int, line: str) -> str:
     try:
         row = json.loads(line)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise CountError(f"{path} line {number + 1} is no JSON ({error}). Expected an object with `text`.") from error
     text = row.get("text") if isinstance(row, dict) else None
     if not isinstance(text, str):
         raise CountError(f"{path} line {number + 1} has no `text`. Expected an object with a text under that key.")
-    return text
+    # Half a surrogate pair is no character: nothing could be counted with it.
+    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def _open(path: Path) -> IO[str]:

@@ -172,6 +172,7 @@ class LocalCounter:
         self.manifest = manifests.read(folder)
         manifests.check_sizes(folder, self.manifest)
         manifests.check_tokenizer(folder, self.manifest)
+        manifests.check_content(folder, self.manifest)
         self.index = self.manifest.key
         self.tokenizer = tokenizers.load(folder)
         self.engine = Engine(folder.resolve(), self.manifest.dtype, self.manifest.vocabulary)

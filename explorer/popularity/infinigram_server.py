@@ -307,6 +307,7 @@ def open_index(folder: Path) -> ServedIndex:
     made = manifests.read(folder)
     manifests.check_sizes(folder, made)
     manifests.check_tokenizer(folder, made)
+    manifests.check_content(folder, made)
     engine = Engine(folder.resolve(), made.dtype, made.vocabulary)
     engine.call("get_total_doc_cnt")  # opens it now rather than at the first query
     return ServedIndex(made.name, engine, tokenizers.load(folder), made.vocabulary, manifests.SEPARATORS[made.dtype])

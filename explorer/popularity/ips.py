@@ -10,7 +10,8 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from itertools import pairwise
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -78,9 +79,12 @@ class Edges:
         try:
             content = json.loads(text)
             edges = cls(**{**content, "values": tuple(float(value) for value in content["values"])})
+            if edges.initial not in get_args(Initial) or any(type(n) is not int for n in (edges.n, edges.ngrams)):
+                raise ValueError("a field has another type")
         except (ValueError, TypeError, KeyError) as error:
             raise UsageError(f"These are no decile edges ({error}). Give a file that `popularity` wrote.") from error
-        if len(edges.values) != HIGHEST - 1 or list(edges.values) != sorted(edges.values):
+        rising = all(low <= high for low, high in pairwise(edges.values))  # also false beside a nan
+        if len(edges.values) != HIGHEST - 1 or not rising:
             raise UsageError(f"There are {len(edges.values)} edges, expected 9 in rising order.")
         return edges
 

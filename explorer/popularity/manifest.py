@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import hashlib
 import json
@@ -14,6 +15,7 @@ from explorer.errors import CountError
 from explorer.popularity.tokenizer import FILE as TOKENIZER_FILE
 
 FILE = "manifest.json"
+CHECKED = "checked.json"  # sizes and times of the files when their hashes were last right
 FORMAT = 1
 ENGINE_VERSION = 4  # the layout of the index files
 WIDTHS = {"u8": 1, "u16": 2, "u32": 4}  # bytes a token
@@ -145,6 +147,24 @@ def check_hashes(folder: Path, manifest: Manifest) -> None:
                 f"{folder / name} has SHA-256 {found[:12]}…, expected {digest[:12]}…: its content has changed. "
                 "Build the index anew."
             )
+
+
+def check_content(folder: Path, manifest: Manifest) -> None:
+    """`check_hashes`, once for as long as no file's size or time of change differs.
+
+    Damage that leaves the size alone gives plausible wrong counts, which would be kept under the intact index's name.
+    """
+    stamps = {name: [(folder / name).stat().st_size, (folder / name).stat().st_mtime_ns] for name in manifest.sha256}
+    seen = {"sha256": dict(manifest.sha256), "files": stamps}
+    note = folder / CHECKED
+    try:
+        if json.loads(note.read_text(encoding="utf-8")) == seen:
+            return
+    except (OSError, ValueError):
+        pass
+    check_hashes(folder, manifest)
+    with contextlib.suppress(OSError):  # in a folder that cannot be written it is checked at every opening
+        note.write_text(json.dumps(seen), encoding="utf-8")
 
 
 def pointer_width(size: int) -> int:

@@ -98,8 +98,16 @@ def _of_text(ids: Ngram | TextNotEncoded, bare: Ngram | TextNotEncoded, n: int) 
     return TextNgrams(n, ids, tuple(found), tuple(found.values()), bare_from, reason)
 
 
+def _is_broken(text: str) -> bool:
+    return any("\ud800" <= sign <= "\udfff" for sign in text) if not text.isascii() else False
+
+
 def _encode(counter: Counter, texts: Sequence[str], bare: bool) -> list[Ngram | TextNotEncoded]:
     """Each text's ids, or what kept that one text from being encoded."""
+    if any(map(_is_broken, texts)):
+        fault = TextNotEncoded("the text holds half a surrogate pair, which is no character")
+        whole = iter(_encode(counter, [text for text in texts if not _is_broken(text)], bare))
+        return [fault if _is_broken(text) else next(whole) for text in texts]
     try:
         return list(counter.encode(texts, bare=bare))
     except TextNotEncoded as error:

@@ -96,6 +96,7 @@ def draw(pool: Sequence[Candidate], *, seed: int, key: str, lemma: str, pos: str
     """The pool in an order that depends only on the seed, the key (an instance's id) and the words: take the first."""
 
     def rank(candidate: Candidate) -> bytes:
-        return hashlib.sha256(f"{seed}\x1f{key}\x1f{lemma}\x1f{pos}\x1f{candidate.lemma}".encode()).digest()
+        text = f"{seed}\x1f{key}\x1f{lemma}\x1f{pos}\x1f{candidate.lemma}"
+        return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
 
     return sorted(pool, key=rank)

@@ -125,6 +125,8 @@ def _not_a_word(tokens: Sequence[Token], token: Token, text: str, capitals: bool
     before, after = text[max(token.start - 1, 0) : token.start], text[token.end : token.end + 1]
     if before in ("-", "/", "@", ".", "_") or after in ("-", "/", "@", "_"):
         return "part of a hyphenated word"
+    if before.isalpha() or after.isalpha():
+        return "part of a longer word"  # gotta, wanna: two tokens of the tagger, one word of the text
     first = token.index == 0 or tokens[token.index - 1].sentence != token.sentence
     opening = token.index > 0 and tokens[token.index - 1].pos in ("PUNCT", "SPACE")
     if token.text[:1].isupper() and not (first or opening or capitals):
