@@ -10,7 +10,7 @@ from explorer.variants.targets import find_targets
 def test_a_token_that_is_half_a_word_is_not_swapped(tools):
     text = "I gotta buy it."
     [tokens] = tools.tagger.tag([text])
-    targets, left = find_targets(tokens, text, tools.lexicon)
+    targets, _ = find_targets(tokens, text, tools.lexicon)
     assert all(isinstance(token, Token) for token in tokens)
     assert not any(text[target.start : target.end] in ("got", "ta", "gotta") for target in targets)
     [made] = perturb_texts([text], tools)
