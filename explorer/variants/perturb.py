@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 
@@ -23,6 +24,7 @@ from explorer.variants.words import Reading, Version, Word, read_instances
 
 SETTINGS = {"N": "n", "V": "v", "NV": "nv"}  # which words are swapped: nouns, verbs or both
 CHUNK = 256  # instances tagged and disambiguated together; no answer depends on it
+OPENING = frozenset("\"'“‘([*`") | {"``", "**"}  # marks that may stand between an article and its word
 GARDEN_PATHS = ("mvrr", "npz")  # SyntaxGym suites that turn on the forms and frames of a verb
 
 Progress = Callable[[int, int], None]
@@ -177,6 +179,9 @@ def perturb_reading(reading: Reading, pos: str, seed: int, by_hand: Mapping[str,
     for keep_articles in (False, True):
         choices, stayed = _choose(reading, seed, by_hand, keep_articles)
         swaps, edits = _swaps_and_edits(reading, choices)
+        if parted := _parted(reading.instance, swaps):
+            choices = {key: choice for key, choice in choices.items() if key not in parted}
+            swaps, edits = _swaps_and_edits(reading, choices)
         made = fields.rebuild(reading.instance, edits)
         reason = _broken(reading, choices, made)
         if not reason:
@@ -321,9 +326,15 @@ def _possessive(ending: str, target: Target, substitute: str) -> str:
 
 
 def _article_before(version: Version, target: Target) -> Token | None:
-    before = version.tokens[target.index - 1] if target.index else None
-    if before is None or before.text.lower() not in ("a", "an") or not before.space:
+    place = target.index - 1
+    while place > 0 and (version.tokens[place].text in OPENING or version.tokens[place].text.isspace()):
+        place -= 1
+    before = version.tokens[place] if place >= 0 else None
+    if before is None or before.text.lower() not in ("a", "an"):
         return None
+    behind = version.tokens[place + 1]
+    if behind.start == before.end and not behind.text.isspace():
+        return None  # no blank between: not an article
     return before if fields.locate(version.running, before.start, before.end) else None
 
 
@@ -350,6 +361,19 @@ def _broken(reading: Reading, choices: Mapping[tuple[str, str], _Choice], made: 
             if any((a == b) != (c == d) for (a, b), (c, d) in zip(pairs, changed)):
                 return "the regions no longer differ exactly where they did"
     return ""
+
+
+def _parted(instance: Instance, swaps: Sequence[Swap]) -> set[tuple[str, str]]:
+    """The lemmas whose swap would part a passage's last word from the same word earlier in it: its cue."""
+    if instance.kind != "cloze":
+        return set()
+    target = next((swap for swap in swaps if swap.part == "option 0"), None)
+    word = target.original if target else instance.options[0].strip()
+    earlier = [swap for swap in swaps if swap.part != "option 0" and swap.original == word]
+    if target is None:
+        return {(swap.lemma, swap.pos) for swap in earlier}
+    copies = re.findall(rf"(?<!\w){re.escape(word)}(?!\w)", instance.context)
+    return {(target.lemma, target.pos)} if len(copies) > len(earlier) else set()
 
 
 def _new_words(

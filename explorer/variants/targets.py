@@ -78,7 +78,8 @@ def find_targets(
     """The words of a text that may be swapped, and the nouns and verbs that may not with the reason."""
     targets: list[Target] = []
     left: list[Left] = []
-    barred = {word.lower() for word in veto}
+    named = {word.strip().lower() for word in veto}
+    barred = named | {lemma for word in named for pos in ("n", "v") for lemma in inflect.lemmas(word, pos)}
     capitals = _all_capitals(text)
     for token in tokens:
         if not token.tag.startswith(("NN", "VB", "MD")):
