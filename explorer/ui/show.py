@@ -39,13 +39,14 @@ def nothing_yet(title: str, advice: str, command: str = "") -> None:
     )
 
 
-def chart(figure: Figure, *, alt: str, key: str | None = None) -> None:
-    """A figure as wide as the page; `alt` says in words what it shows."""
-    st.plotly_chart(
+def chart(figure: Figure, *, alt: str, key: str | None = None, on_select: Any = "ignore") -> Any:
+    """A figure as wide as the page, and what was picked in it; `alt` says in words what it shows."""
+    return st.plotly_chart(
         figure,
         theme="streamlit",
         key=key,
         alt=alt,
+        on_select=on_select,
         config={"displaylogo": False, "toImageButtonOptions": {"format": "svg", "filename": key or "lexiscope"}},
     )
 
