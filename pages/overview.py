@@ -75,7 +75,7 @@ show.lead(
 show.table(
     here.benchmark_table(benchmarks),
     "benchmarks",
-    columns={"title": "Benchmark", "kind": "Kind", "field": "Competence", "state": "Files", "licence": "License"},
+    columns={"title": "Benchmark", "kind": "Kind", "field": "Competence", "state": "Files", "license": "License"},
     download=False,
 )
 frame.link_to("Data and models", "Add models and data")

@@ -67,7 +67,7 @@ class Benchmark:
     splits: tuple[str, ...]
     default_splits: tuple[str, ...]
     field: str = ""  # "formal", "functional" or ""
-    licence: str = ""
+    license: str = ""
     hub_id: str = ""  # id on the Hugging Face hub, for reference
     folder: Path | None = None  # files that come with the program or were imported lie here; else they are looked for
     note: str = ""  # what a user should know, for example that it is a sample

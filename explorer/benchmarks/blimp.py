@@ -57,7 +57,7 @@ BENCHMARKS = {
         splits=("test",),
         default_splits=("test",),
         field="formal",
-        licence="CC BY 4.0",
+        license="CC BY 4.0",
         hub_id="nyu-mll/blimp",
     )
 }

@@ -41,7 +41,7 @@ def load(name: str, paths: Mapping[str, Path], splits: Sequence[str]) -> Parsed:
     return Parsed(tuple(instances))
 
 
-def _benchmark(name: str, title: str, licence: str) -> Benchmark:
+def _benchmark(name: str, title: str, license: str) -> Benchmark:
     return Benchmark(
         name=name,
         title=title,
@@ -50,7 +50,7 @@ def _benchmark(name: str, title: str, licence: str) -> Benchmark:
         files=(file(f"{name}/{name}_dataset.csv", address("ontologies", f"{name}_dataset.csv")),),
         splits=("all",),
         default_splits=("all",),
-        licence=licence,
+        license=license,
     )
 
 

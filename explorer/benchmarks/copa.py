@@ -113,7 +113,7 @@ BENCHMARKS = {
         splits=("dev", "test"),
         default_splits=("dev", "test"),
         field="functional",
-        licence="BSD 2-Clause (as far as is known)",
+        license="BSD 2-Clause (as far as is known)",
         hub_id="pkavumba/balanced-copa",
     ),
     "copa_superglue": Benchmark(
@@ -125,7 +125,7 @@ BENCHMARKS = {
         splits=("validation",),
         default_splits=("validation",),
         field="functional",
-        licence="BSD 2-Clause (as far as is known)",
+        license="BSD 2-Clause (as far as is known)",
         hub_id="super_glue (copa)",
     ),
 }

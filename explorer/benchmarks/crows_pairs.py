@@ -68,7 +68,7 @@ BENCHMARKS = {
         files=(file(PATH, address("crows_pairs", "crows_pairs_anonymized.csv")),),
         splits=("test",),
         default_splits=("test",),
-        licence="CC BY-SA 4.0",
+        license="CC BY-SA 4.0",
         hub_id="nyu-mll/crows_pairs",
         note="The file contains offensive stereotypes: it is a test set for bias.",
     )

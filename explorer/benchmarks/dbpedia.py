@@ -50,7 +50,7 @@ BENCHMARKS = {
         files=(file(ROWS), file(CLASSES)),
         splits=("train",),
         default_splits=("train",),
-        licence="CC BY-SA 3.0 and GFDL",
+        license="CC BY-SA 3.0 and GFDL",
         hub_id="fancyzhx/dbpedia_14",
         note="A sample of the training set, 1,000 a class, in another's preprocessing without commas and quotes.",
     )

@@ -58,7 +58,7 @@ def join_by_index(pieces: Sequence[Path]) -> bytes:
     return "\n".join([lines[0][0], *rows, ""]).encode("utf-8")
 
 
-def _benchmark(name: str, title: str, licence: str) -> Benchmark:
+def _benchmark(name: str, title: str, license: str) -> Benchmark:
     def published(part: str) -> str:
         return address("glue", f"{name.upper()}/{part}.tsv")
 
@@ -74,12 +74,12 @@ def _benchmark(name: str, title: str, licence: str) -> Benchmark:
         ),
         splits=("train", "dev"),
         default_splits=("train", "dev"),
-        licence=licence,
+        license=license,
         hub_id=f"nyu-mll/glue ({name})",
     )
 
 
 BENCHMARKS = {
     "wnli": _benchmark("wnli", "WNLI", "CC BY 4.0 (as far as is known)"),
-    "rte": _benchmark("rte", "RTE", "for research, no licence named"),
+    "rte": _benchmark("rte", "RTE", "for research, no license named"),
 }

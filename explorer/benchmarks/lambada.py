@@ -59,7 +59,7 @@ BENCHMARKS = {
         splits=("test",),
         default_splits=("test",),
         field="functional",
-        licence="CC BY 4.0 (as far as is known)",
+        license="CC BY 4.0 (as far as is known)",
         hub_id="EleutherAI/lambada_openai",
     ),
     "lambada_original": Benchmark(
@@ -71,6 +71,6 @@ BENCHMARKS = {
         splits=("test",),
         default_splits=("test",),
         field="functional",
-        licence="CC BY 4.0 (as far as is known)",
+        license="CC BY 4.0 (as far as is known)",
     ),
 }

@@ -57,7 +57,7 @@ BENCHMARKS = {
         splits=("validation",),
         default_splits=("validation",),
         field="functional",
-        licence="AFL 3.0",
+        license="AFL 3.0",
         hub_id="ybisk/piqa",
     )
 }

@@ -17,7 +17,7 @@ from explorer.records import Instance, Kind
 
 FOLDER = Path(__file__).with_name("starter_data")
 SPLIT = "all"
-LICENCE = "as the program itself"
+LICENSE = "as the program itself"
 QUESTION_CLASSES = ("person", "place", "time", "number", "thing", "explanation")
 ENTAILMENT_CLASSES = ("entailment", "not_entailment")
 
@@ -185,7 +185,7 @@ BENCHMARKS: dict[str, Benchmark] = {
         splits=(SPLIT,),
         default_splits=(SPLIT,),
         field=starter.field,
-        licence=LICENCE,
+        license=LICENSE,
         folder=FOLDER,
         note=starter.note,
     )

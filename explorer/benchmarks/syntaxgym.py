@@ -81,7 +81,7 @@ BENCHMARKS = {
         splits=("test",),
         default_splits=("test",),
         field="formal",
-        licence="MIT",
+        license="MIT",
         hub_id="cpllab/syntaxgym",
     )
 }

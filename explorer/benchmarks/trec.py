@@ -55,7 +55,7 @@ BENCHMARKS = {
         ),
         splits=("train", "test"),
         default_splits=("train", "test"),
-        licence="for research, no licence named",
+        license="for research, no license named",
         hub_id="CogComp/trec",
     )
 }

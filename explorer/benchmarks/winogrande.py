@@ -55,7 +55,7 @@ def _benchmark(name: str, title: str, stem: str) -> Benchmark:
         splits=(stem,),
         default_splits=(stem,),
         field="functional",
-        licence="CC BY 2.0",
+        license="CC BY 2.0",
         hub_id="allenai/winogrande",
     )
 

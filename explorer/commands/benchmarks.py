@@ -44,7 +44,7 @@ def _row(name: str, settings: Settings, fetch: bool) -> dict[str, Any]:
         "field": benchmark.field,
         "splits": list(benchmark.splits),
         "default_splits": list(benchmark.default_splits),
-        "licence": benchmark.licence,
+        "license": benchmark.license,
         "note": benchmark.note,
     }
     missing = benchmarks.missing(benchmark, settings)

@@ -33,7 +33,7 @@ def draw(name: str) -> None:
             "title": "Benchmark",
             "kind": "Kind",
             "state": "Files",
-            "licence": "License",
+            "license": "License",
             "note": st.column_config.TextColumn("Remark", width="large"),
         },
         download=False,
@@ -54,7 +54,7 @@ def _present(benchmark: Benchmark) -> None:
         ]
     )
     facts = [f"Source: {loaded.source}"]
-    facts += [f"License: {benchmark.licence}"] if benchmark.licence else []
+    facts += [f"License: {benchmark.license}"] if benchmark.license else []
     facts += [f"Published as {benchmark.hub_id}"] if benchmark.hub_id else []
     facts += [benchmark.note] if benchmark.note else []
     show.note(". ".join(fact.rstrip(".") for fact in facts) + ".")

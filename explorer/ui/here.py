@@ -35,7 +35,7 @@ class KnownBenchmark:
     title: str
     kind: str
     field: str
-    licence: str
+    license: str
     note: str
     files: int
     missing: int
@@ -78,7 +78,7 @@ def _benchmarks(settings: Settings) -> list[KnownBenchmark]:
                 title=benchmark.title,
                 kind=benchmark.kind,
                 field=benchmark.field,
-                licence=benchmark.licence,
+                license=benchmark.license,
                 note=benchmark.note,
                 files=len(sources.needed(benchmark, benchmark.default_splits)),
                 missing=len(registry.missing(benchmark, settings)),
@@ -96,7 +96,7 @@ def benchmark_table(known: Sequence[KnownBenchmark]) -> pd.DataFrame:
             "kind": [KINDS[row.kind] for row in known],
             "field": [FIELDS.get(row.field, "") for row in known],
             "state": [_state(row) for row in known],
-            "licence": [row.licence for row in known],
+            "license": [row.license for row in known],
             "note": [row.note for row in known],
         }
     )
