@@ -196,11 +196,13 @@ def minicons(hf: HFModel, model: Any, tokenizer: Any, pairs: Sequence[Pair], siz
     peer = scorer.IncrementalLMScorer(model, device, tokenizer=tokenizer)
     order = sorted(range(len(pairs)), key=lambda i: -len(pairs[i][0]))
     sums = [0.0] * len(pairs)
+    # A tokenizer that puts its BOS first by itself (Gemma, OPT) would get a second one.
+    own_bos = tokenizer("a")["input_ids"][:1] == [tokenizer.bos_token_id]
     for first in range(0, len(order), size):
         batch = order[first : first + size]
         found = peer.conditional_score(
             [pairs[i][0] for i in batch], [pairs[i][1] for i in batch], separator="",
-            reduction=lambda tokens: tokens.sum(0).item(), bos_token=True,
+            reduction=lambda tokens: tokens.sum(0).item(), bos_token=not own_bos,
         )  # fmt: skip
         for i, value in zip(batch, found):
             sums[i] = float(value)
