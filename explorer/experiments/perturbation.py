@@ -20,7 +20,7 @@ from explorer.results.rows import measure_row, payload, score_row
 from explorer.similarity import bertscore, judge, rouge
 from explorer.variants import tools
 from explorer.variants.perturb import SETTINGS as POS
-from explorer.variants.perturb import PerturbedInstance, Tools, perturb_instances
+from explorer.variants.perturb import PerturbedInstance, Tools, held_back, perturb_instances
 from explorer.variants.senses import METHODS
 
 if TYPE_CHECKING:
@@ -153,7 +153,7 @@ def _swap_rows(instances: Sequence[Instance], perturbed: Sequence[PerturbedInsta
                 "payload": payload(new.instance) if new.instance else None,
             }
         )
-        for name, value in (("swaps", len(new.swaps)), ("swappable_left", len(new.left))):
+        for name, value in (("swaps", len(new.swaps)), ("swappable_left", held_back(new.left))):
             tables["measures"].append(measure_row(old.id, name, float(value), factors=_perturbed(pos)))
     return tables
 

@@ -27,6 +27,10 @@ CHUNK = 256  # instances tagged and disambiguated together; no answer depends on
 OPENING = frozenset("\"'“‘([*`") | {"``", "**"}  # marks that may stand between an article and its word
 GARDEN_PATHS = ("mvrr", "npz")  # SyntaxGym suites that turn on the forms and frames of a verb
 
+# How the reason begins of a word that stayed although it could be swapped: its sense has another word, or our rules
+# held back. Names, auxiliaries, fixed expressions and words without a synonym cannot be swapped at all.
+HELD_BACK = ("no fitting synonym", "perhaps a ", "past or present", "no sense that is used")
+
 Progress = Callable[[int, int], None]
 
 
@@ -82,6 +86,11 @@ class Perturbed:
     text: str
     swaps: tuple[Swap, ...] = ()
     left: tuple[tuple[str, str], ...] = ()
+
+
+def held_back(left: Sequence[tuple[str, str]]) -> int:
+    """How many of the words that stayed could be swapped."""
+    return sum(reason.startswith(HELD_BACK) for _, reason in left)
 
 
 def perturb_instance(

@@ -18,7 +18,7 @@ from explorer.runs.worker import work
 from explorer.settings import Settings
 from explorer.similarity.measured import Similarity
 from explorer.variants.lexicon import Lemma, Sense
-from explorer.variants.perturb import PerturbedInstance
+from explorer.variants.perturb import PerturbedInstance, held_back
 
 SYNONYMS = {"doctor": ("n", "doctor physician"), "actor": ("n", "actor player"), "astound": ("v", "astound amaze")}
 JUDGE = "http://judge.test/v1#strict"
@@ -137,6 +137,13 @@ def test_a_run_swaps_nouns_verbs_and_both(finished):
     assert options["0", "V"] == "The doctors amaze Bill."
     assert options["0", "NV"] == "The physicians amaze Bill."
     assert options["2", "N"] == "The lions see Bill."  # no synonym: stays, and is counted as unchanged
+
+
+def test_names_and_words_without_a_synonym_are_not_counted_as_swappable(finished):
+    measures = finished.read("measures").query("measure == 'swappable_left'")
+    assert not measures.empty and (measures["value"] == 0).all()
+    assert held_back([("Bill", "a name"), ("has", "an auxiliary, a modal verb, or be, have, do")]) == 0
+    assert held_back([("bank", "no fitting synonym in the sense bank.n.01"), ("Faith", "perhaps a name")]) == 2
 
 
 def test_unchanged_instances_have_the_score_of_the_original(finished):
