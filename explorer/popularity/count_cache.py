@@ -38,6 +38,7 @@ CREATE TABLE IF NOT EXISTS encodings (
     index_number INTEGER NOT NULL, text TEXT NOT NULL, ids BLOB NOT NULL, start TEXT NOT NULL,
     PRIMARY KEY (index_number, text)
 ) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS keys (name TEXT PRIMARY KEY, key TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS words (number INTEGER PRIMARY KEY, word TEXT NOT NULL UNIQUE);
 """
 
@@ -105,6 +106,15 @@ class CountCache:
         """Keeps the size of an index's corpus, in tokens."""
         self._write("UPDATE indexes SET tokens = ? WHERE number = ?", [(_whole(tokens), self._number(index))])
 
+    def key(self, index: str) -> str:
+        """What the index's server called its very content when counts were stored, "" where it did not tell."""
+        rows = self._read("SELECT key FROM keys WHERE name = ?", (index,))
+        return rows[0][0] if rows else ""
+
+    def store_key(self, index: str, key: str) -> None:
+        """Keeps what an index's server calls its very content."""
+        self._write("INSERT OR REPLACE INTO keys VALUES (?, ?)", [(index, key)])
+
     def word_numbers(self, words: Iterable[str]) -> dict[str, int]:
         """A number for each word, the same ever after; new words get the next ones."""
         wanted = list(dict.fromkeys(words))
@@ -136,6 +146,7 @@ class CountCache:
         number = self._number(index)
         for table, column in (("counts", "index_number"), ("encodings", "index_number"), ("indexes", "number")):
             self._write(f"DELETE FROM {table} WHERE {column} = ?", [(number,)])
+        self._write("DELETE FROM keys WHERE name = ?", [(index,)])
         self._numbers.pop(index, None)
 
     def _known_words(self, words: Sequence[str]) -> dict[str, int]:
@@ -216,7 +227,7 @@ def rebuild(folder: Path) -> tuple[Path | None, int]:
         if part.exists():
             part.rename(aside.with_name(aside.name + suffix))
     new = CountCache(folder)
-    saved = sum(_salvage(aside, new.path, table) for table in ("indexes", "counts", "encodings", "words"))
+    saved = sum(_salvage(aside, new.path, table) for table in ("indexes", "counts", "encodings", "keys", "words"))
     new.close()
     return aside, saved
 

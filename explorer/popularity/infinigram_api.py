@@ -91,7 +91,7 @@ class InfinigramAPI:
         """The corpus size that the service tells, in tokens; nan where it cannot be had."""
         known = self._cache.tokens(self.index)
         try:
-            return float(known if known is not None else self._ask_size())
+            return float(known if known is not None else self._ask_size()[0])
         except (Refused, Unreachable):
             return math.nan
 
@@ -126,28 +126,36 @@ class InfinigramAPI:
         return int(self._service.ask({"query_type": "count", "query_ids": list(ngram)}, _count_of(ngram))["count"])
 
     def _check_corpus(self) -> None:
-        """Refuses an index whose size is not the one it had when its counts were stored."""
+        """Refuses an index whose size or key is not the one it had when its counts were stored."""
         with self._lock:
             if self._same_corpus:
                 return
-            before = self._cache.tokens(self.index)
+            before, key_before = self._cache.tokens(self.index), self._cache.key(self.index)
             try:
-                now = self._ask_size()
+                now, key = self._ask_size()
             except Refused:  # a server that does not tell its size cannot be checked
-                now = before = 0
+                now, key, before = 0, "", 0
+            changed = ""
             if before is not None and before != now:
+                changed = f"has {now:,} tokens, but had {before:,}"
+            elif key and key_before and key != key_before:
+                changed = f"is served as {key}, but was {key_before}"
+            if changed:
                 raise CountError(
-                    f"{self.index} has {now:,} tokens, but had {before:,} when its counts were stored: it is another "
-                    f"corpus now. Run `python -m explorer index check --counts --forget '{self.index}'` to count anew."
+                    f"{self.index} {changed} when its counts were stored: it is another corpus now. "
+                    f"Run `python -m explorer index check --counts --forget '{self.index}'` to count anew."
                 )
             self._same_corpus = True
 
-    def _ask_size(self) -> int:
-        """The corpus size in tokens: the count of the empty query."""
-        size = int(self._service.ask({"query_type": "count", "query": ""}, check_count)["count"])
+    def _ask_size(self) -> tuple[int, str]:
+        """The corpus size in tokens, which is the count of the empty query, and the index's key where it is told."""
+        answer = self._service.ask({"query_type": "count", "query": ""}, check_count)
+        size, key = int(answer["count"]), str(answer.get("key") or "")
         if self._cache.tokens(self.index) is None:
             self._cache.store_tokens(self.index, size)
-        return size
+        if key and not self._cache.key(self.index):
+            self._cache.store_key(self.index, key)
+        return size, key
 
     def _encode_text(self, text: str) -> Ngram:
         """A text's ids, put together from pieces that the service takes, each seam checked."""

@@ -48,6 +48,7 @@ class ServedIndex:
     tokenizer: tokenizers.IndexTokenizer
     vocabulary: int
     separator: int
+    key: str = ""  # the name under which counts of exactly this index are kept
 
     def parse(self, text: str) -> Ids | Cnf:
         """The ids of a query text; of several terms where it holds AND or OR between blanks (OR binds tighter)."""
@@ -55,6 +56,8 @@ class ServedIndex:
             raise Rejected("query must be a string!")
         if len(text) > MOST_CHARACTERS:
             raise Rejected(f"Please limit your input to <= {MOST_CHARACTERS} characters!")
+        if any("\ud800" <= character <= "\udfff" for character in text):
+            raise Rejected("The query holds half a surrogate pair, which no text has!")
         if " AND " not in text and " OR " not in text:
             return self._encode(text)
         return [[self._encode(term) for term in clause.split(" OR ")] for clause in text.split(" AND ")]
@@ -124,12 +127,17 @@ class Query:
 
 
 def count(query: Query) -> dict[str, Any]:
-    """How often an n-gram occurs, or several terms together (then from a sample where they are frequent)."""
+    """How often an n-gram occurs, or several terms together (then from a sample where they are frequent).
+
+    Beside the corpus size, the count of the empty query, stands the index's key, beyond the public protocol: a client
+    that keeps counts can tell two corpora of one size apart.
+    """
     if query.is_cnf:
         return query.index.engine.call(
             "count_cnf", cnf=query.ids, **query.bounded("max_clause_freq", "max_diff_tokens")
         )
-    return query.index.engine.call("count", input_ids=query.ids)
+    found = query.index.engine.call("count", input_ids=query.ids)
+    return found if query.ids else {**found, "key": query.index.key}
 
 
 def prob(query: Query) -> dict[str, Any]:
@@ -284,7 +292,7 @@ class _Handler(BaseHTTPRequestHandler):
             return
         try:
             request = json.loads(self.rfile.read(int(length)))
-        except ValueError:
+        except (ValueError, RecursionError):
             self._reply(400, {"error": "[Server] The request is no JSON!"})
             return
         self._reply(*self.server.answer(request))
@@ -310,7 +318,8 @@ def open_index(folder: Path) -> ServedIndex:
     manifests.check_content(folder, made)
     engine = Engine(folder.resolve(), made.dtype, made.vocabulary)
     engine.call("get_total_doc_cnt")  # opens it now rather than at the first query
-    return ServedIndex(made.name, engine, tokenizers.load(folder), made.vocabulary, manifests.SEPARATORS[made.dtype])
+    separator = manifests.SEPARATORS[made.dtype]
+    return ServedIndex(made.name, engine, tokenizers.load(folder), made.vocabulary, separator, made.key)
 
 
 def _not_empty(query: Query) -> Ids:

@@ -128,6 +128,19 @@ def test_an_index_that_became_another_corpus_is_refused(server, cache: CountCach
         client(server.url, cache).count(ngrams)
 
 
+def test_another_corpus_of_the_same_size_is_told_by_its_key(server, cache: CountCache, ngrams: Ngrams):
+    client(server.url, cache).count(ngrams[:3])
+    [index] = server.indexes.values()
+    assert cache.key("small") == index.key and index.key.startswith("small-")
+    cache.store_key("small", "small-000000000000")
+    assert all(not each.reason for each in client(server.url, cache).count(ngrams[:3]))  # those that were kept
+    with pytest.raises(CountError, match="but was small-000000000000 when its counts were stored"):
+        client(server.url, cache).count(ngrams)
+    cache.forget("small")
+    assert cache.key("small") == ""
+    assert all(not each.reason for each in client(server.url, cache).count(ngrams))
+
+
 def test_the_rate_limit_is_asked_before_every_request(server, cache: CountCache, ngrams: Ngrams):
     calls: list[float] = []
     service = Service(server.url, "small", patience=HURRIED, limit=lambda: calls.append(1))

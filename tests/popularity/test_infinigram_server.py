@@ -116,6 +116,7 @@ def test_a_document_is_cut_to_the_length_asked(server):
         {"index": "small", "query_type": "get_doc_by_rank", "query": "a", "s": 0},
         [1, 2],
         b"not json",
+        b"[" * 200_000,
     ],
 )
 def test_a_request_that_is_not_understood_has_status_400(server, body):
@@ -129,6 +130,8 @@ def test_a_request_that_is_not_understood_has_status_400(server, body):
     [
         {"query": "x" * 1001},
         {"query": 5},
+        {"query": "half \ud83d"},
+        {"query": "a AND \ud83d"},
         {"query_ids": [1] * 501},
         {"query_ids": [60_000]},
         {"query_ids": [-1]},
