@@ -20,8 +20,10 @@ ROLES: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
 
 # Column names, in small letters and digits only, that tell a role; the first that occurs is taken.
 NAMES: Mapping[str, str] = {
-    "good": "sentencegood good goodsentence sentgood acceptable grammatical correctsentence plausible",
-    "bad": "sentencebad bad badsentence sentbad unacceptable ungrammatical incorrectsentence wrongsentence implausible",
+    # CrowS-Pairs names its sentences by how stereotypical they are.
+    "good": "sentencegood good goodsentence sentgood acceptable grammatical correctsentence plausible sentless",
+    "bad": "sentencebad bad badsentence sentbad unacceptable ungrammatical incorrectsentence wrongsentence implausible "
+    "sentmore",
     "context": "context premise goal sentence question prompt query ctx stem passage text",
     "options": "options choices choicestext endings candidates alternatives answers",
     "gold": "gold label answer answerkey correct goldlabel target labelindex mostplausiblealternative",

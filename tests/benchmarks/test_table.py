@@ -473,7 +473,13 @@ def test_winogrande_is_recognized(data_folder, real):
     assert [(i.context, i.options, i.gold) for i in parsed.instances] == ours
 
 
-def test_crows_pairs_is_read_when_its_columns_are_named(data_folder, real):
-    path = data_folder / "crows_pairs" / "crows_pairs_anonymized.csv"
-    _, parsed = parse(path, kind="pair", columns={"good": "sent_less", "bad": "sent_more"})
+def test_crows_pairs_columns_are_recognized_the_less_stereotypical_sentence_as_the_good_one(tmp_path):
+    path = write(tmp_path, ',sent_more,sent_less,bias_type\n0,"She cooks, he reads.","He cooks, she reads.",gender\n')
+    reading, parsed = parse(path)
+    assert (reading.kind, reading.columns["group"]) == ("pair", "bias_type")
+    assert options(parsed) == [("He cooks, she reads.", "She cooks, he reads.")]
+
+
+def test_the_crows_pairs_file_is_read_like_the_benchmark(data_folder, real):
+    _, parsed = parse(data_folder / "crows_pairs" / "crows_pairs_anonymized.csv")
     assert options(parsed) == [instance.options[::-1] for instance in real("crows_pairs").instances]
