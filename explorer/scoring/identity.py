@@ -9,7 +9,7 @@ from explorer.errors import ModelError
 from explorer.scoring import catalog, hf_source, http
 from explorer.settings import Settings
 
-HUB_ID = re.compile(r"[\w.-]+/[\w.-]+(@[\w./-]+)?")
+HUB_ID = re.compile(r"[\w.-]+(/[\w.-]+)?(@[\w./-]+)?")  # the oldest models have no owner: gpt2
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,13 +31,18 @@ def identify(name: str, settings: Settings) -> Identity:
     """
     if http.is_endpoint(name):
         return Identity(http.from_name(name, settings).name)
+    embedded = ", ".join(model.id for model in catalog.EMBEDDED_MODELS)
     if catalog.find(name) is None and not hf_source.is_folder(name) and not HUB_ID.fullmatch(name):
-        embedded = ", ".join(model.id for model in catalog.EMBEDDED_MODELS)
         raise ModelError(
             f"{name!r} is neither an embedded model ({embedded}), nor a folder, nor a Hugging Face id like "
             "EleutherAI/pythia-160m, nor an endpoint like http://localhost:8000/v1#model. Check the spelling."
         )
-    found = hf_source.identity(name, settings)
+    try:
+        found = hf_source.identity(name, settings)
+    except ModelError as error:
+        # So may a misspelled embedded model look.
+        hint = "" if "/" in name else f" The embedded models are {embedded}."
+        raise ModelError(f"{error}{hint}") from error
     _, revision = hf_source.parse(name)
     asked = f"{found['model']}@{revision}" if revision else found["model"]
     return Identity(asked, found["revision"], found["weights"])

@@ -34,6 +34,13 @@ def test_a_folder_that_is_no_model_and_a_wrong_name_each_have_their_sentence(set
         identity.identify("gemma 3", settings)
 
 
+@pytest.mark.parametrize("name", ["distilgpt2", "gpt2@main", "EleutherAI/pythia-70m@step1000"])
+def test_a_hub_id_may_have_no_owner(name, settings, monkeypatch, tmp_path):
+    monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path))
+    with pytest.raises(ModelError, match="is not on this machine"):
+        identity.identify(name, settings)
+
+
 def test_a_hub_id_offline_says_what_to_do(settings, monkeypatch, tmp_path):
     monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path))
     with pytest.raises(ModelError, match="folder that holds the model"):
