@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from explorer.stats.bootstrap import RESAMPLES, bootstrap
+from explorer.stats.bootstrap import RESAMPLES, Interval, bootstrap
 from explorer.stats.gaps import drop_gaps, numbers
 
 
@@ -28,7 +28,10 @@ class PairedShift:
 
 
 def wilcoxon(before: ArrayLike, after: ArrayLike, *, resamples: int = RESAMPLES, seed: int = 0) -> PairedShift:
-    """Wilcoxon's signed-rank test of after - before; zeros are ranked and then dropped (Pratt 1959)."""
+    """Wilcoxon's signed-rank test of after - before; zeros are ranked and then dropped (Pratt 1959).
+
+    With `resamples=0` the median has no interval, which is quicker on tens of thousands of rows.
+    """
     from scipy.stats import wilcoxon as scipy_wilcoxon
 
     (first, second), left_out = drop_gaps(numbers(before), numbers(after))
@@ -36,7 +39,12 @@ def wilcoxon(before: ArrayLike, after: ArrayLike, *, resamples: int = RESAMPLES,
     zeros = int((change == 0).sum())
     if not change.size:
         return PairedShift(math.nan, math.nan, math.nan, math.nan, math.nan, 0, 0, left_out, "no pairs")
-    interval = bootstrap(lambda values: float(np.median(values)), change, resamples=resamples, seed=seed)
+    median = float(np.median(change))
+    interval = (
+        bootstrap(lambda values: float(np.median(values)), change, resamples=resamples, seed=seed)
+        if resamples
+        else Interval(median, math.nan, math.nan, change.size, change.size, left_out)
+    )
     if zeros == change.size:
         return PairedShift(0.0, 0.0, 0.0, 0.0, 1.0, change.size, zeros, left_out, "no item changed")
     test = scipy_wilcoxon(change, zero_method="pratt")

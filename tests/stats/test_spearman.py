@@ -78,3 +78,12 @@ def test_within_groups_weighs_a_group_by_its_items_and_leaves_out_constant_ones(
     found = spearman_within(x, y, ["a"] * 4 + ["b"] * 3 + ["c"] * 3, permutations=99)
     assert found.rho == pytest.approx((4 * 1 + 3 * 0.5) / 7)
     assert (found.groups, found.n, found.left_out) == (2, 7, 3)
+
+
+def test_without_permutations_the_p_is_scipys_and_near_the_permuted_one():
+    rng = np.random.default_rng(4)
+    x = rng.standard_normal(300)
+    y = 0.12 * x + rng.standard_normal(300)
+    found = spearman(x, y, permutations=0, resamples=0)
+    assert found.p == pytest.approx(spearmanr(x, y).pvalue)
+    assert found.p == pytest.approx(spearman(x, y, permutations=20_000, resamples=0).p, abs=0.01)

@@ -31,3 +31,10 @@ def test_nothing_changed_and_nothing_there():
     assert wilcoxon([1, 2], [1, 2]).p == 1 and wilcoxon([1, 2], [1, 2]).reason == "no item changed"
     empty = wilcoxon([math.nan], [1])
     assert math.isnan(empty.p) and empty.left_out == 1
+
+
+def test_without_resamples_the_test_is_the_same_and_the_median_has_no_interval():
+    before, after = [1, 2, 3, 4, 9], [2, 2, 5, 3, 4]
+    bare, whole = wilcoxon(before, after, resamples=0), wilcoxon(before, after)
+    assert (bare.median, bare.p, bare.n) == (whole.median, whole.p, whole.n)
+    assert math.isnan(bare.low) and math.isnan(bare.high)

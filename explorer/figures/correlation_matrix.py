@@ -1,0 +1,77 @@
+"""Measures against measures as a grid of colors: which go together?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from explorer.figures import theme
+
+CELL = 46  # pixels
+CERTAIN = 0.05
+# Vermilion for opposite, blue for alike; nothing in the middle, so that it stands on any ground.
+SCALE = [[0.0, theme.VERMILION], [0.5, "rgba(127,127,127,0.06)"], [1.0, theme.BLUE]]
+
+
+def correlation_matrix(pairs: pd.DataFrame, names: Sequence[str]) -> go.Figure:
+    """A cell a pair of measures with its rho, in bold where the adjusted p is below 0.05.
+
+    `pairs` has the columns first, second, rho, low, high, p, adjusted_p, n; `names` gives the order.
+    """
+    place = {name: number for number, name in enumerate(names)}
+    values = np.full((len(names), len(names)), np.nan)
+    told: list[list[str]] = [["" for _ in names] for _ in names]
+    hover: list[list[str]] = [["" for _ in names] for _ in names]
+    for row in pairs.to_dict("records"):
+        for a, b in ((row["first"], row["second"]), (row["second"], row["first"])):
+            i, j = place[a], place[b]
+            if i <= j:  # one triangle says it all
+                continue
+            values[i, j] = row["rho"]
+            told[i][j] = _told(row["rho"], row["adjusted_p"])
+            hover[i][j] = (
+                f"<b>{theme.escape(a)}</b><br>and {theme.escape(b)}<br>{_number(row['rho'])} "
+                f"({_number(row['low'])} to {_number(row['high'])}), adjusted p {row['adjusted_p']:.3g}"
+                f"<br>{row['n']:,} instances"
+            )
+    cells = go.Heatmap(
+        z=values[1:, :-1],
+        x=list(range(len(names) - 1)),
+        y=list(range(1, len(names))),
+        zmin=-1,
+        zmax=1,
+        colorscale=SCALE,
+        text=[row[:-1] for row in told[1:]],
+        texttemplate="%{text}",
+        customdata=[row[:-1] for row in hover[1:]],
+        hovertemplate="%{customdata}<extra></extra>",
+        hoverongaps=False,
+        xgap=2,
+        ygap=2,
+        colorbar={"thickness": 12, "tickvals": [-1, -0.5, 0, 0.5, 1], "title": {"text": "rho"}},
+    )
+    shown = [theme.escape(theme.shorten(name, 40)) for name in names]
+    figure = theme.figure(cells, height=150 + CELL * max(3, len(names)))
+    figure.update_xaxes(
+        tickmode="array", tickvals=list(range(len(names) - 1)), ticktext=shown[:-1], showgrid=False, zeroline=False,
+        tickangle=-35,
+    )  # fmt: skip
+    figure.update_yaxes(
+        tickmode="array", tickvals=list(range(1, len(names))), ticktext=shown[1:], showgrid=False, zeroline=False,
+        autorange="reversed",
+    )  # fmt: skip
+    return figure
+
+
+def _told(rho: float, p: float) -> str:
+    if rho != rho:
+        return ""
+    text = _number(rho)
+    return f"<b>{text}</b>" if p == p and p < CERTAIN else text
+
+
+def _number(value: float) -> str:
+    return "–" if value != value else f"{value:.2f}".replace("-", "−")

@@ -1,0 +1,235 @@
+"""What is known of an instance across studies: each measure with its unit, its direction and its query."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """A number that an instance has in a run.
+
+    studies    whose runs hold it, the one that is wanted most first
+    query      asks a run, whose id is $1, for instance_id and value
+    of_text    whether it is about the text alone, so that a run of any model can tell it
+    """
+
+    title: str
+    unit: str
+    direction: str  # what more of it means
+    studies: tuple[str, ...]
+    query: str
+    of_text: bool = False
+
+
+def _whole(*names: str, where: str = "(condition IS NULL OR condition = 'original') AND setting IS NULL") -> str:
+    """A measure of the whole instance."""
+    return f"""
+        SELECT instance_id, max(value) AS value
+        FROM measures
+        WHERE run_id = $1
+            AND measure IN ({", ".join(f"'{name}'" for name in names)})
+            AND option = -1
+            AND part IS NULL
+            AND length IS NULL
+            AND k IS NULL
+            AND language IS NULL
+            AND {where}
+        GROUP BY instance_id
+    """
+
+
+def _of_gold(name: str) -> str:
+    """A measure of the right option's text, of the first text where none is right."""
+    return f"""
+        SELECT measures.instance_id, max(measures.value) AS value
+        FROM measures
+        JOIN instances USING (run_id, instance_id)
+        WHERE measures.run_id = $1
+            AND measures.measure = '{name}'
+            AND measures.option = coalesce(instances.gold, 0)
+            AND (measures.condition IS NULL OR measures.condition = 'original')
+            AND measures.setting IS NULL
+        GROUP BY measures.instance_id
+    """
+
+
+def _gold_less_others(name: str) -> str:
+    """A measure of the right option less its mean over the others; of the only text where there is one."""
+    return f"""
+        SELECT measures.instance_id,
+            max(measures.value) FILTER (measures.option = coalesce(instances.gold, 0))
+                - coalesce(avg(measures.value) FILTER (measures.option <> coalesce(instances.gold, 0)), 0) AS value
+        FROM measures
+        JOIN instances USING (run_id, instance_id)
+        WHERE measures.run_id = $1
+            AND measures.measure = '{name}'
+            AND measures.option >= 0
+            AND measures.setting IS NULL
+        GROUP BY measures.instance_id
+    """
+
+
+def _perturbed(name: str, setting: str = "NV") -> str:
+    """A measure of the perturbed version, of whichever option it was taken."""
+    return f"""
+        SELECT instance_id, max(value) AS value
+        FROM measures
+        WHERE run_id = $1
+            AND measure = '{name}'
+            AND condition = 'perturbed'
+            AND setting = '{setting}'
+            AND part IS NULL
+        GROUP BY instance_id
+    """
+
+
+def _change_when_perturbed(*names: str, setting: str = "NV") -> str:
+    listed = ", ".join(f"'{name}'" for name in names)
+    return f"""
+        SELECT instance_id,
+            max(value) FILTER (condition = 'perturbed' AND setting = '{setting}')
+                - max(value) FILTER (condition = 'original') AS value
+        FROM measures
+        WHERE run_id = $1
+            AND measure IN ({listed})
+            AND option = -1
+            AND part IS NULL
+        GROUP BY instance_id
+    """
+
+
+def _change_when_primed(condition: str) -> str:
+    """The margin after the longest context of a condition less the margin without one."""
+    return f"""
+        SELECT instance_id,
+            max_by(value, length) FILTER (condition = '{condition}' AND length > 0 AND NOT isnan(value))
+                - max(value) FILTER (condition = 'baseline') AS value
+        FROM measures
+        WHERE run_id = $1
+            AND measure = 'margin'
+            AND option = -1
+            AND part IS NULL
+            AND setting IS NULL
+            AND condition IN ('baseline', '{condition}')
+        GROUP BY instance_id
+    """
+
+
+def _replicated(aggregate: str) -> str:
+    """How much of a text comes back from its first piece under full information, at the k that is asked for."""
+    return f"""
+        SELECT instance_id, {aggregate} AS value
+        FROM measures
+        WHERE run_id = $1
+            AND measure = 'rouge_l_recall'
+            AND setting = 'full'
+            AND NOT isnan(value)
+        GROUP BY instance_id
+    """
+
+
+SCORED = ("accuracy", "popularity", "perturbation")  # studies that judge each instance as it stands
+COUNTED = ("popularity", "perturbation")
+
+MEASURES: Mapping[str, Measure] = {
+    "correct": Measure(
+        "Correct", "0 or 1, a tie 0.5", "more often right", SCORED, _whole("correct"),
+    ),
+    "margin": Measure(
+        "Margin", "nats", "surer of the right option", SCORED, _whole("margin", "logprob"),
+    ),
+    "ips": Measure(
+        "IPS", "1 to 10", "n-grams more frequent in the corpus", COUNTED, _of_gold("ips"), of_text=True,
+    ),
+    "relative_difference": Measure(
+        "IPS, relative difference", "share", "right option more popular than the others", COUNTED,
+        _whole("relative_difference"), of_text=True,
+    ),
+    "swaps": Measure(
+        "Swapped words", "words", "more words swapped", ("perturbation",), _perturbed("swaps"), of_text=True,
+    ),
+    "bertscore": Measure(
+        "BERTScore of the swap", "F1", "meaning kept better", ("perturbation",), _perturbed("bertscore"), of_text=True,
+    ),
+    "perturbed_correct": Measure(
+        "Correct after swaps", "0 or 1, a tie 0.5", "more often right", ("perturbation",), _perturbed("correct"),
+    ),
+    "perturbed_change": Measure(
+        "Margin, change by swaps", "nats", "surer after the swaps", ("perturbation",),
+        _change_when_perturbed("margin", "logprob"),
+    ),
+    **{
+        f"primed_{condition}": Measure(
+            f"Margin, change by {name} contexts", "nats", "surer after the longest context", ("priming",),
+            _change_when_primed(condition),
+        )
+        for condition, name in {
+            "matched_acceptable": "matched acceptable",
+            "matched_unacceptable": "matched unacceptable",
+            "mismatched_acceptable": "mismatched acceptable",
+            "mismatched_unacceptable": "mismatched unacceptable",
+            "unrelated": "unrelated",
+        }.items()
+    },
+    "tde_likelihood": Measure(
+        "TDE likelihood, right less wrong", "nats", "right option's second half likelier after its first",
+        ("memorization",), _gold_less_others("tde_likelihood"),
+    ),
+    "mia_loss": Measure(
+        "MIA loss, right less wrong", "nats a token", "right option's text less expected",
+        ("memorization",), _gold_less_others("mia_loss"),
+    ),
+    "mia_neighbours": Measure(
+        "MIA neighbours, right less wrong", "nats a token", "right option's text less expected than its neighbours",
+        ("memorization",), _gold_less_others("mia_neighbours"),
+    ),
+    "min_k": Measure(
+        "Min-k %, right less wrong", "nats a token", "right option's rarest tokens likelier",
+        ("memorization",), _gold_less_others("min_k"),
+    ),
+    "replicated_zero": Measure(
+        "Replicated without demonstrations", "ROUGE-L recall", "more of the text comes back", ("icl",),
+        _replicated("max(value) FILTER (k = 0)"),
+    ),
+    "replicated_many": Measure(
+        "Replicated after the most demonstrations", "ROUGE-L recall", "more of the text comes back", ("icl",),
+        _replicated("max_by(value, k)"),
+    ),
+    "label_correct": Measure(
+        "Label right after the most demonstrations", "0 or 1, a tie 0.5", "more often right", ("icl",),
+        """
+        SELECT instance_id, max_by(value, k) AS value
+        FROM measures
+        WHERE run_id = $1
+            AND measure = 'correct'
+            AND k IS NOT NULL
+            AND coalesce(part, 0) = 0
+            AND NOT isnan(value)
+        GROUP BY instance_id
+        """,
+    ),
+    "known": Measure(
+        "ID known", "0 or 1", "the answer is the right ID", ("ontology",), _whole("correct", where="TRUE"),
+    ),
+    "web_count": Measure(
+        "Web count", "hits", "concept more popular", ("ontology",), _whole("web_count", where="TRUE"), of_text=True,
+    ),
+    "label_jaccard": Measure(
+        "Label overlap of a wrong ID", "Jaccard", "wrong ID nearer by its label", ("ontology",),
+        _whole("label_jaccard", where="TRUE"),
+    ),
+    "id_levenshtein": Measure(
+        "Edits from a wrong ID", "edits", "wrong ID further away", ("ontology",),
+        _whole("id_levenshtein", where="TRUE"),
+    ),
+    "gold_logprob": Measure(
+        "Log-probability of the right ID", "nats", "right ID likelier", ("ontology",),
+        _whole("gold_logprob", where="TRUE"),
+    ),
+    "gold_gain": Measure(
+        "What the label adds to the right ID", "nats", "label speaks more for the right ID", ("ontology",),
+        _whole("gold_gain", where="TRUE"),
+    ),
+}  # fmt: skip
