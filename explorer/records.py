@@ -107,6 +107,7 @@ class Score:
     straddles: bool
     truncated: int = 0  # context tokens cut at the left
     reason: str = ""  # why there is no score
+    likeliest: tuple[bool, ...] = ()  # for each token whether no other was likelier at its place
 
     @property
     def scored(self) -> int:

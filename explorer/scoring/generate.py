@@ -106,6 +106,11 @@ class ModelGenerator:
         self._decoder: Decoder = open_decoder(model, rows)
         self._eos = _eos_of(model)
 
+    @property
+    def decoder(self) -> Decoder:
+        """What writes the answers and keeps the prefixes that were read."""
+        return self._decoder
+
     def generate(
         self,
         requests: Sequence[Request],

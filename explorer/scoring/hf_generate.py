@@ -58,7 +58,7 @@ class CachedDecoder:
         self.near = AGREEMENT if runner.dtype in (torch.float32, torch.float64) else HALF_AGREEMENT
         self.steps: CapturedSteps | None = None
         if kind == "cuda":
-            self.steps = CapturedSteps(self._forward, self.picker.greedy, window, self.near)
+            self.steps = CapturedSteps(self.forward, self.picker.greedy, window, self.near)
 
     def write(self, prefix: Ids, writings: Sequence[Writing], stats: Stats, done: Callable[[int], None]) -> None:
         """Completes the answers; where memory runs out, half as many at a time."""
@@ -81,7 +81,7 @@ class CachedDecoder:
         piece = PIECE.get(self.device.type, 512)
         for first in range(rows.used, len(ids), piece):
             part = ids[first : first + piece]
-            self._forward(self._put([part]), self._put([range(first, first + len(part))]), rows)
+            self.forward(self.put([part]), self.put([range(first, first + len(part))]), rows)
             if stats:
                 stats.read_tokens += min(piece, len(ids) - first)
                 stats.passes += 1
@@ -96,18 +96,18 @@ class CachedDecoder:
             with self.runner.lock, torch.inference_mode():
                 rows = Rows(2, 4, self.device, self.read(tuple(trunk)))
                 found = [
-                    self._forward(self._put(ids), self._put([places] * 2), rows)
+                    self.forward(self.put(ids), self.put([places] * 2), rows)
                     for ids, places in ((branches, [7, 8, 9]), ([[3], [4]], [10]))
                 ]
                 both = torch.cat(found, dim=1).float()
                 plain = torch.cat(
                     [
-                        self.base(input_ids=self._put([[*trunk, *branch, last]]), use_cache=False).last_hidden_state
+                        self.base(input_ids=self.put([[*trunk, *branch, last]]), use_cache=False).last_hidden_state
                         for branch, last in zip(branches, (3, 4))
                     ]
                 )[:, len(trunk) :].float()
         except (TypeError, ValueError, AttributeError, NotImplementedError, KeyError, RuntimeError) as error:
-            if _is_out_of_memory(error):
+            if is_out_of_memory(error):
                 raise ModelError(
                     "The model was loaded, but no memory is left to run it. "
                     "Choose a smaller model, a smaller dtype or a machine with more memory."
@@ -139,7 +139,7 @@ class CachedDecoder:
                 self._write(self.prefixes.get(prefix, stats) if prefix else None, batch, stats, step)
             return True
         except RuntimeError as error:
-            if not _is_out_of_memory(error):
+            if not is_out_of_memory(error):
                 raise
             if len(batch) == 1:
                 raise ModelError(
@@ -173,8 +173,8 @@ class CachedDecoder:
         rows = self._part(found, read, most)
         step = None
         if self.steps:
-            places = self._put([len(writing.prompt) for writing in batch])
-            step = self.steps.ready(rows, most, self.rows, self._put(np.maximum(tokens, 0)), places)
+            places = self.put([len(writing.prompt) for writing in batch])
+            step = self.steps.ready(rows, most, self.rows, self.put(np.maximum(tokens, 0)), places)
         if step:
             self._go_on_captured(step, batch, tokens, most, stats, tell)
         else:
@@ -190,11 +190,11 @@ class CachedDecoder:
             if not going:
                 return
             if len(going) <= SHRINK * len(live):
-                rows = rows.take(self._put(going), rows.capacity)
+                rows = rows.take(self.put(going), rows.capacity)
                 live, tokens = [live[row] for row in going], [tokens[row] for row in going]
             # A row that rides along must not leave the table of positions.
             places = [[min(len(batch[i].prompt) + step, self.window) - 1] for i in live]
-            hidden = self._forward(self._put(tokens).clamp(min=0)[:, None], self._put(places), rows)[:, 0]
+            hidden = self.forward(self.put(tokens).clamp(min=0)[:, None], self.put(places), rows)[:, 0]
             tokens = self.picker.pick(hidden, [batch[i] for i in live], step)
             stats.passes += 1
             tell()
@@ -217,7 +217,7 @@ class CachedDecoder:
                 return
             if is_warm:
                 tokens = self.picker.pick(step.hidden[: len(batch)], batch, number)
-                step.ids[: len(batch), 0] = self._put(tokens).clamp(min=0)
+                step.ids[: len(batch), 0] = self.put(tokens).clamp(min=0)
             else:
                 tokens = step.tokens[: len(batch)].tolist()
             stats.passes += 1
@@ -227,10 +227,10 @@ class CachedDecoder:
         """Keys and values of all prompts' tokens, and the last hidden state of each prompt."""
         count, longest = found.ids.shape
         read = Rows(count, longest, self.device, behind)
-        ends, place = self._put(found.ends), torch.arange(longest, device=self.device)
+        ends, place = self.put(found.ends), torch.arange(longest, device=self.device)
         within = (place[None, None, :] <= place[None, :, None]) & (place[None, :, None] < ends[:, None, :])
-        hidden = self._forward(self._put(found.ids), self._put(found.depths) + read.start, read, within)
-        return read, hidden[self._put(found.row), self._put([path[-1] for path in found.paths])]
+        hidden = self.forward(self.put(found.ids), self.put(found.depths) + read.start, read, within)
+        return read, hidden[self.put(found.row), self.put([path[-1] for path in found.paths])]
 
     def _part(self, found: Forest, read: Rows, most: int) -> Rows:
         """A row of its own for each prompt, with room for `most` new tokens."""
@@ -238,9 +238,9 @@ class CachedDecoder:
         slots = np.zeros((len(sizes), sizes.max()), dtype=np.int64)
         for path, into in zip(found.paths, slots):
             into[: len(path)] = path
-        return read.gather(self._put(found.row), self._put(slots), self._put(sizes), slots.shape[1] + most)
+        return read.gather(self.put(found.row), self.put(slots), self.put(sizes), slots.shape[1] + most)
 
-    def _forward(
+    def forward(
         self, ids: torch.Tensor, positions: torch.Tensor, rows: Rows, within: torch.Tensor | None = None
     ) -> torch.Tensor:
         """The last hidden states of tokens that go on from what the rows hold."""
@@ -252,7 +252,8 @@ class CachedDecoder:
         rows.used += ids.shape[1]
         return found
 
-    def _put(self, values: Any) -> torch.Tensor:
+    def put(self, values: Any) -> torch.Tensor:
+        """Numbers on the model's device."""
         return torch.as_tensor(np.asarray(values), device=self.device)
 
 
@@ -341,5 +342,6 @@ def _is_done(writing: Writing, token: int) -> bool:
     return bool(writing.finish) or writing.add(token)
 
 
-def _is_out_of_memory(error: BaseException) -> bool:
+def is_out_of_memory(error: BaseException) -> bool:
+    """Whether a failure means that a smaller batch may do."""
     return isinstance(error, torch.OutOfMemoryError) or any(sign in str(error).lower() for sign in OUT_OF_MEMORY)

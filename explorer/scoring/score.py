@@ -83,7 +83,7 @@ def _stretches(requests: Sequence[Request]) -> Iterator[Sequence[Request]]:
 
 
 def _prepare(model: LanguageModel, requests: Sequence[Request], policy: ScoringPolicy, truncate: Truncate) -> _Prepared:
-    reasons = [_unscorable(request) for request in requests]
+    reasons = [unscorable(request) for request in requests]
     pairs = [policy.move(request.context, request.continuation) for request in requests]
     asked = [i for i, reason in enumerate(reasons) if not reason]
     encodings = _encode(model, [pairs[i] for i in asked], policy)
@@ -103,7 +103,7 @@ def _prepare(model: LanguageModel, requests: Sequence[Request], policy: ScoringP
 def _finish(model: LanguageModel, prepared: _Prepared, rows: Sequence[RowScores]) -> list[Score]:
     fitted, places = prepared.fitted, dict(zip(prepared.fitted, prepared.packing.places))
     return [
-        _made(model, request, *fitted[i], places[i], rows[places[i].row]) if i in fitted else _failed(request, reason)
+        assemble(model, request, *fitted[i], places[i], rows[places[i].row]) if i in fitted else failed(request, reason)
         for i, (request, reason) in enumerate(zip(prepared.requests, prepared.reasons))
     ]
 
@@ -132,7 +132,8 @@ def policy_record(model: LanguageModel, policy: ScoringPolicy) -> dict[str, str 
     return {**model.record(), **dataclasses.asdict(policy), "lexiscope": __version__}
 
 
-def _unscorable(request: Request) -> str:
+def unscorable(request: Request) -> str:
+    """Why a request cannot be scored whatever the model, or ""."""
     if request.conversation is not None:
         return "a conversation can be answered, not scored"
     if not request.continuation:
@@ -163,13 +164,16 @@ def _fit(encoding: Encoding, window: int, truncate: Truncate) -> Encoded | str:
     return dataclasses.replace(encoding, ids=ids, start=encoding.start - extra), extra
 
 
-def _made(
+def assemble(
     model: LanguageModel, request: Request, encoding: Encoding, cut: int, place: tree.Place, row: RowScores
 ) -> Score:
+    """The score of an encoded request, found at its place in a scored row; `cut` context tokens were left away."""
     has_score = place.slots >= 0
     slots = place.slots[has_score]
     logprobs = np.full(len(place.slots), math.nan)
     logprobs[has_score] = row.logprobs[slots]
+    likeliest = np.zeros(len(place.slots), dtype=bool)
+    likeliest[has_score] = row.greedy[slots]
     reason = ""
     if not has_score.any():
         reason = "nothing stands before the only token (no BOS)"
@@ -188,10 +192,12 @@ def _made(
         straddles=encoding.straddles,
         truncated=cut,
         reason=reason,
+        likeliest=tuple(likeliest.tolist()),
     )
 
 
-def _failed(request: Request, reason: str) -> Score:
+def failed(request: Request, reason: str) -> Score:
+    """The score of a request that has none, with the reason."""
     chars, size = _size(request)
     return Score(request, (), (), (), chars=chars, bytes=size, greedy=False, straddles=False, reason=reason)
 

@@ -1,0 +1,137 @@
+"""Scores of requests that begin with the same long text: that text is encoded and read once, and kept.
+
+What k-shot prompts share, their demonstrations, is most of them. Requests are scored behind the keys and values of the
+shared part, and a longer shared part goes on from a shorter one that was read before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from explorer.records import Request, Score
+from explorer.scoring import tree
+from explorer.scoring.generate import Ids, ModelGenerator, Stats
+from explorer.scoring.model import Encoding, Progress
+from explorer.scoring.policy import PRESETS, Bos, ScoringPolicy
+from explorer.scoring.score import assemble, failed, score, unscorable
+
+BREAK = "\n\n"  # where prompts are cut: tokenizers of language models put no letter into a token with a line break
+OVERLAP = 200  # characters before the cut that the own parts are encoded with
+CHECKED = 3  # prompts that are also encoded as a whole
+
+
+class SharedScorer:
+    """A Scorer for prompts with a long common beginning; anything else it hands to the plain one."""
+
+    def __init__(self, generator: ModelGenerator) -> None:
+        self.model = generator.model
+        self.name = generator.name
+        self.decoder = generator.decoder
+        self.stats = Stats()
+
+    def score(
+        self,
+        requests: Sequence[Request],
+        policy: ScoringPolicy = PRESETS["natural"],
+        progress: Progress | None = None,
+    ) -> list[Score]:
+        """log P(continuation | context) of each request, in nats, in the order asked; nan with a reason for none."""
+        from explorer.scoring import hf_shared
+
+        asked = [request for request in requests if not unscorable(request)]
+        pairs = [policy.move(request.context, request.continuation) for request in asked]
+        found = split(self.model, pairs, policy.bos) if policy.split == "offsets" else None
+        if found is None or not hf_shared.can_share(self.decoder):
+            return self._plainly(requests, policy, progress)
+        prefix, tails = found
+        room = self.model.window - len(prefix) + 1  # the last token is predicted, never read
+        fitting = [i for i, tail in enumerate(tails) if len(tail.ids) <= room]
+        packing = tree.pack(
+            [tails[i].ids for i in fitting], [tails[i].start for i in fitting], hf_shared.row_tokens(self.decoder)
+        )
+        self.stats.prompt_tokens += sum(len(prefix) + len(tails[i].ids) - 1 for i in fitting)
+        rows = hf_shared.logprobs(self.decoder, prefix, packing.rows, self.stats, _told(progress, len(requests)))
+        scores = {
+            i: assemble(self.model, asked[i], tails[i], 0, place, rows[place.row])
+            for i, place in zip(fitting, packing.places)
+        }
+        numbers = iter(range(len(asked)))
+        given = []
+        for request in requests:
+            if reason := unscorable(request):
+                given.append(failed(request, reason))
+                continue
+            i = next(numbers)
+            size = f"{len(prefix) + len(tails[i].ids):,} tokens, more than the model's window of {self.model.window:,}"
+            given.append(scores[i] if i in scores else failed(request, size))
+        if progress:
+            progress(len(requests), len(requests))
+        return given
+
+    def _plainly(self, requests: Sequence[Request], policy: ScoringPolicy, progress: Progress | None) -> list[Score]:
+        scores = score(self.model, requests, policy, progress)
+        pairs = [policy.move(one.context, one.continuation) for one in requests if not unscorable(one)]
+        tokens = sum(len(one.ids) - 1 for one in self.model.encode_all(pairs, policy.bos, policy.split))
+        self.stats.prompt_tokens += tokens
+        self.stats.read_tokens += tokens
+        return scores
+
+
+def split(model: object, pairs: Sequence[tuple[str, str]], bos: Bos) -> tuple[Ids, list[Encoding]] | None:
+    """The ids of what all pairs begin with, and each pair's own tokens behind it; None where they cannot be told apart.
+
+    The own part is encoded with a little of what stands before, and the result compared with the encoding of whole
+    prompts: the first, the longest and the last.
+    """
+    encode = model.encode_all  # type: ignore[attr-defined]
+    if len(pairs) < 2:
+        return None
+    contexts = [context for context, _ in pairs]
+    cut = _cut(_common(min(contexts), max(contexts)))
+    if not cut:
+        return None
+    lead = contexts[0][max(0, cut - OVERLAP) : cut]
+    owns = [(context[cut:], continuation) for context, continuation in pairs]
+    by_cut = encode([(lead, own + continuation) for own, continuation in owns], "never", "offsets")
+    by_continuation = encode([(lead + own, continuation) for own, continuation in owns], "never", "offsets")
+    (whole,) = encode([(contexts[0][:cut], contexts[0][cut:] + pairs[0][1])], bos, "offsets")
+    if whole.straddles or any(one.straddles for one in by_cut):
+        return None
+    prefix = whole.ids[: whole.start]
+    tails = [
+        Encoding(one.ids[one.start :], other.start - one.start, 0, other.straddles)
+        for one, other in zip(by_cut, by_continuation)
+    ]
+    if any(tail.start < 1 for tail in tails):
+        return None
+    checked = sorted({0, len(pairs) - 1, max(range(len(pairs)), key=lambda i: len(contexts[i]))})[:CHECKED]
+    for i, one in zip(checked, encode([pairs[i] for i in checked], bos, "offsets")):
+        if one.ids != prefix + tails[i].ids or one.start != len(prefix) + tails[i].start:
+            return None
+    return prefix, tails
+
+
+def _common(one: str, other: str) -> str:
+    """What two texts begin with; of the first and the last of sorted texts, what all of them do."""
+    low, high = 0, min(len(one), len(other))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if one.startswith(other[:middle]):
+            low = middle
+        else:
+            high = middle - 1
+    return one[:low]
+
+
+def _cut(common: str) -> int:
+    """The place after the last paragraph break in a text that something but white space follows; 0 for none."""
+    place = common.rstrip().rfind(BREAK)
+    while place >= 0 and common[place + len(BREAK)].isspace():
+        place = common.rfind(BREAK, 0, place)
+    return place + len(BREAK) if place >= 0 else 0
+
+
+def _told(progress: Progress | None, requests: int) -> Progress | None:
+    if progress is None:
+        return None
+    return lambda done, rows: progress(requests * done // max(rows, 1), requests)
