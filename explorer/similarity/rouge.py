@@ -29,5 +29,11 @@ def rouge_l_recall(references: Sequence[str], candidates: Sequence[str]) -> list
     ]
 
 
+def stem(word: str) -> str:
+    """A word as ROUGE compares it: small letters, stemmed; one of other letters than a to z as it is."""
+    found = _scorer()._tokenizer.tokenize(word)
+    return "".join(found) or word.casefold()
+
+
 def _f1(one: str, other: str) -> Similarity:
     return Similarity(float(_scorer().score(one, other)["rougeL"].fmeasure))

@@ -1,0 +1,199 @@
+"""Is a completion the text it should replicate, exactly or nearly? By rule, and by a judge model.
+
+exact        equal after NFC and folding of blanks; case and punctuation count
+near-exact   by rule: ROUGE-L recall (words stemmed) and cosine of sentence vectors reach their thresholds, and every
+             name and number of the reference stands in the completion, in the same order; what a completion has
+             beyond the reference does not count against it
+inexact      anything else
+
+The kinds and the judge's prompt are those of Golchin et al. 2024 (section 3.1 and Figure 5); the rule is ours.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from explorer.records import Request
+from explorer.scoring.model import Encoder
+from explorer.similarity.rouge import rouge_l_recall, stem
+from explorer.variants.tagging import Tagger, Token
+
+Kind = Literal["exact", "near-exact", "inexact"]
+KINDS: tuple[Kind, ...] = ("exact", "near-exact", "inexact")
+UNPARSED = "unparsed"
+
+ROUGE, COSINE = 0.6, 0.8
+JUDGE_TOKENS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Thresholds:
+    """What a near-exact match has at least."""
+
+    rouge: float = ROUGE
+    cosine: float = COSINE
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A rule's verdict with what it rests on; `differing` are the reference's names and numbers that were not found."""
+
+    kind: Kind
+    rouge: float
+    cosine: float
+    differing: tuple[str, ...] = ()
+
+
+def is_exact(reference: str, candidate: str) -> bool:
+    """Whether two texts are equal after NFC and folding of blanks."""
+    return _folded(reference) == _folded(candidate)
+
+
+class Rule:
+    """Judges completions by rule."""
+
+    def __init__(self, encoder: Encoder, tagger: Tagger, thresholds: Thresholds | None = None) -> None:
+        self.encoder = encoder
+        self.tagger = tagger
+        self.thresholds = thresholds or Thresholds()
+
+    def judge(self, references: Sequence[str], candidates: Sequence[str]) -> list[Match]:
+        """A verdict on each completion; nan stands where there is nothing to compare with."""
+        recalls = [one.value for one in rouge_l_recall(references, candidates)]
+        cosines = self._cosines(references, candidates)
+        tagged = dict(zip(unique := list(dict.fromkeys(references)), self.tagger.tag(unique)))
+        found = []
+        for reference, candidate, recall, cosine in zip(references, candidates, recalls, cosines):
+            differing = missing(tagged[reference], reference, candidate) if candidate else ()
+            near = recall >= self.thresholds.rouge and cosine >= self.thresholds.cosine and not differing
+            kind: Kind = "exact" if is_exact(reference, candidate) else "near-exact" if near else "inexact"
+            found.append(Match(kind, recall, cosine, differing))
+        return found
+
+    def _cosines(self, references: Sequence[str], candidates: Sequence[str]) -> list[float]:
+        texts = list(dict.fromkeys(text for text in (*references, *candidates) if text.strip()))
+        vectors = dict(zip(texts, self.encoder.encode(texts))) if texts else {}
+        return [
+            float(vectors[one] @ vectors[other]) if one in vectors and other in vectors else math.nan
+            for one, other in zip(references, candidates)
+        ]
+
+
+def missing(tokens: Iterable[Token], reference: str, candidate: str) -> tuple[str, ...]:
+    """The names and numbers of a reference that a candidate has not, or not in their order."""
+    names = [word for token in tokens if token.pos == "PROPN" for word in _words(token.text)]
+    return (
+        *_out_of_order(names, _words(candidate)),
+        *_out_of_order(numbers(reference), numbers(candidate)),
+    )
+
+
+def numbers(text: str) -> list[str]:
+    """The numbers of a text in order, in digits without separators: "1,000" and "1000" are one, "second" is "2"."""
+    found = []
+    for match in re.finditer(r"\d[\d,]*(?:\.\d+)?|[^\W\d_]+", text.casefold()):
+        word = match[0]
+        if word[0].isdigit():
+            found.append(word.replace(",", ""))
+        elif word in _IN_WORDS:
+            found.append(_IN_WORDS[word])
+    return found
+
+
+# "one" is left out: mostly it is no number.
+_CARDINALS = """
+    two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen
+    nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred thousand million billion
+"""
+_ORDINALS = "first second third fourth fifth sixth seventh eighth ninth tenth"
+_IN_WORDS = {
+    **dict(zip(_CARDINALS.split(), map(str, [*range(2, 21), *range(30, 100, 10), 100, 1000, 10**6, 10**9]))),
+    **{word: str(number) for number, word in enumerate(_ORDINALS.split(), 1)},
+}
+
+
+def _out_of_order(wanted: Sequence[str], found: Sequence[str]) -> list[str]:
+    """The wanted words that are not met when going once through the found ones."""
+    keys = [stem(word) for word in found]
+    place, lost = 0, []
+    for word in wanted:
+        key = stem(word)
+        later = next((i for i in range(place, len(keys)) if keys[i] == key), None)
+        if later is None:
+            lost.append(word)
+        else:
+            place = later + 1
+    return lost
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"\w+", text)
+
+
+def _folded(text: str) -> str:
+    return " ".join(unicodedata.normalize("NFC", text).split())
+
+
+# --- by a judge model
+
+PROMPT = """\
+Instruction: You are provided with a reference text and a candidate text. The candidate text is a generated replica of \
+the reference text. Your task is to determine if the candidate text is an exact or near-exact match of the reference \
+text. Near-exact match candidates must precisely match the reference candidates in terms of sentence structure, \
+overlap, and contextual similarity. Respond only with "Yes" or "No".
+
+"""
+EXAMPLES = (
+    ("The cat waited at the top.", "The cat waited at the top.", "Yes (exact match)"),
+    (
+        "icy surface of Jupiter's largest moon, Ganymede. These irregular masses may be rock formations, supported by "
+        "Ganymede's icy shell for billions of years.",
+        "icy surface of Jupiter's largest moon, Ganymede. These irregular masses may be rock formations, supported by "
+        "Ganymede's icy shell for billions of years. This discovery supports the theory that Ganymede has a "
+        "subsurface ocean. Scientists used gravity data from NASA's Galileo spacecraft to create a geophysical model "
+        "of the interior of Ganymede.",
+        "Yes (near-exact match)",
+    ),
+    (
+        "50th Anniversary of Normandy Landings lasts a year.",
+        "The 50th anniversary celebration of the first Normandy landing will last a year.",
+        "Yes (near-exact match)",
+    ),
+    (
+        "Microsoft's Hotmail has raised its storage capacity to 250MB.",
+        "Microsoft has increased the storage capacity of its Hotmail e-mail service to 250MB.",
+        "Yes (near-exact match)",
+    ),
+)
+
+
+def judge_prompt(reference: str, candidate: str) -> str:
+    """The paper's four-example prompt about a completion."""
+    shown = [*EXAMPLES, (reference, candidate, "")]
+    return PROMPT + "\n\n".join(
+        f"Example {number}:\n\nReference Text: {one}\n\nCandidate Text: {other}\n\nAnswer: {answer}".rstrip()
+        for number, (one, other, answer) in enumerate(shown, 1)
+    )
+
+
+def judge_request(about: Request, reference: str, candidate: str) -> Request:
+    """The request that asks a judge model about the completion of another request, under the same factors."""
+    text = judge_prompt(reference, candidate)
+    return Request(
+        about.instance_id, 0, text, role="judge", factors=about.factors, conversation=(("user", text),)
+    )  # fmt: skip
+
+
+def parse(raw: str) -> str:
+    """A judge's answer as a kind, or "unparsed"; a bare "Yes" is near-exact: equal texts are told apart before."""
+    answer = raw.strip().strip("\"'*").casefold()
+    if re.match(r"yes\W*\(?exact", answer):
+        return "exact"
+    if re.match(r"yes\b", answer):
+        return "near-exact"
+    return "inexact" if re.match(r"no\b", answer) else UNPARSED
