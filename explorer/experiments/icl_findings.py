@@ -1,0 +1,252 @@
+"""What an in-context run concludes: memorization and performance over k, their correlation, transitions, agreement."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations, pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from explorer.experiments import kept_steps
+from explorer.experiments.icl_rows import SOURCES, verdict_table
+from explorer.records import Factor, RunSpec
+from explorer.results.rows import finding_row
+from explorer.runs import files
+from explorer.stats.fisher import fisher
+from explorer.stats.kappa import kappa
+from explorer.stats.pearson import pearson
+from explorer.stats.proportion import proportion
+
+if TYPE_CHECKING:
+    from explorer.resources import Resources
+    from explorer.runs.folder import RunFolder
+
+Row = dict[str, Any]
+Factors = Mapping[str, Factor]
+OVERALL = "overall"
+# Finding → the kinds of completions that count.
+COUNTED = {"replication": ("exact", "near-exact"), "replication_exact": ("exact",)}
+CORRELATED = {"replication": "pearson", "replication_exact": "pearson_exact"}
+BECAME_EXACT = "near-exact to exact"
+
+
+def conclude(spec: RunSpec, resources: Resources, folder: RunFolder) -> list[Row]:
+    """Rows of `findings`; people's verdicts as far as they are given, so that it is called again after a review."""
+    table = verdict_table(folder.read, folder.read_reviews())
+    instances = folder.read("instances", ["instance_id"])
+    measures = folder.read("measures", ["instance_id", "setting", "k", "part", "measure", "value"])
+    labels = label_table(measures)
+    performance = accuracies(labels, instances["instance_id"])
+    rows = [*performance, *_drawn(spec, folder, len(instances)), *_skipped(folder), *_prefill(folder)]
+    mean_accuracy = {row["k"]: row["value"] for row in performance if row.get("part") is None}
+    for setting in dict.fromkeys(table["setting"]):
+        own = table[table["setting"] == setting]
+        for source in SOURCES:
+            if own[source].notna().any():
+                about = {"setting": setting, "condition": source}
+                shares = replication(own, source, about)
+                rows += [*shares, *correlations(shares, mean_accuracy, about), *transitions(own, source, about)]
+                rows += gaps(own, source, labels, about)
+    return rows + agreements(table)
+
+
+def replication(table: pd.DataFrame, source: str, about: Factors) -> list[Row]:
+    """The share of completions that replicate, for each k, over all and for each label."""
+    rows = []
+    for k, own in table.groupby("k", sort=True):
+        for finding, kinds in COUNTED.items():
+            for group, members in _scopes(own):
+                verdicts = members[source]
+                outcomes = np.where(verdicts.isin(kinds), 1.0, np.where(_judged(verdicts), 0.0, np.nan))
+                share = proportion(outcomes)
+                rows.append(
+                    finding_row(
+                        finding, group, share.value, low=share.low, high=share.high, n=share.n,
+                        left_out=share.left_out, reason=share.reason and "no completion has this verdict",
+                        factors={**about, "k": int(str(k))},
+                    )
+                )  # fmt: skip
+    return rows
+
+
+def label_table(measures: pd.DataFrame) -> pd.DataFrame:
+    """A row an item, k and part: `correct` of scored and `correct_written` of written labels, nan where not asked."""
+    own = measures[measures["setting"].isna() & measures["measure"].isin(["correct", "correct_written"])]
+    if own.empty:
+        return pd.DataFrame(columns=["instance_id", "k", "part", "correct", "correct_written"])
+    wide = own.astype({"k": int, "part": int}).pivot_table(
+        index=["instance_id", "k", "part"], columns="measure", values="value", aggfunc="first", dropna=False, sort=False
+    )
+    return wide.reindex(columns=["correct", "correct_written"]).reset_index()
+
+
+def accuracies(labels: pd.DataFrame, instance_ids: Sequence[str]) -> list[Row]:
+    """Accuracy for each k in each order (or repeat), and its mean with the least and the greatest."""
+    rows = []
+    for finding, column in (("label_accuracy", "correct"), ("label_accuracy_written", "correct_written")):
+        known = labels[labels[column].notna()]
+        for k, own in known.groupby("k", sort=True):
+            shares = []
+            for part, members in own.groupby("part", sort=True):
+                share = proportion(members[column].to_numpy())
+                shares.append(share.value)
+                rows.append(
+                    finding_row(
+                        finding, OVERALL, share.value, low=share.low, high=share.high, n=share.n,
+                        left_out=len(instance_ids) - share.n, factors={"k": int(str(k)), "part": int(str(part))},
+                    )
+                )  # fmt: skip
+            rows.append(
+                finding_row(
+                    finding, OVERALL, float(np.mean(shares)), low=min(shares), high=max(shares), n=len(shares),
+                    factors={"k": int(str(k))}, detail={"sd": float(np.std(shares, ddof=1)) if shares[1:] else None},
+                )
+            )  # fmt: skip
+    return rows
+
+
+def correlations(shares: Sequence[Row], accuracy: Mapping[int, float], about: Factors) -> list[Row]:
+    """Pearson's r over k of memorization and performance; undefined under four k, or where one does not vary."""
+    rows = []
+    for finding, name in CORRELATED.items():
+        own = {row["k"]: row["value"] for row in shares if row["finding"] == finding and row["grp"] == OVERALL}
+        ks = [k for k in own if k in accuracy]
+        found = pearson([own[k] for k in ks], [accuracy[k] for k in ks])
+        rows.append(
+            finding_row(
+                name, OVERALL, found.r, low=found.low, high=found.high, p=found.p, n=found.n,
+                left_out=found.left_out, reason=found.reason if accuracy else "no performance was measured",
+                factors=about, detail={"k": ks},
+            )
+        )  # fmt: skip
+    return rows
+
+
+def transitions(table: pd.DataFrame, source: str, about: Factors) -> list[Row]:
+    """Of the near-exact completions with one k, the share that is exact with the next."""
+    kinds = table.pivot(index="instance_id", columns="k", values=source)
+    rows = []
+    for before, now in pairwise(sorted(kinds.columns)):
+        both = kinds[_judged(kinds[before]) & _judged(kinds[now])]
+        counts = Counter(zip(both[before], both[now]))
+        near = both[both[before] == "near-exact"]
+        share = proportion((near[now] == "exact").astype(float).to_numpy())
+        rows.append(
+            finding_row(
+                "transition", BECAME_EXACT, share.value, low=share.low, high=share.high, n=share.n,
+                left_out=len(kinds) - len(both), reason=share.reason and f"nothing was near-exact with k = {before}",
+                factors={**about, "k": int(now)},
+                detail={"from": int(before), "counts": {f"{one} → {other}": n for (one, other), n in counts.items()}},
+            )
+        )  # fmt: skip
+    return rows
+
+
+def gaps(table: pd.DataFrame, source: str, labels: pd.DataFrame, about: Factors) -> list[Row]:
+    """Accuracy, in the order that replication was asked in, of memorized items and of the others, with their gap."""
+    rows = []
+    column = "correct" if labels["correct"].notna().any() else "correct_written"
+    first = labels[labels["part"] == 0]
+    for k, own in table.groupby("k", sort=True):
+        right = first[first["k"] == k].set_index("instance_id")[column].reindex(own["instance_id"]).to_numpy(float)
+        if np.isnan(right).all():
+            continue
+        judged, memorized = _judged(own[source]).to_numpy(), own[source].isin(COUNTED["replication"]).to_numpy()
+        groups = right[judged & memorized], right[judged & ~memorized]
+        factors = {**about, "k": int(str(k))}
+        for name, values in zip(("accuracy_memorized", "accuracy_other"), groups):
+            share = proportion(values)
+            rows.append(
+                finding_row(
+                    name, OVERALL, share.value, low=share.low, high=share.high, n=share.n, left_out=share.left_out,
+                    reason=share.reason and "no such item", factors=factors,
+                )
+            )  # fmt: skip
+        gap = fisher(*groups)
+        rows.append(
+            finding_row(
+                "accuracy_gap", OVERALL, gap.difference, low=gap.low, high=gap.high, p=gap.p,
+                n=gap.n_first + gap.n_second, left_out=gap.left_out + int((~judged).sum()),
+                reason=gap.reason and "no memorized item, or no other", factors=factors,
+            )
+        )  # fmt: skip
+    return rows
+
+
+def agreements(table: pd.DataFrame) -> list[Row]:
+    """Cohen's kappa of each two of rule, judge and people, over completions that are not equal to the reference."""
+    rows = []
+    differing = table[table["rule"].notna() & (table["rule"] != "exact") & (table["completion"] != "")]
+    for one, other in combinations(("rule", "judge", "people"), 2):
+        kinds = [[_readable(kind) for kind in differing[source]] for source in (one, other)]
+        if not all(any(side) for side in kinds):
+            continue
+        found = kappa(*kinds)
+        rows.append(
+            finding_row(
+                "kappa", f"{one}, {other}", found.kappa, low=found.low, high=found.high, n=found.n,
+                left_out=found.left_out, reason=found.reason, detail={"agreed": _plain(found.agreed)},
+            )
+        )  # fmt: skip
+    return rows
+
+
+def _readable(kind: Any) -> str | None:
+    """A verdict as it is compared: a judge's "exact" about texts that differ is near-exact, an unparsed one none."""
+    if kind not in ("exact", "near-exact", "inexact"):
+        return None
+    return "near-exact" if kind == "exact" else str(kind)
+
+
+def _judged(verdicts: pd.Series) -> pd.Series:
+    return verdicts.isin(["exact", "near-exact", "inexact"])
+
+
+def _scopes(table: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
+    yield OVERALL, table
+    for group in dict.fromkeys(table["grp"]):
+        yield str(group), table[table["grp"] == group]
+
+
+def _drawn(spec: RunSpec, folder: RunFolder, instances: int) -> list[Row]:
+    made = files.read_json(folder.path / "plan.json")
+    reason = "; ".join(made.get("remarks") or [])
+    wanted = int(spec.settings["instances"]) if spec.limit is None else min(spec.limit, int(spec.settings["instances"]))
+    demonstrations = int(made.get("demonstrations") or 0)
+    most = max(map(int, spec.settings["k"]))
+    return [
+        finding_row("drawn", "instances", instances, n=instances, left_out=max(0, wanted - instances), reason=reason),
+        finding_row(
+            "drawn", "demonstrations", demonstrations, n=demonstrations, left_out=max(0, most - demonstrations),
+            reason=reason,
+        ),
+    ]  # fmt: skip
+
+
+def _skipped(folder: RunFolder) -> list[Row]:
+    rows = []
+    for one in files.read_json(folder.path / "plan.json").get("skipped") or []:
+        factors = {"k": one["k"], **({"setting": one["setting"]} if one["setting"] else {})}
+        largest = float(one["largest"]) if one["largest"] >= 0 else math.nan
+        rows.append(finding_row("skipped_k", one["part"], largest, reason=one["reason"], factors=factors))
+    return rows
+
+
+def _prefill(folder: RunFolder) -> list[Row]:
+    """Tokens read for each k, beside what prompts read one by one would have taken."""
+    rows = []
+    for remark in kept_steps.remarks(folder.path).values():
+        if "read_tokens" in remark:
+            rest = {name: remark[name] for name in ("prompt_tokens", "new_tokens", "seconds")}
+            rows.append(
+                finding_row("prefill", remark["group"], remark["read_tokens"], factors=remark["factors"], detail=rest)
+            )
+    return rows
+
+
+def _plain(value: float) -> float | None:
+    return None if math.isnan(value) else value

@@ -1,0 +1,50 @@
+"""What the page on in-context memorization asks of the database."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import pandas as pd
+
+from explorer.results.schema import TABLES
+from explorer.results.store import Store
+
+
+def runs(store: Store, benchmark: str) -> pd.DataFrame:
+    """The in-context runs on a benchmark that concluded something: complete ones first, then those with more items."""
+    return store.frame(
+        """
+        SELECT run_id, model, status, created, done, total, seed, spec
+        FROM runs
+        WHERE study = 'icl'
+            AND benchmark = ?
+            AND run_id IN (SELECT run_id FROM findings WHERE finding = 'replication')
+        ORDER BY status = 'complete' DESC, done DESC, created DESC
+        """,
+        [benchmark],
+    )
+
+
+def reader(store: Store, run_id: str) -> Callable[[str, Sequence[str]], pd.DataFrame]:
+    """A stored run's tables, column by column, in the form that `icl_rows.verdict_table` takes."""
+
+    def read(table: str, columns: Sequence[str]) -> pd.DataFrame:
+        named = ", ".join(name for name in columns if name in TABLES[table])
+        return store.frame(f"SELECT {named} FROM {table} WHERE run_id = ?", [run_id])
+
+    return read
+
+
+def findings(store: Store, run_id: str, finding: str, group: str = "overall") -> pd.DataFrame:
+    """A finding's rows over settings, k, verdicts (`condition`) and orders (`part`)."""
+    return store.frame(
+        """
+        SELECT grp, setting, k, part, condition, value, low, high, p, n, left_out, reason, detail
+        FROM findings
+        WHERE run_id = ?
+            AND finding = ?
+            AND (grp = ? OR ? = '')
+        ORDER BY setting, condition, part, k
+        """,
+        [run_id, finding, group, group],
+    )
