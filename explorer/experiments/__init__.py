@@ -14,6 +14,7 @@ STUDIES = {
     "perturbation": "explorer.experiments.perturbation",
     "priming": "explorer.experiments.priming",
     "ontology": "explorer.experiments.ontology",
+    "icl": "explorer.experiments.icl",
 }
 
 
