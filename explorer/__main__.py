@@ -10,13 +10,16 @@ import traceback
 from collections.abc import Sequence
 
 from explorer import __version__
-from explorer.commands import COMMANDS, common
+from explorer.commands import COMMANDS, common, usage
 from explorer.errors import ExplorerError
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs one command; 0 when all went well, 1 on an error, 2 on wrong usage, 130 when interrupted."""
     arguments = list(sys.argv[1:] if arguments is None else arguments)
+    if hasattr(sys.stdout, "reconfigure"):
+        # A console that cannot show a character, or a name that is no text, gets an escape instead of a fault.
+        sys.stdout.reconfigure(errors="backslashreplace")
     args = _parser(arguments).parse_args(arguments)
     try:
         return int(args.run(args, common.settings_of(args)) or 0)
@@ -31,6 +34,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
+    except OSError as error:  # a full disk, a missing right: the operating system's own words say what is wrong
+        if args.debug:
+            traceback.print_exc()
+        where = f"{error.filename}: " if error.filename else ""
+        common.say(f"error: {where}{error.strerror or error}. Make room or allow it, then try again.")
+        return 1
     except Exception as error:
         if args.debug:
             traceback.print_exc()
@@ -40,7 +49,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = usage.Parser(
         prog="python -m explorer",
         description="Lexiscope: how pre-training data shapes what a language model gets right.",
     )

@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 import argparse
-import codecs
-import json
-import sys
 import time
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from explorer.commands import common, output
-from explorer.errors import UsageError
+from explorer.commands import common, jsonl, output
+from explorer.commands.jsonl import Line
 from explorer.settings import Settings
 from explorer.variants.senses import METHODS
 
 EPILOG = """A line in is a JSON object with "text", a string; all its other keys are kept. A line out adds perturbed
 and swaps: for each its start and end in the original text, original, lemma, pos, synset, definition and substitute.
 Draws are keyed by the seed and by "id" where a line has one, else by the text, never by the order of lines. A line that
-cannot be read has perturbed null and says why under "error"; the exit status is then 1."""
+cannot be read has perturbed null and says why under "error", one that is no object also holds itself under "raw"; the
+exit status is then 1."""
 LONGEST = 1_000_000  # characters the tagger takes
 SWAP_KEYS = ("start", "end", "original", "lemma", "pos", "synset", "definition", "substitute")
 
@@ -42,22 +39,17 @@ def add(subparsers: Any) -> None:
     parser.set_defaults(run=run)
 
 
-@dataclass(slots=True)
-class Line:
-    """A line of the file in: what it holds, and why it cannot be perturbed where it cannot."""
-
-    number: int
-    fields: dict[str, Any]
-    error: str = ""
-
-
 def run(args: argparse.Namespace, settings: Settings) -> int:
     """Perturbs every line that can be read; 1 where some could not."""
     from explorer.resources import Resources
     from explorer.variants import tools
     from explorer.variants.perturb import perturb_texts
 
-    lines = _read(args.source)
+    lines = jsonl.read(args.source, ("text",))
+    for line in lines:
+        size = 0 if line.error else len(line.fields["text"])
+        if size >= LONGEST:
+            line.error = f"text has {size:,} characters, fewer than {LONGEST:,} can be read; cut it up"
     if args.out != "-":
         output.check(Path(args.out))
     asked = [line for line in lines if not line.error]
@@ -75,7 +67,7 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
     for line, one in zip(asked, made):
         swaps = [{key: asdict(swap)[key] for key in SWAP_KEYS} for swap in one.swaps]
         line.fields |= {"perturbed": one.text, "swaps": swaps}
-    _write(args.out, lines)
+    jsonl.write(args.out, lines, {"perturbed": None, "swaps": []})
     seconds = time.monotonic() - began
     failed = [line for line in lines if line.error]
     for line in failed:
@@ -93,50 +85,3 @@ def _key(line: Line) -> str:
 
     named = line.fields.get("id")
     return str(named) if isinstance(named, str | int) else text_key(line.fields["text"])
-
-
-def _read(source: str) -> list[Line]:
-    try:
-        raw = sys.stdin.buffer.read() if source == "-" else Path(source).read_bytes()
-    except OSError as error:
-        raise UsageError(f"{source} cannot be read ({error.strerror}). Give a JSONL file with --in.") from error
-    numbered = enumerate(raw.removeprefix(codecs.BOM_UTF8).split(b"\n"), start=1)
-    return [_parse(number, line) for number, line in numbered if line.strip()]
-
-
-def _parse(number: int, raw: bytes) -> Line:
-    try:
-        fields = json.loads(raw.decode("utf-8"))
-    except UnicodeDecodeError as error:
-        return Line(number, {}, f"byte {error.start} is not UTF-8; save the file as UTF-8")
-    except (ValueError, RecursionError) as error:
-        return Line(number, {}, f"not a JSON object ({error}); each line needs text")
-    if not isinstance(fields, dict):
-        return Line(number, {}, "not a JSON object; each line needs text")
-    if not isinstance(fields.get("text"), str):
-        return Line(number, fields, "text is missing or no string; each line needs text")
-    if (size := len(fields["text"])) >= LONGEST:
-        return Line(number, fields, f"text has {size:,} characters, fewer than {LONGEST:,} can be read; cut it up")
-    return Line(number, fields)
-
-
-def _write(out: str, lines: Sequence[Line]) -> None:
-    """All lines at once, under a temporary name first, so that a file is whole or not there."""
-    text = "".join(_as_json(line) + "\n" for line in lines)
-    if out == "-":
-        sys.stdout.write(text)
-        return
-    output.write_text(Path(out), text)
-
-
-def _as_json(line: Line) -> str:
-    fields = dict(line.fields)
-    if line.error:
-        fields = {**({} if fields else {"line": line.number}), **fields, "perturbed": None, "swaps": []}
-        fields["error"] = line.error
-    plain = json.dumps(fields, ensure_ascii=False)
-    try:
-        plain.encode("utf-8")
-    except UnicodeEncodeError:  # an unpaired surrogate goes out as it came in, escaped
-        return json.dumps(fields)
-    return plain

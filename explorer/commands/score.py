@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import argparse
-import codecs
 import dataclasses
-import json
 import math
-import sys
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from explorer.commands import common, output
+from explorer.commands import common, jsonl, output
+from explorer.commands.jsonl import Line
 from explorer.errors import UsageError
 from explorer.records import Request, Score
 from explorer.scoring.policy import PRESETS
@@ -23,7 +19,8 @@ from explorer.settings import Settings
 EPILOG = """A line in is a JSON object with "context" and "continuation", both strings; all its other keys are kept.
 A line out adds logprob (nats, summed over the continuation), tokens (how many), scored (how many of them have a
 log-probability), chars, bytes, greedy, straddles and truncated_tokens. A line that cannot be scored has logprob null
-and says why under "error"; the others are scored all the same, and the exit status is then 1."""
+and says why under "error", one that is no object also holds itself under "raw"; the others are scored all the same,
+and the exit status is then 1."""
 
 
 def add(subparsers: Any) -> None:
@@ -55,15 +52,6 @@ ANSWER = {
 }  # fmt: skip
 
 
-@dataclass(slots=True)
-class Line:
-    """A line of the file in: what it holds, and why it cannot be scored where it cannot."""
-
-    number: int
-    fields: dict[str, Any]
-    error: str = ""
-
-
 def run(args: argparse.Namespace, settings: Settings) -> int:
     """Scores every line that can be scored; 1 where some could not."""
     from explorer.resources import Resources
@@ -71,11 +59,15 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
 
     if args.token_budget is not None and args.token_budget < 1:
         raise UsageError(f"--token-budget is {args.token_budget}; give a number of at least 1.")
-    target = None if args.out == "-" else output.check(Path(args.out))
+    if args.out != "-":
+        output.check(Path(args.out))
     policy = PRESETS[args.preset]
     if args.bos:
         policy = dataclasses.replace(policy, bos=args.bos)
-    lines = _read(args.source)
+    lines = jsonl.read(args.source, ("context", "continuation"))
+    for line in lines:
+        # What an earlier scoring of a line said is not kept beside what this one says.
+        line.fields = {key: value for key, value in line.fields.items() if key not in ANSWER}
     began = time.monotonic()
     model = Resources(settings, _Preparing()).model(args.model, args.dtype, args.device)
     asked = [
@@ -88,7 +80,7 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
     for line in lines:
         if not line.error:
             _answer(line, next(scores), args.tokens)
-    _write(target, lines)
+    jsonl.write(args.out, lines, {"logprob": None})
     failed = [line for line in lines if line.error]
     for line in failed:
         common.say(f"line {line.number}: {line.error}")
@@ -98,38 +90,6 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
         facts = {"lines": len(lines), "failed": len(failed), "seconds": round(seconds, 3)}
         common.print_json({**facts, **policy_record(model, policy)})
     return 1 if failed else 0
-
-
-def _read(source: str) -> list[Line]:
-    """Every line that is not blank, with its number in the file."""
-    try:
-        raw = sys.stdin.buffer.read() if source == "-" else Path(source).read_bytes()
-    except OSError as error:
-        raise UsageError(f"{source} cannot be read ({error.strerror}). Give a JSONL file with --in.") from error
-    numbered = enumerate(raw.removeprefix(codecs.BOM_UTF8).split(b"\n"), start=1)
-    return [_parse(number, line) for number, line in numbered if line.strip()]
-
-
-def _parse(number: int, raw: bytes) -> Line:
-    try:
-        fields = json.loads(raw.decode("utf-8"))
-    except UnicodeDecodeError as error:
-        return Line(number, {}, f"byte {error.start} is not UTF-8; save the file as UTF-8")
-    except (ValueError, RecursionError) as error:
-        return Line(number, {}, f"not a JSON object ({error}); each line needs context and continuation")
-    if not isinstance(fields, dict):
-        return Line(number, {}, f"a JSON {_kind(fields)}, expected an object with context and continuation")
-    for key in ("context", "continuation"):
-        if not isinstance(fields.get(key), str):
-            found = f"is a {_kind(fields[key])}" if key in fields else "is missing"
-            return Line(number, fields, f"{key} {found}, expected a string")
-    # What an earlier scoring of this line said is not kept beside what this one says.
-    return Line(number, {key: value for key, value in fields.items() if key not in ANSWER})
-
-
-def _kind(value: Any) -> str:
-    names = {dict: "object", list: "list", str: "string", bool: "truth value", int: "number", float: "number"}
-    return names.get(type(value), "null")
 
 
 def _answer(line: Line, score: Score, with_tokens: bool) -> None:
@@ -153,27 +113,6 @@ def _answer(line: Line, score: Score, with_tokens: bool) -> None:
 
 def _number(value: float) -> float | None:
     return None if math.isnan(value) else value
-
-
-def _write(target: Path | None, lines: Sequence[Line]) -> None:
-    """All lines at once, under a temporary name first, so that a file is whole or not there."""
-    text = "".join(_as_json(line) + "\n" for line in lines)
-    if target is None:
-        sys.stdout.write(text)
-        return
-    output.write_text(target, text)
-
-
-def _as_json(line: Line) -> str:
-    fields = line.fields if not line.error else {**line.fields, "logprob": None, "error": line.error}
-    if line.error and not line.fields:
-        fields = {"line": line.number, **fields}
-    plain = json.dumps(fields, ensure_ascii=False)
-    try:
-        plain.encode("utf-8")
-    except UnicodeEncodeError:  # an unpaired surrogate goes out as it came in, escaped
-        return json.dumps(fields)
-    return plain
 
 
 class _Preparing:

@@ -71,9 +71,21 @@ def test_lines_that_cannot_be_read_are_named_and_the_others_perturbed(capsys, tm
     assert status == 1
     assert [row["perturbed"] for row in rows] == ["A physician.", None, None, None, None]
     assert rows[1]["line"] == 2 and "not a JSON object" in rows[1]["error"]
-    assert rows[2]["text"] == 3 and "text is missing" in rows[2]["error"]
+    assert rows[2]["text"] == 3 and "text is a number" in rows[2]["error"]
+    assert rows[1]["raw"] == "not json" and rows[4]["raw"] == '["text"]' and "raw" not in rows[2]
+    assert rows[3]["raw"].encode("utf-8", "surrogateescape") == b"\xff"
     assert "line 4: byte 0 is not UTF-8" in printed.err
     assert json.loads(printed.out)["failed"] == 4
+
+
+def test_a_file_perturbed_in_place_loses_no_line(capsys, tmp_path):
+    source = tmp_path / "texts.jsonl"
+    source.write_bytes(b'{"text": "A doctor."}\nnot json\n{}\n')
+    for _ in range(2):
+        assert main(["perturb", "--in", str(source), "--out", str(source), "--senses", "first"]) == 1
+        rows = [json.loads(line) for line in source.read_text("utf-8").splitlines()]
+        assert [row.get("text") or row.get("raw") for row in rows] == ["A doctor.", "not json", None]
+        assert rows[2]["line"] == 3
 
 
 def test_the_order_of_lines_changes_nothing(capsys, tmp_path):

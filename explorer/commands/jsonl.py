@@ -1,0 +1,77 @@
+"""JSON Lines in and out: each line that is not blank has its place in the answer, whether it could be read or not."""
+
+from __future__ import annotations
+
+import codecs
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from explorer.commands import output
+from explorer.errors import UsageError
+
+
+@dataclass(slots=True)
+class Line:
+    """A line of the file in: what it holds, why it cannot be used where it cannot, and itself where it is no object."""
+
+    number: int
+    fields: dict[str, Any]
+    error: str = ""
+    raw: str = ""
+
+
+def read(source: str, needed: Sequence[str]) -> list[Line]:
+    """Every line that is not blank, with its number in the file; those without a string under each needed key are in
+    error. `source` is a file, or - for standard input."""
+    try:
+        data = sys.stdin.buffer.read() if source == "-" else Path(source).read_bytes()
+    except OSError as error:
+        raise UsageError(f"{source} cannot be read ({error.strerror}). Give a JSONL file with --in.") from error
+    numbered = enumerate(data.removeprefix(codecs.BOM_UTF8).split(b"\n"), start=1)
+    return [_parse(number, line, needed) for number, line in numbered if line.strip()]
+
+
+def write(out: str, lines: Sequence[Line], missing: Mapping[str, Any]) -> None:
+    """All lines at once to a file, or to standard output for -; a line in error carries what is `missing`, its error,
+    and, where it was no object, its text as `raw`."""
+    text = "".join(output.json_line(_fields(line, missing)) for line in lines)
+    if out == "-":
+        sys.stdout.write(text)
+    else:
+        output.write_text(Path(out), text)
+
+
+def _parse(number: int, data: bytes, needed: Sequence[str]) -> Line:
+    # Bytes that are no UTF-8 become half surrogates, from which the line can be had again.
+    raw = data.removesuffix(b"\r").decode("utf-8", "surrogateescape")
+    wanted = f"each line needs {' and '.join(needed)}"
+    try:
+        fields = json.loads(data.decode("utf-8"))
+    except UnicodeDecodeError as error:
+        return Line(number, {}, f"byte {error.start} is not UTF-8; save the file as UTF-8", raw)
+    except (ValueError, RecursionError) as error:
+        return Line(number, {}, f"not a JSON object ({error}); {wanted}", raw)
+    if not isinstance(fields, dict):
+        return Line(number, {}, f"a JSON {_kind(fields)}, expected an object with {' and '.join(needed)}", raw)
+    for key in needed:
+        if not isinstance(fields.get(key), str):
+            found = f"is a {_kind(fields[key])}" if key in fields else "is missing"
+            return Line(number, fields, f"{key} {found}, expected a string")
+    return Line(number, fields)
+
+
+def _fields(line: Line, missing: Mapping[str, Any]) -> dict[str, Any]:
+    if not line.error:
+        return line.fields
+    named = {} if line.fields else {"line": line.number}
+    whole = {"raw": line.raw} if line.raw else {}
+    return {**named, **whole, **line.fields, **missing, "error": line.error}
+
+
+def _kind(value: Any) -> str:
+    names = {dict: "object", list: "list", str: "string", bool: "truth value", int: "number", float: "number"}
+    return names.get(type(value), "null")

@@ -1,0 +1,38 @@
+"""What is wrong with a command line, in one sentence: what was found, what was expected, what to do."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from typing import NoReturn
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser whose sub-commands are of its kind, and whose complaint is one line; the exit status stays 2."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"error: {sentence(message)}; `{self.prog} --help` tells what it takes.\n")
+
+
+def sentence(message: str) -> str:
+    """argparse's message in our order: the thing found, then what was expected."""
+    message = " ".join(message.split())
+    for pattern, told in _SENTENCES:
+        if match := re.fullmatch(pattern, message):
+            return told.format(*match.groups())
+    return message
+
+
+# Wordings of Python 3.11 to 3.14; one that is not among them is shown as it is.
+_SENTENCES = (
+    (r"the following arguments are required: (.+)", "{} is missing, expected a value for it"),
+    (r"unrecognized arguments: (.+)", "{} is not known here, expected one of the command's own flags"),
+    (r"argument (.+?): invalid choice: (.+?) \(choose from (.+)\)", "{} is {}, expected one of {}"),
+    (r"argument (.+?): expected one argument", "{} has no value, expected one"),
+    (r"argument (.+?): expected at least one argument", "{} has no value, expected at least one"),
+    (r"argument (.+?): invalid int value: (.+)", "{} is {}, expected a whole number"),
+    (r"argument (.+?): invalid float value: (.+)", "{} is {}, expected a number"),
+    (r"argument (.+?): not allowed with argument (.+)", "{} stands beside {}, expected one of the two"),
+    (r"ambiguous option: (.+?) could match (.+)", "{} is short for more than one flag, expected one of {}"),
+    (r"argument (.+?): ignored explicit argument (.+)", "{} is given {}, expected no value"),
+)
