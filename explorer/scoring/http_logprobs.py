@@ -84,6 +84,7 @@ def score_of(request: Request, policy: ScoringPolicy, tokens: Sequence[PromptTok
         greedy=bool(scored) and all(token.top for token in scored),
         straddles=bool(own) and own[0][1] < len(context),
         reason=reason,
+        likeliest=tuple(token.top and not math.isnan(token.logprob) for token, _, _ in own),
     )
 
 

@@ -76,6 +76,25 @@ class Generator(Protocol):
     ) -> list[Generation]: ...
 
 
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """A word of a text that another may stand for: what is left of it, the word, what is right of it."""
+
+    left: str
+    word: str
+    right: str
+
+
+class Proposer(Protocol):
+    """Says which words fit a gap; `method` tells how and by which model, and stands beside every result."""
+
+    name: str
+    method: str
+
+    def propose(self, gaps: Sequence[Gap], count: int) -> list[list[tuple[str, float]]]:
+        """For each gap at most `count` words, the best first, each with the log-probability that ranks it, in nats."""
+
+
 class Encoder(Protocol):
     """Texts to unit vectors, float32, shape (texts, dimensions)."""
 

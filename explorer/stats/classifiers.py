@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from explorer.stats.auc import Auc, auc
+from explorer.stats.auc import Auc, RocCurve, auc, roc_curve
 from explorer.stats.gaps import drop_gaps, numbers, ties_wrong
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ class Classifier:
     macro_f1_majority: float  # p / (1 + p) of the larger class
     auc: Auc  # pooled out-of-fold decision scores
     auc_in_sample: float
+    roc: RocCurve  # of the pooled out-of-fold decision scores
     n: int
     right: int
     folds: int
@@ -93,6 +94,7 @@ def classify(
         macro_f1_majority=majority,
         auc=auc(outcome, decision, groups, seed=seed),
         auc_in_sample=float(roc_auc_score(outcome, whole.decision_function(table))),
+        roc=roc_curve(outcome, decision),
         n=outcome.size,
         right=correct,
         folds=usable,
@@ -127,4 +129,6 @@ def _why_not(outcome: np.ndarray) -> str:
 def _unfitted(kind: str, majority: float, outcome: np.ndarray, left_out: int, reason: str) -> Classifier:
     nan, right = math.nan, int(outcome.sum())
     nothing = Auc(nan, nan, nan, outcome.size, right, left_out, reason)
-    return Classifier(kind, nan, nan, majority, nothing, nan, outcome.size, right, 0, left_out, reason)
+    return Classifier(
+        kind, nan, nan, majority, nothing, nan, RocCurve((), ()), outcome.size, right, 0, left_out, reason
+    )

@@ -5,6 +5,7 @@ import pytest
 
 from explorer.errors import ModelError
 from explorer.scoring import encoder
+from explorer.scoring.model import Gap
 
 WORDS = [
     "[PAD]",
@@ -77,7 +78,9 @@ def test_a_masked_model_fills_gaps_with_whole_words(settings, tiny_bert):
     from transformers import AutoModelForMaskedLM, AutoTokenizer
 
     made = encoder.load_masked(str(tiny_bert), settings)
-    ((best, *rest), second) = made.propose([("the cat", " on the mat ."), ("", " dog ran .")], count=20)
+    ((best, *rest), second) = made.propose(
+        [Gap("the cat", "sat", " on the mat ."), Gap("", "the", " dog ran .")], count=20
+    )
     assert len(rest) == 10 and len(second) == 11  # the letters-only words; no piece, mark or full stop
     assert {word for word, _ in second} == {word for word in WORDS if word.isalpha()}
     assert [value for _, value in second] == sorted((value for _, value in second), reverse=True)

@@ -4,7 +4,11 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import f1_score, roc_auc_score
+from sklearn.metrics import roc_curve as sklearn_roc_curve
+from sklearn.model_selection import StratifiedGroupKFold, cross_val_predict
+from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
 
 from explorer.stats.classifiers import KINDS, _out_of_fold, classify
 
@@ -33,6 +37,23 @@ def test_in_sample_figures_equal_scikit_learns(table):
     assert found.auc_in_sample == pytest.approx(roc_auc_score(right, model.decision_function(scaled)))
     assert found.auc.low < found.auc.value < found.auc.high
     assert found.macro_f1 > found.macro_f1_majority
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_cross_validated_figures_equal_scikit_learns_pooled_out_of_fold(table, kind):
+    right, scores, texts = table
+    last = LogisticRegression() if kind == "logistic" else SVC(kernel="poly", degree=3)
+    model = make_pipeline(StandardScaler(), last)
+    folds = StratifiedGroupKFold(n_splits=5, shuffle=True, random_state=7)
+    groups = np.unique(texts, return_inverse=True)[1]
+    decision = cross_val_predict(model, scores, right, groups=groups, cv=folds, method="decision_function")
+    predicted = cross_val_predict(model, scores, right, groups=groups, cv=folds)
+    found = classify(right, scores[:, 0], scores[:, 1], texts=texts, kind=kind, seed=7)
+    assert found.auc.value == pytest.approx(roc_auc_score(right, decision))
+    assert found.macro_f1 == pytest.approx(f1_score(right, predicted, average="macro"))
+    false_positive, true_positive, _ = sklearn_roc_curve(right, decision)
+    assert found.roc.false_positive == pytest.approx(false_positive)
+    assert found.roc.true_positive == pytest.approx(true_positive)
 
 
 @pytest.mark.parametrize("kind", KINDS)

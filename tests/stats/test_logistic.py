@@ -40,6 +40,18 @@ def test_equals_statsmodels_on_the_raw_scores(table):
     np.testing.assert_allclose(found.covariance, expected.cov_params(), rtol=1e-4)
 
 
+def test_two_features_equal_statsmodels_and_statsmodels_on_standardized_ones(table):
+    right, score = table
+    other = np.random.default_rng(9).normal(2, 0.01, score.size)
+    both = np.column_stack([score, other])
+    expected = sm.Logit(right, sm.add_constant(both)).fit(disp=0)
+    scaled = sm.Logit(right, sm.add_constant((both - both.mean(0)) / both.std(0))).fit(disp=0)
+    found = logistic(right, score, other, names=["correct", "wrong"])
+    for i, slope in enumerate(found.slopes, start=1):
+        assert (slope.estimate, slope.p) == pytest.approx((expected.params[i], expected.pvalues[i]), rel=1e-4)
+        assert slope.per_sd == pytest.approx(scaled.params[i], rel=1e-5)
+
+
 def test_the_unit_of_the_score_changes_the_slope_and_nothing_else(table):
     right, score = table
     one, other = logistic(right, score).slopes[0], logistic(right, score / 1e6).slopes[0]

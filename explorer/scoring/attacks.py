@@ -1,0 +1,108 @@
+"""What the log-probabilities of a text's tokens say about its having been memorized.
+
+extraction (TDE)   does the model complete the text's first half with its second? (Carlini et al. 2021, 2023)
+loss, perplexity   how surprising is the whole text? (Yeom et al. 2018)
+min-k %            how surprising are its least likely tokens? (Shi et al. 2024)
+zlib ratio         how surprising is it for what it compresses to? (Carlini et al. 2021)
+neighbours         how much more surprising are texts that differ in a word? (Mattern et al. 2023)
+
+A text is scored once, whole: all of these follow from its tokens, since a greedy completion equals the rest of a text
+exactly where every token of the rest is the likeliest after those before it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from explorer.records import Score
+from explorer.scoring.model import Scorer
+from explorer.scoring.policy import ScoringPolicy
+from explorer.scoring.score import ModelScorer
+
+MIN_K = 0.20  # the share of a text's tokens that min-k % looks at; the best of those that Shi et al. tried
+ONE_TOKEN = "a single token has no first half"
+
+
+@dataclass(frozen=True, slots=True)
+class Signal:
+    """A number about a text, nan with the reason where there is none."""
+
+    value: float
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Extraction:
+    """Whether the greedy completion is the rest of the text, and log P of the rest (nats) over its `tokens`."""
+
+    accuracy: Signal
+    likelihood: Signal
+    tokens: int
+
+
+def extraction(score: Score) -> Extraction:
+    """Of a text of L tokens the last L - floor(L/2), given the first floor(L/2)."""
+    half = len(score.logprobs) // 2
+    rest = score.logprobs[half:]
+    reason = ONE_TOKEN if len(score.logprobs) == 1 else score.reason
+    if reason:
+        gap = Signal(math.nan, reason)
+        return Extraction(gap, gap, 0)
+    return Extraction(Signal(float(all(score.likeliest[half:]))), Signal(math.fsum(rest)), len(rest))
+
+
+def loss(score: Score) -> Signal:
+    """The mean negative log-probability of the text's tokens, in nats a token."""
+    return Signal(math.nan, score.reason) if score.reason else Signal(-score.sum / score.scored)
+
+
+def perplexity(score: Score) -> Signal:
+    """exp(loss)."""
+    found = loss(score)
+    return found if found.reason else Signal(math.exp(found.value))
+
+
+def min_k(score: Score, share: float = MIN_K) -> Signal:
+    """The mean negative log-probability of the least likely `share` of the tokens, at least one, in nats a token."""
+    if score.reason:
+        return Signal(math.nan, score.reason)
+    values = sorted(value for value in score.logprobs if not math.isnan(value))
+    lowest = values[: max(1, int(share * len(values)))]
+    return Signal(-math.fsum(lowest) / len(lowest))
+
+
+def zlib_ratio(score: Score, text: str) -> Signal:
+    """The loss over the text's length in bytes after compression by zlib, in nats a token and byte."""
+    found = loss(score)
+    if found.reason:
+        return found
+    return Signal(found.value / len(zlib.compress(text.encode("utf-8", "surrogatepass"))))
+
+
+def against_neighbours(own: Signal, neighbours: Sequence[Signal]) -> Signal:
+    """The text's loss less the mean loss of its neighbours, in nats a token; gaps among these are left out."""
+    known = [one.value for one in neighbours if not one.reason]
+    if own.reason:
+        return own
+    if not known:
+        return Signal(math.nan, next((one.reason for one in neighbours), "no word could be replaced"))
+    return Signal(own.value - math.fsum(known) / len(known))
+
+
+def extraction_policy(scorer: Scorer, policy: ScoringPolicy) -> ScoringPolicy | None:
+    """The policy under which the first half would stand as a prompt; none where it is that of the whole text.
+
+    Before an empty context a policy may put a token that it does not put before a prompt. Then the rest of the text
+    has other log-probabilities after the prompt than in the whole text, and must be scored apart. A server puts the
+    same before both.
+    """
+    if not isinstance(scorer, ModelScorer):
+        return None
+    probe = "a"
+    as_prompt = scorer.model.encode(probe, "", policy.bos, policy.split).ids
+    as_text = scorer.model.encode("", probe, policy.bos, policy.split).ids
+    return None if as_prompt == as_text else dataclasses.replace(policy, bos="tokenizer")

@@ -1,0 +1,99 @@
+"""Neighbours of a text: the same text with one word replaced by another that fits its place.
+
+Source: Mattern et al. 2023, "Membership inference attacks against language models via neighbourhood comparison", where
+a masked language model proposes the words. Which words of a text are replaced is drawn by the seed, the instance and
+the word alone, so that two options of an instance are changed at the same words wherever they have the same.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from explorer.scoring.model import Gap, Proposer
+from explorer.variants import inflect
+
+PER_TEXT = 10
+PROPOSALS = 24  # words asked for a gap, of which those of the original's own lemma are dropped
+WORD = re.compile(r"(?<!\w)[^\W\d_]+(?:['’-][^\W\d_]+)*(?!\w)")
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbour:
+    """A text with one word replaced: where, by what, and the proposer's log-probability in nats."""
+
+    text: str
+    start: int
+    original: str
+    substitute: str
+    logprob: float
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A text whose neighbours are wanted; texts with the same key are changed at the same words."""
+
+    text: str
+    key: str
+
+
+def neighbours(
+    sources: Sequence[Source], proposer: Proposer, *, count: int = PER_TEXT, seed: int = 0
+) -> list[tuple[Neighbour, ...]]:
+    """At most `count` different neighbours of each text, its drawn words in turn, each by the best word not yet taken.
+
+    Fewer where no more words fit, none for a text without words. All gaps are put to the proposer in one call.
+    """
+    drawn = [draw(source, count, seed) for source in sources]
+    gaps = [
+        Gap(source.text[: word.start()], word[0], source.text[word.end() :])
+        for source, words in zip(sources, drawn)
+        for word in words
+    ]
+    asked = list(dict.fromkeys(gaps))
+    proposed = dict(zip(asked, proposer.propose(asked, PROPOSALS))) if asked else {}
+    return [_of_text(source, words, proposed, count) for source, words in zip(sources, drawn)]
+
+
+def draw(source: Source, count: int, seed: int) -> list[re.Match[str]]:
+    """At most `count` words of the text in an order that depends on the seed, the key, the word and its number."""
+    seen: dict[str, int] = {}
+    ranked = []
+    for word in WORD.finditer(source.text):
+        form = word[0].lower()
+        seen[form] = seen.get(form, 0) + 1
+        name = f"{seed}\x1f{source.key}\x1f{form}\x1f{seen[form]}"
+        ranked.append((hashlib.sha256(name.encode("utf-8", "surrogatepass")).digest(), word))
+    return [word for _, word in sorted(ranked, key=lambda pair: pair[0])[:count]]
+
+
+def fits(original: str, candidate: str) -> bool:
+    """Whether a proposed word is another word than the original, not a form of the same."""
+    one, other = original.lower(), candidate.lower()
+    return one != other and not any(
+        set(inflect.lemmas(one, pos)) & set(inflect.lemmas(other, pos)) for pos in ("n", "v")
+    )
+
+
+def _of_text(
+    source: Source,
+    words: Sequence[re.Match[str]],
+    proposed: dict[Gap, list[tuple[str, float]]],
+    count: int,
+) -> tuple[Neighbour, ...]:
+    """Round after round one neighbour of each drawn word, until there are enough."""
+    waiting = []
+    for word in words:
+        left, right = source.text[: word.start()], source.text[word.end() :]
+        fitting = [
+            Neighbour(f"{left}{form}{right}", word.start(), word[0], form, logprob)
+            for candidate, logprob in proposed[Gap(left, word[0], right)]
+            if fits(word[0], candidate) and (form := inflect.match_case(word[0], candidate))
+        ]
+        waiting.append(list({one.text: one for one in reversed(fitting)}.values())[::-1])
+    found: list[Neighbour] = []
+    for turn in range(max(map(len, waiting), default=0)):
+        found += [own[turn] for own in waiting if turn < len(own)]
+    return tuple(found[:count])
