@@ -22,6 +22,7 @@ class Settings:
 
     cache: Path
     data: Path | None = None  # a folder laid out as docs/DATA.md says, or none
+    precomputed: Path | None = None  # the file with the precomputed runs, or none
     api_key: str = field(default="", repr=False)  # for OpenAI-compatible endpoints; never written anywhere
     openai_key: str = field(default="", repr=False)  # for api.openai.com alone
     api_url: str = OPENAI  # the server that openai:NAME means
@@ -30,8 +31,11 @@ class Settings:
     infinigram_url: str = INFINIGRAM
     infinigram_mini_url: str = INFINIGRAM_MINI
     requests_per_second: float = REQUESTS_PER_SECOND
+    price_in: float = 0.0  # of an endpoint, per million tokens read and written; for estimates alone, 0 = not known
+    price_out: float = 0.0
     offline: bool = False  # True: never try the network
     threads: int = 0  # CPU threads for torch, 0 = torch's own choice
+    own_counts: Path | None = None  # another folder for counts, where the cache is no local disk
 
     @property
     def models(self) -> Path:
@@ -55,7 +59,7 @@ class Settings:
 
     @property
     def counts(self) -> Path:
-        return self.cache / "counts"
+        return self.own_counts or self.cache / "counts"
 
     @property
     def indexes(self) -> Path:
@@ -70,14 +74,20 @@ class Settings:
         return self.cache / "downloads"
 
 
+def path_of(text: str | Path) -> Path:
+    """The path that a person typed; ~ is their home, and stays as it is where there is no such user."""
+    return Path(os.path.expanduser(text))
+
+
 def read(cache: str | Path | None = None, data: str | Path | None = None) -> Settings:
     """Settings from the environment; `cache` and `data` given by the caller win."""
     env = os.environ
     where = Path(cache or env.get("EXPLORER_CACHE") or ROOT / "cache")
     folder = data or env.get("EXPLORER_DATA")
     return Settings(
-        cache=where.expanduser().resolve(),
-        data=Path(folder).expanduser().resolve() if folder else None,
+        cache=path_of(where).resolve(),
+        data=path_of(folder).resolve() if folder else None,
+        precomputed=_precomputed(env.get("EXPLORER_PRECOMPUTED") or ""),
         api_key=env.get("EXPLORER_API_KEY") or "",
         openai_key=env.get("OPENAI_API_KEY") or "",
         api_url=env.get("EXPLORER_API_URL") or OPENAI,
@@ -86,9 +96,18 @@ def read(cache: str | Path | None = None, data: str | Path | None = None) -> Set
         infinigram_url=env.get("EXPLORER_INFINIGRAM_URL") or INFINIGRAM,
         infinigram_mini_url=env.get("EXPLORER_INFINIGRAM_MINI_URL") or INFINIGRAM_MINI,
         requests_per_second=_number(env, "EXPLORER_REQUESTS_PER_SECOND", REQUESTS_PER_SECOND),
+        price_in=_number(env, "EXPLORER_PRICE_IN", 0.0),
+        price_out=_number(env, "EXPLORER_PRICE_OUT", 0.0),
         offline=env.get("EXPLORER_OFFLINE", "") not in ("", "0"),
         threads=int(_number(env, "EXPLORER_THREADS", 0)),
     )
+
+
+def _precomputed(named: str) -> Path | None:
+    """The file named, none for "none", and the one that git keeps where nothing is named."""
+    if named.lower() == "none":
+        return None
+    return path_of(named).resolve() if named else ROOT / "cache" / "precomputed.duckdb"
 
 
 def _number(env: Mapping[str, str], name: str, default: float) -> float:

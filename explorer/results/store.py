@@ -7,6 +7,7 @@ lock, copies generation N, adds the run, and renames a pointer to generation N+1
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import json
 import os
 import re
@@ -20,15 +21,14 @@ import duckdb
 import pandas as pd
 from filelock import FileLock
 
-from explorer.errors import StoreError
-from explorer.results import migrations
+from explorer.errors import RunError, StoreError
+from explorer.results import migrations, precomputed_schema
 from explorer.results.schema import TABLES
 from explorer.runs import files
 from explorer.runs.folder import RunFolder, all_folders
 from explorer.runs.queue import info
-from explorer.settings import ROOT, Settings
+from explorer.settings import Settings
 
-PRECOMPUTED = ROOT / "cache" / "precomputed.duckdb"
 RUN_TABLES = ("runs", *TABLES)
 _GENERATION = re.compile(r"explorer-(\d+)\.duckdb")
 
@@ -42,26 +42,25 @@ class Store:
         self.generation = generation
         self._connection = duckdb.connect(":memory:")
         self._lock = threading.Lock()
-        sources = []
-        for name, path in (("current", generation), ("precomputed", precomputed)):
-            if path is not None:
-                self._attach(name, path)
-                sources.append(name)
-        if not sources:
+        if generation is not None:
+            self._attach(generation)
+        if precomputed is not None:
+            self._attach_precomputed(precomputed)
+        if generation is None and precomputed is None:
             migrations.migrate(self._connection)
         else:
-            self._unite(sources)
+            self._unite(generation is not None, precomputed is not None)
         if parts is not None:
-            self._show_parts(parts)
+            with _telling_damage(parts):
+                self._show_parts(parts)
 
-    def _attach(self, name: str, path: Path) -> None:
+    def _attach(self, path: Path) -> None:
         try:
-            self._connection.execute(f"ATTACH '{_quoted(path)}' AS {name} (READ_ONLY)")
-            found = self._connection.execute(f"SELECT max(number) FROM {name}.migrations").fetchone()
+            self._connection.execute(f"ATTACH '{quoted(path)}' AS current (READ_ONLY)")
+            found = self._connection.execute("SELECT max(number) FROM current.migrations").fetchone()
         except duckdb.Error as error:
             raise StoreError(
-                f"The database {path} cannot be opened ({str(error).splitlines()[0]}). "
-                "`python -m explorer rebuild` makes it again from the run folders."
+                f"The database {path} cannot be opened ({_first_line(error)}). {_remedy(error)}"
             ) from error
         if found and found[0] > len(migrations.MIGRATIONS):
             raise StoreError(
@@ -69,19 +68,35 @@ class Store:
                 f"{len(migrations.MIGRATIONS)}). Install the newer version, or run `python -m explorer rebuild`."
             )
 
-    def _unite(self, sources: Sequence[str]) -> None:
+    def _attach_precomputed(self, path: Path) -> None:
+        name = precomputed_schema.NAME
+        try:
+            self._connection.execute(f"ATTACH '{quoted(path)}' AS {name} (READ_ONLY)")
+            found = self._connection.execute(f"SELECT format, version FROM {name}.about").fetchone()
+        except duckdb.Error as error:
+            raise StoreError(
+                f"The precomputed runs in {path} cannot be opened ({_first_line(error)}). Restore the file with "
+                "`git checkout`, or set EXPLORER_PRECOMPUTED=none to go without them."
+            ) from error
+        if found and found[0] > precomputed_schema.FORMAT:
+            raise StoreError(
+                f"The precomputed runs in {path} were packed by Lexiscope {found[1]} in a format that this "
+                "version does not know. Install the newer version, or set EXPLORER_PRECOMPUTED=none to go without them."
+            )
+
+    def _unite(self, has_own: bool, has_precomputed: bool) -> None:
+        # A run that is in both is the user's own.
+        hidden = "run_id NOT IN (SELECT run_id FROM current.runs)" if has_own else ""
         for table in RUN_TABLES:
-            # A run that is in both is the user's own.
-            hidden = "WHERE run_id NOT IN (SELECT run_id FROM current.runs)" if len(sources) == 2 else ""
-            first = f"SELECT * FROM {sources[0]}.{table}"
-            rest = [f"SELECT * FROM {source}.{table} {hidden}" for source in sources[1:]]
-            self._connection.execute(f"CREATE VIEW {table} AS {' UNION ALL BY NAME '.join([first, *rest])}")
+            shown = [f"SELECT * FROM current.{table}"] if has_own else []
+            shown += [precomputed_schema.view(table, hidden)] if has_precomputed else []
+            self._connection.execute(f"CREATE VIEW {table} AS {' UNION ALL BY NAME '.join(shown)}")
 
     def _show_parts(self, folder: RunFolder) -> None:
         for table in TABLES:
             paths = folder.part_files(table)
             if paths:
-                listed = ", ".join(f"'{_quoted(path)}'" for path in paths)
+                listed = ", ".join(f"'{quoted(path)}'" for path in paths)
                 self._connection.execute(f"DROP TABLE {table}")
                 self._connection.execute(
                     f"CREATE VIEW {table} AS SELECT '{folder.run_id}' AS run_id, * FROM read_parquet([{listed}])"
@@ -95,7 +110,8 @@ class Store:
         try:
             return cursor.execute(sql, list(parameters)).df()
         except duckdb.Error as error:
-            raise StoreError(f"The database could not answer ({str(error).splitlines()[0]}).") from error
+            remedy = f" {_remedy(error)}" if isinstance(error, _DAMAGE) else ""
+            raise StoreError(f"The database could not answer ({_first_line(error)}).{remedy}") from error
         finally:
             cursor.close()
 
@@ -108,12 +124,18 @@ def open_store(settings: Settings) -> Store:
     for _ in range(3):
         generation = current_generation(settings)
         try:
-            return Store(generation, PRECOMPUTED if PRECOMPUTED.exists() else None)
+            return Store(generation, precomputed(settings))
         except StoreError:
             # Replaced between the look at the pointer and the opening: look again.
             if current_generation(settings) == generation:
                 raise
     raise StoreError("The database is being replaced without pause; try again in a moment.")
+
+
+def precomputed(settings: Settings) -> Path | None:
+    """The file with the precomputed runs, or none where there is none."""
+    path = settings.precomputed
+    return path if path is not None and path.is_file() else None
 
 
 def open_parts(folder: RunFolder) -> Store:
@@ -134,11 +156,14 @@ def _generations(settings: Settings) -> dict[int, Path]:
     return {int(match[1]): path for match, path in found if match}
 
 
-def ingest(settings: Settings, folders: Sequence[RunFolder]) -> None:
-    """Puts the folders' finished parts into the next generation, in place of what it held of these runs."""
+def ingest(settings: Settings, folders: Sequence[RunFolder], status: str = "", message: str = "") -> None:
+    """Puts the folders' finished parts into the next generation, in place of what it held of these runs.
+
+    `status` and `message`, where given, are how the runs end: their worker stores them before it says so.
+    """
     with _next_generation(settings, keep=True) as connection:
         for folder in folders:
-            _ingest(connection, folder)
+            put(connection, folder, status, message)
 
 
 def remove(settings: Settings, run_ids: Sequence[str]) -> None:
@@ -156,7 +181,7 @@ def rebuild(settings: Settings) -> tuple[int, list[str]]:
         for folder in all_folders(settings.runs):
             connection.execute("BEGIN")
             try:
-                _ingest(connection, folder)
+                put(connection, folder)
                 connection.execute("COMMIT")
                 count += 1
             except Exception as error:
@@ -186,8 +211,8 @@ def _next_generation(settings: Settings, *, keep: bool) -> Iterator[duckdb.DuckD
             os.replace(building, path)
         except duckdb.Error as error:
             raise StoreError(
-                f"The database could not be written ({str(error).splitlines()[0]}). The run folders are untouched; "
-                "`python -m explorer rebuild` makes it again from them."
+                f"The database could not be written ({_first_line(error)}). The run folders are untouched. "
+                f"{_remedy(error)}"
             ) from error
         except OSError as error:
             raise StoreError(
@@ -210,20 +235,24 @@ def _forget(connection: duckdb.DuckDBPyConnection, run_id: str) -> None:
         connection.execute(f"DELETE FROM {table} WHERE run_id = ?", [run_id])
 
 
-def _ingest(connection: duckdb.DuckDBPyConnection, folder: RunFolder) -> None:
+def put(connection: duckdb.DuckDBPyConnection, folder: RunFolder, status: str = "", message: str = "") -> None:
+    """Writes a run's finished parts into a database, in place of what it held of the run."""
     _forget(connection, folder.run_id)
-    _insert_run(connection, folder)
+    _insert_run(connection, folder, status, message)
     for table in TABLES:
         paths = [str(path) for path in folder.part_files(table)]
         if paths:
-            connection.execute(
-                f"INSERT INTO {table} BY NAME SELECT ? AS run_id, * FROM read_parquet(?)", [folder.run_id, paths]
-            )
+            with _telling_damage(folder):
+                connection.execute(
+                    f"INSERT INTO {table} BY NAME SELECT ? AS run_id, * FROM read_parquet(?)", [folder.run_id, paths]
+                )
 
 
-def _insert_run(connection: duckdb.DuckDBPyConnection, folder: RunFolder) -> None:
+def _insert_run(connection: duckdb.DuckDBPyConnection, folder: RunFolder, status: str = "", message: str = "") -> None:
     spec = folder.spec
     run = info(folder)
+    if status:
+        run = dataclasses.replace(run, status=status, message=message)
     updated = folder.progress().updated
     connection.execute(
         "INSERT INTO runs VALUES (?, ?, ?, ?, ?, to_timestamp(?), to_timestamp(?), ?, ?, ?, ?, ?, ?, ?)",
@@ -235,5 +264,38 @@ def _insert_run(connection: duckdb.DuckDBPyConnection, folder: RunFolder) -> Non
     )  # fmt: skip
 
 
-def _quoted(path: Path) -> str:
+@contextlib.contextmanager
+def _telling_damage(folder: RunFolder) -> Iterator[None]:
+    """Tells a part that cannot be read from a database that cannot."""
+    try:
+        yield
+    except duckdb.Error as error:
+        text = _first_line(error)
+        if "parquet" not in text.lower():
+            raise
+        raise RunError(
+            f"A part of {folder.run_id} cannot be read ({text}). `python -m explorer resume {folder.run_id}` makes "
+            "damaged parts again and keeps the others."
+        ) from error
+
+
+_DAMAGE = (duckdb.IOException, duckdb.SerializationException, duckdb.InternalException, duckdb.FatalException)
+
+
+def _remedy(error: duckdb.Error) -> str:
+    text = str(error)
+    if "set lock" in text or "being used by another process" in text:
+        return "Another program holds the file open for writing: close it there and try again."
+    if "No space left" in text or "File too large" in text:
+        return "Free some disk space and try again."
+    return "`python -m explorer rebuild` makes it again from the run folders."
+
+
+def _first_line(error: duckdb.Error) -> str:
+    line = str(error).splitlines()[0] if str(error) else type(error).__name__
+    return re.sub(r"^[A-Z][\w ]* Error: ", "", line)  # DuckDB's own name of the error
+
+
+def quoted(path: Path) -> str:
+    """A path as it stands between the quotes of a statement that takes no parameters."""
     return str(path).replace("'", "''")

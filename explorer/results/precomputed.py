@@ -1,0 +1,314 @@
+"""Finished runs in one small file that git keeps: packed from run folders, read as if the runs were in the store.
+
+Numbers stand under integer keys, sums as float32. What would give a benchmark's text away is left out, but for the
+starter sets, which are the explorer's own:
+
+- no token lists at all; contexts, continuations, prompts and payloads are null
+- a perturbed instance is its swaps: where, in which synset, by which word
+- a priming context is its seed and its sentences: 16 x the instance's key + the option, -1 - n for unrelated number n
+- an answer is its verdict and a hash; its text stays only where that is a bare number or identifier
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+import duckdb
+
+from explorer import __version__
+from explorer.benchmarks import starter
+from explorer.errors import StoreError
+from explorer.results import migrations, schema, store
+from explorer.results.precomputed_schema import FORMAT, KIND, NAME, TABLES
+from explorer.runs import files
+from explorer.runs.folder import RunFolder
+
+LARGEST = 20 * 1024 * 1024  # bytes of a file that git keeps
+BLOCK = 16384  # bytes; of the usual 256 KiB blocks, small tables would fill little
+
+# An answer that is no text: digits, after an ontology's prefix or not, with blanks and marks around them.
+BARE = r"[\W_]*([A-Za-z]+:)?\d[\d\W_]*|\s*"
+# The columns that become words, by table.
+_WORDS = {
+    "variants": ("suffix", "reason"),
+    "scores": ("reason",),
+    "generations": ("finish", "verdict", "reason"),
+    "counts": ("reason",),
+    "measures": ("reason",),
+    "findings": ("grp", "reason"),
+}
+# Table → the column that is the name in its kinds.
+_NAMES = {
+    "variants": "''",
+    "scores": "role",
+    "generations": "role",
+    "counts": "index_name",
+    "measures": "measure",
+    "findings": "finding",
+}
+_SENTENCES = 16  # more than the options or conditions of any instance
+
+Connection = duckdb.DuckDBPyConnection
+
+
+def pack(folders: Sequence[RunFolder], out: Path) -> int:
+    """Packs finished runs into the file `out`, in place of what was there; the file's size in bytes."""
+    for folder in folders:
+        if folder.progress().status != "complete":
+            raise StoreError(f"{folder.run_id} is not finished, and only finished runs are packed. Resume it first.")
+    out.parent.mkdir(parents=True, exist_ok=True)
+    files.write_atomically(out, lambda path: _write(folders, path))
+    return out.stat().st_size
+
+
+def _write(folders: Sequence[RunFolder], out: Path) -> None:
+    with tempfile.TemporaryDirectory() as place:
+        connection = duckdb.connect(str(Path(place) / "runs.duckdb"))
+        try:
+            migrations.migrate(connection)
+            for folder in folders:
+                store.put(connection, folder)
+            out.unlink()  # a file that is there already, even an empty one, is no new database
+            connection.execute(f"ATTACH '{store.quoted(out)}' AS {NAME} (BLOCK_SIZE {BLOCK})")
+            for table, columns in TABLES.items():
+                connection.execute(f"CREATE TABLE {NAME}.{table} ({columns})")
+            connection.execute(f"INSERT INTO {NAME}.about VALUES (?, ?)", [FORMAT, __version__])
+            _runs(connection)
+            _items(connection)
+            _kinds(connection)
+            _words(connection)
+            for table in _FACTS:
+                _facts(connection, table)
+            connection.execute(f"DETACH {NAME}")
+        except duckdb.Error as error:
+            raise StoreError(
+                f"The precomputed runs could not be packed ({str(error).splitlines()[0]}). The run folders are "
+                "untouched."
+            ) from error
+        finally:
+            connection.close()
+
+
+def _runs(connection: Connection) -> None:
+    own = ", ".join(f"'{name}'" for name in starter.BENCHMARKS)
+    connection.execute(
+        f"""
+        CREATE TEMP TABLE numbered AS
+        SELECT row_number() OVER (ORDER BY study, benchmark, model, run_id) AS run, run_id,
+            benchmark IN ({own}) AS keeps
+        FROM runs
+        """
+    )
+    connection.execute(
+        f"INSERT INTO {NAME}.runs SELECT run, runs.* FROM runs JOIN numbered USING (run_id) ORDER BY run"
+    )
+
+
+def _items(connection: Connection) -> None:
+    """Every instance once, in benchmark order, and those that only stand in contexts or demonstrations."""
+    connection.execute(
+        """
+        CREATE TEMP TABLE sentences AS
+        SELECT DISTINCT regexp_extract(id, '^(.*)#[0-9]+$', 1) AS instance_id
+        FROM (
+            SELECT unnest(json_extract_string(edit, '$.ids[*]')) AS id
+            FROM variants
+            JOIN numbered USING (run_id)
+            WHERE NOT keeps
+        )
+        WHERE id NOT LIKE 'unrelated/%'
+        """
+    )
+    columns = "instance_id, benchmark, split, grp, phenomenon, field, kind, gold, label, text_hash"
+    connection.execute(
+        f"""
+        CREATE TEMP TABLE known AS
+        SELECT {columns}, payload, row_number() OVER (ORDER BY benchmark NULLS LAST, place, instance_id) - 1 AS item,
+            regexp_extract(instance_id, '^(.*/)?') AS stem, substr(instance_id, length(stem) + 1) AS tail
+        FROM (
+            SELECT {columns}, CASE WHEN numbered.keeps THEN payload END AS payload, min(position) AS place
+            FROM instances
+            JOIN numbered USING (run_id)
+            GROUP BY ALL
+            UNION ALL BY NAME
+            SELECT DISTINCT instance_id, NULL AS place
+            FROM (SELECT instance_id FROM sentences UNION SELECT instance_id FROM variants)
+            WHERE instance_id NOT IN (SELECT instance_id FROM instances)
+        )
+        """
+    )
+    connection.execute(
+        f"""
+        INSERT INTO {NAME}.sets
+        SELECT row_number() OVER (ORDER BY min(item)) - 1, stem, benchmark, split, grp, phenomenon, field, kind
+        FROM known
+        GROUP BY stem, benchmark, split, grp, phenomenon, field, kind
+        """
+    )
+    connection.execute(
+        f"""
+        INSERT INTO {NAME}.items
+        SELECT item, set_key, CASE WHEN plain THEN CAST(tail AS INTEGER) ELSE -1 END, CASE WHEN NOT plain THEN tail END,
+            gold, known.label, CAST('0x' || text_hash AS UBIGINT), payload
+        FROM (SELECT *, regexp_full_match(tail, '0|[1-9][0-9]{{0,8}}') AS plain FROM known) AS known
+        JOIN {NAME}.sets AS sets ON {_same("known", "sets", ("stem", *_SET))}
+        ORDER BY item
+        """
+    )
+    connection.execute(
+        f"""
+        CREATE TEMP TABLE member AS
+        SELECT numbered.run_id, numbered.run, numbered.keeps, instances.instance_id, any_value(known.item) AS item,
+            any_value(instances.position) AS position
+        FROM instances
+        JOIN numbered USING (run_id)
+        JOIN known ON {_same("known", "instances", columns.split(", "))}
+            AND known.payload IS NOT DISTINCT FROM CASE WHEN numbered.keeps THEN instances.payload END
+        GROUP BY ALL
+        """
+    )
+    connection.execute(f"INSERT INTO {NAME}.instances SELECT run, item, position FROM member ORDER BY run, item")
+    connection.execute(
+        "CREATE TEMP TABLE named AS SELECT instance_id, min(item) AS item FROM known GROUP BY instance_id"
+    )
+
+
+_SET = ("benchmark", "split", "grp", "phenomenon", "field", "kind")
+
+
+def _kinds(connection: Connection) -> None:
+    rows = " UNION ".join(f"SELECT {_kind_columns(table)} FROM {table}" for table in _NAMES)
+    ordered = ", ".join(f"{name} NULLS FIRST" for name in KIND)
+    connection.execute(f"INSERT INTO {NAME}.kinds SELECT row_number() OVER (ORDER BY {ordered}) - 1, * FROM ({rows})")
+
+
+def _kind_columns(table: str) -> str:
+    """The columns of KIND as a table has them."""
+    given = {"name": _NAMES[table]}
+    return ", ".join(
+        f"{given.get(column, column if column in schema.TABLES[table] else 'NULL')} AS {column}" for column in KIND
+    )
+
+
+def _words(connection: Connection) -> None:
+    rows = " UNION ".join(
+        f"SELECT {_word_of(table, column)} AS text FROM {table}"
+        for table, columns in _WORDS.items()
+        for column in columns
+    )
+    connection.execute(
+        f"INSERT INTO {NAME}.words SELECT row_number() OVER (ORDER BY text NULLS FIRST) - 1, text FROM ({rows})"
+    )
+
+
+def _word_of(table: str, column: str) -> str:
+    if column == "suffix":
+        return "substr(variant_id, length(instance_id) + 1)"
+    if (table, column) == ("measures", "reason"):
+        # This reason lists the words in which a completion differs from the text.
+        return "CASE measures.measure WHEN 'same_names' THEN '' ELSE measures.reason END"
+    return f"{table}.{column}"
+
+
+# Table → its packed columns after run, kind and item, as they follow from the store's.
+_FACTS = {
+    "variants": """suffix_word.word, accepted, reason_word.word,
+        CAST(json_extract(edit, '$.seed') AS INTEGER),
+        CASE WHEN NOT numbered.keeps THEN json_extract_string(edit, '$.edit') END,
+        CASE WHEN NOT numbered.keeps AND json_exists(edit, '$.swaps') THEN json_transform(json_extract(edit, '$.swaps'),
+            '[{"part": "VARCHAR", "start": "SMALLINT", "end": "SMALLINT", "synset": "VARCHAR", "lemma": "VARCHAR",
+            "substitute": "VARCHAR"}]') END,
+        CASE WHEN NOT numbered.keeps AND json_exists(edit, '$.ids') THEN coalesce(drawn.ids, []) END,
+        CASE WHEN NOT numbered.keeps THEN CAST(json_extract(edit, '$.checkpoints[*].length') AS SMALLINT[]) END,
+        CASE WHEN NOT numbered.keeps THEN CAST(json_extract(edit, '$.checkpoints[*].sentences') AS SMALLINT[]) END,
+        CASE WHEN NOT numbered.keeps THEN CAST(json_extract(edit, '$.checkpoints[*].tokens') AS SMALLINT[]) END,
+        CASE WHEN numbered.keeps THEN edit
+            WHEN json_exists(edit, '$.first')
+                THEN json_merge_patch(edit, '{"first": "", "second": "", "label": ""}')
+            WHEN json_exists(edit, '$.original')
+                THEN json_merge_patch(edit, '{"original": "", "logprob": null}')
+            END,
+        CASE WHEN numbered.keeps THEN payload END""",
+    "scores": """request, logprob, tokens, tokens - scored, chars, bytes - chars, greedy, straddles, truncated,
+        reason_word.word, CASE WHEN numbered.keeps THEN context END, CASE WHEN numbered.keeps THEN continuation END""",
+    "generations": f"""request, tokens, finish_word.word, verdict_word.word, reason_word.word,
+        CASE WHEN NOT (numbered.keeps OR regexp_full_match(generations.text, '{BARE}'))
+            THEN CAST('0x' || left(sha256(generations.text), 16) AS UBIGINT) END,
+        CASE WHEN numbered.keeps OR regexp_full_match(generations.text, '{BARE}') THEN generations.text END,
+        CASE WHEN numbered.keeps THEN prompt END""",
+    "counts": 'n, start, "count", approx, reason_word.word',
+    "measures": "value, reason_word.word",
+    "findings": "grp_word.word, value, low, high, p, n, left_out, reason_word.word, detail",
+}
+
+
+def _facts(connection: Connection, table: str) -> None:
+    """Fills a packed table, sorted by run, kind and item."""
+    has_items = table != "findings"
+    # A variant may be of an instance that is none of the run: a demonstration.
+    item = "coalesce(member.item, named.item)"
+    of_item = "LEFT JOIN member USING (run_id, instance_id) LEFT JOIN named USING (instance_id)" if has_items else ""
+    words = " ".join(
+        f"JOIN {NAME}.words AS {column}_word ON {column}_word.text IS NOT DISTINCT FROM {_word_of(table, column)}"
+        for column in _WORDS[table]
+    )
+    drawn = ""
+    if table == "variants":
+        drawn = "LEFT JOIN drawn USING (run_id, variant_id)"
+        _draw(connection)
+    connection.execute(
+        f"""
+        INSERT INTO {NAME}.{table}
+        SELECT numbered.run, kinds.kind, {f"{item}, " if has_items else ""}{_FACTS[table]}
+        FROM {table}
+        JOIN numbered USING (run_id)
+        {of_item}
+        JOIN {NAME}.kinds AS kinds ON {_kind_is(table)}
+        {words}
+        {drawn}
+        ORDER BY numbered.run, kinds.kind{f", {item}" if has_items else ""}
+        """
+    )
+
+
+def _draw(connection: Connection) -> None:
+    """The sentences of each stored context as keys."""
+    connection.execute(
+        f"""
+        CREATE TEMP TABLE drawn AS
+        SELECT run_id, variant_id, list(key ORDER BY place) AS ids
+        FROM (
+            SELECT run_id, variant_id, place,
+                CASE
+                    WHEN id LIKE 'unrelated/%' THEN -1 - CAST(substr(id, 11) AS INTEGER)
+                    ELSE {_SENTENCES} * named.item + CAST(regexp_extract(id, '#([0-9]+)$', 1) AS INTEGER)
+                END AS key
+            FROM (
+                SELECT run_id, variant_id, unnest(ids) AS id, generate_subscripts(ids, 1) AS place
+                FROM (
+                    SELECT run_id, variant_id, json_extract_string(edit, '$.ids[*]') AS ids
+                    FROM variants
+                    JOIN numbered USING (run_id)
+                    WHERE NOT keeps
+                )
+            )
+            LEFT JOIN named ON named.instance_id = regexp_extract(id, '^(.*)#[0-9]+$', 1)
+        )
+        GROUP BY run_id, variant_id
+        """
+    )
+
+
+def _kind_is(table: str) -> str:
+    given = {"name": _NAMES[table] if table == "variants" else f"{table}.{_NAMES[table]}"}
+    return " AND ".join(
+        f"kinds.{column} IS NOT DISTINCT FROM "
+        + given.get(column, f"{table}.{column}" if column in schema.TABLES[table] else "NULL")
+        for column in KIND
+    )
+
+
+def _same(one: str, other: str, columns: Sequence[str]) -> str:
+    return " AND ".join(f"{one}.{column} IS NOT DISTINCT FROM {other}.{column}" for column in columns)

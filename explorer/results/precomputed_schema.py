@@ -1,0 +1,183 @@
+"""The tables of the precomputed file, and the queries that show them under the store's own columns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from explorer.results import schema
+
+FORMAT = 1  # a file of a later format is refused
+NAME = "precomputed"  # what the file is called once it is attached
+
+# What varies from row to row of a run but little over all rows is said once, in `kinds`, and named by its key: the
+# role, measure, finding or index (`name`), the option, and the factors.
+KIND = ("name", "option", *schema.FACTORS)
+
+# Rows are sorted by run, kind and item, so that a key costs next to nothing and a run is found without reading others.
+TABLES: Mapping[str, str] = {
+    "about": "format INTEGER, version VARCHAR",
+    "runs": """run USMALLINT, run_id VARCHAR, study VARCHAR, model VARCHAR, benchmark VARCHAR, status VARCHAR,
+        created TIMESTAMP, updated TIMESTAMP, done INTEGER, total INTEGER, seed INTEGER, dtype VARCHAR,
+        message VARCHAR, spec VARCHAR, environment VARCHAR""",
+    # Groups, reasons, verdicts: key 0 is no word at all.
+    "words": "word INTEGER, text VARCHAR",
+    # An instance's id is its set's stem, then `number`, or `rest` where that is no plain number (`number` is then -1).
+    "sets": """set_key USMALLINT, stem VARCHAR, benchmark VARCHAR, split VARCHAR, grp VARCHAR, phenomenon VARCHAR,
+        field VARCHAR, kind VARCHAR""",
+    "items": """item INTEGER, set_key USMALLINT, number INTEGER, rest VARCHAR, gold TINYINT, label VARCHAR,
+        text_hash UBIGINT, payload VARCHAR""",
+    "kinds": "kind USMALLINT, "
+    + ", ".join(
+        f"{name} {kind}"
+        for name, kind in {
+            "name": "VARCHAR",
+            "option": "INTEGER",
+            **{factor: kind for factor, (kind, _) in schema.FACTORS.items()},
+        }.items()
+    ),
+    "instances": "run USMALLINT, item INTEGER, position INTEGER",
+    "variants": """run USMALLINT, kind USMALLINT, item INTEGER, suffix INTEGER, accepted BOOLEAN, reason INTEGER,
+        seed INTEGER, change VARCHAR, swaps STRUCT(part VARCHAR, "start" SMALLINT, "end" SMALLINT, synset VARCHAR,
+        lemma VARCHAR, substitute VARCHAR)[], ids INTEGER[], lengths SMALLINT[], sentences SMALLINT[],
+        tokens SMALLINT[], edit VARCHAR, payload VARCHAR""",
+    "scores": """run USMALLINT, kind USMALLINT, item INTEGER, request INTEGER, logprob FLOAT, tokens SMALLINT,
+        unscored SMALLINT, chars INTEGER, more_bytes SMALLINT, greedy BOOLEAN, straddles BOOLEAN, truncated SMALLINT,
+        reason INTEGER, context VARCHAR, continuation VARCHAR""",
+    "generations": """run USMALLINT, kind USMALLINT, item INTEGER, request INTEGER, tokens SMALLINT, finish INTEGER,
+        verdict INTEGER, reason INTEGER, hash UBIGINT, text VARCHAR, prompt VARCHAR""",
+    "counts": """run USMALLINT, kind USMALLINT, item INTEGER, n TINYINT, start SMALLINT, "count" DOUBLE,
+        approx BOOLEAN, reason INTEGER""",
+    "measures": "run USMALLINT, kind USMALLINT, item INTEGER, value FLOAT, reason INTEGER",
+    "findings": """run USMALLINT, kind USMALLINT, grp INTEGER, value FLOAT, low FLOAT, high FLOAT, p DOUBLE, n INTEGER,
+        left_out INTEGER, reason INTEGER, detail VARCHAR""",
+}
+
+_ID = "sets.stem || CASE WHEN items.number < 0 THEN items.rest ELSE CAST(items.number AS VARCHAR) END"
+_ITEM = f"JOIN {NAME}.items ON items.item = fact.item JOIN {NAME}.sets ON sets.set_key = items.set_key"
+_KIND = f"JOIN {NAME}.kinds ON kinds.kind = fact.kind"
+_FACTORS = {factor: f"kinds.{factor}" for factor in schema.FACTORS}
+
+
+def _word(column: str) -> str:
+    return f"JOIN {NAME}.words AS {column}_word ON {column}_word.word = fact.{column}"
+
+
+# Table → the expression of each column that is not null, and what is joined to the packed table, called `fact`.
+_SHOWN: Mapping[str, tuple[Mapping[str, str], str]] = {
+    "instances": (
+        {
+            "instance_id": _ID,
+            **{name: f"sets.{name}" for name in ("benchmark", "split", "grp", "phenomenon", "field", "kind")},
+            "gold": "items.gold",
+            "label": "items.label",
+            "text_hash": "format('{:016x}', items.text_hash)",
+            "position": "fact.position",
+            "payload": "items.payload",
+        },
+        _ITEM,
+    ),
+    "variants": (
+        {
+            "instance_id": _ID,
+            "variant_id": f"{_ID} || suffix_word.text",
+            **_FACTORS,
+            "edit": """CASE
+                WHEN fact.edit IS NOT NULL THEN fact.edit
+                WHEN fact.swaps IS NOT NULL
+                    THEN to_json({'pos': kinds.setting, 'seed': fact.seed, 'swaps': fact.swaps})
+                WHEN fact.ids IS NOT NULL
+                    THEN to_json({'condition': kinds.condition, 'seed': fact.seed, 'edit': fact.change,
+                        'sentences': fact.ids, 'lengths': fact.lengths, 'sentences_at': fact.sentences,
+                        'tokens_at': fact.tokens})
+                END""",
+            "accepted": "fact.accepted",
+            "reason": "reason_word.text",
+            "payload": "fact.payload",
+        },
+        f"{_ITEM} {_KIND} {_word('suffix')} {_word('reason')}",
+    ),
+    "scores": (
+        {
+            "instance_id": _ID,
+            "request": "fact.request",
+            "option": "kinds.option",
+            "role": "kinds.name",
+            **_FACTORS,
+            "logprob": "fact.logprob",
+            "tokens": "fact.tokens",
+            "scored": "CAST(fact.tokens AS INTEGER) - fact.unscored",
+            "chars": "fact.chars",
+            "bytes": "fact.chars + fact.more_bytes",
+            "greedy": "fact.greedy",
+            "straddles": "fact.straddles",
+            "truncated": "fact.truncated",
+            "reason": "reason_word.text",
+            "context": "fact.context",
+            "continuation": "fact.continuation",
+        },
+        f"{_ITEM} {_KIND} {_word('reason')}",
+    ),
+    "generations": (
+        {
+            "instance_id": _ID,
+            "request": "fact.request",
+            "role": "kinds.name",
+            **_FACTORS,
+            "prompt": "fact.prompt",
+            "text": "CASE WHEN fact.hash IS NULL THEN fact.text ELSE 'sha256:' || format('{:016x}', fact.hash) END",
+            "tokens": "fact.tokens",
+            "finish": "finish_word.text",
+            "verdict": "verdict_word.text",
+            "reason": "reason_word.text",
+        },
+        f"{_ITEM} {_KIND} {_word('finish')} {_word('verdict')} {_word('reason')}",
+    ),
+    "counts": (
+        {
+            "instance_id": _ID,
+            "option": "kinds.option",
+            **_FACTORS,
+            "index_name": "kinds.name",
+            "n": "fact.n",
+            "start": "fact.start",
+            "count": 'fact."count"',
+            "approx": "fact.approx",
+            "reason": "reason_word.text",
+        },
+        f"{_ITEM} {_KIND} {_word('reason')}",
+    ),
+    "measures": (
+        {
+            "instance_id": _ID,
+            "option": "kinds.option",
+            **_FACTORS,
+            "measure": "kinds.name",
+            "value": "fact.value",
+            "reason": "reason_word.text",
+        },
+        f"{_ITEM} {_KIND} {_word('reason')}",
+    ),
+    "findings": (
+        {
+            "finding": "kinds.name",
+            "grp": "grp_word.text",
+            **_FACTORS,
+            **{name: f"fact.{name}" for name in ("value", "low", "high", "p", "n", "left_out", "detail")},
+            "reason": "reason_word.text",
+        },
+        f"{_KIND} {_word('grp')} {_word('reason')}",
+    ),
+}
+
+
+def view(table: str, hidden: str = "") -> str:
+    """The query that shows a packed table as the store's table of that name; `hidden` is a condition on `runs`."""
+    where = f" WHERE {hidden}" if hidden else ""
+    if table == "runs":
+        return f"SELECT * EXCLUDE (run) FROM {NAME}.runs{where}"
+    expressions, joined = _SHOWN[table]
+    columns = ", ".join(
+        f'CAST({expressions.get(name, "NULL")} AS {kind}) AS "{name}"' for name, kind in schema.TABLES[table].items()
+    )
+    runs = f"JOIN {NAME}.runs ON runs.run = fact.run"
+    return f"SELECT runs.run_id, {columns} FROM {NAME}.{table} AS fact {runs} {joined}{where}"

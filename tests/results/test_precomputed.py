@@ -1,0 +1,347 @@
+"""The precomputed file: what was packed reads as if the runs were in the store, and no benchmark's text is in it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import duckdb
+import numpy as np
+import pandas as pd
+import pytest
+
+from explorer import benchmarks, prompts
+from explorer.benchmarks import starter, wikitext
+from explorer.errors import StoreError
+from explorer.records import Generation, Instance, Request, RunSpec, Score
+from explorer.resources import Resources
+from explorer.results import precomputed, queries, queries_perturbation, queries_priming, store
+from explorer.results.precomputed_schema import FORMAT
+from explorer.results.rows import finding_row, generation_row, instance_row, measure_row, payload, score_row
+from explorer.results.schema import TABLES
+from explorer.runs import request, worker
+from explorer.runs.folder import RunFolder
+from explorer.settings import ROOT
+from explorer.settings import read as read_settings
+
+FEWEST = 3  # words: of fewer, any sentence of ours may hold some
+TEXT = {"context", "continuation", "token_texts", "token_logprobs", "prompt", "payload", "ids"}
+
+
+def a_run(settings, benchmark: str, seed: int = 0) -> RunFolder:
+    """A run with rows in every table, on three pairs."""
+    folder = RunFolder.create(settings.runs, RunSpec("accuracy", 1, "toy", benchmark, seed=seed))
+    names = [f"{benchmark}/one/0", f"{benchmark}/one/07", f"{benchmark}/two groups/x-12"]
+    pairs = [
+        Instance(name, benchmark, "test", name.split("/")[1], "pair", "sentence", options=("A cat sat.", "A cat sit."),
+                 gold=0, phenomenon="p", field="formal")
+        for name in names
+    ]  # fmt: skip
+    rows: dict[str, list[dict]] = {table: [] for table in TABLES if table not in ("instances", "findings")}
+    for number, pair in enumerate(pairs):
+        for option, text in enumerate(pair.options):
+            factors = {"condition": "perturbed", "setting": "NV"} if number else {"condition": "original"}
+            score = Score(Request(pair.id, option, "Before.", text, factors=factors), ("A", " cat"), (1, 2),
+                          (-1.25 - number, math.nan), len(text), len(text) + 1, True, False)  # fmt: skip
+            rows["scores"].append(score_row(score, 10_000 * number + option))
+        rows["measures"].append(measure_row(pair.id, "correct", 0.5 * number, reason="tie" if number == 1 else ""))
+        rows["measures"].append(measure_row(pair.id, "ips", math.nan, option=1, factors={"length": 300, "k": 25}))
+        rows["counts"].append(
+            {"instance_id": pair.id, "option": 0, "index_name": "demo", "n": 2, "start": 3, "ids": [4, 5],
+             "count": 2_000_000_000.0, "approx": False, "reason": ""}
+        )  # fmt: skip
+        for text in ("GO:0005737", " 0005737.", "the cytoplasm of a cell", ""):
+            answer = Generation(Request(pair.id, 0, "Give the ID.", role="prompt", factors={"language": "en"}), text)
+            rows["generations"].append(generation_row(answer, len(rows["generations"]), verdict="id"))
+    swap = {"start": 2, "end": 5, "original": "cat", "lemma": "cat", "pos": "n", "synset": "cat.n.01",
+            "definition": "a feline", "substitute": "feline", "part": "option 0"}  # fmt: skip
+    rows["variants"] = [
+        {"instance_id": names[0], "variant_id": f"{names[0]}#perturbed-NV-0", "condition": "perturbed", "setting": "NV",
+         "edit": json.dumps({"study": "perturbation", "pos": "NV", "seed": 3, "swaps": [swap]}), "accepted": True,
+         "reason": "", "payload": payload(pairs[0])},
+        {"instance_id": names[1], "variant_id": f"{names[1]}#matched", "condition": "matched_acceptable",
+         "edit": json.dumps({"items": [names[1]], "condition": "matched_acceptable", "seed": 5, "edit": "none",
+                             "ids": [f"{names[0]}#1", "unrelated/000007", f"{benchmark}/unseen/3#0"], "reason": "",
+                             "checkpoints": [{"length": 100, "sentences": 2, "tokens": 96}]}),
+         "accepted": True, "reason": "the pool is exhausted", "payload": None},
+        {"instance_id": names[2], "variant_id": f"{names[2]}#none", "condition": "perturbed", "setting": "N",
+         "edit": None, "accepted": False, "reason": "two options became the same", "payload": None},
+    ]  # fmt: skip
+    folder.write_part(0, 2, {"instances": [instance_row(pair, i) for i, pair in enumerate(pairs)], **rows})
+    folder.write_findings(
+        [
+            finding_row("accuracy", "overall", 2 / 3, low=0.2, high=0.9, p=1e-60, n=3, left_out=1, reason="few"),
+            finding_row("accuracy", "two groups", math.nan, factors={"setting": "sum"}, detail={"ties": 1}),
+        ]
+    )
+    folder.write_progress(status="complete", total=3)
+    return folder
+
+
+def both(settings, folders: list[RunFolder], tmp_path: Path) -> tuple[store.Store, store.Store]:
+    """The runs in the store, and the same runs packed."""
+    store.ingest(settings, folders)
+    precomputed.pack(folders, tmp_path / "packed.duckdb")
+    return store.Store(store.current_generation(settings)), store.Store(None, tmp_path / "packed.duckdb")
+
+
+def rows_of(one: store.Store, table: str) -> pd.DataFrame:
+    frame = one.frame(f"SELECT * FROM {table}")
+    return frame.sort_values(
+        [name for name in frame if name not in TEXT], ignore_index=True, key=lambda c: c.astype(str)
+    )
+
+
+def same(ours: pd.Series, theirs: pd.Series) -> bool:
+    if pd.api.types.is_float_dtype(ours) or pd.api.types.is_float_dtype(theirs):
+        return np.allclose(ours.astype(float), theirs.astype(float), rtol=1e-6, atol=1e-6, equal_nan=True)
+    return list(ours.where(ours.notna(), None)) == list(theirs.where(theirs.notna(), None))
+
+
+@pytest.mark.parametrize("table", store.RUN_TABLES)
+def test_packed_runs_have_the_columns_and_types_of_the_store(settings, tmp_path, table):
+    own, packed = both(settings, [a_run(settings, "starter_pairs")], tmp_path)
+    ours, theirs = own.frame(f"SELECT * FROM {table}"), packed.frame(f"SELECT * FROM {table}")
+    assert list(ours) == list(theirs)
+    assert len(ours) == len(theirs) > 0
+
+
+@pytest.mark.parametrize("table", TABLES)
+@pytest.mark.parametrize("benchmark", ["starter_pairs", "blimp"])
+def test_packed_rows_are_the_stored_rows_but_for_what_is_left_out(settings, tmp_path, table, benchmark):
+    own, packed = both(settings, [a_run(settings, benchmark)], tmp_path)
+    ours, theirs = rows_of(own, table), rows_of(packed, table)
+    changed = {"variants": {"edit"}, "generations": {"text"}}.get(table, set()) if benchmark == "blimp" else set()
+    for name in set(ours) - TEXT - changed:
+        assert same(ours[name], theirs[name]), name
+    for name in TEXT & set(ours):
+        if benchmark == "blimp" or name in ("token_texts", "token_logprobs", "ids"):
+            assert theirs[name].isna().all(), name
+        else:
+            assert same(ours[name], theirs[name]), name
+
+
+HASHED = f"sha256:{hashlib.sha256(b'the cytoplasm of a cell').hexdigest()[:16]}"
+
+
+def test_an_answer_stays_only_where_it_is_a_bare_number(settings, tmp_path):
+    _, packed = both(settings, [a_run(settings, "go")], tmp_path)
+    texts = packed.frame("SELECT DISTINCT text FROM generations ORDER BY text")["text"]
+    assert set(texts) == {"", " 0005737.", "GO:0005737", HASHED}
+
+
+def test_a_swap_is_kept_as_place_synset_and_words(settings, tmp_path):
+    _, packed = both(settings, [a_run(settings, "blimp")], tmp_path)
+    edit = json.loads(packed.frame("SELECT edit FROM variants WHERE setting = 'NV'")["edit"][0])
+    assert edit == {
+        "pos": "NV", "seed": 3,
+        "swaps": [{"part": "option 0", "start": 2, "end": 5, "synset": "cat.n.01", "lemma": "cat",
+                   "substitute": "feline"}],
+    }  # fmt: skip
+
+
+def test_a_context_is_kept_as_its_seed_and_the_keys_of_its_sentences(settings, tmp_path):
+    _, packed = both(settings, [a_run(settings, "blimp")], tmp_path)
+    edit = json.loads(packed.frame("SELECT edit FROM variants WHERE condition = 'matched_acceptable'")["edit"][0])
+    assert edit["seed"] == 5 and edit["lengths"] == [100] and edit["sentences_at"] == [2] and edit["tokens_at"] == [96]
+    first, unrelated, unseen = edit["sentences"]
+    assert unrelated == -8
+    named = packed.frame(
+        f"""
+        SELECT sets.stem || items.number AS name
+        FROM precomputed.items AS items
+        JOIN precomputed.sets AS sets USING (set_key)
+        WHERE items.item IN ({first // 16}, {unseen // 16})
+        ORDER BY items.item
+        """
+    )
+    assert list(named["name"]) == ["blimp/one/0", "blimp/unseen/3"]
+    assert (first % 16, unseen % 16) == (1, 0)
+
+
+def test_ones_own_run_hides_the_packed_one_of_the_same_id(settings, tmp_path):
+    mine = a_run(settings, "blimp")
+    other = a_run(settings, "blimp", seed=1)
+    precomputed.pack([mine, other], tmp_path / "packed.duckdb")
+    store.ingest(settings, [mine])
+    opened = store.Store(store.current_generation(settings), tmp_path / "packed.duckdb")
+    assert opened.frame("SELECT count(*) AS n FROM runs")["n"][0] == 2
+    counts = opened.frame("SELECT run_id, count(context) AS texts, count(*) AS n FROM scores GROUP BY run_id")
+    found = counts.set_index("run_id")
+    assert found.loc[mine.run_id].tolist() == [6, 6]
+    assert found.loc[other.run_id].tolist() == [0, 6]
+
+
+def test_a_run_that_is_not_finished_is_not_packed(settings, tmp_path):
+    folder = RunFolder.create(settings.runs, RunSpec("accuracy", 1, "toy", "blimp"))
+    with pytest.raises(StoreError, match="not finished"):
+        precomputed.pack([folder], tmp_path / "packed.duckdb")
+    assert not (tmp_path / "packed.duckdb").exists()
+
+
+def test_a_damaged_file_says_what_to_do_and_none_is_no_fault(settings, tmp_path, monkeypatch):
+    monkeypatch.setenv("EXPLORER_PRECOMPUTED", str(tmp_path / "packed.duckdb"))
+    chosen = read_settings(cache=settings.cache)
+    assert store.open_store(chosen).frame("SELECT * FROM runs").empty
+    (tmp_path / "packed.duckdb").write_bytes(b"version https://git-lfs.github.com/spec/v1\n")
+    with pytest.raises(StoreError, match="git checkout"):
+        store.open_store(chosen)
+
+
+def test_a_file_of_a_later_format_is_refused(settings, tmp_path):
+    precomputed.pack([a_run(settings, "blimp")], tmp_path / "packed.duckdb")
+    with duckdb.connect(str(tmp_path / "packed.duckdb")) as connection:
+        connection.execute("UPDATE about SET format = ?", [FORMAT + 1])
+    with pytest.raises(StoreError, match="newer version"):
+        store.Store(None, tmp_path / "packed.duckdb")
+
+
+# No text of a benchmark
+
+
+def real_texts(settings) -> Iterator[str]:
+    """Every text of every real benchmark whose files are here, as a reader would see it."""
+    for name in benchmarks.available(settings):
+        if name in starter.BENCHMARKS:
+            continue
+        for item in benchmarks.load(name, settings).instances:
+            yield from (item.context, item.second, *item.options)
+            yield from (text for condition in item.conditions for text in condition.regions)
+            if item.kind not in ("labelled", "text", "concept"):
+                yield from prompts.option_texts(item)
+
+
+def strings(path: Path) -> Iterator[str]:
+    """Every distinct string of a database, those inside lists and structs too."""
+    with duckdb.connect(str(path), read_only=True) as connection:
+        columns = connection.execute(
+            "SELECT table_name, column_name FROM information_schema.columns WHERE data_type LIKE '%VARCHAR%'"
+        ).fetchall()
+        for table, column in columns:
+            for (value,) in connection.execute(f'SELECT DISTINCT "{column}" FROM {table}').fetchall():
+                yield from _leaves(value)
+
+
+def _leaves(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for part in value.values():
+            yield from _leaves(part)
+    elif isinstance(value, list):
+        for part in value:
+            yield from _leaves(part)
+
+
+def words_of(text: str) -> tuple[str, ...]:
+    return tuple("".join(sign if sign.isalnum() else " " for sign in text.lower()).split())
+
+
+Words = tuple[str, ...]
+
+
+def inside(values: Iterable[str], texts: Iterable[Words]) -> Iterator[tuple[str, Words]]:
+    """The strings in which one of the texts stands, each with that text."""
+    by_start: dict[Words, list[Words]] = {}
+    for text in texts:
+        by_start.setdefault(text[:FEWEST], []).append(text)
+    for value in values:
+        words = words_of(value)
+        for place in range(len(words)):
+            for text in by_start.get(words[place : place + FEWEST], ()):
+                if words[place : place + len(text)] == text:
+                    yield value, text
+
+
+def leaks(path: Path, texts: Iterable[Words]) -> list[str]:
+    """What of the texts stands in a file, a line each."""
+    return [f"{value[:200]!r} holds {' '.join(text)!r}" for value, text in inside(strings(path), texts)]
+
+
+@pytest.fixture(scope="session")
+def texts(data_folder) -> set[Words]:
+    """The words of every real text, but for those that stand in the explorer's own starter sets, too."""
+    settings = read_settings(data=data_folder)
+    found = {words_of(text) for text in real_texts(settings)}
+    found |= {words_of(text) for text in wikitext.load_sentences(settings)}
+    found = {words for words in found if len(words) >= FEWEST}
+    own = (payload(item) for name in starter.BENCHMARKS for item in benchmarks.load(name, settings).instances)
+    return found - {text for _, text in inside(own, found)}
+
+
+def test_the_search_finds_a_text_that_is_there(settings, tmp_path, texts):
+    folder = a_run(settings, "blimp")
+    folder.write_findings([finding_row("accuracy", "overall", 1.0, reason="Some cats that aren't hissing had sat.")])
+    precomputed.pack([folder], tmp_path / "packed.duckdb")
+    assert leaks(tmp_path / "packed.duckdb", {words_of("cats that aren't hissing")})
+    assert not leaks(tmp_path / "packed.duckdb", {words_of("dogs that aren't hissing")})
+
+
+def real_runs(settings, model: Path) -> list[RunFolder]:
+    """Small real runs of a tiny model on real benchmarks and starter sets."""
+    resources = Resources(settings)
+    asked = [
+        ("accuracy", "blimp", {"per_group": 2}),
+        ("accuracy", "winogrande", {}),
+        ("accuracy", "syntaxgym", {"per_group": 1}),
+        ("accuracy", "starter_cloze", {"per_group": 2}),
+        ("priming", "blimp", {"per_group": 1, "lengths": "0,100", "overlap": 0}),
+        ("ontology", "go", {"others": 2, "max_new_tokens": 12}),
+    ]
+    folders = []
+    for study, benchmark, given in asked:
+        spec = request.make_spec(
+            resources, study=study, model=str(model), benchmark=benchmark, settings=given,
+            limit=40 if benchmark in ("winogrande", "go") else 6 if study == "priming" else None,
+        )  # fmt: skip
+        folder = RunFolder.create(settings.runs, spec)
+        assert worker.work(folder, resources, print, wait=False) == "complete"
+        folders.append(folder)
+    return folders
+
+
+def test_real_runs_read_the_same_and_give_no_text_away(real_settings, tiny_gpt2, tmp_path, texts):
+    folders = real_runs(real_settings, tiny_gpt2)
+    own, packed = both(real_settings, folders, tmp_path)
+    assert not leaks(tmp_path / "packed.duckdb", texts)
+    blimp, _, suites, _, primed, _ = (folder.run_id for folder in folders)
+    pd.testing.assert_frame_equal(queries.headline(own), queries.headline(packed), rtol=1e-6)
+    for question, *arguments in (
+        (queries.items, blimp),
+        (queries.accuracy_by_group, blimp),
+        (queries.overall, suites),
+        (queries_priming.suites, primed),
+        (queries_priming.regression, primed),
+    ):
+        ours, theirs = (question(one, *arguments) for one in (own, packed))
+        assert len(ours) == len(theirs) > 0
+        for name in ours:
+            # Rows that tie in the order of the question may change places.
+            keys = [
+                column for column in ("instance_id", "grp", "condition", "finding", "setting", "term") if column in ours
+            ]
+            assert same(*(frame.sort_values(keys, ignore_index=True)[name] for frame in (ours, theirs))), name
+
+
+@pytest.mark.slow
+def test_a_perturbation_run_gives_no_text_away_and_shows_its_fates(real_settings, tiny_gpt2, tmp_path, texts):
+    resources = Resources(real_settings)
+    spec = request.make_spec(
+        resources, study="perturbation", model=str(tiny_gpt2), benchmark="copa", limit=6,
+        settings={"pos": "NV", "rows": "false", "similarity": "false"},
+    )  # fmt: skip
+    folder = RunFolder.create(real_settings.runs, spec)
+    assert worker.work(folder, resources, print, wait=False) == "complete"
+    own, packed = both(real_settings, [folder], tmp_path)
+    assert not leaks(tmp_path / "packed.duckdb", texts)
+    question = queries_perturbation.fates
+    pd.testing.assert_frame_equal(question(own, folder.run_id, "NV"), question(packed, folder.run_id, "NV"))
+
+
+def test_the_committed_file_is_small_and_gives_no_text_away(texts):
+    for path in (ROOT / "cache").glob("precomputed.duckdb"):
+        assert path.stat().st_size < precomputed.LARGEST
+        assert not leaks(path, texts)
