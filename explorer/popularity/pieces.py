@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
 
 from explorer.popularity.counter import TextNotEncoded
@@ -26,27 +27,30 @@ def split(text: str, most: int = MOST_CHARACTERS) -> list[Piece]:
 
     At an AND or OR only the operator itself is shared, since a piece must not hold it with a word on both sides.
     """
-    operators = [(match.start(), text.index(" ", match.start() + 1) + 1) for match in _OPERATOR.finditer(text)]
+    operators = [match.start() for match in _OPERATOR.finditer(text)]
+    behind = [text.index(" ", start + 1) + 1 for start in operators]
 
-    def fits(start: int, end: int) -> bool:
-        return end - start <= most and not any(start <= first and last <= end for first, last in operators)
+    def furthest(start: int) -> int:
+        """The last place where a piece from `start` may end."""
+        following = bisect_left(operators, start)
+        return min(start + most, behind[following] - 1 if following < len(operators) else len(text))
 
-    if fits(0, len(text)):
+    if furthest(0) >= len(text):
         return [Piece(text)]
     seams = [match.start() for match in _SEAM.finditer(text)]
     ends = [*seams, len(text)]
     pieces: list[Piece] = []
     start, shared = 0, 0  # characters
     while True:
-        end = max((each for each in ends if each > start + shared and fits(start, each)), default=None)
-        if end is None:
+        place = bisect_right(ends, furthest(start)) - 1
+        if place < 0 or ends[place] <= start + shared:
             raise _unsplittable(text[start:], most)
+        end = ends[place]
         pieces.append(Piece(text[start:end], text[start : start + shared]))
         if end == len(text):
             return pieces
-        after = next(each for each in ends if each > end)
-        starts = [seam + 1 for seam in seams if start <= seam < end][-OVERLAP:]
-        begin = next((each for each in starts if fits(each, after)), None)
+        before = seams[bisect_left(seams, start) : bisect_left(seams, end)][-OVERLAP:]
+        begin = next((seam + 1 for seam in before if furthest(seam + 1) >= ends[place + 1]), None)
         if begin is None:
             raise _unsplittable(text[start:], most)
         start, shared = begin, end - begin
