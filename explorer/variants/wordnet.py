@@ -7,8 +7,11 @@ import sys
 import threading
 import warnings
 import zipfile
+import zlib
 from collections.abc import Callable
 from pathlib import Path
+
+from filelock import FileLock
 
 from explorer.errors import LexiconError
 from explorer.settings import Settings
@@ -23,7 +26,7 @@ _loaded: dict[Path, WordNet] = {}
 def open_lexicon(settings: Settings, progress: Callable[[int, int], None] | None = None) -> WordNet:
     """WordNet 3.0, loaded once a process; on first use it is fetched into the cache."""
     with _lock:
-        folder = find(settings) or fetch(settings, progress or (lambda done, total: None))
+        folder = _unpacked(settings) or _fetch_once(settings, progress or (lambda done, total: None))
         if folder not in _loaded:
             _loaded[folder] = WordNet(folder)
         return _loaded[folder]
@@ -31,17 +34,34 @@ def open_lexicon(settings: Settings, progress: Callable[[int, int], None] | None
 
 def find(settings: Settings) -> Path | None:
     """A complete WordNet folder in the cache or in nltk's own folders; a zip there is unpacked into the cache."""
+    if (folder := _unpacked(settings)) is not None:
+        return folder
+    own = settings.nltk_data / "corpora" / "wordnet"
+    zips = (folder.with_suffix(".zip") for folder in _shelves(settings))
+    return own if any(path.is_file() and _unpack(path, own) for path in zips) else None
+
+
+def _unpacked(settings: Settings) -> Path | None:
+    return next((folder for folder in _shelves(settings) if not wordnet_files.missing(folder)), None)
+
+
+def _shelves(settings: Settings) -> list[Path]:
     import nltk
 
-    own = settings.nltk_data / "corpora" / "wordnet"
-    shelves = [own, *(Path(folder) / "corpora" / "wordnet" for folder in nltk.data.path)]
-    for folder in shelves:
-        if folder.is_dir() and not wordnet_files.missing(folder):
-            return folder
-    for folder in shelves:
-        if folder.with_suffix(".zip").is_file() and _unpack(folder.with_suffix(".zip"), own):
-            return own
-    return None
+    return [Path(folder) / "corpora" / "wordnet" for folder in (settings.nltk_data, *nltk.data.path)]
+
+
+def _fetch_once(settings: Settings, progress: Callable[[int, int], None]) -> Path:
+    """As `fetch`; a second process waits and then finds what the first one fetched."""
+    try:
+        settings.nltk_data.mkdir(parents=True, exist_ok=True)
+        with FileLock(settings.nltk_data / ".wordnet.lock"):
+            return find(settings) or fetch(settings, progress)
+    except OSError as error:
+        raise LexiconError(
+            f"WordNet cannot be put into {settings.nltk_data} ({error.strerror or error}). Free some space or allow "
+            "it, then try again."
+        ) from error
 
 
 def fetch(settings: Settings, progress: Callable[[int, int], None]) -> Path:
@@ -84,14 +104,15 @@ def _unpack(archive: Path, folder: Path) -> bool:
     wanted = {f"wordnet/{name}": folder / name for name in wordnet_files.FILES}
     try:
         with zipfile.ZipFile(archive) as source:
-            if not wanted.keys() <= set(source.namelist()):
+            sizes = {entry.filename: entry.file_size for entry in source.infolist()}
+            if not wanted.keys() <= sizes.keys() or max(sizes[name] for name in wanted) > wordnet_files.LARGEST:
                 return False
             folder.mkdir(parents=True, exist_ok=True)
             for name, path in wanted.items():
                 path.write_bytes(source.read(name))
-    except (zipfile.BadZipFile, OSError):
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError):
         return False
-    return True
+    return not wordnet_files.missing(folder)
 
 
 class WordNet:

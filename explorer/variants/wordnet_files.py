@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tarfile
 import tempfile
+import zlib
 from pathlib import Path
 
 from explorer.errors import LexiconError
@@ -36,11 +37,27 @@ FILES = (
     "cntlist.rev",
 )
 DOWNLOAD_SECONDS = 300
+LARGEST = 64 * 2**20  # bytes of a file in an archive; the largest, data.noun, has a quarter of that
 
 
 def missing(folder: Path) -> list[str]:
-    """The files that nltk would not find in a WordNet folder."""
-    return [name for name in FILES if not (folder / name).is_file()]
+    """The files that nltk would not find in a WordNet folder, or would find cut short."""
+    return [name for name in FILES if not _is_whole(folder / name)]
+
+
+def _is_whole(path: Path) -> bool:
+    try:
+        size = path.stat().st_size
+    except OSError:
+        return False
+    # A cut index or list ends within a line; of the data files the sizes are known.
+    return size >= SIZES.get(path.name, 1) and (path.name in SIZES or path.name == "lexnames" or _ends_a_line(path))
+
+
+def _ends_a_line(path: Path) -> bool:
+    with path.open("rb") as file:
+        file.seek(-1, 2)
+        return file.read() == b"\n"
 
 
 def download(settings: Settings) -> Path:
@@ -105,9 +122,16 @@ def _read(archive: Path) -> dict[str, bytes]:
         with tarfile.open(archive) as tar:
             for member in tar:
                 name = member.name.removeprefix(INSIDE)
-                if member.name.startswith(INSIDE) and name in wanted and (content := tar.extractfile(member)):
+                if not member.name.startswith(INSIDE) or name not in wanted or not member.isfile():
+                    continue
+                if member.size > LARGEST:
+                    raise LexiconError(
+                        f"{archive}: {name} has {member.size:,} bytes, expected at most {LARGEST:,}. Delete {archive} "
+                        "to fetch it again."
+                    )
+                if content := tar.extractfile(member):
                     files[name] = content.read()
-    except (tarfile.TarError, EOFError, OSError) as error:
+    except (tarfile.TarError, zlib.error, EOFError, OSError) as error:
         raise LexiconError(f"{archive} is damaged ({error}). Delete it to fetch it again.") from error
     if lacking := sorted(wanted - files.keys()):
         raise LexiconError(f"{archive} lacks {', '.join(lacking)}. Delete it to fetch it again.")

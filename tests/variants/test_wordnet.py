@@ -63,7 +63,8 @@ def test_a_zip_in_the_users_folder_is_unpacked_into_the_cache(settings, tmp_path
     shelf.mkdir(parents=True)
     with zipfile.ZipFile(shelf / "wordnet.zip", "w") as made:
         for name in wordnet_files.FILES:
-            made.writestr(f"wordnet/{name}", "x")
+            made.writestr(f"wordnet/{name}", "x\n")
+    monkeypatch.setattr(wordnet_files, "SIZES", {})
     monkeypatch.setattr("nltk.data.path", [str(tmp_path / "nltk")])
     assert wordnet_room.find(settings) == settings.nltk_data / "corpora" / "wordnet"
 
