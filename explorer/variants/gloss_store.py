@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import re
 import sqlite3
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
 
+from explorer.errors import LexiconError
 from explorer.scoring.model import Encoder
 
 ASK = 500  # rows a query
@@ -20,18 +22,16 @@ class VectorStore:
     """The encoder's vectors (float32) of texts; what is not yet known is encoded once and kept."""
 
     def __init__(self, encoder: Encoder, folder: Path) -> None:
-        folder.mkdir(parents=True, exist_ok=True)
         self.encoder = encoder
         self._path = folder / f"{re.sub(r'[^A-Za-z0-9._-]+', '-', encoder.name)}.sqlite"
         self._lock = threading.Lock()
         self._memory: dict[bytes, np.ndarray] = {}
-        with self._connect() as database:
-            database.execute("PRAGMA journal_mode = WAL")
-            database.execute("CREATE TABLE IF NOT EXISTS vectors (text BLOB PRIMARY KEY, vector BLOB NOT NULL)")
+        with self._open():
+            pass
 
     def vectors(self, texts: Sequence[str]) -> np.ndarray:
         """The vectors of the texts, shape (texts, dimensions)."""
-        keys = [hashlib.sha256(text.encode()).digest()[:16] for text in texts]
+        keys = [hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:16] for text in texts]
         with self._lock:
             self._recall({key for key in keys if key not in self._memory})
             new = {key: text for key, text in zip(keys, texts) if key not in self._memory}
@@ -39,23 +39,59 @@ class VectorStore:
                 self._learn(list(new), list(new.values()))
             return np.stack([self._memory[key] for key in keys]) if keys else np.zeros((0, 0), np.float32)
 
+    @contextlib.contextmanager
+    def _open(self) -> Iterator[sqlite3.Connection]:
+        """The file, begun anew where it is damaged: the encoder can make all of it again."""
+        try:
+            try:
+                database = self._connect()
+            except sqlite3.DatabaseError as error:
+                if isinstance(error, sqlite3.OperationalError):
+                    raise
+                self._discard()
+                database = self._connect()
+            with contextlib.closing(database), database:
+                yield database
+        except (sqlite3.OperationalError, OSError) as error:
+            raise LexiconError(
+                f"{self._path} could not be used ({error}). Check free disk space and rights, then try again."
+            ) from error
+
     def _connect(self) -> sqlite3.Connection:
-        return sqlite3.connect(self._path, timeout=60)
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        database = sqlite3.connect(self._path, timeout=60)
+        try:
+            database.execute("PRAGMA journal_mode = WAL")
+            database.execute("CREATE TABLE IF NOT EXISTS vectors (text BLOB PRIMARY KEY, vector BLOB NOT NULL)")
+        except sqlite3.Error:
+            database.close()
+            raise
+        return database
+
+    def _discard(self) -> None:
+        for suffix in ("", "-wal", "-shm"):
+            self._path.with_name(self._path.name + suffix).unlink(missing_ok=True)
 
     def _recall(self, keys: Iterable[bytes]) -> None:
         wanted = sorted(keys)
         if not wanted:
             return
-        with self._connect() as database:
-            for first in range(0, len(wanted), ASK):
-                some = wanted[first : first + ASK]
-                marks = ",".join("?" * len(some))
-                rows = database.execute(f"SELECT text, vector FROM vectors WHERE text IN ({marks})", some)
-                self._memory |= {key: np.frombuffer(vector, np.float32) for key, vector in rows}
+        try:
+            with self._open() as database:
+                for first in range(0, len(wanted), ASK):
+                    some = wanted[first : first + ASK]
+                    marks = ",".join("?" * len(some))
+                    rows = database.execute(f"SELECT text, vector FROM vectors WHERE text IN ({marks})", some)
+                    self._memory |= {key: np.frombuffer(vector, np.float32) for key, vector in rows}
+        except sqlite3.DatabaseError:  # damaged further inside than opening looks
+            self._discard()
 
     def _learn(self, keys: Sequence[bytes], texts: Sequence[str]) -> None:
         vectors = np.asarray(self.encoder.encode(texts), np.float32)
         self._memory |= dict(zip(keys, vectors))
-        with self._connect() as database:
-            rows = [(key, vector.tobytes()) for key, vector in zip(keys, vectors)]
-            database.executemany("INSERT OR IGNORE INTO vectors VALUES (?, ?)", rows)
+        rows = [(key, vector.tobytes()) for key, vector in zip(keys, vectors)]
+        try:
+            with self._open() as database:
+                database.executemany("INSERT OR IGNORE INTO vectors VALUES (?, ?)", rows)
+        except sqlite3.DatabaseError:
+            self._discard()
