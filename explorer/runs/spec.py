@@ -24,9 +24,23 @@ def from_json(text: str) -> RunSpec:
         known = {field.name for field in dataclasses.fields(RunSpec)}
         if not isinstance(fields, dict) or set(fields) - known:
             raise ValueError("unknown fields " + ", ".join(sorted(set(fields) - known)))
+        wrong = [name for name, value in fields.items() if not _fits(name, value)]
+        if wrong:
+            raise ValueError(f"{wrong[0]} is {str(fields[wrong[0]])[:40]!r}")
         return RunSpec(**{**fields, "suites": tuple(fields["suites"]), "uses": tuple(fields["uses"])})
-    except (ValueError, TypeError, KeyError) as error:
-        raise RunError(f"This spec.json is not a run's spec ({error}). Delete the run and start it again.") from error
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
+        raise RunError(
+            f"This spec.json is not a run's spec ({error}). Start the same run again: what it finished is kept."
+        ) from error
+
+
+def _fits(name: str, value: Any) -> bool:
+    if name in ("suites", "uses"):
+        return isinstance(value, list) and all(isinstance(item, str) for item in value)
+    return isinstance(value, _KINDS.get(name, str))
+
+
+_KINDS: Mapping[str, Any] = {"version": int, "seed": int, "limit": int | None, "settings": dict}
 
 
 def run_id(spec: RunSpec) -> str:
