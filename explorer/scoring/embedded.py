@@ -12,6 +12,7 @@ import sys
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from filelock import FileLock, Timeout
 
@@ -38,12 +39,22 @@ def folder(name: str, settings: Settings) -> Path:
 
 
 def is_ready(name: str, settings: Settings) -> bool:
-    """Whether an embedded model is in the cache, whole and checked."""
-    return (folder(name, settings) / ORIGIN).is_file()
+    """Whether an embedded model is in the cache, checked when it was made and not cut short since."""
+    made = folder(name, settings)
+    try:
+        sizes = origin(name, settings).get("sizes") or {}
+        return all((made / file).stat().st_size == size for file, size in sizes.items())
+    except (OSError, ValueError, AttributeError):
+        return False
 
 
-def origin(name: str, settings: Settings) -> dict[str, str]:
-    """What a converted model was made from and with: package, sha256 of the file, versions, date."""
+def is_damaged(name: str, settings: Settings) -> bool:
+    """Whether an embedded model was made and has lost something since; `ensure` makes it again."""
+    return folder(name, settings).is_dir() and not is_ready(name, settings)
+
+
+def origin(name: str, settings: Settings) -> dict[str, Any]:
+    """What a converted model was made from and with: package, sha256 of the file, versions; and its files' sizes."""
     return json.loads((folder(name, settings) / ORIGIN).read_text("utf-8"))
 
 
@@ -206,8 +217,9 @@ def _convert(model: KnownModel, gguf: Path, out: Path, report: Steps) -> None:
 def _note_origin(source: Embedded, made: Path) -> None:
     from importlib.metadata import version
 
-    facts = {"package": source.package, "file": source.gguf, "sha256": source.sha256}
+    facts: dict[str, Any] = {"package": source.package, "file": source.gguf, "sha256": source.sha256}
     facts |= {name: version(name) for name in ("torch", "transformers", "gguf")}
+    facts["sizes"] = {file.name: file.stat().st_size for file in sorted(made.iterdir())}
     (made / ORIGIN).write_text(json.dumps(facts, indent=2) + "\n", "utf-8")
     for file in made.iterdir():
         file.chmod(0o644)  # a cache may be shared; safetensors makes its files private

@@ -138,7 +138,7 @@ def _tokenizer(source: Source) -> Any:
     except Exception as error:
         raise ModelError(
             f"The tokenizer of {source.name} cannot be read ({_first_line(error)}). "
-            "The folder needs tokenizer.json or the files it is made from."
+            f"The folder needs tokenizer.json or the files it is made from. {_again(source)}"
         ) from error
 
 
@@ -160,7 +160,7 @@ def _weights(source: Source, config: Any, dtype: str, device: torch.device) -> A
         if missing:
             raise ModelError(
                 f"The files of {source.name} lack {len(missing)} of the model's weights ({missing[0]}, ...). "
-                "They may be damaged or belong to another architecture; fetch the model again."
+                f"They may be damaged or belong to another architecture. {_again(source)}"
             )
         return model.to(device).eval()
     except torch.OutOfMemoryError as error:
@@ -170,7 +170,14 @@ def _weights(source: Source, config: Any, dtype: str, device: torch.device) -> A
     except ModelError:
         raise
     except Exception as error:
-        raise ModelError(f"{source.name} cannot be loaded ({_first_line(error)}). Fetch it again.") from error
+        raise ModelError(f"{source.name} cannot be loaded ({_first_line(error)}). {_again(source)}") from error
+
+
+def _again(source: Source) -> str:
+    """How a damaged model is made whole."""
+    if source.known and source.known.embedded:
+        return f"Delete {source.path}: the model is made again when it is next needed."
+    return "Copy or download the model again."
 
 
 def _window(config: Any, tokenizer: Any) -> int:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import os
 import shutil
 import threading
@@ -19,7 +20,7 @@ from explorer.errors import ModelError
 from explorer.scoring import catalog, embedded
 from explorer.scoring.catalog import KnownModel
 from explorer.scoring.embedded import Steps
-from explorer.settings import Settings
+from explorer.settings import Settings, path_of
 
 T = TypeVar("T")
 PATIENCE = 5.0  # seconds after which a hub that does not answer is given up
@@ -84,7 +85,7 @@ def identity(name: str, settings: Settings, revision: str = "") -> dict[str, str
 
 def parse(name: str, revision: str = "") -> tuple[str, str]:
     """A model's name and revision; `id@revision` names both."""
-    if Path(name).expanduser().is_dir():
+    if os.path.isdir(path_of(name)):  # unlike Path.is_dir also where a name is too long for the system
         return name, ""
     base, at, named = name.partition("@")
     return (base, named or revision) if at else (name, revision)
@@ -92,7 +93,7 @@ def parse(name: str, revision: str = "") -> tuple[str, str]:
 
 def is_folder(name: str) -> bool:
     """Whether a name means a local folder."""
-    return name.startswith((".", "/", "~", "\\")) or Path(name).expanduser().is_dir()
+    return name.startswith((".", "/", "~", "\\")) or os.path.isdir(path_of(name))
 
 
 def is_cached(name: str) -> bool:
@@ -107,38 +108,58 @@ def weight_files(path: Path) -> list[Path]:
     """The safetensors files that make up a model, in order."""
     index = path / "model.safetensors.index.json"
     if index.is_file():
-        named = set(json.loads(index.read_text("utf-8"))["weight_map"].values())
-        return [path / file for file in sorted(named)]
+        return [path / file for file in _listed(index)]
     if (path / "model.safetensors").is_file():
         return [path / "model.safetensors"]
     return sorted(path.glob("*.safetensors"))
 
 
+def _listed(index: Path) -> list[str]:
+    """The files that the index of a model in several files names; each lies beside it."""
+    try:
+        named = sorted(set(json.loads(index.read_text("utf-8"))["weight_map"].values()))
+        if not named or any(Path(file).name != file for file in named):
+            raise ValueError("it names files outside of its folder" if named else "it names no files")
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise ModelError(f"{index} is damaged ({error}). Copy or download the model again.") from error
+    return named
+
+
 def count_parameters(path: Path) -> int:
-    """How many numbers the weight files hold, read from their headers."""
+    """How many numbers the weight files hold, read from their headers; ModelError where a file is cut short."""
     total = 0
     for file in weight_files(path):
         try:
-            with file.open("rb") as opened:
-                size = int.from_bytes(opened.read(8), "little")
-                header = json.loads(opened.read(size))
-        except (OSError, ValueError) as error:
+            numbers, end = _header(file)
+            found = file.stat().st_size
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise ModelError(f"{file} is missing or damaged ({error}). Copy or download the model again.") from error
-        for key, entry in header.items():
-            if key != "__metadata__":
-                count = 1
-                for extent in entry["shape"]:
-                    count *= extent
-                total += count
+        if found < end:
+            raise ModelError(
+                f"{file} has {found:,} bytes, expected {end:,}: it was cut short. Copy or download the model again."
+            )
+        total += numbers
     return total
+
+
+def _header(file: Path) -> tuple[int, int]:
+    """How many numbers a weight file holds, and how many bytes it has where it is whole."""
+    with file.open("rb") as opened:
+        size = int.from_bytes(opened.read(8), "little")
+        if size > file.stat().st_size:
+            raise ValueError("it does not begin as a safetensors file does")
+        entries = json.loads(opened.read(size))
+    tensors = [entry for name, entry in entries.items() if name != "__metadata__"]
+    ends = [int(entry["data_offsets"][1]) for entry in tensors]
+    return sum(math.prod(entry["shape"]) for entry in tensors), 8 + size + max(ends, default=0)
 
 
 # Local folders
 
 
 def _folder(name: str) -> Path:
-    path = Path(name).expanduser().resolve()
-    if not path.is_dir():
+    path = path_of(name).resolve()
+    if not os.path.isdir(path):
         raise ModelError(
             f"There is no folder {path}. Give the path of a folder with config.json and safetensors files."
         )
@@ -155,10 +176,8 @@ def folder_hash(path: Path, settings: Settings) -> str:
     try:
         stamp = [[file.name, file.stat().st_size, file.stat().st_mtime_ns] for file in files]
         kept = settings.models / ".hashes" / f"{hashlib.sha256(os.fsencode(path)).hexdigest()[:16]}.json"
-        if kept.is_file():
-            memory = json.loads(kept.read_text("utf-8"))
-            if memory["stamp"] == stamp:
-                return memory["hash"]
+        if (known := _remembered(kept, stamp)) is not None:
+            return known
         whole = hashlib.sha256()
         for file in files:
             with file.open("rb") as opened:
@@ -173,6 +192,15 @@ def folder_hash(path: Path, settings: Settings) -> str:
             f"The files of {path} cannot be read ({error}). Check the folder and its permissions."
         ) from error
     return found
+
+
+def _remembered(kept: Path, stamp: list[list[Any]]) -> str | None:
+    """The hash kept for files of these sizes and times, or none, also where the memory is damaged."""
+    try:
+        memory = json.loads(kept.read_text("utf-8"))
+        return str(memory["hash"]) if memory["stamp"] == stamp else None
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
 
 
 def _embedded_hash(known: KnownModel) -> str:
