@@ -16,11 +16,13 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Literal
 
 from explorer.errors import BenchmarkError
 
 EQUAL_WITHIN = 1e-3  # nats; two sums of log-probabilities are never equal to the last bit
+MOST_PARTS = 500  # signs, brackets and terms; a longer tree could not be walked
 
 Surprisals = Mapping[tuple[str, int], float]  # (condition, region number from 1) → nats
 
@@ -72,6 +74,11 @@ Node = Sum | Formula
 def parse(text: str) -> Formula:
     """The tree of a formula; a BenchmarkError names the place of a mistake."""
     parser = _Parser(text)
+    if len(parser.tokens) > MOST_PARTS:
+        raise BenchmarkError(
+            f"The formula {text[:40]!r}... has {len(parser.tokens):,} parts, too deep or too many to be read; expected "
+            f"at most {MOST_PARTS}."
+        )
     try:
         node = parser.formula()
     except RecursionError as error:
@@ -136,7 +143,7 @@ def regions(node: Node) -> list[Region]:
 def render(node: Node) -> str:
     """The node as text, every part of it in brackets; parsing that gives the node again."""
     if isinstance(node, Number):
-        return format(node.value, "f") if node.value != int(node.value) else str(int(node.value))
+        return format(Decimal(repr(node.value)), "f") if node.value != int(node.value) else str(int(node.value))
     if isinstance(node, Region):
         return f"({'*' if node.number is None else node.number};%{node.condition}%)"
     if isinstance(node, Minus):
@@ -150,8 +157,8 @@ def _bracketed(node: Node) -> str:
 
 _TOKEN = re.compile(
     r"""\s*(?:
-        (?P<region>\(\s*(?P<number>\d+|\*)\s*;\s*%(?P<condition>[^%]+)%\s*\))
-      | (?P<value>\d+(?:\.\d+)?)
+        (?P<region>\(\s*(?P<number>\d{1,9}|\*)\s*;\s*%(?P<condition>[^%]+)%\s*\))
+      | (?P<value>\d{1,15}(?:\.\d{1,15})?)
       | (?P<sign>[-+<>=&|()\[\]])
     )""",
     re.VERBOSE | re.ASCII,

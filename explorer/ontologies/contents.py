@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import io
 import re
 import zlib
 from dataclasses import dataclass
@@ -10,6 +11,8 @@ from pathlib import Path
 
 from explorer.errors import OntologyError
 from explorer.records import Concept
+
+LARGEST = 2 * 2**30  # bytes of an unpacked ontology; NCBITaxon, the largest, has under one GiB
 
 _BOMS = {b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16", b"\xef\xbb\xbf": "utf-8-sig"}
 _CURIE = re.compile(r"[A-Za-z][A-Za-z0-9_.-]*:[A-Za-z0-9_.-]+")
@@ -40,7 +43,7 @@ def read_text(path: Path) -> str:
     try:
         raw = path.read_bytes()
         if raw[:2] == b"\x1f\x8b":
-            raw = gzip.decompress(raw)
+            raw = _unzipped(path, raw)
         text = raw.decode(next((code for mark, code in _BOMS.items() if raw.startswith(mark)), "utf-8"))
     except (OSError, EOFError, zlib.error) as error:
         raise OntologyError(
@@ -53,6 +56,17 @@ def read_text(path: Path) -> str:
         ) from error
     text = text.replace("\r\n", "\n")
     return text if "\n" in text else text.replace("\r", "\n")
+
+
+def _unzipped(path: Path, raw: bytes) -> bytes:
+    with gzip.GzipFile(fileobj=io.BytesIO(raw)) as file:
+        text = file.read(LARGEST + 1)
+    if len(text) > LARGEST:
+        raise OntologyError(
+            f"{path} unpacks to more than {LARGEST / 2**30:.0f} GiB, which no ontology does. Unpack it by hand and "
+            "look at what it holds."
+        )
+    return text
 
 
 def as_curie(text: str) -> str:

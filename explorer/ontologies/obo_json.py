@@ -19,7 +19,7 @@ def read(text: str, name: str) -> Contents:
         graphs = json.loads(text)["graphs"]
         nodes = [node for graph in graphs for node in graph.get("nodes", [])]
         declared = str(graphs[0].get("id", "")) if graphs else ""
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise OntologyError(
             f"{name} is not an OBO Graphs document ({error}); expected JSON with a list called graphs. "
             "Give an OBO file, OBO Graphs JSON or a table."
@@ -30,7 +30,11 @@ def read(text: str, name: str) -> Contents:
     for number, node in enumerate(nodes, 1):
         if not isinstance(node, Mapping) or node.get("type", "CLASS") != "CLASS":
             continue
-        concept = _concept(node, name)
+        try:
+            concept = _concept(node, name)
+        except (AttributeError, TypeError, KeyError) as error:
+            problems.append(Problem(0, f"node {number} has a meta that cannot be read: {str(error)[:60]}"))
+            continue
         if not concept.id:
             problems.append(Problem(0, f"node {number} has no id that reads as PREFIX:number: {node.get('id')!r}"))
         elif concept.id in seen:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import gzip
 import json
 import re
+import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -20,6 +21,7 @@ from explorer.errors import CountError
 
 JSON_SUFFIXES = (".jsonl", ".jsonl.gz", ".json.gz")
 TEXT_SUFFIXES = (".txt", ".raw", ".md", ".rst")
+LONGEST = 1 << 28  # characters of a JSON line; a small gzip file may hold one without end
 PART = 1 << 20  # characters; a longer file is cut, and no n-gram is counted across a cut
 _ARTICLE = re.compile(r"^ = [^=].*[^=] = \n", re.MULTILINE)  # WikiText's top-level headings
 _PARAGRAPH = re.compile(r"\n[ \t]*\n")
@@ -70,10 +72,20 @@ def _is_readable(path: Path) -> bool:
 def _json_lines(path: Path) -> Iterator[tuple[int, str]]:
     with _open(path) as lines:
         try:
-            for number, line in enumerate(lines):
+            for number, line in enumerate(iter(lambda: lines.readline(LONGEST), "")):
+                if len(line) == LONGEST:
+                    raise CountError(
+                        f"{path} line {number + 1} has more than {LONGEST:,} characters, which no document has. Cut "
+                        "it up."
+                    )
                 if line.strip():
                     yield number, _text_field(path, number, line)
-        except (OSError, EOFError, UnicodeDecodeError) as error:  # also what gzip raises over a damaged file
+        except (
+            OSError,
+            EOFError,
+            zlib.error,
+            UnicodeDecodeError,
+        ) as error:  # also what gzip raises over a damaged file
             raise CountError(f"{path} cannot be read ({error}). Expected JSON lines in UTF-8.") from error
 
 
