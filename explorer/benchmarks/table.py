@@ -21,6 +21,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from filelock import FileLock
+
 from explorer.benchmarks import table_roles, table_text
 from explorer.benchmarks.benchmark import Benchmark, LeftOut, Parsed, SourceFile
 from explorer.benchmarks.reading import unique_keys
@@ -165,20 +167,24 @@ def store(path: Path, name: str, settings: Settings, reading: Reading, title: st
     name = clean_name(name)
     read(path, reading, name)  # what cannot be read is not kept
     target = settings.imports / name
-    settings.imports.mkdir(parents=True, exist_ok=True)
-    fresh = Path(tempfile.mkdtemp(prefix=f".{name}.", dir=settings.imports))
+    fresh: Path | None = None
     try:
+        settings.imports.mkdir(parents=True, exist_ok=True)
+        fresh = Path(tempfile.mkdtemp(prefix=f".{name}.", dir=settings.imports))
         file = f"table{path.suffix.lower()}"
         shutil.copyfile(path, fresh / file)
         manifest = {"version": 1, "title": title or path.name, "file": file, "reading": dataclasses.asdict(reading)}
-        (fresh / MANIFEST).write_text(json.dumps(manifest, ensure_ascii=False, indent=2), "utf-8")
-        if target.exists():
-            os.replace(target, fresh / "replaced")
-        os.replace(fresh, target)
+        text = json.dumps(manifest, ensure_ascii=False, indent=2)
+        (fresh / MANIFEST).write_bytes(text.encode("utf-8", "backslashreplace"))
+        with FileLock(settings.cache / ".imports.lock"):  # two may import under one name at once
+            if target.exists():
+                os.replace(target, fresh / "replaced")
+            os.replace(fresh, target)
     except OSError as error:
         raise BenchmarkError(f"{target} cannot be written ({error.strerror or error}). Check the cache.") from error
     finally:
-        shutil.rmtree(fresh, ignore_errors=True)
+        if fresh:
+            shutil.rmtree(fresh, ignore_errors=True)
         shutil.rmtree(target / "replaced", ignore_errors=True)
     return imported(name, settings)
 
@@ -191,10 +197,14 @@ def imported(name: str, settings: Settings) -> Benchmark:
         manifest = json.loads((folder / MANIFEST).read_text("utf-8"))
         reading = Reading(**{**manifest["reading"], "names": tuple(manifest["reading"]["names"])})
         title, file = str(manifest["title"]), str(manifest["file"])
+        if reading.kind not in table_roles.ROLES or not isinstance(reading.columns, dict):
+            raise ValueError(f"it holds no reading of a {reading.kind!r}")
+        if Path(file).name != file:
+            raise ValueError(f"it names {file[:80]!r}, expected a file beside it")
     except FileNotFoundError as error:
         known = ", ".join(imported_names(settings)) or "none yet"
         raise UsageError(f"Nothing was imported as {name!r}; imported were {known}.") from error
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise BenchmarkError(f"{folder / MANIFEST} is damaged ({error}). Import the file again.") from error
     return Benchmark(
         name=PREFIX + name,
@@ -211,15 +221,24 @@ def imported(name: str, settings: Settings) -> Benchmark:
 def imported_names(settings: Settings) -> list[str]:
     """The names of all imports, with the prefix."""
     found = settings.imports.glob(f"*/{MANIFEST}") if settings.imports.is_dir() else ()
-    return sorted(PREFIX + path.parent.name for path in found if not path.parent.name.startswith("."))
+    return sorted(PREFIX + path.parent.name for path in found if _is_name(path.parent.name))
 
 
 def clean_name(name: str) -> str:
     """The name without the prefix; UsageError unless it is made of small letters, digits, - and _."""
     bare = name.removeprefix(PREFIX)
-    if not re.fullmatch(r"[a-z0-9][a-z0-9_-]{0,63}", bare):
-        raise UsageError(f"{name[:80]!r} is no name for an import: use small letters, digits, - and _ (at most 64).")
+    if not _is_name(bare):
+        raise UsageError(
+            f"{name[:80]!r} is no name for an import: use small letters, digits, - and _ (at most 64), and none that "
+            "Windows keeps for devices (con, nul, com1 ...)."
+        )
     return bare
+
+
+def _is_name(text: str) -> bool:
+    # A cache may lie on a disk that Windows reads too, where no folder can be called like a device.
+    device = r"con|prn|aux|nul|com[0-9]|lpt[0-9]"
+    return bool(re.fullmatch(rf"(?!(?:{device})$)[a-z0-9][a-z0-9_-]{{0,63}}", text))
 
 
 def _load(name: str, file: str, reading: Reading, paths: Mapping[str, Path], splits: Sequence[str]) -> Parsed:
