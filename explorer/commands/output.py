@@ -10,11 +10,12 @@ from typing import Any
 
 from explorer.commands.common import plain
 from explorer.errors import UsageError
+from explorer.settings import path_of
 
 
 def check(target: Path) -> Path:
     """The target, once it is known that it can be written; to be asked before the work, not after it."""
-    where = target.expanduser()
+    where = path_of(target)
     try:
         if where.is_dir():
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
@@ -30,7 +31,7 @@ def check(target: Path) -> Path:
 
 def write_text(target: Path, text: str) -> None:
     """Writes the text: a file under a temporary name first, a link where it points, a device or pipe as it is."""
-    where = target.expanduser()
+    where = path_of(target)
     try:
         if where.exists() and not where.is_file():
             where.write_text(text, "utf-8", newline="\n")

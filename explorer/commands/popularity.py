@@ -7,10 +7,10 @@ import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from explorer.commands import common
+from explorer.commands import common, output
 from explorer.commands.index import Steps, read_json_lines, write_json_lines
 from explorer.errors import UsageError
-from explorer.settings import Settings
+from explorer.settings import Settings, path_of
 
 if TYPE_CHECKING:
     from explorer.popularity.counter import Counter
@@ -53,7 +53,7 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
     texts = [_text(row, number) for number, row in enumerate(rows, 1)]
     if not texts:
         raise UsageError(f"{args.input} has no lines. Expected JSON lines with `text`.")
-    tokenizer = Path(args.tokenizer).expanduser() if args.tokenizer else None
+    tokenizer = path_of(args.tokenizer) if args.tokenizer else None
     counter = open_counter(args.index, settings, tokenizer=tokenizer, progress=Steps())
     given = read_edges(args.edges_from, settings) if args.edges_from else None
     if given:
@@ -74,7 +74,7 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
         if edges.warning:
             common.say(edges.warning)
     if args.out:
-        Path(f"{args.out}.edges.json").write_text(edges.to_json() + "\n", encoding="utf-8")
+        output.write_text(Path(f"{args.out}.edges.json"), edges.to_json() + "\n")
     ngrams.require_answers(counts)
     return 0
 
@@ -84,7 +84,7 @@ def read_edges(source: str, settings: Settings) -> Edges:
     from explorer.popularity.ips import Edges
     from explorer.runs.folder import RunFolder
 
-    path = Path(source).expanduser()
+    path = path_of(source)
     if path.is_file():
         return Edges.from_json(path.read_text(encoding="utf-8", errors="replace"))
     findings = RunFolder.find(settings.runs, source).read("findings")

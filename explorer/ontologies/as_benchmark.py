@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from pathlib import Path
 
 from explorer import fetch
@@ -10,7 +11,7 @@ from explorer.benchmarks.benchmark import LeftOut, Loaded
 from explorer.ontologies import load as ontologies
 from explorer.ontologies.prompts import instances
 from explorer.records import Concept, Instance
-from explorer.settings import Settings
+from explorer.settings import Settings, path_of
 
 # Besides those that explorer/benchmarks/concepts.py reads row by row.
 NAMES = ("go-basic", "uberon-basic")
@@ -19,7 +20,7 @@ ENDINGS = (".obo", ".json", ".owl", ".csv", ".tsv", ".txt")
 
 def is_ontology(name: str) -> bool:
     """Whether a benchmark's name means an ontology: one that is fetched by name, or a file."""
-    return name in NAMES or (name.removesuffix(".gz").endswith(ENDINGS) and Path(name).expanduser().is_file())
+    return name in NAMES or (name.removesuffix(".gz").endswith(ENDINGS) and os.path.isfile(path_of(name)))
 
 
 def load(name: str, settings: Settings, progress: fetch.Progress | None = None) -> Loaded:

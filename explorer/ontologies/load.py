@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping
@@ -14,7 +15,7 @@ from explorer.errors import OntologyError
 from explorer.ontologies import obo, obo_json, owl, table
 from explorer.ontologies.contents import Contents, Problem, prefix_of, read_text
 from explorer.records import Concept
-from explorer.settings import Settings
+from explorer.settings import Settings, path_of
 
 # Bombieri et al. 2024, "Do LLMs dream of ontologies?": labels, annotation counts and web counts as released.
 _RELEASED = (
@@ -113,8 +114,8 @@ class Loaded:
 def load(source: str | Path, settings: Settings, progress: fetch.Progress | None = None) -> Loaded:
     """The ontology with this name in ONTOLOGIES, or in this file."""
     known = ONTOLOGIES.get(str(source))
-    path = locate(known, settings, progress) if known else Path(source).expanduser()
-    if not path.is_file():
+    path = locate(known, settings, progress) if known else path_of(source)
+    if not os.path.isfile(path):
         raise OntologyError(
             f"There is no ontology {str(source)!r}; expected one of {', '.join(ONTOLOGIES)}, or the path of an OBO, "
             "OBO-JSON or OWL file or of a table id;label."

@@ -10,6 +10,7 @@ http://host:port#name     an index of another infini-gram server (#name may be l
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -24,7 +25,7 @@ from explorer.popularity.indexes import DEMO, INDEXES, MINI
 from explorer.popularity.infinigram_api import InfinigramAPI, served_names
 from explorer.popularity.infinigram_mini import InfinigramMini
 from explorer.popularity.service import PATIENCE, Service
-from explorer.settings import INFINIGRAM, REQUESTS_PER_SECOND, Settings
+from explorer.settings import INFINIGRAM, REQUESTS_PER_SECOND, Settings, path_of
 
 Progress = Callable[[str, int, int], None]
 
@@ -72,11 +73,11 @@ def _local(index: str, settings: Settings, cache: CountCache, progress: Progress
         from explorer.popularity import demo_corpus
 
         return LocalCounter(demo_corpus.ensure(settings, progress), cache)
-    for folder in (settings.indexes / index, Path(index).expanduser()):
-        if index and (folder / manifests.FILE).is_file():
+    for folder in (settings.indexes / index, path_of(index)):
+        if index and os.path.isfile(folder / manifests.FILE):
             return LocalCounter(folder, cache)
-    if index and Path(index).expanduser().is_dir():
-        return LocalCounter(Path(index).expanduser(), cache)  # says that it was never checked
+    if index and os.path.isdir(path_of(index)):
+        return LocalCounter(path_of(index), cache)  # says that it was never checked
     own = sorted(path.parent.name for path in settings.indexes.glob(f"*/{manifests.FILE}"))
     raise CountError(
         f"There is no index {index!r}. Expected {', '.join(dict.fromkeys([DEMO, *own]))}, a public index such as "
