@@ -10,10 +10,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from explorer import prompts
-from explorer.experiments import accuracy_findings, selection, verdicts
+from explorer.experiments import accuracy_findings, kept_answers, selection, verdicts
 from explorer.experiments.study import Progress, Setting, Study
 from explorer.records import Instance, Request, RunSpec
 from explorer.results.rows import score_row
+from explorer.scoring.http_cost import Planned
 from explorer.scoring.policy import PRESETS, ScoringPolicy
 
 if TYPE_CHECKING:
@@ -49,16 +50,23 @@ def ask(instance: Instance, policy: ScoringPolicy) -> list[Request]:
 
 def do(spec: RunSpec, resources: Resources, instances: Sequence[Instance], progress: Progress) -> Tables:
     policy = policy_of(spec)
-    model = resources.model(spec.model, spec.dtype)
+    scorer = kept_answers.scorer(spec, resources)
     asked = [ask(instance, policy) for instance in instances]
     flat = [request for requests in asked for request in requests]
-    scores = iter(resources.scorer(spec.model, spec.dtype).score(flat, policy, progress))
+    scores = iter(scorer.score(flat, policy, progress))
+    dtype = str(resources.model_record(spec.model, spec.dtype).get("dtype", ""))  # a server does not tell its own
     tables: dict[str, list[dict[str, Any]]] = {"scores": [], "measures": []}
     for instance, requests in zip(instances, asked):
         own = [next(scores) for _ in requests]
         tables["scores"] += [score_row(score, i, tokens=bool(spec.settings["tokens"])) for i, score in enumerate(own)]
-        tables["measures"] += verdicts.judge(instance, own, policy, str(model.record()["dtype"]))
+        tables["measures"] += verdicts.judge(instance, own, policy, dtype)
     return tables
+
+
+def plan(spec: RunSpec, resources: Resources, instances: Sequence[Instance]) -> list[Planned]:
+    """What an endpoint will be asked: every option once, with a new token that some servers insist on writing."""
+    policy = policy_of(spec)
+    return [Planned([request for instance in instances for request in ask(instance, policy)], 1)]
 
 
 STUDY = Study(
@@ -71,4 +79,5 @@ STUDY = Study(
     select=selection.select,
     do=do,
     conclude=accuracy_findings.conclude,
+    plan=plan,
 )

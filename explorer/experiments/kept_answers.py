@@ -2,23 +2,37 @@
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from explorer.records import Generation, Request
+from explorer.records import Generation, Request, RunSpec, Score
+from explorer.runs.folder import RunFolder
 from explorer.scoring.http import Endpoint
-from explorer.scoring.model import Progress
+from explorer.scoring.model import Progress, Scorer
+from explorer.scoring.policy import ScoringPolicy
+
+if TYPE_CHECKING:
+    from explorer.resources import Resources
 
 FILE = "answers.jsonl"
+WRITTEN = ("text", "finish", "token_ids")
+SCORED = tuple(field.name for field in dataclasses.fields(Score) if field.name not in ("request", "reason"))
+
+T = TypeVar("T", Generation, Score)
+OnAnswer = Callable[[int, Any], None]
+Ask = Callable[[list[Request], Progress, OnAnswer], object]
 
 
 class KeptAnswers:
-    """Asks an endpoint for what the folder does not hold yet."""
+    """Asks an endpoint for what the folder does not hold yet; both a Generator and a Scorer."""
 
     def __init__(self, endpoint: Endpoint, folder: Path) -> None:
         self.endpoint = endpoint
+        self.name = endpoint.name
         self.path = folder / FILE
         self._known = _read(self.path)
 
@@ -26,55 +40,102 @@ class KeptAnswers:
         self, requests: Sequence[Request], *, max_new_tokens: int, seed: int = 0, progress: Progress | None = None
     ) -> list[Generation]:
         """What the model answered to each request, in the order asked, now or before; a refusal is asked for again."""
-        keys = [_key(request, max_new_tokens, seed) for request in requests]
-        missing = [place for place, key in enumerate(keys) if key not in self._known]
-        refused: dict[int, Generation] = {}
-        with self.path.open("a", encoding="utf-8") as file:
 
-            def keep(place: int, answer: Generation) -> None:
+        def ask(missing: list[Request], tell: Progress, keep: OnAnswer) -> None:
+            self.endpoint.generate(missing, max_new_tokens=max_new_tokens, seed=seed, progress=tell, on_answer=keep)
+
+        # Draws at one temperature are told apart by what they are asked for.
+        keys = [
+            _key(request, request.instance_id, request.option, request.role, sorted(request.factors.items()),
+                 max_new_tokens, seed)
+            for request in requests
+        ]  # fmt: skip
+        return self._answers(Generation, WRITTEN, requests, keys, ask, progress)
+
+    def score(
+        self, requests: Sequence[Request], policy: ScoringPolicy, progress: Progress | None = None
+    ) -> list[Score]:
+        """The log-probabilities of each request's continuation, in the order asked, now or before."""
+
+        def ask(missing: list[Request], tell: Progress, keep: OnAnswer) -> None:
+            self.endpoint.score(missing, policy, tell, keep)
+
+        keys = [_key(request, "score", request.continuation, dataclasses.astuple(policy)) for request in requests]
+        return self._answers(Score, SCORED, requests, keys, ask, progress)
+
+    def _answers(
+        self,
+        made: type[T],
+        fields: Sequence[str],
+        requests: Sequence[Request],
+        keys: Sequence[str],
+        ask: Ask,
+        progress: Progress | None,
+    ) -> list[T]:
+        missing = {key: request for key, request in zip(keys, requests) if key not in self._known}
+        names = list(missing)
+        done_before = len(requests) - len(missing)
+        refused: dict[str, T] = {}
+        with self.path.open("a", encoding="utf-8") as file:
+            if file.tell() and not _ends_a_line(self.path):
+                file.write("\n")  # what a killed process left half written spoils no answer but its own
+
+            def keep(place: int, answer: T) -> None:
+                key = names[place]
                 if answer.reason:
-                    refused[missing[place]] = answer
+                    refused[key] = answer
                     return
-                key = keys[missing[place]]
-                self._known[key] = kept = (answer.text, answer.finish, answer.token_ids)
+                self._known[key] = kept = [getattr(answer, name) for name in fields]
                 file.write(json.dumps([key, *kept], ensure_ascii=True) + "\n")
                 file.flush()
 
-            self.endpoint.generate(
-                [requests[place] for place in missing],
-                max_new_tokens=max_new_tokens,
-                seed=seed,
-                progress=lambda done, _: (
-                    progress(len(requests) - len(missing) + done, len(requests)) if progress else None
-                ),
-                on_answer=keep,
-            )
+            def tell(done: int, _: int) -> None:
+                if progress:
+                    progress(done_before + done, len(requests))
+
+            ask(list(missing.values()), tell, keep)
         return [
-            refused[place] if place in refused else _generation(request, *self._known[key])
-            for place, (request, key) in enumerate(zip(requests, keys))
+            dataclasses.replace(refused[key], request=request)
+            if key in refused
+            else made(request, **dict(zip(fields, _frozen(self._known[key]))))
+            for request, key in zip(requests, keys)
         ]
 
 
-def _generation(request: Request, text: str, finish: str, ids: Sequence[int]) -> Generation:
-    return Generation(request, text, tuple(ids), finish)
+def of_run(spec: RunSpec, resources: Resources, endpoint: Endpoint) -> KeptAnswers:
+    """What this run was answered, and the endpoint for the rest."""
+    folder = RunFolder.create(resources.settings.runs, spec)
+    return resources.once(("kept answers", folder.run_id), lambda: KeptAnswers(endpoint, folder.path))
 
 
-def _key(request: Request, max_new_tokens: int, seed: int) -> str:
-    asked = [
-        request.instance_id, request.option, request.role, sorted(request.factors.items()), request.context,
-        request.conversation, max_new_tokens, seed,
-    ]  # fmt: skip
-    return hashlib.sha256(json.dumps(asked).encode()).hexdigest()[:24]
+def scorer(spec: RunSpec, resources: Resources) -> Scorer:
+    """The run's model as a scorer; what an endpoint answers is kept in the run's folder."""
+    found = resources.scorer(spec.model, spec.dtype)
+    return of_run(spec, resources, found) if isinstance(found, Endpoint) else found
 
 
-def _read(path: Path) -> dict[str, tuple[str, str, Sequence[int]]]:
+def _frozen(values: Sequence[Any]) -> list[Any]:
+    return [tuple(value) if isinstance(value, list) else value for value in values]
+
+
+def _key(request: Request, *about: Any) -> str:
+    return hashlib.sha256(json.dumps([request.context, request.conversation, *about]).encode()).hexdigest()[:24]
+
+
+def _ends_a_line(path: Path) -> bool:
+    with path.open("rb") as file:
+        file.seek(-1, 2)
+        return file.read(1) == b"\n"
+
+
+def _read(path: Path) -> dict[str, list[Any]]:
     """The answers in the file; a half-written last line is left out."""
     known = {}
     if path.exists():
-        for line in path.read_text(encoding="utf-8").splitlines():
+        for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
             try:
-                key, text, finish, ids = json.loads(line)
-            except ValueError:
+                key, *kept = json.loads(line)
+            except (ValueError, TypeError):
                 continue
-            known[key] = (text, finish, ids)
+            known[key] = kept
     return known

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from explorer.errors import UsageError
-from explorer.experiments import ontology_findings, ontology_gold
+from explorer.experiments import ontology_findings, ontology_gold, ontology_plan
 from explorer.experiments.ontology_asking import Asking, answer, asking
 from explorer.experiments.ontology_ground import select
 from explorer.experiments.ontology_rows import item_measures
@@ -154,4 +154,5 @@ STUDY = Study(
     select=select,
     do=do,
     conclude=ontology_findings.conclude,
+    plan=ontology_plan.plan,
 )

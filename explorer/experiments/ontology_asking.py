@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from explorer.errors import UsageError
-from explorer.experiments.kept_answers import KeptAnswers
+from explorer.experiments import kept_answers
 from explorer.experiments.ontology_ground import Ground, ground
 from explorer.ontologies import prompts
 from explorer.ontologies.complete import completeness
@@ -17,6 +17,7 @@ from explorer.ontologies.parse import Outcome, parser
 from explorer.ontologies.prompts import PROMPTS, Prompt, Trial
 from explorer.records import Concept, Generation, Instance, Request, RunSpec
 from explorer.runs import files
+from explorer.runs import spec as specs
 from explorer.runs.folder import RunFolder
 from explorer.scoring import http
 from explorer.scoring.generate import ModelGenerator
@@ -89,7 +90,11 @@ class Asking:
 def asking(spec: RunSpec, resources: Resources) -> Asking:
     """How this run puts its questions; with prompt=best the prompts are compared first, once."""
     found = ground(spec, resources)
-    prompt = _prompt(spec, resources, found)
+    return with_prompt(spec, found, _prompt(spec, resources, found))
+
+
+def with_prompt(spec: RunSpec, found: Ground, prompt: Prompt) -> Asking:
+    """How this run would put its questions with this prompt."""
     languages = tuple(str(language) for language in spec.settings["languages"])
     ways = tuple(str(way) for way in spec.settings["invariance"])
     wanted = {*languages, *(language for way in ways for language, _ in WAYS[way])}
@@ -115,7 +120,7 @@ def answer(
     """The model's answers, in the order asked; a local model stops as soon as an answer's id stands."""
     generator = resources.generator(spec.model, spec.dtype)
     if isinstance(generator, http.Endpoint):
-        kept = KeptAnswers(generator, RunFolder.create(resources.settings.runs, spec).path)
+        kept = kept_answers.of_run(spec, resources, generator)
         return kept.generate(requests, max_new_tokens=put.new_tokens, seed=spec.seed, progress=progress)
     assert isinstance(generator, ModelGenerator)
     until = completeness(put.ground.rule, put.prompt.ends_with_prefix)
@@ -148,30 +153,45 @@ def _prompt(spec: RunSpec, resources: Resources, found: Ground) -> Prompt:
 
 def trials(spec: RunSpec, resources: Resources, found: Ground) -> list[Trial]:
     """How each prompt did on a seeded sample of the whole ontology; kept in the run's folder."""
-    path = RunFolder.create(resources.settings.runs, spec).path / TRIALS
-    if path.exists():
-        return [Trial(**trial) for trial in files.read_json(path)["trials"]]
+    if kept := trials_made(spec, resources):
+        return kept
     chats = is_chat_model(spec, resources)
-    instances = resources.instances(spec.benchmark).instances
-    chosen = {concept.id for concept in prompts.development_sample(list(found.concepts.values()), seed=spec.seed)}
-    sample = [instance for instance in instances if instance.options[0] in chosen]
+    sample = development_sample(spec, resources, found)
     made = []
     for prompt in PROMPTS.values():
         if prompt.kind == "chat" and not chats:
             continue
-        as_released = spec.settings["form"] == "released"
-        put = Asking(found, prompt, ("en",), as_released, 0, (), _new_tokens(spec, prompt, found.prefix))
+        put = trial(spec, found, prompt)
         requests = [put.requests(instance)[0] for instance in sample]
         answers = answer(spec, resources, put, requests)
         right = [put.parse(one.text).id == instance.options[0] for one, instance in zip(answers, sample)]
         made.append(Trial(prompt.name, sum(right) / len(right), _mean_tokens(spec, resources, requests)))
-    files.write_json(path, {"trials": [dataclasses.asdict(trial) for trial in made]})
+    path = RunFolder.create(resources.settings.runs, spec).path / TRIALS
+    files.write_json(path, {"trials": [dataclasses.asdict(one) for one in made]})
     return made
+
+
+def trials_made(spec: RunSpec, resources: Resources) -> list[Trial]:
+    """What an earlier comparison of the run has left in its folder; [] where there was none."""
+    path = resources.settings.runs / specs.run_id(spec) / TRIALS
+    return [Trial(**one) for one in files.read_json(path).get("trials", [])]
+
+
+def trial(spec: RunSpec, found: Ground, prompt: Prompt) -> Asking:
+    """How a prompt that is compared with others puts its one question."""
+    as_released = spec.settings["form"] == "released"
+    return Asking(found, prompt, ("en",), as_released, 0, (), _new_tokens(spec, prompt, found.prefix))
+
+
+def development_sample(spec: RunSpec, resources: Resources, found: Ground) -> list[Instance]:
+    """The instances on which prompts are compared."""
+    chosen = {concept.id for concept in prompts.development_sample(list(found.concepts.values()), seed=spec.seed)}
+    return [one for one in resources.instances(spec.benchmark).instances if one.options[0] in chosen]
 
 
 def _mean_tokens(spec: RunSpec, resources: Resources, requests: Sequence[Request]) -> float:
     texts = [request.context for request in requests]
     if http.is_endpoint(spec.model):
-        return sum(len(text.encode()) / BYTES_A_TOKEN for text in texts) / len(texts)
+        return sum(len(text.encode("utf-8", "replace")) / BYTES_A_TOKEN for text in texts) / len(texts)
     encodings = resources.model(spec.model, spec.dtype).encode_all([(text, "") for text in texts], "auto", "offsets")
     return sum(len(encoding.ids) for encoding in encodings) / len(texts)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from explorer.experiments import ontology_languages
 from explorer.experiments.ontology_asking import asking, trials
 from explorer.experiments.ontology_rows import finding_rows
 from explorer.ontologies import invariance
@@ -140,7 +141,7 @@ def repeated(
     seed: int,
 ) -> list[dict[str, Any]]:
     """Prediction invariance of each way to repeat the question, on raw answers and on parsed ids, by bucket."""
-    given = folder.read("generations", ["instance_id", "role", "setting", "part", "text"])
+    given = folder.read("generations", ["instance_id", "role", "setting", "part", "language", "text"])
     given = given[given["role"] == "repeat"]
     concepts: dict[str, Concept] = dict(zip(frame["instance_id"], frame["concept"]))
     rows = []
@@ -150,6 +151,8 @@ def repeated(
         raw = list(groups)
         for form, texts in (("raw", raw), ("parsed", invariance.parsed(raw, parse))):
             rows += _invariance_rows(str(way), form, asked, texts, buckets, seed)
+        if way == ontology_languages.WAY:
+            rows += ontology_languages.compare(answers, concepts, parse)
     return rows
 
 

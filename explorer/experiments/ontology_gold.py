@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from explorer.errors import ScoringError
+from explorer.experiments import kept_answers
 from explorer.experiments.ontology_asking import Asking
 from explorer.records import Instance, Request, RunSpec, Score
 from explorer.results.rows import measure_row, score_row
@@ -56,14 +57,18 @@ def know(
     spec: RunSpec, resources: Resources, put: Asking, wanted: Sequence[Candidates], progress: Progress
 ) -> dict[str, list[dict[str, Any]]]:
     """Rows of `scores` and `measures` of these concepts."""
-    reason = CHAT if http.is_endpoint(spec.model) and put.prompt.kind == "chat" else ""
-    if not reason:
+    # A server that has refused once is not asked again in every part of the run.
+    refused: list[str] = resources.once(("ontology unscored", specs.run_id(spec)), list)
+    if http.is_endpoint(spec.model) and put.prompt.kind == "chat":
+        refused = [CHAT]
+    if not refused:
         try:
             return _rows(spec, resources, put, wanted, progress)
         except ScoringError as error:
             if not http.is_endpoint(spec.model):
                 raise
-            reason = str(error)
+            refused.append(str(error))
+    (reason,) = refused
     return {"measures": [measure_row(one.instance.id, "gold_logprob", math.nan, reason=reason) for one in wanted]}
 
 
@@ -78,7 +83,7 @@ def _rows(
     for one in wanted:
         text = text_read(spec, resources, one.asked)
         requests += [_request(put, one.asked, text, curie, i, role) for i, (role, curie) in enumerate(one.found)]
-    scores = iter(resources.scorer(spec.model, spec.dtype).score(requests, PRESETS["natural"], progress))
+    scores = iter(kept_answers.scorer(spec, resources).score(requests, PRESETS["natural"], progress))
     priors.update({curie: next(scores).sum for curie in fresh})
     tables: dict[str, list[dict[str, Any]]] = {"scores": [], "measures": []}
     for one in wanted:
@@ -93,6 +98,11 @@ def _rows(
 def _request(put: Asking, asked: Request, text: str, curie: str, option: int, role: str) -> Request:
     factors = {"setting": put.prompt.name, "language": put.languages[0]}
     return Request(asked.instance_id, option, text, continuation(put, asked, text, curie), role=role, factors=factors)
+
+
+def target(put: Asking, asked: Request, curie: str) -> Request:
+    """The request that scores an id after a question to an endpoint."""
+    return _request(put, asked, asked.context, curie, 0, TARGET)
 
 
 def continuation(put: Asking, asked: Request, text: str, curie: str) -> str:

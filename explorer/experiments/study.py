@@ -12,6 +12,7 @@ from explorer.records import Instance, RunSpec
 if TYPE_CHECKING:
     from explorer.resources import Resources
     from explorer.runs.folder import RunFolder, Tables
+    from explorer.scoring.http_cost import Planned
 
 Progress = Callable[[int, int], None]
 
@@ -50,6 +51,7 @@ class Study:
     select    the instances of a run, in benchmark order
     do        rows of one part: given the spec, the resources, the part's instances and a progress callback
     conclude  rows of `findings` from the finished run folder
+    plan      what these instances will ask of an endpoint at most, told without asking it; None where it is not known
     """
 
     name: str
@@ -61,6 +63,7 @@ class Study:
     do: Callable[[RunSpec, Resources, Sequence[Instance], Progress], Tables]
     conclude: Callable[[RunSpec, Resources, RunFolder], list[dict[str, Any]]]
     select: Callable[[RunSpec, Resources], Sequence[Instance]]
+    plan: Callable[[RunSpec, Resources, Sequence[Instance]], Sequence[Planned]] | None = None
     needs_model: bool = True
     first_part: int = 16  # instances in the first part; later parts grow until one takes about ten seconds
 

@@ -36,6 +36,11 @@ def is_endpoint(name: str) -> bool:
     return name.startswith(("http://", "https://", OPENAI_MARK))
 
 
+def host_of(name: str) -> str:
+    """The server that an endpoint's full name means, as host:port."""
+    return urlsplit(name).netloc
+
+
 def full_name(name: str, settings: Settings) -> str:
     """The name with its address; openai:NAME is the model NAME behind EXPLORER_API_URL."""
     model = name.removeprefix(OPENAI_MARK)

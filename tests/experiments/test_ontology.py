@@ -12,8 +12,10 @@ from pathlib import Path
 import pytest
 
 from explorer.experiments import ontology
+from explorer.ontologies.prompts import PROMPTS
 from explorer.resources import Resources
 from explorer.results.rows import instance_row
+from explorer.runs import cost
 from explorer.runs.folder import RunFolder
 from explorer.runs.request import make_spec
 from explorer.runs.worker import work
@@ -206,6 +208,13 @@ def test_questions_are_repeated_in_three_ways(module_settings, taught, toy):
     assert 0 <= finding(folder, "invariance", setting="PI-2", condition="raw") <= 1
     assert 0 <= finding(folder, "invariance_accuracy", setting="PI-3", condition="parsed") <= 1
     assert finding(folder, "accuracy", language="it") >= 0
+    found = folder.read("findings")
+    languages = found[found["finding"] == "language_accuracy"].set_index("language")
+    assert list(languages.index) == ["en", "it", "fr", "de", "es"] and (languages["n"] == 8).all()
+    parsed = finding(folder, "invariance_accuracy", setting="PI-3", condition="parsed")
+    assert languages["value"].mean() == pytest.approx(parsed)
+    agreement = found[found["finding"] == "language_agreement"].set_index(["language", "grp"])["value"]
+    assert len(agreement) == 5 * 4 and agreement["en", "it"] == agreement["it", "en"]
 
 
 def test_a_prompt_without_other_languages_cannot_be_repeated_in_them(module_settings, taught, toy):
@@ -281,6 +290,43 @@ class Handler(BaseHTTPRequestHandler):
 
     def log_message(self, format: str, *args: object) -> None:
         pass
+
+
+def test_what_a_run_will_cost_is_told_before_it_asks_anything(module_settings, toy):
+    priced = dataclasses.replace(module_settings, price_in=1.0, price_out=2.0)
+    server = Server(patience=0)
+    try:
+
+        def cost_of(**given):
+            resources = Resources(priced)
+            spec = make_spec(resources, study="ontology", model=server.name, benchmark=str(toy), settings=given)
+            return cost.of_run(spec, resources)
+
+        chat = cost_of(languages="en,it", samples=2)
+        assert chat.requests == ALL * (2 + 2)
+        assert chat.new_tokens == ALL * (2 + 2) * 10
+        assert chat.cost == pytest.approx((chat.prompt_tokens + 2 * chat.new_tokens) / 1e6)
+        # The right id and nine others are scored too, and each id once after the label that says nothing.
+        scored = cost_of(prompt="completion")
+        assert scored.requests == ALL + ALL * 10 + ALL
+        assert scored.new_tokens == ALL * 10 + ALL * 10 + ALL
+        best = cost_of(prompt="best", gold=False)
+        assert best.requests == ALL * len(PROMPTS) + ALL
+        assert cost_of(prompt="completion", gold=False).requests == ALL
+        assert server.asked == []
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+def test_of_a_run_in_part_done_only_the_rest_is_reckoned(module_settings, toy, tmp_path):
+    settings = dataclasses.replace(module_settings, cache=tmp_path)
+    resources = Resources(settings)
+    spec = make_spec(resources, study="ontology", model="http://127.0.0.1:9/v1#toy", benchmark=str(toy))
+    RunFolder.create(settings.runs, spec).write_part(0, 9, {})
+    assert cost.of_run(spec, resources).requests == ALL - 10
+    local = make_spec(resources, study="ontology", model="gemma-3-270m", benchmark=str(toy))
+    assert cost.of_run(local, resources) is None
 
 
 def test_an_endpoint_that_breaks_down_is_not_asked_again_for_what_it_answered(module_settings, toy):

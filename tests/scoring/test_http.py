@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import json
+import math
 import threading
 import time
 import traceback
@@ -20,7 +21,7 @@ from explorer.records import Generation, Request
 from explorer.scoring import http
 from explorer.scoring.http import Endpoint, from_name, is_endpoint
 from explorer.scoring.http_calls import Limits
-from explorer.scoring.http_cost import estimate
+from explorer.scoring.http_cost import Planned, Prices, estimate
 from explorer.scoring.policy import PRESETS
 from explorer.settings import Settings
 
@@ -435,11 +436,16 @@ def test_the_key_is_in_no_record_and_no_repr(keyed):
 
 def test_a_cost_is_estimated_from_bytes_and_the_longest_answers():
     asked = [Request("a", 0, "x" * 400), Request("b", 0, "", conversation=(("user", "y" * 40),))]
-    found = estimate(asked, 10, price_in=0.5, price_out=1.5)
+    found = estimate([Planned(asked, 10)], Prices(0.5, 1.5))
     # 400 / 4 and 4 + 40 / 4 tokens read, 2 * 10 written
     assert (found.requests, found.prompt_tokens, found.new_tokens) == (2, 114, 20)
     assert found.cost == pytest.approx((114 * 0.5 + 20 * 1.5) / 1e6)
-    assert estimate(asked, 10).cost != estimate(asked, 10).cost  # nan without prices
+    thrice = estimate([Planned(asked, 10, times=2), Planned(asked, 1)], Prices(0.5, 1.5))
+    assert (thrice.requests, thrice.prompt_tokens, thrice.new_tokens) == (6, 3 * 114, 42)
+    assert math.isnan(estimate([Planned(asked, 10)]).cost)  # without prices
+    said = "At most 2 requests to host: about 114 tokens read and up to 20 written"
+    assert estimate([Planned(asked, 10)]).in_words("host") == f"{said}."
+    assert estimate([Planned(asked, 10)], Prices(1e4)).in_words("host") == f"{said}, 1.14 at the prices given."
 
 
 # Scoring

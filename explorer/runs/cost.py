@@ -1,0 +1,32 @@
+"""What a run will ask of a paid endpoint, told before it starts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from explorer.experiments import study as find_study
+from explorer.records import RunSpec
+from explorer.runs import spec as specs
+from explorer.runs.folder import RunFolder
+from explorer.scoring import http
+from explorer.scoring.http_cost import Estimate, Prices, estimate
+
+if TYPE_CHECKING:
+    from explorer.resources import Resources
+
+
+def of_run(spec: RunSpec, resources: Resources) -> Estimate | None:
+    """The most that is still to be asked; None for a model of this machine, or a study that cannot tell."""
+    settings = resources.settings
+    recipe = find_study(spec.study)
+    if recipe.plan is None or not http.is_endpoint(spec.model):
+        return None
+    instances = recipe.select(spec, resources)
+    folder = RunFolder(settings.runs / specs.run_id(spec))
+    left = [one for first, last in folder.unfinished(len(instances)) for one in instances[first : last + 1]]
+    return estimate(recipe.plan(spec, resources, left), Prices(settings.price_in, settings.price_out))
+
+
+def in_words(found: Estimate, model: str) -> str:
+    """The estimate in one sentence that names the server."""
+    return found.in_words(http.host_of(model))
