@@ -13,7 +13,7 @@ from explorer.records import Generation, Request, RunSpec, Score
 from explorer.runs.folder import RunFolder
 from explorer.scoring.http import Endpoint
 from explorer.scoring.model import Progress, Scorer
-from explorer.scoring.policy import ScoringPolicy
+from explorer.scoring.policy import PRESETS, ScoringPolicy
 
 if TYPE_CHECKING:
     from explorer.resources import Resources
@@ -53,7 +53,10 @@ class KeptAnswers:
         return self._answers(Generation, WRITTEN, requests, keys, ask, progress)
 
     def score(
-        self, requests: Sequence[Request], policy: ScoringPolicy, progress: Progress | None = None
+        self,
+        requests: Sequence[Request],
+        policy: ScoringPolicy = PRESETS["natural"],
+        progress: Progress | None = None,
     ) -> list[Score]:
         """The log-probabilities of each request's continuation, in the order asked, now or before."""
 
@@ -85,7 +88,8 @@ class KeptAnswers:
                 if answer.reason:
                     refused[key] = answer
                     return
-                self._known[key] = kept = [getattr(answer, name) for name in fields]
+                kept: list[Any] = [getattr(answer, name) for name in fields]
+                self._known[key] = kept
                 file.write(json.dumps([key, *kept], ensure_ascii=True) + "\n")
                 file.flush()
 
