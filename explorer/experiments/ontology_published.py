@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 MODELS = ("Pythia-12B", "GPT-3.5", "GPT-4")
+SIZES = {"go": 42_854, "uberon": 15_543}  # concepts
+SIGNIFICANT = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +20,7 @@ class Published:
     finding: str
     value: float
     note: str = ""
+    mark: str = ""  # the paper's star: p <= SIGNIFICANT in a permutation test
 
 
 # Tables 2 and 4 do not follow from the files that the authors released (Pythia-12B on GO).
@@ -36,6 +39,12 @@ _TABLES: Sequence[tuple[str, str, str, tuple[float, float, float], str]] = (
     ("Table 4", "go", "spearman_levenshtein", (-0.714, -0.364, -0.208), SETTING_DIFFERS),
     ("Section 5.2", "go", "spearman_buckets", (0.85, 0.99, 0.98), ""),
 )
+NO_STARS = ("", "", "")
+STARS: Mapping[str, tuple[str, str, str]] = {
+    "spearman_buckets": ("*", "*", "*"),
+    "spearman_jaccard": ("*", "*", "*"),
+    "spearman_levenshtein": ("*", "*", ""),
+}
 TITLES: Mapping[str, str] = {
     "accuracy": "Accuracy",
     "jaccard_wrong": "Label overlap of wrong answers (Jaccard)",
@@ -50,13 +59,16 @@ TITLES: Mapping[str, str] = {
 
 PUBLISHED: Sequence[Published] = (
     *(
-        Published(table, benchmark, model, finding, value, note)
+        Published(table, benchmark, model, finding, value, note, STARS.get(finding, NO_STARS)[MODELS.index(model)])
         for table, benchmark, finding, values, note in _TABLES
         for model, value in zip(MODELS, values)
     ),
-    Published("Section 5.2", "go", "Pythia-12B", "spearman_repeated", 0.868),
-    Published("Section 5.2", "go", "GPT-3.5", "spearman_repeated", 0.947),
+    Published("Section 5.2", "go", "Pythia-12B", "spearman_repeated", 0.868, mark="*"),
+    Published("Section 5.2", "go", "GPT-3.5", "spearman_repeated", 0.947, mark="*"),
 )
+
+# Section 5.3: Spearman between average invariance and accuracy over buckets, GPT-3.5 on the Gene Ontology.
+INVARIANCE: Mapping[str, float] = {"PI-2": 0.95, "PI-3": 0.85}
 
 
 def figures_of(benchmark: str) -> dict[str, dict[str, Published]]:

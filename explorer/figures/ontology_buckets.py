@@ -1,44 +1,86 @@
-"""Popularity buckets of an ontology: a value a bucket, one line a series."""
+"""Popularity buckets of an ontology: a value a bucket, one line a series (Bombieri et al. 2024, figures 1 to 4)."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
+from typing import Any
 
 import pandas as pd
 import plotly.graph_objects as go
+from plotly.subplots import make_subplots
 
 from explorer.figures import theme
 
+Series = tuple[str, pd.DataFrame, str]  # its name, a row a bucket, and the column that is drawn
+BUCKET, COUNT = "bucket", "mean_count"
+HEIGHT = 320  # pixels
 
-def by_bucket(rows: pd.DataFrame, series: Mapping[str, str], title: str, *, shares: bool = False) -> go.Figure:
-    """A line a column of `series` over the column bucket; hovering tells the number of concepts (column n).
 
-    `series` names each column; `shares` shows percent.
+def by_bucket(
+    series: Sequence[Series], title: str, *, shares: bool = False, over: str = BUCKET, chance: float | None = None
+) -> go.Figure:
+    """A line a series over the buckets' numbers, or over their mean counts; hovering tells the number of concepts.
+
+    Rows have the columns bucket, n, for `over=COUNT` mean_count, and where there is an interval the value's name with
+    _low and _high. `shares` shows percent; `chance` is drawn as a line.
     """
-    traces = [
-        go.Scatter(
-            x=rows["bucket"],
-            y=rows[column],
-            mode="lines+markers",
-            name=theme.escape(name),
-            line={"color": theme.PALETTE[number % len(theme.PALETTE)], "width": 1.5},
-            marker={"size": 6},
-            customdata=rows["n"],
-            hovertemplate=f"bucket %{{x}}, %{{customdata}} concepts<br>%{{y{':.1%' if shares else ':.3g'}}}"
-            f"<extra>{theme.escape(name)}</extra>",
-            showlegend=len(series) > 1,
-        )
-        for number, (column, name) in enumerate(series.items())
-    ]
-    figure = theme.figure(*traces, height=320)
-    figure.update_xaxes(title_text="Popularity bucket, from the least to the most popular concepts")
-    figure.update_yaxes(title_text=title, tickformat=".0%" if shares else None, rangemode="tozero")
+    figure = theme.figure(*(_line(one, number, shares, over, len(series)) for number, one in enumerate(series)),
+                          height=HEIGHT)  # fmt: skip
+    if over == COUNT:
+        # A bucket whose concepts were never found has no place on a log scale.
+        log = all((rows[COUNT] > 0).all() for _, rows, _ in series)
+        figure.update_xaxes(title_text=f"Mean count of a bucket{', log scale' if log else ''}",
+                            type="log" if log else "linear", dtick=1 if log else None)  # fmt: skip
+    else:
+        figure.update_xaxes(title_text="Popularity bucket, from the least to the most popular concepts")
+    negative = any((rows[column] < 0).any() for _, rows, column in series)
+    figure.update_yaxes(title_text=title, tickformat=".0%" if shares else None,
+                        rangemode="normal" if negative else "tozero")  # fmt: skip
+    if chance is not None:
+        figure.add_hline(y=chance, line={"color": theme.GRAY, "width": 1, "dash": "dot"}, annotation_text="by chance",
+                         annotation_font={"size": 12, "color": theme.GRAY})  # fmt: skip
     return figure
 
 
 def by_way(rows: pd.DataFrame, value: str, title: str) -> go.Figure:
-    """The same with a line for each way to repeat a question (columns way, bucket, n and `value`)."""
-    ways = list(dict.fromkeys(rows["way"]))
-    wide = rows.pivot(index="bucket", columns="way", values=value).reset_index()
-    wide["n"] = rows.groupby("bucket")["n"].max().to_numpy()
-    return by_bucket(wide, {way: way for way in ways}, title, shares=True)
+    """A line for each way to repeat a question (columns way, bucket, n and `value`)."""
+    return by_bucket([(str(way), own, value) for way, own in rows.groupby("way", sort=False)], title, shares=True)
+
+
+def sizes(rows: pd.DataFrame) -> go.Figure:
+    """Two panels of bars: how many concepts each bucket holds, and their mean count, both on a log scale."""
+    figure = make_subplots(rows=1, cols=2, horizontal_spacing=0.1)
+    for place, (column, title) in enumerate((("n", "Concepts"), (COUNT, "Mean count")), 1):
+        bars = go.Bar(
+            x=rows[BUCKET], y=rows[column], marker={"color": theme.BLUE}, showlegend=False,
+            hovertemplate=f"bucket %{{x}}<br>{title.lower()} %{{y:,.4~g}}<extra></extra>",
+        )  # fmt: skip
+        figure.add_trace(bars, row=1, col=place)
+        figure.update_yaxes(title_text=f"{title}, log scale", type="log", dtick=1, row=1, col=place)
+    figure.update_layout(theme.figure(height=HEIGHT).layout)
+    figure.update_xaxes(title_text="Popularity bucket", showgrid=False)
+    return figure
+
+
+def _line(one: Series, number: int, shares: bool, over: str, of: int) -> go.Scatter:
+    name, rows, column = one
+    color = theme.PALETTE[number % len(theme.PALETTE)]
+    interval: dict[str, Any] = {}
+    if f"{column}_low" in rows:
+        interval = {
+            "type": "data", "symmetric": False, "array": rows[f"{column}_high"] - rows[column],
+            "arrayminus": rows[column] - rows[f"{column}_low"], "color": color, "thickness": 1, "width": 0,
+        }  # fmt: skip
+    return go.Scatter(
+        x=rows[over],
+        y=rows[column],
+        mode="lines+markers",
+        name=theme.escape(name),
+        line={"color": color, "width": 1.5},
+        marker={"size": 6},
+        error_y=interval or None,
+        customdata=rows[[BUCKET, "n"]].to_numpy(),
+        hovertemplate="bucket %{customdata[0]}, %{customdata[1]} concepts<br>"
+        f"%{{y{':.1%' if shares else ':.3g'}}}<extra>{theme.escape(name)}</extra>",
+        showlegend=of > 1,
+    )

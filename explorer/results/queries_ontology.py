@@ -75,6 +75,57 @@ def invariance(store: Store, run_id: str) -> pd.DataFrame:
     )
 
 
+def knowledge(store: Store, run_id: str) -> pd.DataFrame:
+    """A row a popularity bucket: how likely the right ids are there, each measure with its interval."""
+    return store.frame(
+        """
+        SELECT CAST(grp AS INTEGER) AS bucket, max(n) AS n,
+            max(value) FILTER (finding = 'bucket_gold_logprob') AS gold_logprob,
+            max(low) FILTER (finding = 'bucket_gold_logprob') AS gold_logprob_low,
+            max(high) FILTER (finding = 'bucket_gold_logprob') AS gold_logprob_high,
+            max(value) FILTER (finding = 'bucket_gold_rank') AS gold_rank,
+            max(low) FILTER (finding = 'bucket_gold_rank') AS gold_rank_low,
+            max(high) FILTER (finding = 'bucket_gold_rank') AS gold_rank_high,
+            max(value) FILTER (finding = 'bucket_gold_preferred') AS gold_preferred,
+            max(value) FILTER (finding = 'bucket_gold_gain_preferred') AS gold_gain_preferred
+        FROM findings
+        WHERE run_id = ?
+            AND finding IN (
+                'bucket_gold_logprob', 'bucket_gold_rank', 'bucket_gold_preferred', 'bucket_gold_gain_preferred'
+            )
+        GROUP BY bucket
+        ORDER BY bucket
+        """,
+        [run_id],
+    )
+
+
+def languages(store: Store, run_id: str) -> pd.DataFrame:
+    """Accuracy of the repeated question in each language, with its interval."""
+    return store.frame(
+        """
+        SELECT language AS grp, value, low, high, n
+        FROM findings
+        WHERE run_id = ?
+            AND finding = 'language_accuracy'
+        """,
+        [run_id],
+    )
+
+
+def agreement(store: Store, run_id: str) -> pd.DataFrame:
+    """How often two languages of the question get the same answer."""
+    return store.frame(
+        """
+        SELECT language AS grp, grp AS other, value, n
+        FROM findings
+        WHERE run_id = ?
+            AND finding = 'language_agreement'
+        """,
+        [run_id],
+    )
+
+
 def repeated_answers(store: Store, run_id: str, most: int = 50) -> pd.DataFrame:
     """The most repeated raw answers and how often each was given."""
     return store.frame(

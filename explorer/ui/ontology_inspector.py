@@ -24,10 +24,12 @@ from explorer.results import queries_ontology
 from explorer.results.rows import instance_of, payload
 from explorer.scoring.generate import ModelGenerator
 from explorer.settings import Settings
-from explorer.ui import frame, links, resources, show
+from explorer.ui import frame, links, resources, show, strips
 from explorer.ui.frame import Chosen
 
 MOST = 200  # concepts in a list of matches
+OTHERS = 9  # ids among which the right one is ranked
+ROW = 35  # pixels of a table's row
 
 
 def draw(run_id: str, chosen: Chosen) -> None:
@@ -46,11 +48,11 @@ def draw(run_id: str, chosen: Chosen) -> None:
         st.selectbox, "Concept", "instance", list(by_id),
         format_func=lambda key: f"{by_id[key].context} ({by_id[key].options[0]})",
     )  # fmt: skip
-    _about(by_id[name], _ground(chosen), run_id)
+    _about(by_id[name], chosen.benchmark, _ground(chosen), run_id)
     _live(by_id[name], chosen)
 
 
-def _about(instance: Instance, held: Ground, run_id: str) -> None:
+def _about(instance: Instance, benchmark: str, held: Ground, run_id: str) -> None:
     concept = concept_of(instance)
     buckets = [bucket.number for bucket in fill(held.ranges, [concept.web_count]) if bucket.rows]
     show.numbers(
@@ -72,11 +74,12 @@ def _about(instance: Instance, held: Ground, run_id: str) -> None:
                      "temperature": "Temperature"}  # fmt: skip
             show.table(stored, "stored answers", columns=shown, download=False)
     st.subheader("Nearest IDs", anchor=False)
-    rows = [
-        {"ID": other.id, "Label": other.label, "Edits": near.levenshtein, "Label overlap": near.jaccard}
-        for other, near in _nearest(instance, held)
-    ]
-    show.table(pd.DataFrame(rows), "nearest ids", download=False)
+    show.lead("Other IDs that are fewest edits away; of equally near ones those whose labels share more words.")
+    near = _nearest(payload(instance), benchmark, resources.settings())
+    share = st.column_config.NumberColumn("Label overlap", format="percent", help="Shared over all distinct words.")
+    columns = {"ID": "ID", "Label": "Label", "Edits": st.column_config.NumberColumn("Edits", format="%d"),
+               "Label overlap": share}  # fmt: skip
+    show.table(near, "nearest ids", columns=columns, download=False)
 
 
 def _live(instance: Instance, chosen: Chosen) -> None:
@@ -87,17 +90,39 @@ def _live(instance: Instance, chosen: Chosen) -> None:
         return
     with st.spinner(f"Asking {title}"):
         answers, digits, measures = _asked(payload(instance), chosen.model, chosen.benchmark, resources.settings())
-    show.table(answers, "live answers", download=False)
-    if len(digits):
-        total = float(measures["gold_logprob"])
-        st.subheader(f"The right ID: {total:.2f} nats", anchor=False)
-        show.table(digits, "digits of the right id", download=False)
+    show.table(answers, "live answers", download=False, height=ROW * (len(answers) + 1) + 3)
+    _right_id(digits, measures)
+
+
+def _right_id(digits: pd.DataFrame, measures: dict[str, tuple[float, str]]) -> None:
+    """How likely the right id is, token by token, and among others."""
+    st.subheader("How likely the right ID is", anchor=False)
+    total, reason = measures["gold_logprob"]
+    if math.isnan(total):
+        show.note(f"Not known: {reason}.")
+        return
+    cells = [("log P (nats)", f"{total:.2f}".replace("-", "−"), "Summed over the ID, after the question.")]
+    rank = measures.get("gold_rank", (math.nan, ""))[0]
+    if not math.isnan(rank):
+        of = f"Among it and {OTHERS} IDs of other concepts, drawn at random; 1 is the likeliest."
+        cells.append(("Rank", f"{rank:g} of {OTHERS + 1}", of))
+    added = measures.get("gold_gain", (math.nan, ""))[0]
+    if not math.isnan(added):
+        cells.append(("The label adds (nats)", strips.signed(added), "Against the question with a label that says "
+                      "nothing."))  # fmt: skip
+    show.numbers(cells)
+    st.html(strips.strip(strips.tokens_of(list(digits["Token"]), list(digits["log P (nats)"])), label="The right ID"))
+    st.html(strips.key("nats"))
+    number = st.column_config.NumberColumn
+    columns = {"Token": "Token", "log P (nats)": number("log P (nats)", format="%.3f"),
+               "Probability": number("Probability", format="%.4g")}  # fmt: skip
+    show.table(digits, "digits of the right id", columns=columns, download=False)
 
 
 @st.cache_data(max_entries=64, show_spinner=False)
 def _asked(
     text: str, model: str, benchmark: str, settings: Settings
-) -> tuple[pd.DataFrame, pd.DataFrame, dict[str, Any]]:
+) -> tuple[pd.DataFrame, pd.DataFrame, dict[str, tuple[float, str]]]:
     """Live answers, the right id's tokens, and its measures, by the code of full runs."""
     instance = instance_of(text)
     spec = _spec(model, benchmark)
@@ -106,7 +131,7 @@ def _asked(
         put = asking(spec, shared)
         chat = dataclasses.replace(put, prompt=PROMPTS["chat"])
         rows = _answers(spec, put, instance, "PI-2") + _answers(spec, chat, instance, "PI-3")
-        one = ontology_gold.candidates(put, put.requests(instance)[0], instance, 9, (), seed=0)
+        one = ontology_gold.candidates(put, put.requests(instance)[0], instance, OTHERS, (), seed=0)
         tables = ontology_gold.know(spec, shared, put, [one], lambda done, total: None)
         resources.loaded_model()["name"] = model
     gold = tables.get("scores", [])[:1]
@@ -117,7 +142,8 @@ def _asked(
             for token, value in zip(row["token_texts"], row["token_logprobs"])
         ]
     )
-    return pd.DataFrame(rows), digits, {row["measure"]: row["value"] for row in tables["measures"]}
+    found = {row["measure"]: (float(row["value"]), str(row["reason"])) for row in tables["measures"]}
+    return pd.DataFrame(rows), digits, found
 
 
 def _answers(spec: RunSpec, put: Asking, instance: Instance, way: str) -> list[dict[str, Any]]:
@@ -149,8 +175,17 @@ def _ground(chosen: Chosen) -> Ground:
     return ground(_spec("", chosen.benchmark), resources.resources())
 
 
-def _nearest(instance: Instance, held: Ground) -> list[Any]:
-    return nearest(concept_of(instance), list(held.concepts.values()))
+# Tens of thousands of ids are compared: a second, once a concept.
+@st.cache_data(max_entries=256, show_spinner="Comparing IDs")
+def _nearest(text: str, benchmark: str, settings: Settings) -> pd.DataFrame:
+    held = ground(_spec("", benchmark), resources.resources())
+    found = nearest(concept_of(instance_of(text)), list(held.concepts.values()))
+    return pd.DataFrame(
+        [
+            {"ID": other.id, "Label": other.label, "Edits": near.levenshtein, "Label overlap": near.jaccard}
+            for other, near in found
+        ]
+    )
 
 
 def _spec(model: str, benchmark: str) -> RunSpec:

@@ -7,13 +7,13 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from explorer.experiments.ontology_published import MODELS, TITLES, figures_of
+from explorer.experiments.ontology_published import MODELS, SIGNIFICANT, SIZES, TITLES, figures_of
 from explorer.experiments.ontology_rows import AS_RELEASED, CORRECTED
-from explorer.figures.ontology_buckets import by_bucket, by_way
 from explorer.results import queries_ontology
-from explorer.ui import frame, links, resources, show
+from explorer.ui import frame, links, ontology_invariance, ontology_knowledge, ontology_popularity, resources, show
 from explorer.ui.frame import Chosen
 
+ROW = 35  # pixels of a table's row
 COUNTED = {"Corrected": CORRECTED, "As the authors counted": AS_RELEASED}
 KNOWLEDGE = {
     "gold_logprob": ("log P of the right ID (nats)", "Summed over the ID's digits, after the prompt."),
@@ -53,10 +53,15 @@ def draw(run_id: str, chosen: Chosen) -> None:
     ours = found[(found["setting"] == setting) & (found["grp"] == "overall")].set_index("finding")
     _numbers(found, ours, setting)
     st.header("Beside the paper", anchor=False)
-    show.table(beside_the_paper(ours, chosen.benchmark), "beside the paper")
-    show.note("Tables 2 and 4 of the paper do not follow from the files that its authors released.")
-    _popularity(resources.ask(queries_ontology.buckets, run_id, setting))
-    _invariance(run_id)
+    table = beside_the_paper(ours, chosen.benchmark)
+    show.table(table, "beside the paper", height=ROW * (len(table) + 1) + 3)
+    show.note(
+        "Tables 2 and 4 of the paper do not follow from the files that its authors released. "
+        "* p ≤ 0.05 in a permutation test."
+    )
+    ontology_popularity.draw(run_id, setting, others_of(run_id, chosen))
+    ontology_knowledge.draw(run_id)
+    ontology_invariance.draw(run_id, found)
     st.header("Most repeated answers", anchor=False)
     show.table(
         resources.ask(queries_ontology.repeated_answers, run_id),
@@ -74,15 +79,26 @@ def beside_the_paper(ours: pd.DataFrame, benchmark: str) -> pd.DataFrame:
             continue
         row: Any = ours.loc[finding]
         given = printed.get(finding, {})
+        size = next((SIZES[one.benchmark] for one in given.values()), 0)
         rows.append(
             {
                 "Figure": title,
-                "This run": _shown(finding, row["value"]),
-                **{model: _shown(finding, given[model].value) if model in given else "–" for model in MODELS},
+                "This run": _shown(finding, row["value"], int(row["n"])) + ("*" if row["p"] <= SIGNIFICANT else ""),
+                **{
+                    model: _shown(finding, given[model].value, size) + given[model].mark if model in given else "–"
+                    for model in MODELS
+                },
                 "Where": next((one.table for one in given.values()), "not printed"),
             }
         )
     return pd.DataFrame(rows)
+
+
+def others_of(run_id: str, chosen: Chosen) -> dict[str, str]:
+    """The other runs and imports on this ontology that are complete, by id, each with its name."""
+    runs = resources.ask(queries_ontology.runs, chosen.benchmark)
+    done = runs[(runs["status"] == "complete") & (runs["run_id"] != run_id)]
+    return {row["run_id"]: _name(row) for _, row in done.iterrows()}
 
 
 def _numbers(found: pd.DataFrame, ours: pd.DataFrame, setting: str) -> None:
@@ -111,55 +127,15 @@ def _numbers(found: pd.DataFrame, ours: pd.DataFrame, setting: str) -> None:
         show.numbers(cells)
 
 
-def _popularity(buckets: pd.DataFrame) -> None:
-    held = buckets[buckets["n"] > 0]
-    if held.empty:
-        return
-    st.header("Popularity", anchor=False)
-    show.lead(
-        "Concepts in buckets of equally many distinct counts, from the least to the most popular (the paper's "
-        "figures 1 to 3)."
-    )
-    show.chart(by_bucket(held, {"accuracy": "accuracy"}, "Accuracy", shares=True), key="ontology accuracy",
-               alt="Accuracy in each popularity bucket")  # fmt: skip
-    show.chart(by_bucket(held, {"repeated": "ratio"}, "500 most repeated IDs: actual over expected"),
-               key="ontology repeated", alt="Repeated ids in each bucket, over its due")  # fmt: skip
-    show.table(
-        held,
-        "popularity buckets",
-        columns={
-            "bucket": "Bucket",
-            "n": st.column_config.NumberColumn("Concepts", format="localized"),
-            "mean_count": st.column_config.NumberColumn("Mean count", format="%.1f"),
-            "accuracy": st.column_config.NumberColumn("Accuracy", format="percent"),
-            "jaccard": st.column_config.NumberColumn("Label overlap", format="%.3f"),
-            "levenshtein": st.column_config.NumberColumn("Edits", format="%.2f"),
-            "repeated": st.column_config.NumberColumn("Repeated, actual over expected", format="%.2f"),
-        },
-    )
-
-
-def _invariance(run_id: str) -> None:
-    rows = resources.ask(queries_ontology.invariance, run_id)
-    if rows.empty:
-        return
-    st.header("Prediction invariance", anchor=False)
-    show.lead(
-        "The same question again: as it is (PI-1), warmer (PI-2), in five languages (PI-3); the paper's figure 4."
-    )
-    show.chart(by_way(rows, "invariance", "Average invariance of parsed IDs"), key="ontology invariance",
-               alt="Average prediction invariance in each popularity bucket")  # fmt: skip
-    show.chart(by_way(rows, "accuracy", "Accuracy over repeats"), key="ontology invariance accuracy",
-               alt="Accuracy of the repeated questions in each popularity bucket")  # fmt: skip
-
-
 def _name(row: Any) -> str:
     kind = "imported, " if row["imported"] else ""
     state = "" if row["status"] == "complete" else f", {row['status']}"
     return f"{frame.model_title(row['model'])} · {kind}{row['done']:,} concepts{state} · {row['run_id'][-6:]}"
 
 
-def _shown(finding: str, value: float) -> str:
+def _shown(finding: str, value: float, n: int) -> str:
     if value != value:
         return "–"
-    return f"{value:,.0f}" if finding == "distinct_predictions" else f"{value:.3f}"
+    if finding != "distinct_predictions":
+        return f"{value:.3f}"
+    return f"{value:,.0f} ({value / n:.2%})" if n else f"{value:,.0f}"

@@ -57,12 +57,15 @@ def test_a_run_is_shown_beside_the_papers_figures(open_page, here, asked):
     app = open_page("ontology", asked, **here)
     assert not app.exception
     assert [one.value for one in app.header] == [
-        "Beside the paper", "Popularity", "Prediction invariance", "Most repeated answers",
+        "Beside the paper", "Popularity", "Partial knowledge", "Prediction invariance", "Most repeated answers",
     ]  # fmt: skip
     beside = app.dataframe[0].value
     assert list(beside.columns) == ["Figure", "This run", "Pythia-12B", "GPT-3.5", "GPT-4", "Where"]
     assert dict(zip(beside["Figure"], beside["GPT-4"]))["Accuracy"] == "0.127"
     assert any(one.label == "Right" and one.value.endswith("of 30") for one in app.metric)
+    assert "The question in five languages" in [one.value for one in app.subheader]
+    ways = next(one.value for one in app.dataframe if "Way" in one.value.columns)
+    assert dict(zip(ways["Way"], ways["Published"])) == {"PI-2": "0.950", "PI-3": "0.850"}
     counted = open_page("ontology", asked, **here, counted="As the authors counted")
     assert not counted.exception
 
@@ -92,6 +95,32 @@ def test_a_concept_is_found_by_its_label_and_asked_now(open_page, here, asked):
     assert len(live) == 11 + 5
     digits = next(one.value for one in app.dataframe if "Probability" in one.value.columns)
     assert "".join(digits["Token"]).endswith("0001007")
+    assert {"log P (nats)", "Rank", "The label adds (nats)"} <= {one.label for one in app.metric}
+
+
+def test_another_run_is_drawn_beside(open_page, here, asked, data, monkeypatch, tmp_path):
+    import shutil
+
+    from explorer.__main__ import main
+
+    cache = shutil.copytree(asked, tmp_path / "cache")
+    monkeypatch.setenv("EXPLORER_CACHE", str(cache))
+    rows = (data / "go" / "go_dataset.csv").read_text("utf-8").splitlines()
+    (tmp_path / "mine.csv").write_text("".join(f"{row};{row.partition(';')[0]}\n" for row in rows), "utf-8")
+    command = ["import-predictions", str(tmp_path / "mine.csv"), "--ontology", "go", "--model-name", "elsewhere"]
+    assert main([*command, "--json"]) == 0
+    app = open_page("ontology", cache, **here)
+    beside = next(one for one in app.selectbox if one.label == "Beside it")
+    assert len(beside.options) == 2
+    app = beside.set_value(app.session_state["pick:alongside"] or _imported(cache)).run()
+    assert not app.exception
+
+
+def _imported(cache: Path) -> str:
+    from explorer.resources import Resources
+
+    store = Resources(settings_module.read(cache=cache)).store()
+    return str(store.frame("SELECT run_id FROM runs WHERE model = 'elsewhere'")["run_id"][0])
 
 
 def test_another_kind_of_benchmark_has_no_concepts(open_page, here, asked):
