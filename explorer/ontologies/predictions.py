@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,6 +15,9 @@ from explorer.ontologies.contents import Problem, read_text
 from explorer.ontologies.load import Known, Loaded, judge
 from explorer.ontologies.parse import IdRule, id_rule
 from explorer.records import Concept
+
+COUNTED = (3, 4)  # columns of a table whose last one may be a count: id;label;count, id;label;annotations;count
+ENOUGH = 10  # answers that are all numbers
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,15 +47,28 @@ def read_predictions(path: Path, ontology: Loaded) -> Predictions:
             f"like {ontology.concepts[0].id}. Name the ontology that the predictions are about."
         )
     concepts = tuple(_complete(concept, by_id.get(concept.id)) for concept in contents.concepts)
+    rule = id_rule(ontology.report.prefix, [*by_id, *(concept.id for concept in concepts)])
+    if len(contents.columns) in COUNTED and _are_counts(contents.predictions, rule):
+        raise OntologyError(
+            f"The last column of {path.name} holds numbers such as {contents.predictions[0]}, expected predictions "
+            f"such as {concepts[0].id} behind the counts. Give the file with the predictions."
+        )
     return Predictions(
         concepts=concepts,
         answers=contents.predictions,
-        rule=id_rule(ontology.report.prefix, [*by_id, *(concept.id for concept in concepts)]),
+        rule=rule,
         labels={curie: concept.label for curie, concept in by_id.items()},
         unknown=unknown,
         problems=contents.problems,
         columns=contents.columns,
         sha256=fetch.file_hash(path),
+    )
+
+
+def _are_counts(answers: Sequence[str], rule: IdRule) -> bool:
+    """Whether what was read as answers are the counts of a table without any."""
+    return len(answers) >= ENOUGH and all(
+        answer.strip().isdecimal() and len(answer.strip()) not in rule.digits for answer in answers
     )
 
 

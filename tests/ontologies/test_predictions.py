@@ -49,6 +49,14 @@ def test_predictions_about_another_ontology_are_refused(tmp_path: Path, ontology
         read_predictions(tmp_path / "absent.csv", ontology)
 
 
+def test_a_table_without_predictions_is_refused_and_not_read_as_all_wrong(tmp_path: Path, ontology):
+    rows = "".join(f"TOY:000000{1 + i % 3};cup;3;{17 * i}\n" for i in range(12))
+    with pytest.raises(OntologyError, match="holds numbers such as 0, expected predictions"):
+        read_predictions(write(tmp_path, rows), ontology)
+    digits = "".join(f"TOY:000000{1 + i % 3};cup;3;000000{i % 3}\n" for i in range(12))
+    assert read_predictions(write(tmp_path, digits), ontology).answers[1] == "0000001"
+
+
 def test_a_file_with_labels_can_stand_in_for_its_ontology(tmp_path: Path):
     path = write(tmp_path, "GO:0000001;cup;1;2;GO:0000002\nGO:0000002;mug;1;3;GO:0000002\n")
     stand_in = ontology_in(path, ONTOLOGIES["go"])
