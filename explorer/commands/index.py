@@ -10,7 +10,7 @@ from typing import Any
 
 from explorer.commands import common, output
 from explorer.errors import CountError, UsageError
-from explorer.settings import Settings
+from explorer.settings import Settings, path_of
 
 
 def add(subparsers: Any) -> None:
@@ -66,7 +66,9 @@ def add(subparsers: Any) -> None:
 def run_build(args: argparse.Namespace, settings: Settings) -> int:
     from explorer.popularity import documents, index, tokenizer
 
-    inputs = [Path(each).expanduser() for each in args.inputs]
+    if not args.out.strip():
+        raise UsageError("--out is empty, expected a new folder, or a name for a new one in the cache's indexes/.")
+    inputs = [path_of(each) for each in args.inputs]
     files = documents.files(inputs)
     if not 257 <= args.vocabulary <= tokenizer.LARGEST_ID:
         raise UsageError(f"--vocabulary is {args.vocabulary}, expected 257 to {tokenizer.LARGEST_ID}.")
@@ -74,7 +76,7 @@ def run_build(args: argparse.Namespace, settings: Settings) -> int:
         lambda: documents.read(files),
         _place(args.out, settings),
         name=args.name,
-        tokenizer=tokenizer.load(Path(args.tokenizer).expanduser()) if args.tokenizer else None,
+        tokenizer=tokenizer.load(path_of(args.tokenizer)) if args.tokenizer else None,
         vocabulary=args.vocabulary,
         sources=[str(path) for path in files],
         cpus=args.cpus,
@@ -104,7 +106,7 @@ def run_check(args: argparse.Namespace, settings: Settings) -> int:
     if args.adopt:
         if not args.tokenizer:
             raise UsageError("--adopt needs --tokenizer: the tokenizer that the index was made with.")
-        index.adopt(folder, tokenizer.load(Path(args.tokenizer).expanduser()), args.dtype)
+        index.adopt(folder, tokenizer.load(path_of(args.tokenizer)), args.dtype)
     found = index.check(folder, args.compare)
     made = manifest.read(folder)
     summary = {"index": made.name, "tokens": made.tokens, "documents": made.documents, "compared": found.compared}
@@ -119,7 +121,7 @@ def run_count(args: argparse.Namespace, settings: Settings) -> int:
 
     if not args.texts and not args.input:
         raise UsageError("What is to be counted? Give texts, or --in FILE.")
-    tokenizer = Path(args.tokenizer).expanduser() if args.tokenizer else None
+    tokenizer = path_of(args.tokenizer) if args.tokenizer else None
     counter = open_counter(args.index, settings, tokenizer=tokenizer, progress=Steps())
     rows = [{"text": text} for text in args.texts] + (read_json_lines(args.input) if args.input else [])
     places = [i for i, row in enumerate(rows) if "ids" not in row]
@@ -159,7 +161,7 @@ def run_serve(args: argparse.Namespace, settings: Settings) -> int:
 def read_json_lines(source: str) -> list[dict[str, Any]]:
     """The objects of a file of JSON lines, or of standard input."""
     try:
-        text = sys.stdin.read() if source == "-" else Path(source).expanduser().read_text(encoding="utf-8")
+        text = sys.stdin.read() if source == "-" else path_of(source).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"{source} cannot be read ({error}). Give a file of JSON lines in UTF-8.") from error
     rows = []
@@ -225,12 +227,12 @@ def _ids(row: dict[str, Any]) -> tuple[int, ...]:
 
 def _place(out: str, settings: Settings) -> Path:
     """A bare name means the cache's indexes/."""
-    return settings.indexes / out if Path(out).name == out and out not in (".", "..") else Path(out).expanduser()
+    return settings.indexes / out if Path(out).name == out and out not in (".", "..") else path_of(out)
 
 
 def _found(folder: str, settings: Settings) -> Path:
     kept = settings.indexes / folder
-    return kept if Path(folder).name == folder and kept.is_dir() else Path(folder).expanduser()
+    return kept if Path(folder).name == folder and kept.is_dir() else path_of(folder)
 
 
 def _show(summary: dict[str, Any], as_json: bool) -> None:

@@ -6,6 +6,7 @@ it knows tokenizers only by hub name. An index counts as usable only after its c
 
 from __future__ import annotations
 
+import contextlib
 import importlib.metadata
 import importlib.util
 import json
@@ -18,6 +19,7 @@ from itertools import islice
 from pathlib import Path
 
 import numpy as np
+from filelock import FileLock, Timeout
 
 from explorer import fetch
 from explorer.errors import CountError
@@ -70,31 +72,50 @@ def build(
     if out.exists():
         raise CountError(f"{out} exists already. Choose another folder, or delete it first.")
     told = progress or (lambda what, done, total: None)
-    work = out.with_name(f".{out.name}.{os.getpid()}.building")
-    shutil.rmtree(work, ignore_errors=True)
     try:
-        work.mkdir(parents=True)
-        if tokenizer is None:
-            told("training the tokenizer", 0, 0)
-            tokenizer = tokenizers.train(_training_texts(documents()), vocabulary)
-        _refuse_large(tokenizer)
-        (work / tokenizers.FILE).write_text(tokenizer.data, encoding="utf-8")
-        shard = _write_tokens(documents(), tokenizer, work, told)
-        told("sorting the suffixes", 0, 0)
-        _write_table(work, cpus or os.cpu_count() or 1)
-        made = _describe(work, name or out.name, tokenizer, (shard,), DTYPE)
-        made = replace(made, sources=tuple(sources), note=note)
-        manifests.check_sizes(work, made)
-        told("comparing with brute force", 0, 0)
-        manifests.write(work, _checked(work, made))
-        work.rename(out)
+        with _workplace(out, told) as work:
+            if tokenizer is None:
+                told("training the tokenizer", 0, 0)
+                tokenizer = tokenizers.train(_training_texts(documents()), vocabulary)
+            _refuse_large(tokenizer)
+            (work / tokenizers.FILE).write_text(tokenizer.data, encoding="utf-8")
+            shard = _write_tokens(documents(), tokenizer, work, told)
+            told("sorting the suffixes", 0, 0)
+            _write_table(work, cpus or os.cpu_count() or 1)
+            made = _describe(work, name or out.name, tokenizer, (shard,), DTYPE)
+            made = replace(made, sources=tuple(sources), note=note)
+            manifests.check_sizes(work, made)
+            told("comparing with brute force", 0, 0)
+            manifests.write(work, _checked(work, made))
+            work.rename(out)
     except OSError as error:
         raise CountError(
             f"{out} could not be built ({error.strerror or error}). Check free disk space and rights."
         ) from error
+    return manifests.read(out)
+
+
+@contextlib.contextmanager
+def _workplace(out: Path, told: Progress) -> Iterator[Path]:
+    """An empty folder beside `out` for one builder at a time; what a killed build left there is removed first."""
+    out.parent.mkdir(parents=True, exist_ok=True)
+    work = out.with_name(f".{out.name}.building")
+    lock = FileLock(work.with_name(f"{work.name}.lock"))
+    try:
+        lock.acquire(timeout=0)
+    except Timeout as error:
+        raise CountError(f"{out} is being built by another process. Wait for it, or choose another folder.") from error
+    try:
+        if work.exists():
+            told("removing what a killed build left behind", 0, 0)
+            shutil.rmtree(work)
+        work.mkdir()
+        yield work
     finally:
         shutil.rmtree(work, ignore_errors=True)
-    return manifests.read(out)
+        with contextlib.suppress(OSError):
+            Path(lock.lock_file).unlink()
+        lock.release()
 
 
 def check(folder: Path, compared: int = COMPARED, seed: int = 0) -> Check:

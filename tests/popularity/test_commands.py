@@ -46,6 +46,14 @@ def test_an_index_is_built_checked_and_asked(cache_folder: Path, tmp_path: Path,
     assert "cat sat" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("out", ["", "  "])
+def test_an_index_without_a_name_is_refused_before_any_work(cache_folder: Path, tmp_path: Path, out, capsys):
+    (tmp_path / "a.txt").write_text("The cat sat.")
+    assert main(["index", "build", "--in", str(tmp_path / "a.txt"), "--out", out]) == 1
+    assert "--out is empty, expected a new folder" in capsys.readouterr().err
+    assert not cache_folder.exists()
+
+
 def test_counts_on_the_command_line_equal_brute_force(cache_folder: Path, index_folder, ngrams, truth, tmp_path):
     source = write(tmp_path / "in.jsonl", *({"ids": list(ngram)} for ngram in ngrams))
     assert main(["index", "count", "--index", str(index_folder), "--in", source, "--out", str(tmp_path / "out")]) == 0

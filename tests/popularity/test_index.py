@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -139,6 +141,28 @@ def test_a_failing_step_is_told_with_what_it_said(tmp_path: Path, monkeypatch):
     monkeypatch.setattr(index, "_write_table", failing)
     with pytest.raises(CountError, match="make-part ended with code"):
         index.build(documents("a b c"), tmp_path / "failing", vocabulary=300)
+
+
+def test_what_a_killed_build_left_behind_is_removed_by_the_next(tmp_path: Path):
+    code = (
+        "import sys, time\nfrom pathlib import Path\nfrom explorer.popularity import index\n"
+        "from explorer.popularity.documents import SourceDocument\n"
+        "def documents():\n    print('building', flush=True)\n    time.sleep(600)\n"
+        "    yield SourceDocument('a b', 'x', 0)\n"
+        "index.build(documents, Path(sys.argv[1]))\n"
+    )
+    out = tmp_path / "mine"
+    builder = subprocess.Popen([sys.executable, "-c", code, str(out)], stdout=subprocess.PIPE, text=True)
+    assert builder.stdout is not None and builder.stdout.readline() == "building\n"
+    with pytest.raises(CountError, match="being built by another process"):
+        index.build(documents("cats and dogs"), out, vocabulary=300)
+    builder.kill()
+    builder.wait()
+    assert (tmp_path / ".mine.building").is_dir()
+    said = []
+    index.build(documents("cats and dogs"), out, vocabulary=300, progress=lambda what, done, total: said.append(what))
+    assert "removing what a killed build left behind" in said
+    assert [path.name for path in tmp_path.iterdir()] == ["mine"]
 
 
 # An index made elsewhere
