@@ -21,6 +21,7 @@ ROOMS = {
     "requests": ("explorer/fetch.py",),
     "duckdb": ("explorer/results/",),
     "plotly": ("explorer/figures/",),
+    "kaleido": ("explorer/figures/images.py",),
     "streamlit": ("explorer/ui/", "pages/", "app.py"),
     "scipy": ("explorer/stats/",),
     "statsmodels": ("explorer/stats/",),
@@ -28,6 +29,7 @@ ROOMS = {
     "glmm": ("explorer/stats/mixed_logit.py",),
     "infini_gram": ("explorer/popularity/infinigram_", "explorer/popularity/index"),
     "ray": ("explorer/runs/cluster.py",),
+    "fsspec": ("explorer/runs/bucket.py",),
     "rouge_score": ("explorer/similarity/",),
     "bert_score": ("explorer/similarity/",),
 }
@@ -62,8 +64,8 @@ def test_importing_the_explorer_and_its_command_line_brings_no_heavy_package():
         "import sys, importlib, explorer, explorer.__main__\n"
         "from explorer.commands import COMMANDS\n"
         "[importlib.import_module(module) for module in set(COMMANDS.values())]\n"
-        "print(*[name for name in ('torch', 'transformers', 'spacy', 'nltk', 'sklearn', 'statsmodels', 'streamlit')"
-        " if name in sys.modules])"
+        "print(*[name for name in ('torch', 'transformers', 'spacy', 'nltk', 'sklearn', 'statsmodels', 'streamlit',"
+        " 'ray', 'fsspec') if name in sys.modules])"
     )
     result = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert result.stdout.strip() == ""

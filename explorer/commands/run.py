@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
+import dataclasses
+from typing import TYPE_CHECKING, Any
 
-from explorer.commands import common
+from explorer.commands import common, where
 from explorer.errors import UsageError
 from explorer.experiments import STUDIES
 from explorer.experiments import study as find_study
 from explorer.settings import Settings
+
+if TYPE_CHECKING:
+    from explorer.records import RunSpec
+    from explorer.resources import Resources
 
 
 def add(subparsers: Any) -> None:
@@ -33,6 +38,10 @@ def add(subparsers: Any) -> None:
             "--set", action="append", default=[], metavar="KEY=VALUE", help="a setting of the study; repeatable"
         )
         sub.add_argument("--detach", action="store_true", help="start a worker process and return at once")
+        where.add(sub)
+        sub.add_argument(
+            "--dry-run", action="store_true", help="only say what would be done, and asked of an endpoint at most"
+        )
         sub.set_defaults(run=run_study)
     work = common.parser(subparsers, "work", "do what is left of a run (the app starts this)")
     work.add_argument("run_id", metavar="RUN")
@@ -41,11 +50,13 @@ def add(subparsers: Any) -> None:
 
 def run_study(args: argparse.Namespace, settings: Settings) -> int:
     from explorer.resources import Resources
-    from explorer.runs import queue
+    from explorer.runs import cost, queue
     from explorer.runs.folder import RunFolder
     from explorer.runs.request import make_spec
+    from explorer.runs.where import HERE, keep
     from explorer.runs.worker import work
 
+    place = where.asked(args) or HERE
     resources = Resources(settings, _prepare())
     spec = make_spec(
         resources,
@@ -58,8 +69,12 @@ def run_study(args: argparse.Namespace, settings: Settings) -> int:
         dtype=args.dtype,
         settings=dict(_pair(text) for text in args.set),
     )
+    if args.dry_run:
+        return _dry_run(args, spec, resources)
+    if found := cost.of_run(spec, resources):
+        common.say(cost.in_words(found, spec.model))
     if args.detach:
-        run_id = queue.submit(settings, spec)
+        run_id = queue.submit(settings, spec, place)
         status = "started"
     else:
         folder = RunFolder.create(settings.runs, spec)
@@ -68,12 +83,30 @@ def run_study(args: argparse.Namespace, settings: Settings) -> int:
         if status != "complete":
             if not folder.is_being_worked():
                 folder.clear_cancel()
+                keep(folder, place)
             status = work(folder, resources, common.say, common.ProgressLine(args.study))
     if args.json:
         common.print_json({"run_id": run_id, "status": status})
     else:
         print(run_id)
     return 0 if status in ("complete", "started") else 1
+
+
+def _dry_run(args: argparse.Namespace, spec: RunSpec, resources: Resources) -> int:
+    """Tells of a run without making its folder or loading its model."""
+    from explorer.runs import cost
+    from explorer.runs import spec as specs
+
+    instances = len(find_study(spec.study).select(spec, resources))
+    found = cost.of_run(spec, resources)
+    told = {"run_id": specs.run_id(spec), "instances": instances, **(dataclasses.asdict(found) if found else {})}
+    if args.json:
+        common.print_json(told)
+        return 0
+    print(f"{told['run_id']}: {args.study} of {instances:,} instances of {spec.benchmark} with {spec.model}")
+    if found:
+        print(cost.in_words(found, spec.model))
+    return 0
 
 
 def do_work(args: argparse.Namespace, settings: Settings) -> int:

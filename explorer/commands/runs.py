@@ -7,7 +7,7 @@ import dataclasses
 from datetime import UTC, datetime
 from typing import Any
 
-from explorer.commands import common
+from explorer.commands import common, where
 from explorer.settings import Settings
 
 
@@ -16,6 +16,7 @@ def add(subparsers: Any) -> None:
     resume = common.parser(subparsers, "resume", "do what is left of a run")
     resume.add_argument("run_id", metavar="ID", help="a run's id or its beginning")
     resume.add_argument("--detach", action="store_true", help="start a worker process and return at once")
+    where.add(resume)
     resume.set_defaults(run=resume_run)
     cancel = common.parser(subparsers, "cancel", "stop a run; what is finished is kept")
     cancel.add_argument("run_id", metavar="ID")
@@ -49,14 +50,18 @@ def resume_run(args: argparse.Namespace, settings: Settings) -> int:
     from explorer.commands.run import do_work
     from explorer.runs import queue
     from explorer.runs.folder import RunFolder
+    from explorer.runs.where import keep
 
     folder = RunFolder.find(settings.runs, args.run_id)
-    if folder.progress().status == "complete":
+    place = where.asked(args)
+    if folder.progress().status == "complete" and not folder.damaged():
         return _answer(args, folder.run_id, "complete")
     if args.detach:
-        return _answer(args, queue.resume(settings, folder.run_id), "started")
+        return _answer(args, queue.resume(settings, folder.run_id, place), "started")
     if not folder.is_being_worked():
         folder.clear_cancel()
+        if place is not None:
+            keep(folder, place)
     code = do_work(args, settings)
     _answer(args, folder.run_id, folder.progress().status)
     return code

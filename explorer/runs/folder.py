@@ -1,6 +1,7 @@
 """A run's folder: spec, environment, progress, log, reviews, and parts that are whole or absent.
 
-spec.json  environment.json  progress.json  log.txt  reviews.jsonl  cancel (a mark)  lock (held by the worker)
+spec.json  progress.json  log.txt  reviews.jsonl  cancel (a mark)  lock (held by the worker)  where.json (runs/where.py)
+environment.json, environments/<stamp>.json   the last one, and each that some part was made under
 parts/<table>/<first>-<last>.parquet   rows of the instances first..last (in run order, both included)
 parts/<first>-<last>.done              written last: this part is complete
 parts/findings/all.parquet             what the study concluded
@@ -8,6 +9,7 @@ parts/findings/all.parquet             what the study concluded
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 import re
@@ -20,11 +22,12 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from filelock import FileLock, Timeout
+from filelock import FileLock
 
 from explorer.errors import RunError
 from explorer.records import RunSpec
 from explorer.results.schema import TABLES
+from explorer.runs import environment as environments
 from explorer.runs import files
 from explorer.runs import spec as specs
 
@@ -78,12 +81,20 @@ class RunFolder:
     def create(cls, runs: Path, spec: RunSpec) -> RunFolder:
         """The folder of this spec's run, made where it is new."""
         folder = cls(runs / specs.run_id(spec))
-        folder.parts.mkdir(parents=True, exist_ok=True)
-        if not (folder.path / "spec.json").exists():
-            text = specs.to_json(spec)
-            files.write_atomically(folder.path / "spec.json", lambda path: path.write_text(text, encoding="utf-8"))
+        files.make_folder(folder.parts)
+        new = not (folder.path / "spec.json").exists()
+        if new or not folder._holds(spec):
+            files.write_json_text(folder.path / "spec.json", specs.to_json(spec))
+        if new:
             folder.write_progress(status="queued", created=time.time())
         return folder
+
+    def _holds(self, spec: RunSpec) -> bool:
+        """Whether spec.json is undamaged; what it should say is known, since the run's id is its hash."""
+        try:
+            return specs.run_id(self.spec) == specs.run_id(spec)
+        except RunError:
+            return False
 
     @classmethod
     def find(cls, runs: Path, run_id: str) -> RunFolder:
@@ -106,12 +117,20 @@ class RunFolder:
             return specs.from_json((self.path / "spec.json").read_text(encoding="utf-8"))
         except (OSError, UnicodeDecodeError) as error:
             raise RunError(
-                f"{self.path / 'spec.json'} cannot be read ({error}). Delete the run and start it again."
+                f"{self.path / 'spec.json'} cannot be read ({error}). Start the same run again: what it finished is kept."
             ) from error
 
     @property
     def environment(self) -> dict[str, Any]:
         return files.read_json(self.path / "environment.json")
+
+    def keep_environment(self, environment: Mapping[str, Any]) -> str:
+        """Writes down what parts are made with; the stamp under which it stands."""
+        stamp = environments.stamp(environment)
+        files.make_folder(self.path / "environments")
+        files.write_json(self.path / "environments" / f"{stamp}.json", environment)
+        files.write_json(self.path / "environment.json", environment)
+        return stamp
 
     # Progress
 
@@ -150,13 +169,7 @@ class RunFolder:
 
     def is_being_worked(self) -> bool:
         """Whether some process holds the lock now."""
-        if not (self.path / "lock").exists():
-            return False
-        try:
-            with self.lock().acquire(timeout=0):
-                return False
-        except Timeout:
-            return True
+        return files.is_locked(self.path / "lock")
 
     def log_tail(self, lines: int = 200) -> str:
         """The last lines of the log."""
@@ -183,15 +196,38 @@ class RunFolder:
     # Parts
 
     def finished(self) -> list[tuple[int, int]]:
-        """The complete parts as (first, last), in order; one that lost a file is not complete."""
+        """The complete parts as (first, last), in order; one that lost a file, or overlaps an earlier one, does not."""
         if not self.parts.is_dir():
             return []
         found = [(path, _DONE.fullmatch(path.name)) for path in self.parts.iterdir()]
-        return sorted((int(match[1]), int(match[2])) for path, match in found if match and self._is_whole(path))
+        whole = sorted((int(match[1]), int(match[2])) for path, match in found if match and self._is_whole(path))
+        kept: list[tuple[int, int]] = []
+        for first, last in whole:
+            # Two workers that knew nothing of each other may have done some instances twice.
+            if not kept or first > kept[-1][1]:
+                kept.append((first, last))
+        return kept
 
     def _is_whole(self, done: Path) -> bool:
-        tables = files.read_json(done).get("tables") or []
-        return all((self.parts / str(table) / f"{done.stem}.parquet").exists() for table in tables)
+        try:
+            tables = json.loads(done.read_bytes()).get("tables") or []
+            return all((self.parts / str(table) / f"{done.stem}.parquet").exists() for table in tables)
+        except (OSError, ValueError, AttributeError, TypeError, RecursionError):
+            return False  # the mark itself is damaged: what belongs to the part is not known
+
+    def drop_damaged(self) -> list[str]:
+        """Takes away what cannot be opened, so that it is made again; the files as table/name."""
+        dropped = self.damaged()
+        for name in dropped:
+            path = self.parts / name
+            path.unlink(missing_ok=True)
+            (self.parts / f"{path.stem}.done").unlink(missing_ok=True)
+        return dropped
+
+    def damaged(self) -> list[str]:
+        """The files of complete parts, and the findings, that are there but cannot be opened, as table/name."""
+        paths = [path for table in TABLES for path in self.part_files(table)]
+        return [f"{path.parent.name}/{path.name}" for path in paths if not _opens(path)]
 
     def unfinished(self, total: int) -> list[tuple[int, int]]:
         """The ranges (first, last) of 0..total-1 that no complete part covers."""
@@ -204,20 +240,28 @@ class RunFolder:
 
     def write_part(self, first: int, last: int, tables: Tables, environment: str = "") -> None:
         """Stores the rows of the instances first..last; the part counts only once all of it is on disk."""
+        self.write_tables(first, last, tables)
+        self.mark_done(first, last, list(tables), environment)
+
+    def write_tables(self, first: int, last: int, tables: Tables) -> list[Path]:
+        """Stores the rows of the instances first..last, which do not count before `mark_done`; the files."""
         name = f"{first:09d}-{last:09d}"
-        for table, rows in tables.items():
-            self._write_table(table, name, rows)
+        return [self._write_table(table, name, rows) for table, rows in tables.items()]
+
+    def mark_done(self, first: int, last: int, tables: Sequence[str], environment: str = "") -> None:
+        """Makes a part count whose tables are on disk."""
         done = {"environment": environment, "written": time.time(), "tables": list(tables)}
-        files.write_json(self.parts / f"{name}.done", done)
+        files.write_json(self.parts / f"{first:09d}-{last:09d}.done", done)
 
     def write_findings(self, rows: Rows) -> None:
         """Stores what the study concluded, in place of what it concluded before."""
         self._write_table("findings", "all", rows)
 
-    def _write_table(self, table: str, name: str, rows: Rows) -> None:
-        folder = self.parts / table
-        folder.mkdir(parents=True, exist_ok=True)
-        files.write_atomically(folder / f"{name}.parquet", lambda path: _write_parquet(path, table, rows))
+    def _write_table(self, table: str, name: str, rows: Rows) -> Path:
+        target = self.parts / table / f"{name}.parquet"
+        files.make_folder(target.parent)
+        files.write_atomically(target, lambda path: _write_parquet(path, table, rows))
+        return target
 
     def part_files(self, table: str) -> list[Path]:
         """The Parquet files of a table that belong to complete parts."""
@@ -231,6 +275,11 @@ class RunFolder:
         """The environment hashes under which the parts were made; more than one is worth a remark."""
         return {str(files.read_json(path).get("environment", "")) for path in self.parts.glob("*.done")}
 
+    def differences(self) -> list[str]:
+        """What differs between the environments of the parts, a line each."""
+        kept = [files.read_json(self.path / "environments" / f"{stamp}.json") for stamp in sorted(self.environments())]
+        return environments.differences([each for each in kept if each])
+
     def read(self, table: str, columns: Sequence[str] | None = None) -> Any:
         """The table's rows as a pandas frame, in run order."""
         wanted = list(columns or TABLES[table])
@@ -243,9 +292,15 @@ class RunFolder:
 
     def add_review(self, review: Mapping[str, Any]) -> None:
         """Appends a person's verdict, with the time."""
-        line = json.dumps({**review, "at": time.time()}, ensure_ascii=False)
-        with self.reviews.open("a", encoding="utf-8") as file:
-            file.write(line + "\n")
+        line = json.dumps({**review, "at": time.time()}, ensure_ascii=False) + "\n"
+        try:
+            with self.reviews.open("ab") as file:
+                file.write(line.encode("utf-8", "backslashreplace"))
+        except OSError as error:
+            raise RunError(
+                f"The verdict could not be kept in {self.reviews} ({error.strerror or error}). Make room for it, then "
+                "give it again."
+            ) from error
 
     def read_reviews(self) -> list[dict[str, Any]]:
         """All verdicts in the order given; a half-written last line is left out."""
@@ -253,27 +308,34 @@ class RunFolder:
             return []
         kept = []
         for line in self.reviews.read_text(encoding="utf-8", errors="replace").splitlines():
-            try:
-                kept.append(json.loads(line))
-            except ValueError:
-                continue
+            with contextlib.suppress(ValueError, RecursionError):
+                review = json.loads(line)
+                kept += [review] if isinstance(review, dict) else []
         return kept
 
     def delete(self) -> None:
         """Removes the run from disk; RunError while it is being worked on."""
         if self.is_being_worked():
             raise RunError(f"{self.run_id} is being worked on. Cancel it first, then delete it.")
-        shutil.rmtree(self.path)
+        try:
+            shutil.rmtree(self.path)
+        except FileNotFoundError:
+            return  # somebody else was deleting it, too
+        except OSError as error:
+            raise RunError(
+                f"{self.path} could not be deleted ({error.strerror or error}). Close what uses it and try again."
+            ) from error
 
 
 def all_folders(runs: Path) -> list[RunFolder]:
     """Every run on disk, the newest first."""
     if not runs.is_dir():
         return []
-    found = [path for path in runs.iterdir() if (path / "spec.json").exists()]
-    return [
-        RunFolder(path) for path in sorted(found, key=lambda path: (path / "spec.json").stat().st_mtime, reverse=True)
-    ]
+    found = []
+    for path in runs.iterdir():
+        with contextlib.suppress(OSError):  # no run, or one that is being deleted
+            found.append(((path / "spec.json").stat().st_mtime, path))
+    return [RunFolder(path) for _, path in sorted(found, reverse=True)]
 
 
 def read_parquet(path: Path, columns: Sequence[str]) -> pa.Table:
@@ -282,9 +344,18 @@ def read_parquet(path: Path, columns: Sequence[str]) -> pa.Table:
         return pq.read_table(path, columns=list(columns))
     except (pa.ArrowException, OSError) as error:
         raise RunError(
-            f"{path} is damaged ({str(error).splitlines()[0]}). Delete it and the .done file of its part, "
-            "then resume the run."
+            f"{path} is damaged ({str(error).splitlines()[0]}). `python -m explorer resume {path.parents[2].name}` makes "
+            "this part again and keeps the others."
         ) from error
+
+
+def _opens(path: Path) -> bool:
+    """Whether a Parquet file is there with its end, which a file cut short lacks."""
+    try:
+        pq.read_metadata(path)
+    except (pa.ArrowException, OSError):
+        return False
+    return True
 
 
 def _schema(table: str) -> pa.Schema:

@@ -19,7 +19,9 @@ from filelock import FileLock, Timeout
 
 from explorer.errors import RunError
 from explorer.records import RunSpec
+from explorer.runs import where as places
 from explorer.runs.folder import RunFolder, all_folders
+from explorer.runs.where import HERE, Where
 from explorer.settings import ROOT, Settings
 
 POLL = 0.5  # seconds between two looks at the line
@@ -42,19 +44,22 @@ class RunInfo:
     message: str
 
 
-def submit(settings: Settings, spec: RunSpec) -> str:
+def submit(settings: Settings, spec: RunSpec, where: Where = HERE) -> str:
     """The run's id, after a worker process was started for it; asking for a complete or running one again finds it."""
     folder = RunFolder.create(settings.runs, spec)
     if folder.progress().status != "complete" and not folder.is_being_worked():
+        places.keep(folder, where)
         start_worker(settings, folder)
     return folder.run_id
 
 
-def resume(settings: Settings, run_id: str) -> str:
-    """Starts a worker for what is left of a run."""
+def resume(settings: Settings, run_id: str, where: Where | None = None) -> str:
+    """Starts a worker for what is left of a run, where it was done before unless another place is given."""
     folder = RunFolder.find(settings.runs, run_id)
     if folder.is_being_worked():
         raise RunError(f"{folder.run_id} is being worked on already.")
+    if where is not None:
+        places.keep(folder, where)
     start_worker(settings, folder)
     return folder.run_id
 

@@ -1,47 +1,31 @@
-"""The process that does a run: part by part, each stored before the next, stopping at a cancel mark."""
+"""The process that does a run: part by part, each stored before the next, stopping at a cancel mark.
+
+On a cluster the parts are made elsewhere, and this process hands them out; all else is the same.
+"""
 
 from __future__ import annotations
 
-import hashlib
-import json
+import contextlib
 import os
 import platform
 import sys
 import time
 import traceback
 from collections.abc import Callable
-from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
 from filelock import Timeout
 
-from explorer import __version__
 from explorer.errors import ExplorerError, RunError
-from explorer.experiments import study as find_study
-from explorer.results.rows import instance_row
-from explorer.runs import files
+from explorer.runs import environment, part
+from explorer.runs import where as places
+from explorer.runs.bucket import Bucket
 from explorer.runs.folder import Cancelled, RunFolder
 from explorer.runs.queue import leave_line, wait_for_turn
+from explorer.runs.where import Where
 
 if TYPE_CHECKING:
     from explorer.resources import Resources
-
-PART_SECONDS = 10.0  # a part grows until it takes about this long, so that little is lost to a kill
-LARGEST_PART = 4096
-PACKAGES = (
-    "torch",
-    "transformers",
-    "tokenizers",
-    "numpy",
-    "duckdb",
-    "nltk",
-    "spacy",
-    "infini-gram",
-    "scipy",
-    "scikit-learn",
-    "statsmodels",
-    "glmm",
-)
 
 Say = Callable[[str], None]
 Progress = Callable[[int, int], None]
@@ -59,66 +43,93 @@ def work(
         folder.write_progress(status="queued", pid=os.getpid(), host=platform.node(), message="")
         try:
             folder.stop_if_cancelled()
-            if wait:
+            where = places.checked(places.of(folder))
+            # A cluster with an address shares out its own processors and cards.
+            if wait and where.cluster in ("", places.AUTO):
                 wait_for_turn(folder, resources.settings, say)
-            status, message = _do(folder, resources, say, progress or (lambda done, total: None)), ""
+            _do(folder, resources, where, say, progress or (lambda done, total: None))
+            status, message = "complete", ""
         except Cancelled:
             status, message = "cancelled", "Cancelled; what was finished is kept, resume goes on."
         except KeyboardInterrupt:
             folder.write_progress(status="interrupted", message="Interrupted; resume goes on.")
             raise
-        except ExplorerError as error:
-            status, message = "failed", " ".join(str(error).split())
         except Exception as error:
-            traceback.print_exc(file=sys.stderr)
-            status, message = "failed", f"{type(error).__name__}: {' '.join(str(error).split())}"
+            status, message = "failed", _told(error)
         finally:
             leave_line()
+        # Into the database first: who reads "complete" finds the rows there. A kill in between leaves a run that is
+        # not complete, and resume stores it anew.
+        try:
+            folder.write_progress(message="storing")
+            resources.ingest(folder, status, message)
+        except Exception as error:
+            message = f"{message} {_told(error)}".strip()
+            status = "failed" if status == "complete" else status
         folder.clear_cancel()
         folder.write_progress(status=status, message=message)
+        if status == "complete":
+            _close_bucket(folder, say)
         say(f"{folder.run_id}: {status}{'. ' + message if message else ''}")
-    resources.ingest(folder)
     return status
 
 
-def _do(folder: RunFolder, resources: Resources, say: Say, progress: Progress) -> str:
-    spec = folder.spec
-    recipe = find_study(spec.study)
-    if recipe.version != spec.version:
-        raise RunError(
-            f"This run was asked of version {spec.version} of the study {spec.study}, installed is version "
-            f"{recipe.version}. Start it again as a new run."
-        )
+def _told(error: Exception) -> str:
+    if isinstance(error, ExplorerError):
+        return " ".join(str(error).split())
+    traceback.print_exception(error, file=sys.stderr)
+    return f"{type(error).__name__}: {' '.join(str(error).split())}"
+
+
+def _do(folder: RunFolder, resources: Resources, where: Where, say: Say, progress: Progress) -> None:
     folder.write_progress(status="running", message="loading")
-    instances = list(recipe.select(spec, resources))
-    total = len(instances)
-    folder.write_progress(total=total)
-    environment = _environment(spec.model if recipe.needs_model else "", spec.dtype, resources)
-    files.write_json(folder.path / "environment.json", environment)
-    stamp = hashlib.sha256(json.dumps(environment, sort_keys=True, default=str).encode()).hexdigest()[:12]
+    if dropped := folder.drop_damaged():
+        say(f"Damaged, so made again: {', '.join(dropped)}")
+    work = part.prepare(folder.spec, resources)
+    folder.write_progress(total=len(work.instances))
+    meter = Meter(folder, len(work.instances), progress)
+    if where.cluster:
+        from explorer.runs import cluster
 
-    meter = _Meter(folder, total, progress)
-    size = recipe.first_part
-    for first, last in folder.unfinished(total):
-        while first <= last:
-            part = instances[first : min(first + size, last + 1)]
-            started = time.monotonic()
-            tables: dict[str, Any] = {"instances": [instance_row(item, first + i) for i, item in enumerate(part)]}
-            tables.update(recipe.do(spec, resources, part, meter.within(len(part))))
-            folder.write_part(first, first + len(part) - 1, tables, stamp)
-            meter.add(len(part))
-            first += len(part)
-            took = max(time.monotonic() - started, 1e-3)
-            size = max(1, min(LARGEST_PART, 2 * size, int(len(part) * PART_SECONDS / took)))
-    folder.write_progress(message="concluding")
-    findings = recipe.conclude(spec, resources, folder)
-    if len(folder.environments()) > 1:
-        say("Parts of this run were made under different environments; see the .done files.")
+        say(f"on {where.in_words}")
+        findings = cluster.do(folder, work, where, meter, say)
+    else:
+        findings = _do_here(folder, work, meter)
+    if differences := folder.differences():
+        say(f"Parts of this run were made under different environments: {'; '.join(differences)}")
     folder.write_findings(findings)
-    return "complete"
 
 
-class _Meter:
+def _do_here(folder: RunFolder, work: part.Work, meter: Meter) -> list[dict[str, Any]]:
+    recipe = work.recipe
+    made_with = environment.take(work.spec, work.resources, needs_model=recipe.needs_model)
+    stamp = folder.keep_environment(made_with)
+    meter.restart()
+    size = recipe.first_part
+    for first, last in folder.unfinished(len(work.instances)):
+        while first <= last:
+            end = min(first + size - 1, last)
+            amount = end - first + 1
+            started = time.monotonic()
+            folder.write_part(first, end, part.tables(work, first, end, meter.within(amount)), stamp)
+            meter.add(amount)
+            size = part.next_size(size, amount, time.monotonic() - started)
+            first = end + 1
+    folder.write_progress(message="concluding")
+    return recipe.conclude(work.spec, work.resources, folder)
+
+
+def _close_bucket(folder: RunFolder, say: Say) -> None:
+    """The run's last word, so that its folder in the bucket is a whole run folder."""
+    with contextlib.suppress(ExplorerError):
+        if url := places.of(folder).to:
+            try:
+                Bucket(url, folder.run_id).send(folder.path / "progress.json", "progress.json")
+            except RunError as error:
+                say(str(error))
+
+
+class Meter:
     """Writes progress at most once a second and looks for the cancel mark."""
 
     def __init__(self, folder: RunFolder, total: int, progress: Progress) -> None:
@@ -126,9 +137,13 @@ class _Meter:
         self.total = total
         self.progress = progress
         self.done = sum(last - first + 1 for first, last in folder.finished())
+        self.written = -1.0
+        self.restart()
+
+    def restart(self) -> None:
+        """Measures the rate from now on."""
         self.before = self.done
         self.started = time.monotonic()
-        self.written = -1.0
 
     def within(self, size: int) -> Progress:
         """A progress callback for a part of `size` instances, told in the part's own units."""
@@ -139,10 +154,15 @@ class _Meter:
         return step
 
     def add(self, size: int) -> None:
+        """That many instances more are done."""
         self.done += size
         self._tell(self.done, now=True)
 
-    def _tell(self, done: float, now: bool = False) -> None:
+    def look(self, message: str = "") -> None:
+        """Nothing new, except that somebody may have put the cancel mark."""
+        self._tell(self.done, message=message)
+
+    def _tell(self, done: float, now: bool = False, message: str = "") -> None:
         self.folder.stop_if_cancelled()
         moment = time.monotonic()
         if not now and moment - self.written < 1.0:
@@ -150,21 +170,5 @@ class _Meter:
         self.written = moment
         rate = (done - self.before) / max(moment - self.started, 1e-6)
         eta = (self.total - done) / rate if rate > 0 else float("nan")
-        self.folder.write_progress(done=int(done), rate=rate, eta=eta, message="")
+        self.folder.write_progress(done=int(done), rate=rate, eta=eta, message=message)
         self.progress(int(done), self.total)
-
-
-def _environment(model: str, dtype: str, resources: Resources) -> dict[str, Any]:
-    versions = {}
-    for package in PACKAGES:
-        try:
-            versions[package] = metadata.version(package)
-        except metadata.PackageNotFoundError:
-            versions[package] = "absent"
-    return {
-        "lexiscope": __version__,
-        "python": platform.python_version(),
-        "platform": platform.platform(),
-        "packages": versions,
-        "model": resources.model_record(model, dtype) if model else {},
-    }

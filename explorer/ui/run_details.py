@@ -14,15 +14,19 @@ from explorer.figures.margins import margin_histogram
 from explorer.results import queries
 from explorer.results import store as stores
 from explorer.runs import queue
+from explorer.runs import where as places
 from explorer.runs.folder import RunFolder
 from explorer.runs.queue import RunInfo
-from explorer.ui import frame, progress, resources, show
+from explorer.ui import frame, progress, resources, show, undecided
 
 RESUMABLE = ("interrupted", "cancelled", "failed")
 
 
 def draw(run: RunInfo) -> None:
     """Everything about one run."""
+    if not (resources.settings().runs / run.run_id).exists():
+        _came_along(run)
+        return
     folder = RunFolder.find(resources.settings().runs, run.run_id)
     if run.status in progress.LIVE:
         _live(run.run_id)
@@ -34,16 +38,29 @@ def draw(run: RunInfo) -> None:
     _conditions(folder)
 
 
+def _came_along(run: RunInfo) -> None:
+    """A run that came with the explorer: it has no folder, so it cannot be resumed or deleted."""
+    show.note(f"{_standing(run)} It came with the explorer.")
+    if run.study == "accuracy":
+        frame.link_to("Instance", "Look at its instances", model=run.model, benchmark=run.benchmark, run=run.run_id)
+    _findings(run)
+    stored = resources.ask(queries.run, run.run_id)
+    with st.expander("Request and environment"):
+        for name in ("spec", "environment") if len(stored) else ():
+            st.json(str(stored[name].iloc[0]), expanded=1)
+
+
 @st.fragment(run_every=progress.EVERY)
 def _live(run_id: str) -> None:
-    folder = RunFolder.find(resources.settings().runs, run_id)
-    run = queue.info(folder)
-    progress.bar(run)
-    _actions(run, folder)
-    if run.study == "accuracy" and run.done:
-        so_far = stores.open_parts(folder)
-        _items(queries.items(so_far, run_id), "So far")
-        so_far.close()
+    with show.problems():  # another visitor may have deleted the run between two looks
+        folder = RunFolder.find(resources.settings().runs, run_id)
+        run = queue.info(folder)
+        progress.bar(run)
+        _actions(run, folder)
+        if run.study == "accuracy" and run.done:
+            so_far = stores.open_parts(folder)
+            _items(queries.items(so_far, run_id), "So far")
+            so_far.close()
 
 
 def _actions(run: RunInfo, folder: RunFolder) -> None:
@@ -59,7 +76,7 @@ def _actions(run: RunInfo, folder: RunFolder) -> None:
                 st.write("This removes the run's folder and its rows in the database. It cannot be undone.")
                 st.button("Delete this run", type="primary", key="run:really", on_click=_delete, args=(run.run_id,))
     if len(folder.environments()) > 1:
-        show.note("The parts of this run were made under different environments; the log says which.")
+        show.note(f"The parts of this run were made under different environments. {'; '.join(folder.differences())}")
     if fault := st.session_state.pop("run:fault", ""):
         st.error(show.plain(fault))
 
@@ -77,6 +94,7 @@ def _findings(run: RunInfo) -> None:
                 show.table(found.dropna(axis=1, how="all"), f"findings {run.run_id}")
             return
         _headline(overall)
+        undecided.tell([run.run_id])
         groups = resources.ask(queries.accuracy_by_group, run.run_id)
         items = resources.ask(queries.items, run.run_id)
         _items(items, "Margins")
@@ -159,6 +177,8 @@ def _log(folder: RunFolder) -> None:
 
 def _conditions(folder: RunFolder) -> None:
     with st.expander("Request and environment"):
+        if (where := places.of(folder)).cluster:
+            st.write(show.plain(f"Done on {where.in_words}."))
         try:
             st.json(dataclasses.asdict(folder.spec), expanded=1)
         except ExplorerError as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,22 +12,25 @@ from explorer import benchmarks
 from explorer.errors import ExplorerError
 from explorer.experiments import STUDIES, study
 from explorer.experiments.study import Setting, Study
-from explorer.runs import queue, request
+from explorer.runs import cost, queue, request
 from explorer.runs.folder import RunFolder
-from explorer.ui import links, resources, show
+from explorer.scoring import http
+from explorer.settings import Settings
+from explorer.ui import links, resources, run_where, show
 
 LABELS = {"bos": "BOS"}
 DTYPES = ("auto", "float32", "bfloat16", "float16")
 
 
-def draw(model: str, benchmark: str) -> None:
-    """The study, its options and the button."""
+def draw(model: str, benchmark: str, preferred: str = "") -> None:
+    """The study (the preferred one where it takes the benchmark and none was chosen), its options and the button."""
     fitting = studies_for(benchmark)
     if not fitting:
         show.note("No study takes this kind of benchmark.")
         return
+    first = preferred if preferred in fitting else fitting[0]
     name = links.pick(
-        st.selectbox, "Study", "study", fitting, default=fitting[0], format_func=lambda name: study(name).title
+        st.selectbox, "Study", "study", fitting, default=first, format_func=lambda name: study(name).title
     )
     recipe = study(name)
     show.note(recipe.question)
@@ -39,6 +43,18 @@ def draw(model: str, benchmark: str) -> None:
         _start(recipe, model, benchmark, asked)
     _answer()
     show.note(in_words(asked))
+    if recipe.plan and http.is_endpoint(model):
+        with show.problems(), st.spinner("Reckoning what is asked"):
+            show.note(_cost(name, model, benchmark, json.dumps(asked, default=list), resources.settings()))
+
+
+# What is left of a run changes while it goes on.
+@st.cache_data(ttl=30, max_entries=32, show_spinner=False)
+def _cost(study: str, model: str, benchmark: str, asked: str, settings: Settings) -> str:
+    """What the run will ask of its endpoint, in one sentence."""
+    spec = request.make_spec(resources.resources(), study=study, model=model, benchmark=benchmark, **json.loads(asked))
+    found = cost.of_run(spec, resources.resources())
+    return cost.in_words(found, spec.model) if found else ""
 
 
 def studies_for(benchmark: str) -> list[str]:
@@ -86,6 +102,7 @@ def _draw_options(recipe: Study, benchmark: str) -> None:
     for name, setting in recipe.settings.items():
         _draw_setting(recipe, name, setting)
     st.selectbox("Number format", DTYPES, key="run:dtype", persist_state="session", help="auto: float32 on a CPU")
+    run_where.draw()
 
 
 def _draw_setting(recipe: Study, name: str, setting: Setting) -> None:
@@ -109,11 +126,12 @@ def _draw_setting(recipe: Study, name: str, setting: Setting) -> None:
 def _start(recipe: Study, model: str, benchmark: str, asked: Mapping[str, Any]) -> None:
     settings = resources.settings()
     try:
+        where = run_where.asked()
         with st.spinner("Preparing the run"):
             spec = request.make_spec(
                 resources.resources(), study=recipe.name, model=model, benchmark=benchmark, **asked
             )
-            run_id = queue.submit(settings, spec)
+            run_id = queue.submit(settings, spec, where)
     except ExplorerError as error:
         st.session_state["run:answer"] = ("fault", str(error))
         return

@@ -198,3 +198,24 @@ def test_an_id_may_be_shortened_as_long_as_it_is_the_only_one(settings):
         RunFolder.find(settings.runs, "accuracy-")
     with pytest.raises(RunError, match="no run"):
         RunFolder.find(settings.runs, "priming")
+
+
+def test_parts_that_overlap_count_each_instance_once(settings):
+    folder = RunFolder.create(settings.runs, SPEC)
+    folder.write_part(0, 4, part(0, 4))
+    folder.write_part(3, 7, part(3, 7))
+    assert folder.finished() == [(0, 4)]
+    assert folder.unfinished(8) == [(5, 7)]
+    folder.write_part(5, 7, part(5, 7))
+    assert folder.unfinished(8) == []
+    assert list(folder.read("measures")["instance_id"]) == [f"pairs/a/{i}" for i in range(8)]
+
+
+def test_the_environments_of_the_parts_are_kept_and_told_apart(settings):
+    folder = RunFolder.create(settings.runs, SPEC)
+    for number, torch in enumerate(("2.13.0", "2.12.0")):
+        stamp = folder.keep_environment({"packages": {"torch": torch}})
+        folder.write_part(number, number, part(number, number), stamp)
+    assert folder.environment == {"packages": {"torch": "2.12.0"}}
+    assert len(folder.environments()) == 2
+    assert folder.differences() in (["packages.torch: 2.13.0 or 2.12.0"], ["packages.torch: 2.12.0 or 2.13.0"])

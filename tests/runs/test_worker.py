@@ -112,6 +112,45 @@ def test_workers_started_together_take_turns_and_a_second_on_the_same_run_is_ref
     assert sorted(counted["n"]) == [200, 200]
 
 
+def test_who_reads_complete_finds_the_rows_in_the_database(settings, tiny_gpt2, monkeypatch):
+    folder = new_run(settings, tiny_gpt2, limit=20)
+    resources = Resources(settings)
+    seen = []
+    write = RunFolder.write_progress
+
+    def look(self, **changes):
+        if changes.get("status") == "complete":
+            stored = resources.store()
+            seen.append(stored.frame("SELECT status, message FROM runs").iloc[0].tolist())
+            seen.append(len(stored.frame("SELECT * FROM findings")))
+            stored.close()
+        write(self, **changes)
+
+    monkeypatch.setattr(RunFolder, "write_progress", look)
+    assert work(folder, resources, silent) == "complete"
+    assert seen[0] == ["complete", ""] and seen[1] > 0
+
+
+def test_a_run_that_cannot_be_stored_is_not_complete_and_resume_stores_it(settings, tiny_gpt2):
+    folder = new_run(settings, tiny_gpt2, limit=20)
+    settings.store.parent.mkdir(parents=True, exist_ok=True)
+    settings.store.write_text("a file where the database should be")
+    assert work(folder, Resources(settings), silent) == "failed"
+    assert folder.progress().message and folder.unfinished(20) == []
+    settings.store.unlink()
+    assert work(folder, Resources(settings), silent) == "complete"
+    assert Resources(settings).store().frame("SELECT count(*) AS n FROM instances")["n"][0] == 20
+
+
+def test_a_run_whose_data_or_weights_have_changed_is_not_mixed(settings, tiny_gpt2):
+    spec = new_run(settings, tiny_gpt2, limit=20).spec
+    for name, told in (("data_hash", "The data of starter_pairs"), ("weights", "The weights of")):
+        other = RunFolder.create(settings.runs, type(spec)(**{**_fields(spec), name: "another"}))
+        assert work(other, Resources(settings), silent) == "failed"
+        assert told in other.progress().message and "was asked of another" in other.progress().message
+        assert other.finished() == []
+
+
 def test_a_study_that_fails_says_why_and_keeps_what_it_had(settings, tiny_gpt2):
     folder = new_run(settings, tiny_gpt2, limit=20)
     broken = settings.models / "nothing"

@@ -1,0 +1,32 @@
+"""The flags of `run` and `resume` that say where the work is done."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from explorer.runs.where import Where
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """--cluster and what goes with it."""
+    group = parser.add_argument_group("on a cluster (docs/SCALING.md)")
+    group.add_argument(
+        "--cluster",
+        metavar="ADDRESS",
+        help="a Ray cluster: auto (the running one, else this machine), host:6379 or ray://host:10001; here = none",
+    )
+    group.add_argument("--to", metavar="URL", default="", help="send the parts to a bucket, s3://bucket/prefix")
+    group.add_argument("--workers", type=int, default=0, metavar="N", help="at most N at once (default: one a GPU)")
+    group.add_argument("--cpus", type=int, default=0, metavar="N", help="processors of a worker without a GPU (4)")
+
+
+def asked(args: argparse.Namespace) -> Where | None:
+    """The place that the flags name, checked; none where no flag was given."""
+    from explorer.runs.where import Where, checked
+
+    if args.cluster is None and not (args.to or args.workers or args.cpus):
+        return None
+    cluster = args.cluster if args.cluster not in (None, "here") else ""
+    return checked(Where(cluster, args.to, args.workers, args.cpus))

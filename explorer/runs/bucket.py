@@ -1,0 +1,150 @@
+"""A run's folder in a bucket, `<url>/<run id>/`, by fsspec; keys come from the environment alone.
+
+spec.json  environment.json  environments/  progress.json (at the end)  parts/ as in the run folder, with the .done
+marks written last, each with the SHA-256 of its files.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+from urllib.parse import urlsplit
+
+from explorer.errors import RunError, UsageError
+from explorer.runs import files
+
+S3FS = "2026.9.0"  # the version in requirements-cluster.txt
+TRIES = 3
+PAUSE = 1.0  # seconds before the second try, four times as long before the third
+
+T = TypeVar("T")
+
+
+class Bucket:
+    """Files of one run, each there as a whole or not at all."""
+
+    def __init__(self, url: str, run_id: str) -> None:
+        self.url = f"{url.rstrip('/')}/{run_id}"
+        self._system, self._root = _open(self.url)
+
+    def send(self, path: Path, name: str) -> str:
+        """Uploads a file under a name and returns its SHA-256."""
+        return self.write(name, path.read_bytes())
+
+    def write(self, name: str, data: bytes) -> str:
+        """Uploads bytes under a name and returns their SHA-256."""
+        where = f"{self._root}/{name}"
+
+        def put() -> None:
+            self._system.makedirs(where.rsplit("/", 1)[0], exist_ok=True)
+            self._system.pipe_file(where, data)
+
+        self._try(put, f"{self.url}/{name} could not be written")
+        return hashlib.sha256(data).hexdigest()
+
+    def read(self, name: str) -> bytes:
+        """The bytes under a name."""
+        return self._try(lambda: self._system.cat_file(f"{self._root}/{name}"), f"{self.url}/{name} could not be read")
+
+    def fetch(self, name: str, path: Path, sha256: str = "") -> None:
+        """Downloads a file to `path`, whole or not at all; RunError where it is not the one that was sent."""
+        data = self.read(name)
+        if sha256 and hashlib.sha256(data).hexdigest() != sha256:
+            raise RunError(f"{self.url}/{name} is damaged: its SHA-256 is not the one it was sent with.")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        files.write_atomically(path, lambda temporary: temporary.write_bytes(data))
+
+    def mark(self, first: int, last: int, hashes: Mapping[str, str], environment: str) -> None:
+        """Says that the part is complete: `hashes` are those of its tables."""
+        done = {"environment": environment, "written": time.time(), "tables": list(hashes), "sha256": dict(hashes)}
+        self.write(f"parts/{first:09d}-{last:09d}.done", json.dumps(done).encode())
+
+    def unmark(self, name: str) -> None:
+        """Takes back that the part `<first>-<last>` is complete."""
+        where = f"{self._root}/parts/{name}.done"
+        self._try(lambda: self._system.rm_file(where), f"{self.url}/parts/{name}.done could not be removed")
+
+    def marks(self) -> dict[str, dict[str, Any]]:
+        """The parts that are complete here, by name (`<first>-<last>`)."""
+        place = f"{self._root}/parts"
+
+        def look() -> list[str]:
+            self._system.invalidate_cache()
+            try:
+                return [str(path) for path in self._system.ls(place, detail=False)]
+            except FileNotFoundError:
+                return []
+
+        found = self._try(look, f"{self.url} could not be listed")
+        names = sorted(path.rsplit("/", 1)[-1] for path in found if path.endswith(".done"))
+        return {name.removesuffix(".done"): self._mark(name) for name in names}
+
+    def _mark(self, name: str) -> dict[str, Any]:
+        try:
+            value = json.loads(self.read(f"parts/{name}"))
+        except ValueError:
+            return {}
+        return value if isinstance(value, dict) else {}
+
+    def _try(self, step: Callable[[], T], problem: str) -> T:
+        tries = 0
+        while True:
+            try:
+                return step()
+            except Exception as error:
+                tries += 1
+                if tries == TRIES or _is_final(error):
+                    raise RunError(f"{problem} ({_said(error)}). {_advice(error)}") from error
+                time.sleep(PAUSE * 4 ** (tries - 1))
+
+
+def check_url(url: str) -> None:
+    """UsageError where the URL names no place that fsspec can write, or holds a key."""
+    parts = urlsplit(url)
+    if not parts.scheme or not (parts.netloc or parts.path.strip("/")):
+        raise UsageError(f"--to is {url!r}, expected an address like s3://bucket/prefix.")
+    if parts.username or parts.password or parts.query:
+        raise UsageError(
+            f"--to names {parts.scheme}://... with a key or options in it, and it is written to disk. "
+            "Put keys into the environment (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY) and leave them out here."
+        )
+    if parts.scheme in ("http", "https"):
+        raise UsageError(f"--to is {url!r}, which can only be read. Give an address like s3://bucket/prefix.")
+    _open(url)
+
+
+def _open(url: str) -> tuple[Any, str]:
+    import fsspec
+
+    try:
+        system, root = fsspec.core.url_to_fs(url)
+    except ImportError as error:
+        package = f"s3fs=={S3FS}" if url.startswith("s3://") else "the package that fsspec names"
+        raise UsageError(f"{url} cannot be opened ({_said(error)}). `pip install {package}`.") from error
+    except Exception as error:
+        raise UsageError(
+            f"{url} cannot be opened ({_said(error)}). Give an address like s3://bucket/prefix."
+        ) from error
+    return system, str(root).rstrip("/")
+
+
+def _is_final(error: BaseException) -> bool:
+    """Whether trying again cannot help: the place is not there, or it does not know us."""
+    return isinstance(error, PermissionError | FileNotFoundError) or "Credentials" in type(error).__name__
+
+
+def _advice(error: BaseException) -> str:
+    if isinstance(error, FileNotFoundError):
+        return "Check that the bucket exists."
+    if _is_final(error):
+        return "Renew the keys in the environment of this machine and of the nodes, then resume the run."
+    return "Check the network and the address, then resume the run."
+
+
+def _said(error: BaseException) -> str:
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return lines[0][:200] if lines else type(error).__name__

@@ -1,0 +1,82 @@
+"""What a part of a run was made with: packages, platform, and the model as it was loaded."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import platform
+from collections.abc import Mapping, Sequence
+from importlib import metadata
+from typing import TYPE_CHECKING, Any
+
+from explorer import __version__
+from explorer.errors import RunError
+from explorer.records import RunSpec
+
+if TYPE_CHECKING:
+    from explorer.resources import Resources
+
+PACKAGES = (
+    "torch",
+    "transformers",
+    "tokenizers",
+    "numpy",
+    "duckdb",
+    "nltk",
+    "spacy",
+    "infini-gram",
+    "scipy",
+    "scikit-learn",
+    "statsmodels",
+    "glmm",
+)
+
+
+def take(spec: RunSpec, resources: Resources, *, needs_model: bool) -> dict[str, Any]:
+    """The environment of this process, its model loaded; RunError where that is not the model the run asks for."""
+    model = resources.model_record(spec.model, spec.dtype) if needs_model else {}
+    loaded = str(model.get("weights") or "")
+    if spec.weights and loaded and loaded != spec.weights:
+        raise RunError(
+            f"The weights of {spec.model} are {loaded} here, the run was asked of {spec.weights}. "
+            "Start it again as a new run, or bring back the weights it was asked of."
+        )
+    versions = {}
+    for package in PACKAGES:
+        try:
+            versions[package] = metadata.version(package)
+        except metadata.PackageNotFoundError:
+            versions[package] = "absent"
+    return {
+        "lexiscope": __version__,
+        "python": platform.python_version(),
+        "platform": platform.platform(),
+        "packages": versions,
+        "model": model,
+    }
+
+
+def stamp(environment: Mapping[str, Any]) -> str:
+    """Twelve hex digits that stand for an environment."""
+    return hashlib.sha256(json.dumps(environment, sort_keys=True, default=str).encode()).hexdigest()[:12]
+
+
+def differences(environments: Sequence[Mapping[str, Any]]) -> list[str]:
+    """What differs between environments, a line each: `packages.torch: 2.13.0 or 2.12.0`."""
+    flat = [_flat(environment) for environment in environments]
+    lines = []
+    for name in sorted({name for each in flat for name in each}):
+        values = list(dict.fromkeys(each.get(name, "absent") for each in flat))
+        if len(values) > 1:
+            lines.append(f"{name}: {' or '.join(values)}")
+    return lines
+
+
+def _flat(value: Mapping[str, Any], before: str = "") -> dict[str, str]:
+    found: dict[str, str] = {}
+    for name, item in value.items():
+        if isinstance(item, Mapping):
+            found.update(_flat(item, f"{before}{name}."))
+        else:
+            found[f"{before}{name}"] = str(item)
+    return found

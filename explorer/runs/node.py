@@ -1,0 +1,204 @@
+"""What a node of a cluster does for a run: loads the model once, then makes one part after another.
+
+It is plain Python: `cluster.py` makes a Ray actor of it. It writes tables and never marks a part as done.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import getpass
+import os
+import platform
+import re
+import shutil
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from explorer import settings as settings_module
+from explorer.errors import ExplorerError, RunError
+from explorer.fetch import file_hash
+from explorer.resources import Resources
+from explorer.results.schema import TABLES
+from explorer.runs import environment, part
+from explorer.runs import spec as specs
+from explorer.runs.bucket import Bucket
+from explorer.runs.folder import RunFolder
+from explorer.settings import Settings
+
+T = TypeVar("T")
+
+PATIENCE = 120.0  # seconds for what another machine wrote to be seen here
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """What a node is told; keys are not among it, they come from the node's own environment."""
+
+    spec: str  # as spec.json has it
+    folder: str  # the run's folder as the starting machine sees it
+    cache: str
+    data: str
+    host: str  # the starting machine
+    bucket: str = ""
+    threads: int = 0  # of a model without a GPU
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """A node's worker with its model loaded."""
+
+    host: str
+    pid: int
+    environment: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """A part whose tables are written: table → SHA-256 of its file, and how long it took."""
+
+    hashes: dict[str, str]
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """What this worker could not do, nor could another: one sentence for the user."""
+
+    message: str
+
+
+class NodeWorker:
+    """One worker: `prepare` once, then any number of parts, one at a time."""
+
+    def __init__(self, job: Job) -> None:
+        self.job = job
+        self.work: part.Work
+        self.folder: RunFolder
+        self.bucket: Bucket | None = None
+
+    def prepare(self) -> Ready | Fault:
+        """Data and model loaded, and a place to write found."""
+        return _plainly(self._prepare)
+
+    def do(self, first: int, last: int) -> Made | Fault:
+        """The part's tables, written to the run's folder or the bucket."""
+        return _plainly(lambda: self._do(first, last))
+
+    def conclude(self, total: int) -> list[dict[str, Any]] | Fault:
+        """The study's findings from the parts of all `total` instances."""
+        return _plainly(lambda: self._conclude(total))
+
+    def _prepare(self) -> Ready:
+        spec = specs.from_json(self.job.spec)
+        self.folder = self._place(specs.run_id(spec))
+        self.work = part.prepare(spec, Resources(settings_of(self.job)))
+        found = environment.take(spec, self.work.resources, needs_model=self.work.recipe.needs_model)
+        return Ready(platform.node(), os.getpid(), found)
+
+    def _place(self, run_id: str) -> RunFolder:
+        """The run's folder itself, or one of this worker's own from which files go to the bucket."""
+        if self.job.bucket:
+            self.bucket = Bucket(self.job.bucket, run_id)
+            own = _local() / str(os.getpid()) / run_id
+            shutil.rmtree(own, ignore_errors=True)
+            own.mkdir(parents=True)
+            self.bucket.fetch("spec.json", own / "spec.json")
+            return RunFolder(own)
+        folder = RunFolder(Path(self.job.folder))
+        try:
+            seen = (folder.path / "spec.json").read_text(encoding="utf-8") == self.job.spec
+        except OSError:
+            seen = False
+        if not seen:
+            raise RunError(
+                f"{platform.node()} does not see the run's folder {folder.path}. Keep the cache on a disk that all "
+                "nodes share, or send the parts to a bucket with --to s3://bucket/prefix."
+            )
+        return folder
+
+    def _do(self, first: int, last: int) -> Made:
+        started = time.monotonic()
+        tables = part.tables(self.work, first, last, lambda done, total: None)
+        paths = self.folder.write_tables(first, last, tables)
+        if self.bucket is None:
+            return Made({path.parent.name: file_hash(path) for path in paths}, time.monotonic() - started)
+        hashes = {}
+        for path in paths:
+            hashes[path.parent.name] = self.bucket.send(path, path.relative_to(self.folder.path).as_posix())
+            path.unlink()
+        return Made(hashes, time.monotonic() - started)
+
+    def _conclude(self, total: int) -> list[dict[str, Any]]:
+        if self.bucket is not None:
+            pull(self.bucket, self.folder)
+        deadline = time.monotonic() + PATIENCE
+        while missing := self.folder.unfinished(total):
+            if time.monotonic() > deadline:
+                raise RunError(f"{platform.node()} does not see the instances from {missing[0][0]} on. Resume the run.")
+            time.sleep(0.5)
+        try:
+            return self.work.recipe.conclude(self.work.spec, self.work.resources, self.folder)
+        finally:
+            if self.bucket is not None:
+                shutil.rmtree(self.folder.path, ignore_errors=True)
+
+
+def settings_of(job: Job) -> Settings:
+    """The settings on this node: the starting machine's cache and data where they are seen, else the node's own."""
+    found = settings_module.read(
+        cache=job.cache if Path(job.cache).is_dir() else None,
+        data=job.data if job.data and Path(job.data).is_dir() else None,
+    )
+    if platform.node() != job.host:
+        # The store of counts must lie on a local disk.
+        found = dataclasses.replace(found, own_counts=_local() / "counts")
+    return dataclasses.replace(found, threads=found.threads or job.threads)
+
+
+def pull(bucket: Bucket, folder: RunFolder) -> dict[str, str]:
+    """Brings the bucket's complete parts into the folder; those that are damaged and left out, with a sentence each."""
+    have = {f"{first:09d}-{last:09d}" for first, last in folder.finished()}
+    damaged = {}
+    for name, mark in bucket.marks().items():
+        if name in have or not re.fullmatch(r"\d{9}-\d{9}", name):
+            continue
+        first, last = (int(number) for number in name.split("-"))
+        hashes = mark.get("sha256")
+        try:
+            if not isinstance(hashes, dict) or not set(hashes) <= set(TABLES):
+                raise RunError(f"The mark of the part {name} is damaged.")
+            take(bucket, folder, first, last, hashes, str(mark.get("environment", "")))
+        except RunError as error:
+            damaged[name] = str(error)
+    return damaged
+
+
+def take(
+    bucket: Bucket, folder: RunFolder, first: int, last: int, hashes: dict[str, str], environment_stamp: str
+) -> None:
+    """Brings one part from the bucket into the folder and marks it done there; RunError where it is damaged."""
+    for table, sha256 in hashes.items():
+        name = f"parts/{table}/{first:09d}-{last:09d}.parquet"
+        bucket.fetch(name, folder.path / name, sha256)
+    folder.mark_done(first, last, list(hashes), environment_stamp)
+
+
+def _plainly(step: Callable[[], T]) -> T | Fault:
+    # An exception that crosses Ray loses its kind; a sentence does not.
+    try:
+        return step()
+    except ExplorerError as error:
+        return Fault(f"{' '.join(str(error).split())}")
+
+
+def _local() -> Path:
+    """A folder on this node's own disk."""
+    try:
+        user = getpass.getuser()
+    except (OSError, KeyError):
+        user = str(os.getpid())
+    return Path(tempfile.gettempdir()) / f"lexiscope-{user}"

@@ -1,0 +1,62 @@
+"""One part of a run: the same steps in the worker on this machine and on the nodes of a cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from explorer.errors import RunError
+from explorer.experiments import study as find_study
+from explorer.experiments.study import Progress, Study
+from explorer.records import Instance, RunSpec
+from explorer.results.rows import instance_row
+from explorer.runs.folder import Tables
+
+if TYPE_CHECKING:
+    from explorer.resources import Resources
+
+SECONDS = 10.0  # a part grows until it takes about this long, so that little is lost to a kill
+LARGEST = 4096  # instances
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """All that the parts of a run are made from."""
+
+    spec: RunSpec
+    resources: Resources
+    recipe: Study
+    instances: Sequence[Instance]
+
+
+def prepare(spec: RunSpec, resources: Resources) -> Work:
+    """The run's recipe and instances; RunError where they are no longer what the run was asked of."""
+    recipe = find_study(spec.study)
+    if recipe.version != spec.version:
+        raise RunError(
+            f"This run was asked of version {spec.version} of the study {spec.study}, installed is version "
+            f"{recipe.version}. Start it again as a new run."
+        )
+    instances = list(recipe.select(spec, resources))
+    splits = tuple(part for part in str(spec.settings.get("split", "")).split(",") if part)
+    found = resources.instances(spec.benchmark, splits).data_hash
+    if spec.data_hash and found != spec.data_hash:
+        raise RunError(
+            f"The data of {spec.benchmark} have the hash {found} here, the run was asked of {spec.data_hash}. "
+            "Start it again as a new run, or bring back the data it was asked of."
+        )
+    return Work(spec, resources, recipe, instances)
+
+
+def tables(work: Work, first: int, last: int, progress: Progress) -> Tables:
+    """The rows of the instances first..last (both included)."""
+    part = work.instances[first : last + 1]
+    made: dict[str, Any] = {"instances": [instance_row(item, first + i) for i, item in enumerate(part)]}
+    made.update(work.recipe.do(work.spec, work.resources, part, progress))
+    return made
+
+
+def next_size(size: int, done: int, seconds: float) -> int:
+    """How many instances the next part has, after `done` of them took so long: at most twice as many as before."""
+    return max(1, min(LARGEST, 2 * size, int(done * SECONDS / max(seconds, 1e-3))))

@@ -1,0 +1,87 @@
+"""Where a run is done: on this machine, or on a Ray cluster. It stands in the run's where.json, not in its id."""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib.util
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from explorer.errors import UsageError
+from explorer.runs import bucket, files
+from explorer.runs.folder import RunFolder
+
+RAY = "2.60.0"  # the version in requirements-cluster.txt
+AUTO = "auto"  # the cluster that Ray finds, else one started on this machine
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """The place of a run's work; all but `cluster` matter on a cluster only."""
+
+    cluster: str = ""  # "" = this machine, auto, or an address: host:6379, ray://host:10001
+    to: str = ""  # a bucket for the parts, s3://bucket/prefix; "" = the run's folder, on a disk that all nodes share
+    workers: int = 0  # at most that many at once; 0 = as many as there is room for
+    cpus: int = 0  # processors of a worker where there is no GPU; 0 = 4, or as many as the largest node has
+
+    @property
+    def in_words(self) -> str:
+        """The place as a list or a log names it."""
+        if not self.cluster:
+            return "this machine"
+        into = f", parts to {self.to}" if self.to else ""
+        return f"the Ray cluster {self.cluster}{into}"
+
+
+HERE = Where()
+
+
+def checked(where: Where) -> Where:
+    """The place itself; UsageError where it cannot be meant or its packages are missing."""
+    if not where.cluster:
+        if where != HERE:
+            raise UsageError(
+                "--to, --workers and --cpus are for a run on a cluster. Give --cluster auto or an address."
+            )
+        return where
+    if not re.fullmatch(r"auto|(ray://)?[\w.-]+:\d{1,5}", where.cluster):
+        raise UsageError(
+            f"--cluster is {where.cluster!r}, expected auto, here, or an address like 10.0.0.1:6379 or "
+            "ray://head:10001."
+        )
+    for name in ("workers", "cpus"):
+        if getattr(where, name) < 0:
+            raise UsageError(f"--{name} is {getattr(where, name)}, expected a positive number, or 0 for the default.")
+    if importlib.util.find_spec("ray") is None:
+        raise UsageError(
+            f"A run on a cluster needs the package ray, which is not installed. `pip install ray=={RAY}`, "
+            "or leave --cluster out."
+        )
+    if where.to:
+        bucket.check_url(where.to)
+    return where
+
+
+def keep(folder: RunFolder, where: Where) -> None:
+    """Says in the run's folder where its next worker shall do it."""
+    files.write_json(folder.path / "where.json", dataclasses.asdict(where))
+
+
+def of(folder: RunFolder) -> Where:
+    """Where a run is to be done; on this machine where nothing else was said."""
+    found = files.read_json(folder.path / "where.json")
+    return Where(
+        cluster=_text(found.get("cluster")),
+        to=_text(found.get("to")),
+        workers=_whole(found.get("workers")),
+        cpus=_whole(found.get("cpus")),
+    )
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _whole(value: Any) -> int:
+    return value if isinstance(value, int) else 0
