@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import importlib.util
-import os
 import platform
 import re
 import shutil
 import sys
+import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import metadata
@@ -66,9 +66,15 @@ def _packages(settings: Settings) -> tuple[str, str]:
 
 
 def _cache(settings: Settings) -> tuple[str, str]:
-    settings.cache.mkdir(parents=True, exist_ok=True)
-    if not os.access(settings.cache, os.W_OK):
-        return "fault", f"{settings.cache} cannot be written. Choose another with --cache or EXPLORER_CACHE."
+    try:
+        settings.cache.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=settings.cache) as file:
+            file.write(bytes(4096))
+    except OSError as error:
+        return "fault", (
+            f"{settings.cache} cannot be written ({error.strerror or error}). Free some space or allow it, or choose "
+            "another folder with --cache or EXPLORER_CACHE."
+        )
     free = shutil.disk_usage(settings.cache).free / GIB
     if free < 3:
         return (
@@ -94,20 +100,38 @@ def _embedded(settings: Settings) -> tuple[str, str]:
     from explorer.scoring import catalog, embedded
 
     ready = [model.id for model in catalog.EMBEDDED_MODELS if embedded.is_ready(model.id, settings)]
+    damaged = [model.id for model in catalog.EMBEDDED_MODELS if embedded.is_damaged(model.id, settings)]
+    if damaged:
+        return "fault", (
+            f"{', '.join(damaged)} lacks a file or holds one that was cut short. Run `python -m explorer models add "
+            f"{damaged[0]}`: it is made again."
+        )
     if "gemma-3-270m" not in ready:
         return "note", "Gemma-3-270M is not converted yet; the first command that needs it does so (a minute)."
     return "ok", ", ".join(ready)
 
 
 def _wordnet(settings: Settings) -> tuple[str, str]:
-    if (settings.nltk_data / "corpora" / "wordnet" / "data.noun").exists():
-        return "ok", str(settings.nltk_data)
-    return "note", "WordNet is not in the cache yet; the first command that needs it fetches it."
+    from explorer.variants import wordnet_files
+
+    folder = settings.nltk_data / "corpora" / "wordnet"
+    lacking = wordnet_files.missing(folder)
+    if folder.is_dir() and lacking:
+        return "fault", (
+            f"{folder} lacks {', '.join(lacking[:3])}, or holds them cut short. Delete that folder: the next command "
+            "that needs WordNet fetches it again."
+        )
+    if lacking:
+        return "note", "WordNet is not in the cache yet; the first command that needs it fetches it."
+    return "ok", str(settings.nltk_data)
 
 
 def _benchmarks(settings: Settings) -> tuple[str, str]:
     from explorer import benchmarks
+    from explorer.benchmarks import table
 
+    for name in table.imported_names(settings):
+        benchmarks.find(name, settings)  # a damaged import says so itself
     here = benchmarks.available(settings)
     missing = [name for name in benchmarks.BENCHMARKS if name not in here]
     if missing:
@@ -121,13 +145,72 @@ def _engine(settings: Settings) -> tuple[str, str]:
     return "ok", f"infini-gram {metadata.version('infini-gram')}"
 
 
-def _database(settings: Settings) -> tuple[str, str]:
-    from explorer.results.store import open_store
+def _indexes(settings: Settings) -> tuple[str, str]:
+    from explorer.popularity import manifest
 
-    store = open_store(settings)
-    count = int(store.frame("SELECT count(*) AS n FROM runs")["n"][0])
+    names = sorted(path.name for path in settings.indexes.glob("*") if path.is_dir() and not path.name.startswith("."))
+    for name in names:
+        made = manifest.read(settings.indexes / name)
+        manifest.check_sizes(settings.indexes / name, made)
+        manifest.check_tokenizer(settings.indexes / name, made)
+    return "ok", ", ".join(names) or "none here yet"
+
+
+def _counts(settings: Settings) -> tuple[str, str]:
+    from explorer.popularity import count_cache
+
+    if problem := count_cache.damage(settings.counts):
+        return "fault", (
+            f"{settings.counts / count_cache.FILE} is damaged ({problem}). Run `python -m explorer index check "
+            "--counts --repair`: every count that can still be read is kept."
+        )
+    return "ok", "sound" if (settings.counts / count_cache.FILE).exists() else "none here yet"
+
+
+def _runs(settings: Settings) -> tuple[str, str]:
+    from explorer.runs import queue
+    from explorer.runs.folder import all_folders
+
+    folders = all_folders(settings.runs)
+    no_spec = [folder.run_id for folder in folders if queue.info(folder).status == "damaged"]
+    if no_spec:
+        return "fault", (
+            f"spec.json of {', '.join(no_spec)} is damaged. Start the same run again, which keeps what it finished, or "
+            f"`python -m explorer delete {no_spec[0]}`."
+        )
+    damaged = {folder.run_id: names for folder in folders if (names := folder.damaged())}
+    if damaged:
+        run_id, names = next(iter(damaged.items()))
+        return "fault", (
+            f"{sum(map(len, damaged.values()))} files of {len(damaged)} runs are damaged (the first: {run_id}/parts/"
+            f"{names[0]}). Run `python -m explorer resume {run_id}`: it makes these parts again and keeps the others."
+        )
+    open_ends = [folder.run_id for folder in folders if folder.progress().status in ("interrupted", "failed")]
+    if open_ends:
+        return "note", (
+            f"{len(folders)} here, {len(open_ends)} not finished; `python -m explorer resume {open_ends[0]}` goes on."
+        )
+    return "ok", f"{len(folders)} here"
+
+
+def _database(settings: Settings) -> tuple[str, str]:
+    from explorer.results import store as stores
+    from explorer.runs.folder import all_folders
+
+    store = stores.open_store(settings)
+    known = set(store.frame("SELECT run_id FROM runs")["run_id"])
+    for table in stores.RUN_TABLES:
+        store.frame(f"SELECT bit_xor(hash({table})) FROM {table}")  # a file cut short may open and fail only here
     store.close()
-    return "ok", f"{count} runs"
+    absent = [
+        folder.run_id for folder in all_folders(settings.runs) if folder.run_id not in known and folder.finished()
+    ]
+    if absent:
+        return "note", (
+            f"{len(known)} runs; {len(absent)} run folders are not in it (the first: {absent[0]}). "
+            "`python -m explorer rebuild` puts them in."
+        )
+    return "ok", f"{len(known)} runs"
 
 
 CHECKS: dict[str, Callable[[Settings], tuple[str, str]]] = {
@@ -139,5 +222,8 @@ CHECKS: dict[str, Callable[[Settings], tuple[str, str]]] = {
     "WordNet": _wordnet,
     "benchmarks": _benchmarks,
     "n-gram engine": _engine,
+    "n-gram indexes": _indexes,
+    "stored counts": _counts,
+    "runs": _runs,
     "database": _database,
 }

@@ -117,7 +117,8 @@ class RunFolder:
             return specs.from_json((self.path / "spec.json").read_text(encoding="utf-8"))
         except (OSError, UnicodeDecodeError) as error:
             raise RunError(
-                f"{self.path / 'spec.json'} cannot be read ({error}). Start the same run again: what it finished is kept."
+                f"{self.path / 'spec.json'} cannot be read ({error}). Start the same run again: what it finished is "
+                "kept."
             ) from error
 
     @property
@@ -344,8 +345,8 @@ def read_parquet(path: Path, columns: Sequence[str]) -> pa.Table:
         return pq.read_table(path, columns=list(columns))
     except (pa.ArrowException, OSError) as error:
         raise RunError(
-            f"{path} is damaged ({str(error).splitlines()[0]}). `python -m explorer resume {path.parents[2].name}` makes "
-            "this part again and keeps the others."
+            f"{path} is damaged ({str(error).splitlines()[0]}). `python -m explorer resume {path.parents[2].name}` "
+            "makes this part again and keeps the others."
         ) from error
 
 
