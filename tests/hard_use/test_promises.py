@@ -1,0 +1,25 @@
+"""docs/RELIABILITY.md promises nothing that no test holds."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+TEXT = (ROOT / "docs" / "RELIABILITY.md").read_text(encoding="utf-8")
+NAMED = sorted(set(re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", TEXT)))
+
+
+@pytest.mark.parametrize(("file", "test"), NAMED, ids=[test for _, test in NAMED])
+def test_the_test_of_a_promise_exists(file, test):
+    tree = ast.parse((ROOT / file).read_text(encoding="utf-8"))
+    assert test in {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
+
+
+def test_every_promise_names_its_test():
+    promises = re.split(r"\n- ", TEXT.split("\n## ", 1)[1])[1:]
+    assert len(promises) > 20
+    assert not [promise[:60] for promise in promises if "::" not in promise]
