@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import math
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from explorer.errors import RunError
+from explorer.results import formats
 from explorer.results.schema import FACTORS, TABLES
 from explorer.runs.files import write_atomically
 from explorer.runs.folder import RunFolder
@@ -25,17 +25,31 @@ def write(folder: RunFolder, table: str | None, format: str, out: Path) -> list[
                 f"The folder {out} cannot be made ({error.strerror}). Name another with --out; all tables go into a "
                 "folder."
             ) from error
-        frames = {out / f"{name}.{format}": folder.read(name) for name in TABLES}
-        frames[out / f"by_instance.{format}"] = by_instance(folder)
+        ending = formats.FORMATS[format].ending
+        frames = {out / f"{name}.{ending}": folder.read(name) for name in TABLES}
+        frames[out / f"by_instance.{ending}"] = by_instance(folder)
     else:
-        if not out.parent.is_dir():
-            raise RunError(f"The folder {out.parent} does not exist; make it first.")
         frames = {out: by_instance(folder) if table is None else folder.read(table)}
-    written = []
-    for path, frame in frames.items():
-        write_atomically(path, lambda temporary, frame=frame: _write(frame, format, temporary))  # type: ignore[misc]
-        written.append((path, len(frame)))
-    return written
+    spec = folder.spec
+    caption = f"{spec.study.capitalize()} of {spec.model or 'no model'} on {spec.benchmark}."
+    return [
+        (path, write_frame(frame, format, path, caption=caption, label=folder.run_id)) for path, frame in frames.items()
+    ]
+
+
+def write_frame(frame: pd.DataFrame, format: str, out: Path, *, caption: str = "", label: str = "") -> int:
+    """Writes one frame into a file that is whole or not there, and gives its rows."""
+    if not out.parent.is_dir():
+        raise RunError(f"The folder {out.parent} does not exist; make it first.")
+    # On paper only the columns that say something, and no record as JSON.
+    told = frame.drop(columns=["payload"], errors="ignore").dropna(axis=1, how="all") if format == "latex" else frame
+
+    def write_it(path: Path) -> None:
+        with path.open("wb") as file:
+            formats.write(told, format, file, caption=caption, label=label)
+
+    write_atomically(out, write_it)
+    return len(frame)
 
 
 def by_instance(folder: RunFolder) -> pd.DataFrame:
@@ -75,36 +89,3 @@ def _texts(payload: str | None) -> dict[str, Any]:
         return {"context": None, "second": None, "options": None}
     fields = json.loads(payload)
     return {name: fields[name] for name in ("context", "second", "options")}
-
-
-def _write(frame: pd.DataFrame, format: str, path: Path) -> None:
-    if format == "parquet":
-        frame.to_parquet(path, index=False)
-    elif format == "csv":
-        lists = {str(name): frame[name].map(_as_json) for name in frame if _holds_lists(frame[name])}
-        frame.assign(**lists).to_csv(path, index=False)
-    else:
-        with path.open("w", encoding="utf-8") as file:
-            for row in frame.to_dict(orient="records"):
-                file.write(
-                    json.dumps({str(key): _plain(value) for key, value in row.items()}, ensure_ascii=False) + "\n"
-                )
-
-
-def _holds_lists(column: pd.Series) -> bool:
-    return column.dtype == object and any(hasattr(value, "tolist") or isinstance(value, list) for value in column)
-
-
-def _as_json(value: Any) -> str | None:
-    plain = _plain(value)
-    return None if plain is None else json.dumps(plain, ensure_ascii=False)
-
-
-def _plain(value: Any) -> Any:
-    if hasattr(value, "tolist"):
-        value = value.tolist()
-    if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
-    if value is pd.NA or value is None or (isinstance(value, float) and not math.isfinite(value)):
-        return None
-    return value

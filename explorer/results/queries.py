@@ -27,7 +27,7 @@ def runs(store: Store) -> pd.DataFrame:
     """Every run in the database, the newest first."""
     return store.frame(
         """
-        SELECT run_id, study, model, benchmark, status, created, updated, done, total, seed, dtype, message
+        SELECT run_id, study, model, benchmark, status, created, updated, done, total, seed, dtype, message, spec
         FROM runs
         ORDER BY created DESC
         """
@@ -60,7 +60,7 @@ def headline(store: Store) -> pd.DataFrame:
     return store.frame(
         """
         SELECT runs.benchmark, runs.model, findings.value, findings.low, findings.high, findings.n, runs.run_id,
-            runs.created
+            runs.created, runs.spec
         FROM findings
         JOIN runs USING (run_id)
         WHERE runs.study = 'accuracy'

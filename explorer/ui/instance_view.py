@@ -55,7 +55,7 @@ def _draw_lines(instance: Instance, options: Sequence[Asked], unit: Unit) -> Non
         tokens += [token.text for token in one.tokens]
         values += [strips.in_unit(token.nats, unit) for token in one.tokens]
     figure = surprisal_lines([(name, tokens, values) for name, (tokens, values) in lines.items()], unit)
-    show.chart(figure, alt=f"Surprisal of each token in {unit}, a line a text")
+    show.chart(figure, key="surprisal", alt=f"Surprisal of each token in {unit}, a line a text")
 
 
 def _draw_options(instance: Instance, options: Sequence[Asked], answer: Answer, unit: Unit) -> None:

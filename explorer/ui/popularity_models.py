@@ -23,6 +23,7 @@ def draw() -> None:
     halves = figure_rows(resources.ask(queries_popularity.halves), {one.name: one.field for one in here.benchmarks()})
     if halves.empty:
         return
+    show.about("popularity")
     st.header("Unpopular and popular halves", anchor=False)
     show.lead(
         "Accuracy on the instances below and above the median popularity. Choices are split by how much more popular "

@@ -1,11 +1,15 @@
-"""What pages show: sentences, figures, tables with a download, numbers, and what to do where there is nothing yet."""
+"""What pages show: sentences, figures and tables to be downloaded, numbers, and what to do where there is nothing.
+
+Nothing that is downloaded is made before somebody asks for it: a button holds the way to make its file.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import html
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
@@ -14,6 +18,34 @@ import streamlit as st
 from explorer.errors import ExplorerError
 
 Figure = Any  # a Plotly figure, made in explorer/figures
+
+LONGEST = 2_000  # characters of a cell on the screen; a download has all of them
+TABLE_FORMATS = ("csv", "parquet", "latex")
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """What a figure or table is about; its files are called so, and its caption says it. `n` counts instances."""
+
+    study: str = ""
+    model: str = ""
+    benchmark: str = ""
+    n: int | None = None
+
+    def file_name(self, name: str, ending: str) -> str:
+        """A file's name of study, model, benchmark and what it shows."""
+        parts = [self.study, self.model.rstrip("/").rsplit("/", 1)[-1], self.benchmark, name]
+        return "_".join(filter(None, map(_slug, parts)))[:150] + f".{ending}"
+
+    def caption(self, text: str, n: int | None = None) -> str:
+        """The text as a sentence, then model, benchmark and the number of instances."""
+        facts = [f"Model: {self.model}"] if self.model else []
+        facts += [f"benchmark: {self.benchmark}"] if self.benchmark else []
+        count = self.n if n is None else n
+        facts += [f"n = {count:,} instances"] if count is not None else []
+        sentence = text.rstrip(". ") + "."
+        told = "; ".join(facts)
+        return f"{sentence} {told[:1].upper()}{told[1:]}." if told else sentence
 
 
 def lead(text: str) -> None:
@@ -39,16 +71,35 @@ def nothing_yet(title: str, advice: str, command: str = "") -> None:
     )
 
 
-def chart(figure: Figure, *, alt: str, key: str | None = None, on_select: Any = "ignore") -> Any:
-    """A figure as wide as the page, and what was picked in it; `alt` says in words what it shows."""
-    return st.plotly_chart(
+def about(study: str = "", model: str = "", benchmark: str = "", n: int | None = None) -> None:
+    """Says what this page's figures and tables are about from here on; the frame says it for the whole page."""
+    st.session_state["lx:about"] = About(study, model, benchmark, n)
+
+
+def chart(
+    figure: Figure,
+    *,
+    alt: str,
+    key: str | None = None,
+    n: int | None = None,
+    about: About | None = None,
+    on_select: Any = "ignore",
+) -> Any:
+    """A figure as wide as the page, to be downloaded as SVG, PDF, PNG, HTML and JSON, and what was picked in it.
+
+    `alt` says in words what it shows and is its caption, `n` over how many instances.
+    """
+    name = key or _slug(alt)[:40]
+    picked = st.plotly_chart(
         figure,
         theme="streamlit",
         key=key,
         alt=alt,
         on_select=on_select,
-        config={"displaylogo": False, "toImageButtonOptions": {"format": "svg", "filename": key or "lexiscope"}},
+        config={"displaylogo": False, "toImageButtonOptions": {"format": "svg", "filename": name}},
     )
+    _offer_figure(figure, name, about or _about(), alt, n)
+    return picked
 
 
 def table(
@@ -58,11 +109,17 @@ def table(
     columns: Mapping[str, Any] | None = None,
     height: int | None = None,
     download: bool = True,
+    caption: str = "",
+    n: int | None = None,
+    about: About | None = None,
 ) -> None:
-    """A table that can be sorted, searched and downloaded; `columns` names the shown ones, in order."""
+    """A table that can be sorted, searched and downloaded as CSV, Parquet and LaTeX.
+
+    `columns` names the shown ones, in order; a CSV or Parquet file has all columns, LaTeX those shown.
+    """
     shown = frame[list(columns)] if columns else frame
     st.dataframe(
-        shown,
+        shortened(shown),
         hide_index=True,
         column_config=dict(columns) if columns else None,
         height=height or "auto",
@@ -71,21 +128,103 @@ def table(
         alt=f"{name}, {len(frame)} rows",
     )
     if download:
-        save(frame, name)
+        save(frame, name, columns=columns, caption=caption, n=n, about=about)
 
 
-def save(frame: pd.DataFrame, name: str) -> None:
-    """A button that downloads the whole frame as CSV."""
+def save(
+    frame: pd.DataFrame,
+    name: str,
+    *,
+    columns: Mapping[str, Any] | None = None,
+    caption: str = "",
+    n: int | None = None,
+    about: About | None = None,
+) -> None:
+    """A menu that downloads the whole frame as CSV, Parquet or LaTeX."""
+    named = about or _about()
+    text = named.caption(caption or name, n)
+    titles = _titles(columns) if columns else None
+    with st.popover("Download table", icon=":material/download:", type="tertiary", key=f"save:{name}"):
+        for format in TABLE_FORMATS:
+            _offer_table(frame, name, format, named, text, titles)
+
+
+def shortened(frame: pd.DataFrame) -> pd.DataFrame:
+    """The frame with texts cut that no cell can show, so that a text of a megabyte does not hold up the page."""
+    long = [
+        name
+        for name in frame
+        if frame[name].dtype.kind == "O" or pd.api.types.is_string_dtype(frame[name])
+        if frame[name].map(lambda value: isinstance(value, str) and len(value) > LONGEST).any()
+    ]
+    return frame.assign(**{str(name): frame[name].map(_shorten) for name in long}) if long else frame
+
+
+def _shorten(value: Any) -> Any:
+    is_long = isinstance(value, str) and len(value) > LONGEST
+    return f"{value[:LONGEST]}… ({len(value):,} characters)" if is_long else value
+
+
+def _offer_figure(figure: Figure, name: str, named: About, alt: str, n: int | None) -> None:
+    from explorer.figures import images
+
+    text = named.caption(alt, n)
+    with st.popover("Download figure", icon=":material/download:", type="tertiary", key=f"figure:{name}"):
+        here = images.available()
+        for format, title in here.items():
+            st.download_button(
+                title,
+                _making(images.render, figure, format, text),
+                file_name=named.file_name(name, format),
+                mime=images.MIME[format],
+                key=f"figure:{name}:{format}",
+                on_click="ignore",
+                type="tertiary",
+            )
+        if reason := images.lacking():
+            note(reason)
+
+
+def _offer_table(
+    frame: pd.DataFrame, name: str, format: str, named: About, caption: str, titles: Mapping[str, str] | None
+) -> None:
+    # Only the page that has a table brings in what writes it.
+    from explorer.results import formats
+
+    kind = formats.FORMATS[format]
     st.download_button(
-        "Download CSV",
-        frame.to_csv(index=False).encode("utf-8"),
-        file_name=f"{re.sub(r'[^A-Za-z0-9._-]+', '_', name)}.csv",
-        mime="text/csv",
-        key=f"save:{name}",
+        kind.title,
+        _making(formats.as_bytes, frame, format, caption=caption, label=f"{named.study} {name}", titles=titles),
+        file_name=named.file_name(name, kind.ending),
+        mime=kind.mime,
+        key=f"save:{name}:{format}",
         on_click="ignore",
         type="tertiary",
-        icon=":material/download:",
     )
+
+
+def _making(make: Callable[..., bytes], *arguments: Any, **named: Any) -> Callable[[], bytes]:
+    """What makes a file when it is asked for."""
+    return lambda: make(*arguments, **named)
+
+
+def _titles(columns: Mapping[str, Any]) -> dict[str, str]:
+    """Column → heading, without columns of links, which lead nowhere on paper."""
+    found = {}
+    for name, config in columns.items():
+        kind = ((config.get("type_config") or {}).get("type")) if isinstance(config, dict) else None
+        if kind != "link":
+            found[name] = str((config.get("label") or name) if isinstance(config, dict) else (config or name))
+    return found
+
+
+def _about() -> About:
+    found = st.session_state.get("lx:about")
+    return found if isinstance(found, About) else About()
+
+
+def _slug(text: str) -> str:
+    return re.sub(r"[^A-Za-z0-9.]+", "-", text).strip("-.").lower()
 
 
 def numbers(cells: Sequence[tuple[str, str, str]]) -> None:

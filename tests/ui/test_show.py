@@ -1,4 +1,7 @@
+import pandas as pd
 import pytest
+import streamlit as st
+from streamlit.testing.v1 import AppTest
 
 from explorer.ui import show
 
@@ -31,3 +34,60 @@ def test_a_share_is_told_with_its_interval():
     assert show.percent(0.5, 0.4, 0.6) == "50.0% (40.0% – 60.0%)"
     assert show.percent(0.5) == "50.0%"
     assert show.percent(float("nan")) == "–"
+
+
+def test_a_file_is_called_after_study_model_benchmark_and_what_it_shows():
+    about = show.About("Priming", "EleutherAI/pythia-160m", "blimp", 12)
+    assert about.file_name("curves", "svg") == "priming_pythia-160m_blimp_curves.svg"
+    assert show.About().file_name("../x", "csv") == "x.csv"
+
+
+def test_a_caption_says_model_benchmark_and_number():
+    about = show.About("Priming", "toy", "blimp", 1200)
+    assert about.caption("Accuracy.") == "Accuracy. Model: toy; benchmark: blimp; n = 1,200 instances."
+    assert about.caption("Accuracy", 3).endswith("n = 3 instances.")
+    assert show.About().caption("Accuracy") == "Accuracy."
+
+
+def test_a_text_of_a_megabyte_is_cut_on_the_screen_alone():
+    frame = pd.DataFrame({"text": ["x" * 1_000_000, "short", None], "n": [1, 2, 3]})
+    shown = show.shortened(frame)
+    assert shown["text"].str.len().max() < 2_100 and "1,000,000 characters" in shown["text"].iloc[0]
+    assert len(frame["text"].iloc[0]) == 1_000_000
+    assert show.shortened(shown.tail(2)) is not None and list(shown["n"]) == [1, 2, 3]
+
+
+def test_columns_of_links_and_settings_give_their_headings():
+    columns = {
+        "grp": "Group",
+        "n": st.column_config.NumberColumn("Items"),
+        "look": st.column_config.LinkColumn("Tokens"),
+        "raw": None,
+    }
+    assert show._titles(columns) == {"grp": "Group", "n": "Items", "raw": "raw"}
+
+
+def page_with_a_figure_and_a_table():
+    import pandas as pd
+    import plotly.graph_objects as go
+
+    from explorer.ui import show
+
+    show.about("accuracy", "toy", "blimp", 3)
+    show.chart(go.Figure(go.Scatter(y=[1, 2])), alt="Two dots", key="dots")
+    show.table(pd.DataFrame({"a": [1, 2]}), "numbers")
+
+
+def test_nothing_is_drawn_or_written_before_somebody_asks(monkeypatch):
+    from explorer.figures import images
+    from explorer.results import formats
+
+    def never(*arguments, **named):
+        raise AssertionError("made without being asked for")
+
+    monkeypatch.setattr(images, "render", never)
+    monkeypatch.setattr(formats, "as_bytes", never)
+    app = AppTest.from_function(page_with_a_figure_and_a_table).run()
+    assert not app.exception
+    labels = [button.label for button in app.get("download_button")]
+    assert {"HTML", "JSON", "CSV", "Parquet", "LaTeX"} <= set(labels)

@@ -1,0 +1,113 @@
+"""A frame as a file that other tools read: CSV, Parquet, JSON Lines or a LaTeX table."""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, BinaryIO
+
+import pandas as pd
+import pyarrow as pa
+
+from explorer.results import latex
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """A kind of file: what people call it, its ending, its media type, and who writes it."""
+
+    title: str
+    ending: str
+    mime: str
+    write: Callable[..., None]  # frame, file, and for a table on paper caption, label, titles
+
+
+def _csv(frame: pd.DataFrame, file: BinaryIO, **about: Any) -> None:
+    lists = {str(name): frame[name].map(_as_json) for name in frame if _holds_lists(frame[name])}
+    # "replace": half a surrogate pair is no text that a file can hold.
+    text = io.TextIOWrapper(file, encoding="utf-8", errors="replace", newline="")
+    frame.assign(**lists).to_csv(text, index=False)
+    text.detach()
+
+
+def _parquet(frame: pd.DataFrame, file: BinaryIO, **about: Any) -> None:
+    try:
+        frame.to_parquet(file, index=False)
+    except (pa.ArrowException, TypeError, ValueError):
+        # A column of a page's table may mix numbers and words, and hold half a surrogate pair; one of Parquet may not.
+        file.seek(0)
+        file.truncate()
+        mixed = [name for name in frame if frame[name].dtype == object]
+        worded = {str(name): pd.Series(map(_worded, frame[name]), frame.index, dtype=object) for name in mixed}
+        frame.assign(**worded).to_parquet(file, index=False)
+
+
+def _jsonl(frame: pd.DataFrame, file: BinaryIO, **about: Any) -> None:
+    for row in frame.to_dict(orient="records"):
+        line = json.dumps({str(key): plain(value) for key, value in row.items()}, ensure_ascii=False, default=str)
+        file.write(line.encode("utf-8", "replace") + b"\n")
+
+
+def _latex(frame: pd.DataFrame, file: BinaryIO, **about: Any) -> None:
+    file.write(latex.table(frame, **about).encode("utf-8", "replace"))
+
+
+FORMATS: Mapping[str, Format] = {
+    "csv": Format("CSV", "csv", "text/csv", _csv),
+    "parquet": Format("Parquet", "parquet", "application/vnd.apache.parquet", _parquet),
+    "jsonl": Format("JSON Lines", "jsonl", "application/jsonl", _jsonl),
+    "latex": Format("LaTeX", "tex", "application/x-tex", _latex),
+}
+
+
+def write(
+    frame: pd.DataFrame,
+    format: str,
+    file: BinaryIO,
+    *,
+    caption: str = "",
+    label: str = "",
+    titles: Mapping[str, str] | None = None,
+) -> None:
+    """Writes the frame; caption, label and titles (column → heading) are for the formats that are set on paper."""
+    FORMATS[format].write(frame, file, caption=caption, label=label, titles=titles)
+
+
+def as_bytes(
+    frame: pd.DataFrame, format: str, *, caption: str = "", label: str = "", titles: Mapping[str, str] | None = None
+) -> bytes:
+    """The bytes of the file that `write` writes."""
+    file = io.BytesIO()
+    write(frame, format, file, caption=caption, label=label, titles=titles)
+    return file.getvalue()
+
+
+def plain(value: Any) -> Any:
+    """The value as JSON has it: arrays as lists, gaps as None."""
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    if value is pd.NA or value is pd.NaT or value is None or (isinstance(value, float) and not math.isfinite(value)):
+        return None
+    return value
+
+
+def _holds_lists(column: pd.Series) -> bool:
+    return column.dtype == object and any(hasattr(value, "tolist") or isinstance(value, list) for value in column)
+
+
+def _as_json(value: Any) -> str | None:
+    found = plain(value)
+    return None if found is None else json.dumps(found, ensure_ascii=False)
+
+
+def _worded(value: Any) -> str | None:
+    found = plain(value)
+    if found is None:
+        return None
+    text = found if isinstance(found, str) else json.dumps(found, ensure_ascii=False, default=str)
+    return text.encode("utf-8", "replace").decode("utf-8")

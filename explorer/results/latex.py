@@ -1,0 +1,120 @@
+"""A frame as a LaTeX table: booktabs rules, escaped text, numbers with the digits that matter."""
+
+from __future__ import annotations
+
+import datetime
+import math
+import numbers
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import pandas as pd
+
+LONG = 45  # rows from which a table runs over pages
+LONGEST_CELL = 300  # characters; a longer text is cut, since no line of a page holds it
+DIGITS = 4  # significant ones of a column's largest number
+MOST_DECIMALS = 6
+EMPTY = "--"
+
+_SIGNS = {
+    "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "_": r"\_", "%": r"\%",
+    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}", ">": r"\textgreater{}",
+    "|": r"\textbar{}", '"': r"\textquotedbl{}", "−": "$-$", "…": r"\ldots{}",
+}  # fmt: skip
+
+
+def table(frame: pd.DataFrame, *, caption: str = "", label: str = "", titles: Mapping[str, str] | None = None) -> str:
+    """The frame's columns named in `titles` (all without it) as a table; more than 45 rows make a longtable."""
+    titles = dict(titles) if titles else {str(name): str(name) for name in frame.columns}
+    columns = {name: _cells(frame[name]) for name in titles}
+    numeric = {name: _is_numeric(frame[name]) for name in titles}
+    head = " & ".join(escape(title) for title in titles.values()) + r" \\"
+    body = [" & ".join(row) + r" \\" for row in zip(*columns.values())]
+    shape = "".join("r" if numeric[name] else "l" for name in titles)
+    about = rf"\caption{{{escape(caption)}}}" + (rf"\label{{tab:{_slug(label)}}}" if label else "")
+    if len(frame) > LONG:
+        return "\n".join(
+            [
+                r"% \usepackage{booktabs,longtable,textcomp} and \usepackage[T1]{fontenc}",
+                rf"\begin{{longtable}}{{{shape}}}",
+                about + r" \\",
+                *(r"\toprule", head, r"\midrule", r"\endfirsthead"),
+                *(r"\toprule", head, r"\midrule", r"\endhead"),
+                *(r"\bottomrule", r"\endfoot"),
+                *body,
+                r"\end{longtable}",
+                "",
+            ]
+        )
+    return "\n".join(
+        [
+            r"% \usepackage{booktabs,textcomp} and \usepackage[T1]{fontenc}",
+            *(r"\begin{table}[t]", r"\centering", about),
+            rf"\begin{{tabular}}{{{shape}}}",
+            *(r"\toprule", head, r"\midrule"),
+            *body,
+            *(r"\bottomrule", r"\end{tabular}", r"\end{table}"),
+            "",
+        ]
+    )
+
+
+def escape(text: str) -> str:
+    """The text as LaTeX sets it: signs escaped, line ends and control characters as blanks, cut where it is long."""
+    if len(text) > LONGEST_CELL:
+        text = text[: LONGEST_CELL - 1] + "…"
+    plain = re.sub(r"[\s\x00-\x1f\x7f\ud800-\udfff]+", " ", text)
+    return "".join(_SIGNS.get(sign, sign) for sign in plain).strip()
+
+
+def decimals(values: Iterable[float]) -> int:
+    """The decimals with which the largest of the numbers has four significant digits; none where all are whole."""
+    known = [abs(value) for value in values if math.isfinite(value)]
+    largest = max(known, default=0.0)
+    if largest == 0 or all(value == int(value) for value in known):
+        return 0
+    return min(MOST_DECIMALS, max(0, DIGITS - 1 - math.floor(math.log10(largest))))
+
+
+def number(value: float, places: int) -> str:
+    """The number with so many decimals; one that would round to zero as a power of ten."""
+    if not math.isfinite(value):
+        return EMPTY if math.isnan(value) else ("$\\infty$" if value > 0 else "$-\\infty$")
+    if value and abs(value) < 0.5 * 10**-places:
+        digits, _, power = f"{value:.1e}".partition("e")
+        return rf"${digits} \times 10^{{{int(power)}}}$"
+    text = f"{abs(value):,.{places}f}"
+    return f"$-${text}" if value < 0 else text
+
+
+def _cells(column: pd.Series) -> list[str]:
+    if not _is_numeric(column):
+        return [_text(value) for value in column]
+    values = [math.nan if value is None or value is pd.NA else float(value) for value in column]
+    places = decimals(values)
+    return [number(value, places) for value in values]
+
+
+def _is_numeric(column: pd.Series) -> bool:
+    return pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column)
+
+
+def _text(value: Any) -> str:
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    if isinstance(value, list | tuple):
+        return escape(", ".join("" if item is None else str(item) for item in value))
+    if value is None or value is pd.NaT or value is pd.NA:
+        return EMPTY
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, numbers.Real):
+        return number(float(value), decimals([float(value)]))
+    if isinstance(value, datetime.datetime):
+        return escape(value.isoformat(sep=" ", timespec="minutes"))
+    return escape(str(value)) or EMPTY
+
+
+def _slug(text: str) -> str:
+    return re.sub(r"[^A-Za-z0-9]+", "-", text).strip("-").lower()
