@@ -66,10 +66,10 @@ def read_predictions(path: Path, ontology: Loaded) -> Predictions:
 
 
 def _are_counts(answers: Sequence[str], rule: IdRule) -> bool:
-    """Whether what was read as answers are the counts of a table without any."""
-    return len(answers) >= ENOUGH and all(
-        answer.strip().isdecimal() and len(answer.strip()) not in rule.digits for answer in answers
-    )
+    """Whether what was read as answers are the counts of a table without any: numbers, few as long as those of ids."""
+    texts = [answer.strip() for answer in answers]
+    long = sum(len(text) in rule.digits for text in texts)
+    return len(texts) >= ENOUGH and long < len(texts) / 2 and all(map(str.isdecimal, texts))
 
 
 def ontology_in(path: Path, known: Known) -> Loaded:
