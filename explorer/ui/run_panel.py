@@ -24,7 +24,11 @@ DTYPES = ("auto", "float32", "bfloat16", "float16")
 
 def draw(model: str, benchmark: str, preferred: str = "") -> None:
     """The study (the preferred one where it takes the benchmark and none was chosen), its options and the button."""
-    fitting = studies_for(benchmark)
+    try:
+        fitting = studies_for(benchmark)
+    except ExplorerError as error:  # an import whose files are damaged
+        show.problem(error)
+        return
     if not fitting:
         show.note("No study takes this kind of benchmark.")
         return
