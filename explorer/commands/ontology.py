@@ -132,13 +132,21 @@ def _with_labels(
     concepts: list[Any], parsed: list[tuple[str, ...]], ontology: str | None, settings: Settings
 ) -> dict[str, Any]:
     """Accuracy and, where an ontology gives the buckets, invariance by popularity."""
+    from explorer.errors import OntologyError
     from explorer.ontologies.buckets import bucketize
     from explorer.ontologies.invariance_buckets import accuracy, by_popularity
     from explorer.ontologies.load import load
 
     if not ontology:
         return {"accuracy": accuracy([concept.id for concept in concepts], parsed)}
-    buckets = bucketize([concept.web_count for concept in load(ontology, settings).concepts])
+    whole = load(ontology, settings)
+    known = {concept.id for concept in whole.concepts}
+    if not any(concept.id in known for concept in concepts):
+        raise OntologyError(
+            f"None of the {len(concepts):,} ids of the labels is in {whole.report.source}, expected ids like "
+            f"{whole.concepts[0].id}. Name the ontology that the labels are of."
+        )
+    buckets = bucketize([concept.web_count for concept in whole.concepts])
     found = by_popularity(concepts, parsed, buckets)
     return {
         "accuracy": found.accuracy,

@@ -16,6 +16,10 @@ from explorer.ontologies.parse import IdRule, Outcome, bare, id_rule
 _ID = re.compile(r"(?<![A-Za-z0-9_])[A-Za-z]+:[0-9]{4,}(?!\d)")
 
 
+# Where no answer holds an id of any kind, as when a model only refuses, every rule finds none.
+NO_IDS = id_rule("GO", ())
+
+
 @dataclass(frozen=True, slots=True)
 class Invariance:
     """Over concepts: mean PI (1: always the same answer, 0: never twice), and how many always got the same answer."""
@@ -75,14 +79,11 @@ def read_answers(path: Path) -> list[str]:
 
 
 def rule_of(answers: Sequence[str], ids: Sequence[str] = ()) -> IdRule:
-    """What an id looks like: as in `ids` where there are some, else as in most of the answers."""
+    """What an id looks like: as in `ids` where there are some, else as in most of the answers that hold one."""
     found = [match[0] for match in map(_ID.search, answers) if match]
     source = list(ids) or found
     if not source:
-        raise OntologyError(
-            "No answer holds an id such as GO:0006600, so answers cannot be parsed. "
-            "Pass the file of labels with their ids."
-        )
+        return NO_IDS
     prefix = Counter(map(prefix_of, source)).most_common(1)[0][0]
     if not ids:
         # A model's slips must not become the rule: only the commonest number of digits counts.

@@ -117,6 +117,23 @@ def test_labels_add_accuracy_and_an_ontology_adds_buckets(files: Path, capsys):
     assert "over buckets" in call(capsys, *asked, "--ontology", files / "toy.csv")[1]
 
 
+def test_labels_of_another_ontology_are_refused(files: Path, capsys):
+    (files / "answers.txt").write_text("TOY:0000001\n" * 8, encoding="utf-8")
+    (files / "other.csv").write_text("CUP:0000001;cup;1;2\nCUP:0000002;mug;1;3\n", encoding="utf-8")
+    asked = ["prediction-invariance", files / "answers.txt", "--repeats", "2", "--labels", files / "toy.csv"]
+    code, out, err = call(capsys, *asked, "--ontology", files / "other.csv", "--json")
+    assert (code, out) == (1, "")
+    assert "None of the 4 ids of the labels is in other.csv" in err
+
+
+def test_answers_that_only_refuse_can_be_compared(files: Path, capsys):
+    (files / "answers.txt").write_text("I am sorry.\nUnfortunately not.\nred\nblue\n", encoding="utf-8")
+    code, out, _ = call(capsys, "prediction-invariance", files / "answers.txt", "--repeats", "2", "--json")
+    assert code == 0
+    found = json.loads(out)
+    assert (found["raw"]["identical"], found["parsed"]["identical"]) == (0, 1)
+
+
 def test_a_remainder_of_answers_is_an_error(files: Path, capsys):
     (files / "answers.txt").write_text("TOY:0000001\n" * 5, encoding="utf-8")
     code, out, err = call(capsys, "prediction-invariance", files / "answers.txt", "--repeats", "2", "--json")
