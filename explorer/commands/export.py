@@ -1,4 +1,4 @@
-"""`export`: a run's tables as CSV, Parquet or JSON Lines."""
+"""`export`: a run's tables as files, or the whole run as one zip; `import-run`: such a zip as a run here."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from explorer.commands import common
+from explorer.errors import UsageError
 from explorer.results.schema import TABLES
 from explorer.settings import Settings
 
@@ -14,10 +15,22 @@ from explorer.settings import Settings
 def add(subparsers: Any) -> None:
     export = common.parser(subparsers, "export", "write a run's rows to a file; by default a row an instance")
     export.add_argument("run_id", metavar="ID")
-    export.add_argument("--table", choices=[*TABLES, "all"], help="one table, or all of them into a folder")
-    export.add_argument("--format", required=True, choices=["csv", "parquet", "jsonl"])
+    export.add_argument(
+        "--table",
+        choices=[*TABLES, "prompts", "all"],
+        help="one table, or all of them into a folder; prompts: whole prompts with what the model wrote after them",
+    )
+    export.add_argument(
+        "--format",
+        required=True,
+        choices=["csv", "parquet", "jsonl", "latex", "zip"],
+        help="zip: the whole run with its spec, environment, rows, findings, reviews and citation",
+    )
     export.add_argument("--out", required=True, type=Path, metavar="FILE", help="the file; with --table all, a folder")
     export.set_defaults(run=export_run)
+    bring = common.parser(subparsers, "import-run", "make runs of zip files that `export --format zip` wrote")
+    bring.add_argument("files", nargs="+", type=Path, metavar="FILE")
+    bring.set_defaults(run=import_runs)
 
 
 def export_run(args: argparse.Namespace, settings: Settings) -> int:
@@ -25,10 +38,65 @@ def export_run(args: argparse.Namespace, settings: Settings) -> int:
     from explorer.runs.folder import RunFolder
 
     folder = RunFolder.find(settings.runs, args.run_id)
-    written = export.write(folder, args.table, args.format, args.out)
+    if args.format == "zip":
+        return _export_zip(folder, args, settings)
+    if args.table == "prompts":
+        written = [(args.out, export.write_frame(_prompts(folder), args.format, args.out))]
+    else:
+        written = export.write(folder, args.table, args.format, args.out)
     if args.json:
         common.print_json([{"file": str(path), "rows": rows} for path, rows in written])
     else:
         for path, rows in written:
             print(f"{path}  {rows:,} rows")
     return 0
+
+
+def _export_zip(folder: Any, args: argparse.Namespace, settings: Settings) -> int:
+    from explorer.runs import archive
+    from explorer.runs.files import write_atomically
+
+    if args.table:
+        raise UsageError(f"--table {args.table} stands beside --format zip, which holds every table. Leave it out.")
+    if not args.out.parent.is_dir():
+        raise UsageError(f"The folder {args.out.parent} does not exist; make it first.")
+    names: list[str] = []
+
+    def write(temporary: Path) -> None:
+        with temporary.open("wb") as file:
+            names.extend(archive.pack(folder, file, settings))
+
+    write_atomically(args.out, write)
+    if args.json:
+        common.print_json({"file": str(args.out), "bytes": args.out.stat().st_size, "names": names})
+    else:
+        print(f"{args.out}  {len(names):,} files, {args.out.stat().st_size:,} bytes")
+    return 0
+
+
+def import_runs(args: argparse.Namespace, settings: Settings) -> int:
+    from explorer.resources import Resources
+    from explorer.runs import archive
+
+    told = []
+    for path in args.files:
+        folder, new = archive.unpack(path, settings)
+        if new:
+            Resources(settings).ingest(folder)
+        told.append({"file": str(path), "run_id": folder.run_id, "new": new, "status": folder.progress().status})
+        common.say(f"{path.name}: {'imported' if new else 'this run was here already, complete'}")
+    if args.json:
+        common.print_json(told)
+    else:
+        for row in told:
+            print(row["run_id"])
+    return 0
+
+
+def _prompts(folder: Any) -> Any:
+    """A row an answer with its whole prompt; a run that asked for no answers has none."""
+    from explorer.experiments import icl_prompts
+
+    if folder.spec.study == "icl":
+        return icl_prompts.full_prompts(folder.read)
+    return folder.read("generations", icl_prompts.COLUMNS)

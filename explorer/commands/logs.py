@@ -1,0 +1,101 @@
+"""`import-log`: answers that another harness logged become a run here."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from explorer.commands import common
+from explorer.errors import ExplorerError
+from explorer.settings import Settings
+
+if TYPE_CHECKING:
+    from explorer.experiments.imported_log import Kept
+    from explorer.logs.log import Log
+
+SHOWN = 10  # lines left out that are told one by one
+EPILOG = """A file is lm-evaluation-harness's samples_TASK_DATE.jsonl (run it with --log_samples; the results_DATE.json
+beside it tells model, version and figures) or a log of Inspect (.json or .eval); gzipped ones are read too. Samples are
+matched by their texts with the benchmarks on this machine; where none fits, the log becomes a benchmark of its own.
+What cannot be read is told, and kept as left_out.jsonl in the run's folder; the exit status is 1 where a file gave no
+run."""
+
+
+def add(subparsers: Any) -> None:
+    """`import-log`."""
+    parser = common.parser(
+        subparsers, "import-log", "make runs of logs of lm-evaluation-harness or Inspect", epilog=EPILOG
+    )
+    parser.add_argument("files", nargs="+", type=Path, metavar="FILE")
+    parser.add_argument("--benchmark", default="", metavar="NAME", help="whose instances the samples are")
+    parser.add_argument("--model-name", default="", metavar="NAME", help="the model that answered, if the log is wrong")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace, settings: Settings) -> int:
+    """Keeps each file that is a log; 1 where one is not."""
+    from explorer import logs
+    from explorer.experiments.imported_log import keep
+    from explorer.resources import Resources
+
+    resources = Resources(settings)
+    told: list[dict[str, Any]] = []
+    for path in args.files:
+        try:
+            log = logs.read(path)
+            kept = keep(log, resources, benchmark=args.benchmark, model=args.model_name)
+            resources.ingest(kept.folder)
+        except ExplorerError as error:
+            common.say(f"error: {' '.join(str(error).split())}")
+            told.append({"file": str(path), "error": " ".join(str(error).split())})
+            continue
+        _tell(log, kept)
+        told.append(_record(path, log, kept))
+    if args.json:
+        common.print_json(told)
+    else:
+        for row in told:
+            if "run_id" in row:
+                print(row["run_id"])
+    return 1 if any("error" in row for row in told) else 0
+
+
+def _tell(log: Log, kept: Kept) -> None:
+    for remark in log.remarks:
+        common.say(remark)
+    for one in kept.dropped[:SHOWN]:
+        common.say(f"{log.file} {one.where}: {one.reason}")
+    if len(kept.dropped) > SHOWN:
+        common.say(
+            f"{len(kept.dropped) - SHOWN:,} more were left out; left_out.jsonl in the run's folder has them all."
+        )
+    common.say(
+        f"{kept.instances:,} samples of {log.task} ({log.mark}), {kept.matched:,} of them instances of {kept.benchmark}"
+        + ("" if kept.new else "; this log was here already")
+    )
+    for figure in kept.agreement:
+        same = "as its samples say" if figure.agrees else f"but its samples say {figure.ours:.6g}"
+        common.say(f"{figure.metric} is {figure.told:.6g} in the log's results, {same}")
+
+
+def _record(path: Path, log: Log, kept: Kept) -> dict[str, Any]:
+    return {
+        "file": str(path),
+        "run_id": kept.folder.run_id,
+        "new": kept.new,
+        "source": log.source,
+        "version": log.version,
+        "sha256": log.sha256,
+        "task": log.task,
+        "model": kept.folder.spec.model,
+        "benchmark": kept.benchmark,
+        "instances": kept.instances,
+        "matched": kept.matched,
+        "left_out": [{"where": one.where, "reason": one.reason} for one in kept.dropped],
+        "remarks": list(log.remarks),
+        "results": [
+            {"metric": one.metric, "results": one.told, "samples": one.ours, "agrees": one.agrees}
+            for one in kept.agreement
+        ],
+    }

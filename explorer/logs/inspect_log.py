@@ -1,0 +1,287 @@
+"""Inspect (inspect-ai): a log as one JSON file, or as .eval, a zip with header.json and a file a sample.
+
+Read here without the package: the header's `eval` and `results`, and of each sample its id, epoch, input, choices,
+target, output, scores and error. Long texts stand under `attachments` and are put back.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+import re
+import zipfile
+import zlib
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from explorer.errors import LogError
+from explorer.logs.log import INSPECT, Dropped, Log, Metric, Sample, Written, as_number, texts_in, without_keys
+from explorer.logs.opening import MOST_BYTES, Opened
+from explorer.logs.zipped import entry_bytes
+
+KNOWN = 2  # version of the log format
+MOST_ENTRIES = 500_000
+LONGEST_RECORD = 2_000  # characters of one part of the configuration that are kept
+# Inspect's own reading of a score as a number.
+_VALUES = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0, "yes": 1.0, "no": 0.0, "true": 1.0, "false": 0.0}
+_ATTACHED = re.compile(r"attachment://([0-9a-fA-F]+)")
+
+_Entry = tuple[str, Any]  # where it stands, the sample or what is wrong with it
+
+
+def read_json(file: Opened, fields: Mapping[str, Any]) -> Log:
+    """The log in a JSON file."""
+    samples = fields.get("samples") or []
+    entries = ((f"sample {number}", sample) for number, sample in enumerate(samples, 1))
+    return _log(file, fields, entries)
+
+
+def read_eval(file: Opened) -> Log:
+    """The log in an .eval file."""
+    name = file.path.name
+    try:
+        with zipfile.ZipFile(file.file) as archive:
+            entries = archive.infolist()
+            if len(entries) > MOST_ENTRIES or sum(entry.file_size for entry in entries) > MOST_BYTES:
+                raise LogError(
+                    f"{name} unpacks to more than {MOST_BYTES >> 30} GiB, expected less. Cut it into pieces."
+                )
+            names = set(archive.namelist())
+            head = next((head for head in ("header.json", "_journal/start.json") if head in names), None)
+            if head is None:
+                raise LogError(
+                    f"{name} is a zip file without header.json, so it is no log of Inspect. Give an .eval file."
+                )
+            fields = json.loads(entry_bytes(archive, head))
+            return _log(file, fields, _entries(archive))
+    except (zipfile.BadZipFile, ValueError, RecursionError, zlib.error, EOFError, NotImplementedError) as error:
+        raise LogError(f"{name} is damaged ({error}). Get it again.") from error
+
+
+def _entries(archive: zipfile.ZipFile) -> Iterator[_Entry]:
+    for entry in archive.infolist():
+        if entry.filename.startswith("samples/") and entry.filename.endswith(".json"):
+            try:
+                yield entry.filename, json.loads(entry_bytes(archive, entry.filename))
+            except (ValueError, RecursionError, zipfile.BadZipFile, zlib.error, EOFError) as error:
+                yield entry.filename, f"damaged ({error})"
+
+
+def _log(file: Opened, fields: Mapping[str, Any], entries: Iterable[_Entry]) -> Log:
+    about = fields.get("eval")
+    if not isinstance(about, dict):
+        raise LogError(f"{file.path.name} does not say what was evaluated, expected an `eval` in it. Get it again.")
+    groups: dict[str, list[Sample]] = defaultdict(list)
+    dropped: list[Dropped] = []
+    seen: dict[tuple[str, int], str] = {}
+    scorers = _scorers(fields)
+    for where, entry in entries:
+        try:
+            sample, epoch = _sample(where, entry, scorers)
+            if (sample.key, epoch) in seen:
+                raise _Unfit(f"sample {sample.key} was in {seen[sample.key, epoch]} already; the first is kept")
+            seen[sample.key, epoch] = where
+            groups[sample.key].append(sample)
+        except _Unfit as error:
+            dropped.append(Dropped(where, str(error), json.dumps(entry, ensure_ascii=False, default=str)))
+    if not groups:
+        why = f"; the first: {dropped[0].where}: {dropped[0].reason}" if dropped else ""
+        raise LogError(f"{file.path.name} holds no sample{why}. Run Inspect again without --no-log-samples.")
+    version = str((about.get("packages") or {}).get("inspect_ai") or "")
+    model = str(about.get("model") or "")
+    return Log(
+        source=INSPECT,
+        version=version,
+        task=str(about.get("task") or "task").split("/")[-1],
+        model="" if model == "none/none" else model,
+        revision="",
+        file=file.path.name,
+        sha256=file.sha256,
+        samples=tuple(_together(samples) for samples in groups.values()),
+        dropped=tuple(dropped),
+        results=_results(fields),
+        remarks=tuple(_remarks(fields)),
+        record={
+            name: _brief(without_keys(about.get(name)))
+            for name in (
+                "created",
+                "task",
+                "task_version",
+                "task_args",
+                "model_args",
+                "model_generate_config",
+                "config",
+            )
+        },
+    )
+
+
+def _brief(value: Any) -> Any:
+    """The value, or its size where it is long: a mock model's arguments hold all its answers."""
+    size = len(json.dumps(value, default=str))
+    return value if size <= LONGEST_RECORD else f"left out, {size:,} characters"
+
+
+def _remarks(fields: Mapping[str, Any]) -> Iterator[str]:
+    status = str(fields.get("status") or "unfinished")
+    if status != "success":
+        yield f"Inspect calls this log {status!r}, so samples may be missing."
+    version = fields.get("version")
+    if isinstance(version, int) and version > KNOWN:
+        yield f"The log has format {version}; known here is {KNOWN}, so look at the figures twice."
+
+
+def _scorers(fields: Mapping[str, Any]) -> list[str]:
+    """The scorers in the order of the results; the first one speaks the verdict."""
+    scores = (fields.get("results") or {}).get("scores") or []
+    return [str(score.get("scorer") or score.get("name")) for score in scores if isinstance(score, dict)]
+
+
+def _results(fields: Mapping[str, Any]) -> dict[str, float]:
+    """Metric,scorer → what Inspect says of the whole."""
+    found = {}
+    for score in (fields.get("results") or {}).get("scores") or []:
+        for name, metric in (score.get("metrics") or {}).items():
+            value = metric.get("value") if isinstance(metric, dict) else None
+            if isinstance(value, int | float) and not isinstance(value, bool):
+                found[f"{name},{score.get('name')}"] = float(value)
+    return found
+
+
+# --- one sample
+
+
+class _Unfit(Exception):
+    """An entry that becomes no sample; the text says why."""
+
+
+def _sample(where: str, entry: Any, scorers: Sequence[str]) -> tuple[Sample, int]:
+    if isinstance(entry, str):
+        raise _Unfit(entry)
+    if not isinstance(entry, dict) or "id" not in entry or "input" not in entry:
+        raise _Unfit("no id or no input, expected a sample")
+    fields = _attached(entry)
+    epoch = int(fields.get("epoch") or 1)
+    scores = fields.get("scores") or {}
+    names = [name for name in scorers if name in scores] or list(scores)
+    correct, reason = _verdict(scores.get(names[0]) if names else None, fields.get("error"))
+    prompt = _prompt(fields["input"])
+    output = fields.get("output") or {}
+    choices = tuple(map(str, fields.get("choices") or ()))
+    target = fields.get("target")
+    first_target = str(target[0] if isinstance(target, list) and target else target or "")
+    text, finish = _completion(output)
+    answer = (scores.get(names[0]) or {}).get("answer") if names else None
+    return Sample(
+        where=where,
+        key=str(fields["id"]),
+        texts=(prompt, *choices, *texts_in(target), *texts_in(fields.get("metadata") or {})),
+        written=(Written(prompt, text, finish, _word(correct), repeat=epoch - 1),),
+        choices=choices,
+        target=first_target,
+        gold=_letter(first_target, choices),
+        chosen=_letter(str(answer or ""), choices),
+        correct=correct,
+        reason=reason,
+        metrics=tuple(_metrics(scores, epoch - 1)),
+    ), epoch
+
+
+def _together(samples: Sequence[Sample]) -> Sample:
+    """The epochs of a sample as one: what was written and scored in each, and the verdict of the first."""
+    if len(samples) == 1:
+        only = samples[0]
+        return dataclasses.replace(
+            only,
+            written=tuple(dataclasses.replace(one, repeat=None) for one in only.written),
+            metrics=tuple(dataclasses.replace(one, repeat=None) for one in only.metrics),
+        )
+    ordered = sorted(samples, key=lambda sample: sample.written[0].repeat or 0)
+    return dataclasses.replace(
+        ordered[0],
+        written=tuple(one for sample in ordered for one in sample.written),
+        metrics=tuple(one for sample in ordered for one in sample.metrics),
+        reason=ordered[0].reason or f"the first of {len(ordered)} epochs",
+    )
+
+
+def _attached(entry: Mapping[str, Any]) -> dict[str, Any]:
+    """The sample's own fields with the long texts in their places; its events are left aside."""
+    long = entry.get("attachments") or {}
+    kept = {name: entry[name] for name in _WANTED if name in entry}
+    return {name: _with(value, long) for name, value in kept.items()} if long else kept
+
+
+_WANTED = ("id", "epoch", "input", "choices", "target", "metadata", "output", "scores", "error")
+
+
+def _with(value: Any, long: Mapping[str, str]) -> Any:
+    if isinstance(value, str):
+        return _ATTACHED.sub(lambda match: str(long.get(match[1], match[0])), value)
+    if isinstance(value, dict):
+        return {name: _with(item, long) for name, item in value.items()}
+    return [_with(item, long) for item in value] if isinstance(value, list) else value
+
+
+def _prompt(value: Any) -> str:
+    """The input as text: a string as it is, of a conversation each turn under its role."""
+    if isinstance(value, str):
+        return value
+    turns = [turn for turn in value if isinstance(turn, dict)] if isinstance(value, list) else []
+    texts = [(str(turn.get("role") or "user"), _content(turn.get("content"))) for turn in turns]
+    return texts[0][1] if len(texts) == 1 else "\n\n".join(f"{role}: {text}" for role, text in texts)
+
+
+def _content(value: Any) -> str:
+    if isinstance(value, list):
+        return "\n".join(str(part.get("text") or "") for part in value if isinstance(part, dict) and "text" in part)
+    return str(value or "")
+
+
+def _completion(output: Mapping[str, Any]) -> tuple[str, str]:
+    """What the model wrote, and why it stopped."""
+    choice: dict[str, Any] = next(iter(output.get("choices") or []), {})
+    text = _content((choice.get("message") or {}).get("content")) or str(output.get("completion") or "")
+    finish = {"stop": "stop", "max_tokens": "length", "model_length": "length"}.get(str(choice.get("stop_reason")), "")
+    return text, finish
+
+
+def _verdict(score: Any, error: Any) -> tuple[float, str]:
+    """1, 0 or 0.5, or nan with the reason."""
+    if not isinstance(score, dict):
+        told = str(error.get("message") or "") if isinstance(error, dict) else ""
+        return math.nan, f"error: {' '.join(told.split())[:200]}" if told else "not scored"
+    value = _number(score.get("value"))
+    if value in (0.0, 0.5, 1.0):
+        return value, ""
+    return math.nan, f"a score of {str(score.get('value'))[:40]} is no verdict"
+
+
+def _number(value: Any) -> float:
+    if isinstance(value, str) and value in _VALUES:
+        return _VALUES[value]
+    return math.nan if isinstance(value, list | dict) or value is None else as_number(value)
+
+
+def _metrics(scores: Mapping[str, Any], repeat: int) -> Iterator[Metric]:
+    for name, score in scores.items():
+        value = score.get("value") if isinstance(score, dict) else None
+        parts = value.items() if isinstance(value, dict) else [("", value)]
+        for part, one in parts:
+            number = _number(one)
+            if number == number:
+                yield Metric(f"{name}/{part}" if part else name, number, repeat=repeat)
+
+
+def _letter(text: str, choices: Sequence[str]) -> int | None:
+    """The choice that a letter or its text names."""
+    told = text.strip()
+    if re.fullmatch(r"[A-Za-z]", told) and ord(told.upper()) - ord("A") < len(choices):
+        return ord(told.upper()) - ord("A")
+    return choices.index(told) if told in choices else None
+
+
+def _word(correct: float) -> str:
+    return {1.0: "right", 0.0: "wrong", 0.5: "tie"}.get(correct, "")

@@ -1,0 +1,148 @@
+"""What a log of another harness says, in one form for all of them."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import re
+import unicodedata
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+LM_EVAL, INSPECT = "lm-evaluation-harness", "Inspect"
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """An option as the harness asked it: its log-probability in nats, and whether it was what the model prefers."""
+
+    context: str
+    continuation: str
+    logprob: float
+    greedy: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """A number that the harness gives a sample; `filter` names the way in which it read the answer."""
+
+    name: str
+    value: float
+    filter: str = ""
+    repeat: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What the model wrote to a sample's prompt."""
+
+    prompt: str
+    text: str
+    finish: str = ""
+    verdict: str = ""
+    repeat: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """One document of a log with all that the harness says of it.
+
+    texts    every text of the document, by which it is matched with our instances
+    asked    its options in the harness's order, where options were scored
+    gold     the index of the right option in that order, or none where it cannot be told
+    correct  the harness's own verdict: 1, 0, 0.5, or nan with the reason
+    """
+
+    where: str
+    key: str
+    texts: tuple[str, ...]
+    asked: tuple[Asked, ...] = ()
+    unconditional: tuple[float, ...] = ()
+    written: tuple[Written, ...] = ()
+    choices: tuple[str, ...] = ()
+    target: str = ""
+    gold: int | None = None
+    chosen: int | None = None
+    correct: float = math.nan
+    reason: str = ""
+    metrics: tuple[Metric, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Dropped:
+    """A line or entry that became no sample: where it stands, why, and its text."""
+
+    where: str
+    reason: str
+    raw: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Log:
+    """A log: who made it, with what, and its samples.
+
+    results  metric → what the harness itself says of the whole (from its results), with the filter after a comma
+    remarks  sentences that a reader should know, for example that the version is another than those known here
+    record   what the log says of the conditions (its configuration without keys), for environment.json
+    """
+
+    source: str
+    version: str
+    task: str
+    model: str
+    revision: str
+    file: str
+    sha256: str
+    samples: tuple[Sample, ...]
+    dropped: tuple[Dropped, ...] = ()
+    results: Mapping[str, float] = dataclasses.field(default_factory=dict)
+    remarks: tuple[str, ...] = ()
+    record: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+
+    @property
+    def mark(self) -> str:
+        """By whom the answers were made: harness and version."""
+        return f"{self.source} {self.version}".strip()
+
+
+def fold(text: str) -> str:
+    """The text as it is compared: NFC, runs of blanks as one, none at the edges."""
+    return " ".join(unicodedata.normalize("NFC", text).split())
+
+
+def texts_in(value: Any, depth: int = 8) -> Iterable[str]:
+    """Every text in a value of JSON."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping) and depth:
+        for item in value.values():
+            yield from texts_in(item, depth - 1)
+    elif isinstance(value, list | tuple) and depth:
+        for item in value:
+            yield from texts_in(item, depth - 1)
+
+
+def as_number(value: Any) -> float:
+    """A number that may be written as text or as a truth value; nan for anything else."""
+    if isinstance(value, bool | int | float):
+        return float(value)
+    try:
+        return float(str(value))
+    except ValueError:
+        return {"true": 1.0, "false": 0.0}.get(str(value).strip().lower(), math.nan)
+
+
+def without_keys(value: Any, depth: int = 8) -> Any:
+    """A configuration without what may be a key or a password."""
+    if isinstance(value, Mapping):
+        kept = {str(name): item for name, item in value.items() if not _SECRET.search(str(name))}
+        return {name: without_keys(item, depth - 1) for name, item in kept.items()} if depth else {}
+    if isinstance(value, list | tuple):
+        return [without_keys(item, depth - 1) for item in value] if depth else []
+    # lm-evaluation-harness writes the arguments of a model as name=value,name=value.
+    return _SECRET_VALUE.sub(r"\1=(left out)", value) if isinstance(value, str) else value
+
+
+_SECRET = re.compile(r"(api_?key|token$|secret|passw|authorization|credential)", re.IGNORECASE)
+_SECRET_VALUE = re.compile(r"(\w*(?:api_?key|token|secret|passw\w*))=[^,\s]+", re.IGNORECASE)

@@ -1,0 +1,107 @@
+"""A log file opened with care: gzip undone, sizes bounded, the SHA-256 of the bytes on disk."""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import hashlib
+import json
+import zipfile
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from explorer.errors import LogError
+
+MOST_BYTES = 4 * 2**30  # of a log, unpacked
+LONGEST_LINE = 256 * 2**20
+
+
+@dataclass(slots=True)
+class Opened:
+    """An open log; `path` has no .gz ending."""
+
+    path: Path
+    file: BinaryIO
+    sha256: str
+    folder: Path
+    is_zip: bool = False
+    _read: int = field(default=0)
+
+    def peek(self, size: int = 65536) -> bytes:
+        """The first bytes, which are read again afterwards."""
+        start = self._bounded(size)
+        self.file.seek(0)
+        self._read = 0
+        return start
+
+    def lines(self) -> Iterator[tuple[int, bytes]]:
+        """Every line with its number from 1, without its end."""
+        number = 0
+        try:
+            while line := self.file.readline(LONGEST_LINE + 1):
+                number += 1
+                self._count(len(line))
+                if len(line) > LONGEST_LINE:
+                    raise LogError(
+                        f"{self.path.name} line {number} has more than {LONGEST_LINE >> 20} MiB, which no sample has. "
+                        "Take it out of the file."
+                    )
+                yield number, line.rstrip(b"\r\n")
+        except (OSError, EOFError, zlib.error) as error:
+            raise self._damaged(error) from error
+
+    def as_json(self) -> Any:
+        """The whole file as JSON."""
+        data = self._bounded(MOST_BYTES)
+        try:
+            return json.loads(data.decode("utf-8-sig"))
+        except (ValueError, RecursionError) as error:
+            raise LogError(
+                f"{self.path.name} is no JSON ({error}); a log that was cut short cannot be read. Get it again."
+            ) from error
+
+    def _bounded(self, size: int) -> bytes:
+        try:
+            data = self.file.read(size)
+            self._count(len(data))
+            if size >= MOST_BYTES and self.file.read(1):
+                self._count(MOST_BYTES)
+            return data
+        except (OSError, EOFError, zlib.error) as error:
+            raise self._damaged(error) from error
+
+    def _count(self, size: int) -> None:
+        self._read += size
+        if self._read > MOST_BYTES:
+            raise LogError(
+                f"{self.path.name} has more than {MOST_BYTES >> 30} GiB unpacked, expected less. Cut it into pieces."
+            )
+
+    def _damaged(self, error: Exception) -> LogError:
+        return LogError(f"{self.path.name} is damaged ({error}). Get it again.")
+
+
+@contextlib.contextmanager
+def opened(path: Path) -> Iterator[Opened]:
+    """The log at `path`, plain or gzipped."""
+    try:
+        with path.open("rb") as raw:
+            digest = hashlib.file_digest(raw, "sha256").hexdigest()
+            raw.seek(0)
+            start = raw.read(4)
+            packed = start.startswith(b"\x1f\x8b")
+            is_zip = start.startswith(b"PK") and zipfile.is_zipfile(raw)
+            raw.seek(0)
+            plain = path.with_suffix("") if packed and path.suffix == ".gz" else path
+            if packed:
+                with gzip.GzipFile(fileobj=raw) as file:
+                    yield Opened(plain, file, digest, path.parent)  # type: ignore[arg-type]
+            else:
+                yield Opened(plain, raw, digest, path.parent, is_zip)
+    except FileNotFoundError as error:
+        raise LogError(f"There is no file {path}, expected a log. Check the path.") from error
+    except OSError as error:
+        raise LogError(f"{path} cannot be read ({error.strerror or error}). Check the file.") from error

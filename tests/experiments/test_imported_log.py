@@ -1,0 +1,148 @@
+"""Logs of other harnesses as runs: real ones, made offline by the harnesses themselves over the starter sets.
+
+tests/data/logs holds what lm-evaluation-harness 0.4.13 wrote of a GPT-2 with random weights, and what Inspect wrote of
+its mock model; the texts are those of the starter sets or written for this test.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from explorer import logs
+from explorer.errors import UsageError
+from explorer.experiments import imported_log
+from explorer.experiments.imported_log import keep
+from explorer.resources import Resources
+from explorer.results import queries
+from explorer.results.store import open_store
+from explorer.runs import imported
+
+DATA = Path(__file__).resolve().parent.parent / "data" / "logs"
+LM_EVAL = sorted(DATA.glob("lm_eval/samples_*.jsonl"))
+
+
+def log_of(name: str) -> Path:
+    (path,) = DATA.glob(f"*/*{name}*")
+    return path
+
+
+@pytest.fixture
+def resources(settings) -> Resources:
+    return Resources(settings)
+
+
+def measures(folder, name: str) -> list[float]:
+    rows = folder.read("measures")
+    return list(rows.loc[(rows["measure"] == name) & rows["setting"].isna(), "value"])
+
+
+@pytest.mark.parametrize("path", LM_EVAL, ids=[path.name.split("_2026")[0] for path in LM_EVAL])
+def test_the_harness_and_its_samples_agree_on_every_figure(resources, path):
+    kept = keep(logs.read(path), resources)
+    assert kept.agreement and all(one.agrees for one in kept.agreement)
+    assert kept.folder.progress().status == "complete"
+
+
+@pytest.mark.parametrize(("name", "benchmark"), [("lexi_pairs", "starter_pairs"), ("lexi_cloze", "starter_cloze")])
+def test_our_accuracy_is_the_harness_s(resources, name, benchmark):
+    log = logs.read(log_of(name))
+    kept = keep(log, resources)
+    assert kept.benchmark == benchmark and kept.matched == kept.instances == len(log.samples)
+    found = kept.folder.read("findings")
+    ours = found[(found["finding"] == "accuracy") & (found["grp"] == "overall") & found["setting"].isna()]
+    assert float(ours["value"].iloc[0]) == pytest.approx(log.results["acc,none"], abs=1e-12)
+
+
+def test_demonstrations_before_the_question_do_not_hide_the_instance(resources):
+    log = logs.read(log_of("lexi_causes"))
+    kept = keep(log, resources)
+    assert kept.benchmark == "starter_causes" and kept.matched == len(log.samples)
+    scores = kept.folder.read("scores")
+    assert scores["context"].str.contains("\n\n").all()
+    correct = measures(kept.folder, "correct")
+    assert sum(correct) / len(correct) == pytest.approx(log.results["acc,none"], abs=1e-12)
+
+
+def test_matched_samples_join_with_runs_of_our_own_by_instance_and_text(resources):
+    kept = keep(logs.read(log_of("lexi_pairs")), resources)
+    ours = {one.id: one.text_hash for one in resources.instances("starter_pairs").instances}
+    rows = kept.folder.read("instances")
+    assert all(ours[row["instance_id"]] == row["text_hash"] for _, row in rows.iterrows())
+    scores = kept.folder.read("scores")
+    assert len(scores) == 2 * len(rows) and scores["logprob"].notna().all() and scores["greedy"].notna().all()
+    assert scores["tokens"].isna().all()
+
+
+def test_a_log_that_fits_no_benchmark_becomes_one(resources):
+    log = logs.read(log_of("lexi_own"))
+    kept = keep(log, resources)
+    assert kept.benchmark.startswith("imported_lexi-own-") and kept.matched == kept.instances == len(log.samples)
+    instances = resources.instances(kept.benchmark).instances
+    assert {one.kind for one in instances} == {"choice"} and {len(one.options) for one in instances} == {2, 3}
+    correct = measures(kept.folder, "correct")
+    assert sum(correct) / len(correct) == pytest.approx(log.results["acc,none"], abs=1e-12)
+
+
+def test_written_answers_and_each_filter_s_metric_are_kept(resources):
+    kept = keep(logs.read(log_of("lexi_written")), resources)
+    assert kept.benchmark == "starter_questions"
+    written = kept.folder.read("generations")
+    assert len(written) == kept.instances and written["prompt"].str.endswith("Kind of answer:").all()
+    rows = kept.folder.read("measures")
+    assert set(rows.loc[rows["measure"] == "reported exact_match", "setting"].dropna()) == {"as-is", "last-word"}
+
+
+@pytest.mark.parametrize("ending", ["json", "eval"])
+def test_a_log_of_inspect_joins_with_the_starter_set(resources, ending):
+    log = logs.read(log_of(f"quiz.{ending}"))
+    kept = keep(log, resources)
+    assert kept.benchmark == "starter_causes" and kept.matched == len(log.samples)
+    assert [one for one in kept.agreement if one.metric.startswith("accuracy")]
+    assert all(one.agrees for one in kept.agreement)
+    correct = measures(kept.folder, "correct")
+    assert sum(correct) / len(correct) == pytest.approx(log.results["accuracy,choice"])
+
+
+def test_the_same_log_again_is_the_same_run_and_every_page_says_it_is_imported(resources, settings):
+    path = log_of("lexi_pairs")
+    first, again = keep(logs.read(path), resources), keep(logs.read(path), resources)
+    assert first.new and not again.new and first.folder.run_id == again.folder.run_id
+    resources.ingest(first.folder)
+    store = open_store(settings)
+    row = queries.runs(store).set_index("run_id").loc[first.folder.run_id]
+    mark = imported.label(str(row["spec"]))
+    assert mark.startswith("imported: lm-evaluation-harness 0.4.13, SHA-256 ")
+    assert row["message"].startswith("Imported: lm-evaluation-harness 0.4.13")
+    assert imported.label(str(queries.headline(store)["spec"].iloc[0])) == mark
+    assert "file samples_lexi_pairs" in imported.source(first.folder)
+
+
+def test_samples_beyond_the_benchmark_stand_in_a_group_of_their_own(resources, tmp_path):
+    path = log_of("lexi_pairs")
+    lines = path.read_text("utf-8").splitlines()
+    strange = json.loads(lines[0])
+    strange |= {"doc_id": 999, "doc": {"good": "Rain fell.", "bad": "Rain fall."}}
+    strange["arguments"]["gen_args_0"]["arg_1"] = " Rain fell."
+    strange["arguments"]["gen_args_1"]["arg_1"] = " Rain fall."
+    changed = tmp_path / path.name
+    changed.write_text("\n".join([*lines, json.dumps(strange), "not json"]), "utf-8")
+    kept = keep(logs.read(changed), resources, model="toy")
+    rows = kept.folder.read("instances")
+    assert kept.instances == kept.matched + 1
+    assert list(rows.loc[rows["grp"] == imported_log.UNMATCHED, "instance_id"]) == ["starter_pairs/unmatched/999"]
+    (left,) = [json.loads(line) for line in (kept.folder.path / "left_out.jsonl").read_text().splitlines()]
+    assert left["raw"] == "not json"
+
+
+def test_model_and_benchmark_are_asked_for_where_they_cannot_be_told(resources, tmp_path):
+    alone = tmp_path / log_of("lexi_pairs").name
+    shutil.copyfile(log_of("lexi_pairs"), alone)
+    with pytest.raises(UsageError, match="--model-name"):
+        keep(logs.read(alone), resources)
+    assert keep(logs.read(alone), resources, model="mine").folder.spec.model == "mine"
+    with pytest.raises(UsageError, match="No sample of"):
+        keep(logs.read(alone), resources, model="mine", benchmark="starter_cloze")
