@@ -9,6 +9,7 @@
     ├── OntologyError          an ontology or a prediction file cannot be read
     ├── FetchError             the web did not give what was asked
     ├── RunError               a run's folder, spec or worker is not in order
+    ├── LogError               a log of another harness cannot be read
     ├── StoreError             the database is damaged, locked or too new
     ├── StatisticsError        data on which a statistic is not defined
     └── UsageError             a command or a form was filled in wrongly
@@ -52,6 +53,10 @@ class FetchError(ExplorerError):
 
 class RunError(ExplorerError):
     """A run's folder, spec or worker is not in order."""
+
+
+class LogError(ExplorerError):
+    """A log of another harness cannot be read."""
 
 
 class StoreError(ExplorerError):
