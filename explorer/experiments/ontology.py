@@ -34,7 +34,8 @@ if TYPE_CHECKING:
 SETTINGS = {
     "prompt": Setting(
         "auto",
-        "how the id is asked for; auto: chat where the model has a chat form, else completion; "
+        "how the id is asked for; auto: chat where the model has a chat form or other languages are asked for, else "
+        "completion; "
         "best: the most accurate on 100 concepts",
         ("auto", "best", *PROMPTS),
     ),

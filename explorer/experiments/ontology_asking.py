@@ -97,7 +97,7 @@ def with_prompt(spec: RunSpec, found: Ground, prompt: Prompt) -> Asking:
     """How this run would put its questions with this prompt."""
     languages = tuple(str(language) for language in spec.settings["languages"])
     ways = tuple(str(way) for way in spec.settings["invariance"])
-    wanted = {*languages, *(language for way in ways for language, _ in WAYS[way])}
+    wanted = _languages(spec)
     if missing := sorted(wanted - set(prompt.texts)):
         raise UsageError(
             f"The prompt {prompt.name} has no text in {', '.join(missing)}, only in {', '.join(prompt.texts)}. "
@@ -134,6 +134,17 @@ def is_chat_model(spec: RunSpec, resources: Resources) -> bool:
     return bool(resources.model(spec.model, spec.dtype).tokenizer.chat_template)
 
 
+def auto(spec: RunSpec, resources: Resources) -> str:
+    """The prompt of prompt=auto: in the form that the model answers to, and that has the languages asked for."""
+    return "chat" if _languages(spec) != {"en"} or is_chat_model(spec, resources) else "completion"
+
+
+def _languages(spec: RunSpec) -> set[str]:
+    """Those of the questions and of their repeats."""
+    repeated = (language for way in spec.settings["invariance"] for language, _ in WAYS[str(way)])
+    return {*map(str, spec.settings["languages"]), *repeated}
+
+
 def _new_tokens(spec: RunSpec, prompt: Prompt, prefix: str) -> int:
     given = int(spec.settings["max_new_tokens"])
     if given:
@@ -145,7 +156,7 @@ def _new_tokens(spec: RunSpec, prompt: Prompt, prefix: str) -> int:
 def _prompt(spec: RunSpec, resources: Resources, found: Ground) -> Prompt:
     name = str(spec.settings["prompt"])
     if name == "auto":
-        return PROMPTS["chat" if is_chat_model(spec, resources) else "completion"]
+        return PROMPTS[auto(spec, resources)]
     if name == "best":
         return PROMPTS[prompts.best(trials(spec, resources, found)).prompt]
     return PROMPTS[name]

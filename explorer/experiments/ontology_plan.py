@@ -10,8 +10,8 @@ from explorer.errors import UsageError
 from explorer.experiments import ontology_gold
 from explorer.experiments.ontology_asking import (
     Asking,
+    auto,
     development_sample,
-    is_chat_model,
     trial,
     trials_made,
     with_prompt,
@@ -30,7 +30,7 @@ def plan(spec: RunSpec, resources: Resources, instances: Sequence[Instance]) -> 
     found = ground(spec, resources)
     name = str(spec.settings["prompt"])
     if name == "auto":
-        name = "chat" if is_chat_model(spec, resources) else "completion"
+        name = auto(spec, resources)
     if name != "best":
         return _asked(spec, with_prompt(spec, found, PROMPTS[name]), instances)
     if made := trials_made(spec, resources):

@@ -224,6 +224,13 @@ def test_a_prompt_without_other_languages_cannot_be_repeated_in_them(module_sett
     assert "has no text in de, es, fr, it" in said[-1]
 
 
+def test_the_prompt_chosen_by_itself_has_the_languages_asked_for(module_settings, taught, toy):
+    folder = run(module_settings, taught, toy, gold=False, invariance="PI-3", limit=2)
+    assert set(folder.read("generations").query("role == 'prompt'")["setting"]) == {"chat"}
+    folder = run(module_settings, taught, toy, gold=False, limit=2)
+    assert set(folder.read("generations")["setting"]) == {"completion"}
+
+
 def test_the_most_accurate_prompt_is_picked_on_a_sample(module_settings, taught, toy):
     folder = run(module_settings, taught, toy, prompt="best", gold=False, limit=4)
     found = folder.read("findings")
