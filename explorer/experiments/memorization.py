@@ -38,7 +38,7 @@ SETTINGS = {
         "who proposes the words: a masked LM (a Hugging Face id or a folder) or infill:MODEL, a causal LM; "
         "auto: roberta-base where it can be had, else infilling by the embedded model",
     ),
-    "neighbours_cap": Setting(200, "instances of each task that get neighbours, drawn with the seed; 0 = all"),
+    "neighbours_cap": Setting(100, "instances of each task that get neighbours, drawn with the seed; 0 = all"),
     "min_k": Setting(100 * attacks.MIN_K, "percent of a text's tokens that min-k % looks at"),
 }
 JUDGED = ("pair", "choice", "cloze", "regions", "labelled")  # kinds with a verdict

@@ -153,13 +153,17 @@ def low_and_high(group: str, attack: str, sides: Sequence[str], frame: pd.DataFr
         one = frame.assign(score=frame[f"{attack}/{sides[0]}"])
         return low_high.compare("memorization", group, one, factors=factors)
     right, wrong = frame[f"{attack}/correct"].to_numpy(), frame[f"{attack}/wrong"].to_numpy()
-    rows = low_high.compare(
-        "memorization", group, frame.assign(score=split_score(right, wrong, "corrected")), factors=factors
-    )
-    for name in ("published", "plain"):
-        scored = frame.assign(score=split_score(right, wrong, name))
-        rows += low_high.halves(f"memorization_{name}", group, scored, factors=factors)
-    return rows
+    corrected = frame.assign(score=split_score(right, wrong, "corrected"))
+    published = frame.assign(score=split_score(right, wrong, "published"))
+    plain = frame.assign(score=split_score(right, wrong, "plain"))
+    divided = low_high.compare("memorization", group, corrected, factors=factors)
+    divided += low_high.halves("memorization_published", group, published, factors=factors)
+    undefined = int((np.abs(right) < SMALLEST).sum())
+    if undefined:
+        why = f"{undefined:,} scores of the correct option are too near to zero to divide by"
+        for row in divided:
+            row["reason"] = why if not row["n"] else "; ".join(filter(None, (row["reason"], why)))
+    return [*divided, *low_high.halves("memorization_plain", group, plain, factors=factors)]
 
 
 def split_score(right: np.ndarray, wrong: np.ndarray, division: str) -> np.ndarray:

@@ -12,7 +12,9 @@ BYTES, BLANK, PIECE = "Ġ", "▁", "##"  # what byte-level, SentencePiece and Wo
 def whole_words(tokenizer: Any) -> tuple[dict[int, str], np.ndarray]:
     """The tokens that are whole words of letters with the blank before them, as text, and their ids in order."""
     pieces = tokenizer.get_vocab()
-    mark = next((sign for sign in (BYTES, BLANK) if any(piece.startswith(sign) for piece in pieces)), "")
+    # A large vocabulary has the other kind's mark among its letters, too.
+    marked = {sign: sum(piece.startswith(sign) for piece in pieces) for sign in (BYTES, BLANK)}
+    mark = max(marked, key=marked.__getitem__) if any(marked.values()) else ""
     found = {}
     for piece, number in pieces.items():
         word = piece.removeprefix(mark) if piece.startswith(mark) and not piece.startswith(PIECE) else ""

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from sklearn.pipeline import Pipeline
 
 FOLDS = 5
+CONSTANT = "constant features: nothing but the majority can be learned"
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +86,10 @@ def classify(
     table = np.column_stack(columns)
     whole = KINDS[kind]().fit(table, outcome)
     decision, predicted = _out_of_fold(kind, table, outcome, groups, usable, seed)
+    constant = not np.ptp(table, axis=0).any()
+    if constant:
+        # Only the folds' shares of right answers would be left to tell rows apart, and those the wrong way round.
+        decision = np.zeros(outcome.size)
     if np.isnan(decision).any():
         return _unfitted(kind, majority, outcome, left_out, "one text holds nearly all items of a class")
     return Classifier(
@@ -99,7 +104,7 @@ def classify(
         right=correct,
         folds=usable,
         left_out=left_out,
-        reason="" if usable == folds else f"{usable} folds instead of {folds}: the rarer class has {usable} texts",
+        reason=CONSTANT if constant else "" if usable == folds else _fewer(usable, folds),
     )
 
 
@@ -116,6 +121,10 @@ def _out_of_fold(
             model = KINDS[kind]().fit(table[train], outcome[train])
             decision[test], predicted[test] = model.decision_function(table[test]), model.predict(table[test])
     return decision, predicted
+
+
+def _fewer(usable: int, folds: int) -> str:
+    return f"{usable} folds instead of {folds}: the rarer class has {usable} texts"
 
 
 def _why_not(outcome: np.ndarray) -> str:

@@ -96,6 +96,17 @@ def found_of_nothing():
     return memorization_findings.of_attack("copa", "tde_likelihood", gaps, 0)
 
 
+def test_scores_that_divide_nothing_are_named():
+    rows = found(
+        frame(**{"tde_likelihood/correct": np.where(np.arange(40) < 4, 0.0, frame()["tde_likelihood/correct"])})
+    )
+    half = rows["memorization_half", "low"]
+    assert half["left_out"] == 4 and half["reason"].startswith("4 scores of the correct option are too near to zero")
+    assert rows["memorization_plain_half", "low"]["left_out"] == 0
+    none = found(frame(**{"tde_likelihood/correct": 0.0}))["memorization_difference", ""]
+    assert none["reason"] == "40 scores of the correct option are too near to zero to divide by"
+
+
 def test_phenomena_have_no_classifier_but_halves():
     rows = found(frame(), "phenomenon: island_effects")
     assert not any(finding in ("classifier_f1", "classifier_auc") for finding, _ in rows)

@@ -76,6 +76,15 @@ def test_a_row_is_predicted_by_a_model_that_saw_neither_it_nor_its_twins():
     assert classify(right, feature, texts=[str(text) for text in texts], kind="svm").auc.value < 0.8
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_constant_features_tell_nothing_apart(kind):
+    right = [1.0] * 31 + [0.0] * 14
+    found = classify(right, [3.0] * 45, [0.0] * 45, texts=[str(n) for n in range(45)], kind=kind)
+    assert (found.auc.value, found.auc.low, found.auc.high, found.auc_in_sample) == (0.5, 0.5, 0.5, 0.5)
+    assert found.macro_f1 == pytest.approx(found.macro_f1_majority)
+    assert "constant features" in found.reason
+
+
 def test_few_texts_of_a_class_mean_fewer_folds_and_too_few_mean_none():
     right = [1] * 20 + [0, 0, 0]
     texts = [str(number) for number in range(23)]
