@@ -11,12 +11,19 @@ from pathlib import Path
 
 from explorer.errors import LogError
 from explorer.logs import inspect_log, lm_eval
-from explorer.logs.log import Log
+from explorer.logs.log import MISSHAPEN, Log
 from explorer.logs.opening import Opened, opened
 
 
 def read(path: Path) -> Log:
     """What the log says; LogError where the file is no log of a harness that is known here."""
+    try:
+        return _read(path)
+    except MISSHAPEN as error:
+        raise LogError(f"{path.name} is not put together as a harness does it ({error}). Get it again.") from error
+
+
+def _read(path: Path) -> Log:
     with opened(path) as file:
         if file.is_zip:
             return inspect_log.read_eval(file)

@@ -17,7 +17,18 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from explorer.errors import LogError
-from explorer.logs.log import INSPECT, Dropped, Log, Metric, Sample, Written, as_number, texts_in, without_keys
+from explorer.logs.log import (
+    INSPECT,
+    MISSHAPEN,
+    Dropped,
+    Log,
+    Metric,
+    Sample,
+    Written,
+    as_number,
+    texts_in,
+    without_keys,
+)
 from explorer.logs.opening import MOST_BYTES, Opened
 from explorer.logs.zipped import entry_bytes
 
@@ -33,7 +44,9 @@ _Entry = tuple[str, Any]  # where it stands, the sample or what is wrong with it
 
 def read_json(file: Opened, fields: Mapping[str, Any]) -> Log:
     """The log in a JSON file."""
-    samples = fields.get("samples") or []
+    samples = fields.get("samples")
+    if not isinstance(samples, list):
+        samples = []
     entries = ((f"sample {number}", sample) for number, sample in enumerate(samples, 1))
     return _log(file, fields, entries)
 
@@ -70,7 +83,7 @@ def _entries(archive: zipfile.ZipFile) -> Iterator[_Entry]:
 
 
 def _log(file: Opened, fields: Mapping[str, Any], entries: Iterable[_Entry]) -> Log:
-    about = fields.get("eval")
+    about = fields.get("eval") if isinstance(fields, dict) else None
     if not isinstance(about, dict):
         raise LogError(f"{file.path.name} does not say what was evaluated, expected an `eval` in it. Get it again.")
     groups: dict[str, list[Sample]] = defaultdict(list)
@@ -86,6 +99,9 @@ def _log(file: Opened, fields: Mapping[str, Any], entries: Iterable[_Entry]) -> 
             groups[sample.key].append(sample)
         except _Unfit as error:
             dropped.append(Dropped(where, str(error), json.dumps(entry, ensure_ascii=False, default=str)))
+        except MISSHAPEN as error:
+            why = f"not put together as Inspect does it ({error})"
+            dropped.append(Dropped(where, why, json.dumps(entry, ensure_ascii=False, default=str)))
     if not groups:
         why = f"; the first: {dropped[0].where}: {dropped[0].reason}" if dropped else ""
         raise LogError(f"{file.path.name} holds no sample{why}. Run Inspect again without --no-log-samples.")

@@ -15,7 +15,19 @@ from pathlib import Path
 from typing import Any
 
 from explorer.errors import LogError
-from explorer.logs.log import LM_EVAL, Asked, Dropped, Log, Metric, Sample, Written, as_number, texts_in, without_keys
+from explorer.logs.log import (
+    LM_EVAL,
+    MISSHAPEN,
+    Asked,
+    Dropped,
+    Log,
+    Metric,
+    Sample,
+    Written,
+    as_number,
+    texts_in,
+    without_keys,
+)
 from explorer.logs.opening import Opened
 
 KNOWN = "0.4"
@@ -61,6 +73,9 @@ def _log(file: Opened, rows: Iterable[tuple[str, bytes]]) -> Log:
             _take(found, where, raw)
         except _Unfit as error:
             found.dropped.append(Dropped(where, str(error), raw.decode("utf-8", "surrogateescape")))
+        except MISSHAPEN as error:
+            why = f"not put together as the harness does it ({error})"
+            found.dropped.append(Dropped(where, why, raw.decode("utf-8", "surrogateescape")))
     if not found.samples:
         why = f"; the first: {found.dropped[0].where}: {found.dropped[0].reason}" if found.dropped else ""
         raise LogError(

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 LM_EVAL, INSPECT = "lm-evaluation-harness", "Inspect"
+# What reading raises where an object stands in another's place: a log is not checked field by field.
+MISSHAPEN = (AttributeError, TypeError, ValueError, KeyError, IndexError, OverflowError, RecursionError)
 
 
 @dataclass(frozen=True, slots=True)

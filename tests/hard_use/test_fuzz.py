@@ -387,6 +387,8 @@ FLAGS = {
     "popularity": ["--index", "--n", "--in", "--out", "--edges-from", "--initial"],
     "perturb": ["--in", "--out", "--seed", "--pos"],
     "import-predictions": ["--ontology", "--model-name", "--as-released", "--after-prefix", "--seed"],
+    "import-run": ["--json"],
+    "import-log": ["--benchmark", "--model-name", "--json"],
     "prediction-invariance": ["--repeats", "--labels", "--ontology"],
 }
 # Left out: what serves, starts a browser, or looks at the whole installation.
