@@ -40,6 +40,14 @@ NOT_LOADABLE = "no such model can be loaded"
 NO_BENCHMARK = "Lexiscope has no such benchmark"
 REVISED = "another edition: the evaluation has 1,677 revised pairs, the published set 1,508"
 SIX_MODELS = "mean of six models, its sd over them"
+# Remarks that tell of a slip of the paper; the others say why a figure is no target.
+SLIPS = (
+    published.PERPLEXITY,
+    published.ANAPHOR,
+    published.ANAPHOR_CHANGE,
+    published.LABELS,
+    ontology_published.SETTING_DIFFERS,
+)
 THREE_SETS = "mean of three data sets, while a run has one"
 
 
@@ -70,7 +78,7 @@ class Printed:
 
     digits      decimals as printed, so that ours can be compared at that precision
     shown       the figure to compare with; another than `value` only where the paper itself mends its slip
-    slip        a slip of the paper, or why the figure is no target
+    remark      a slip of the paper (one of SLIPS), or why the figure is no target
     is_target   whether ours should meet it
     command     what would compute ours; "" where nothing can
     """
@@ -88,7 +96,7 @@ class Printed:
     command: str
     shown: float = math.nan
     sd: float = math.nan
-    slip: str = ""
+    remark: str = ""
     is_target: bool = True
 
     @property
@@ -231,15 +239,15 @@ def _letters(text: str) -> str:
 # Lexical popularity
 
 
-SIDES = {"original": "original", "NV": "nouns and verbs swapped", "N": "nouns swapped", "V": "verbs swapped"}
+SIDES = {"original": "original", "NV": "N and V swapped", "N": "nouns swapped", "V": "verbs swapped"}
 BENCHMARK_OF_TASK = {"copa": "copa_superglue"}  # the paper's COPA is SuperGLUE's 100 validation items
 JUDGED = "the judge's answers of a run stand on the page Perturbation, view Same meaning?"
 INDEX_OF = {"OLMo": "v4_dolma-v1_7_llama", "Pythia": "v4_piletrain_llama"}
 METRICS = {
     "accuracy": "accuracy, %",
-    "accuracy_change": "change, % of the original",
+    "accuracy_change": "change, %",
     "perplexity": "perplexity",
-    "perplexity_change": "change, % of the original",
+    "perplexity_change": "change, %",
     "ips": "mean IPS of instances that flip",
     "judged_same": "judged to mean the same, %",
     "f1_macro": "macro-F1, %",
@@ -268,7 +276,7 @@ def _popularity() -> Iterator[Printed]:
             command=command,
             shown=row.value if row.value != row.printed else math.nan,
             sd=row.sd,
-            slip=row.note or (JUDGED if row.metric == "judged_same" else ""),
+            remark=row.note or (JUDGED if row.metric == "judged_same" else ""),
             is_target=not differs and row.metric != "judged_same",
         )
 
@@ -357,7 +365,7 @@ def _priming() -> Iterator[Printed]:
                 ),
                 command="" if mean else _priming_command(model),
                 sd=sd,
-                slip=SIX_MODELS if mean else "",
+                remark=SIX_MODELS if mean else "",
                 is_target=not mean,
             )
     for table, model, what, finding, setting, condition, value, digits, slip in _CORRELATIONS:
@@ -374,7 +382,7 @@ def _priming() -> Iterator[Printed]:
             digits=digits,
             answers=(Answer("priming", "blimp", finding, setting=setting, condition=condition, presets=MINICONS),),
             command=_priming_command(model, edits=finding == "edit_correlation", matrix=finding.startswith("matrix")),
-            slip=slip,
+            remark=slip,
             is_target=not slip,
         )
 
@@ -435,7 +443,7 @@ def _ontologies() -> Iterator[Printed]:
                 for setting in ("as released", "corrected")
             ),
             command=_ontology_command(one.model, one.benchmark),
-            slip=one.note,
+            remark=one.note,
             is_target=not one.note,
         )
     for way, value in ontology_published.INVARIANCE.items():
@@ -495,7 +503,7 @@ def _icl() -> Iterator[Printed]:
                 for who in _WHOSE
             ),
             command=f"python -m explorer run icl --model {_ICL_MODEL} --benchmark {one.benchmark}",
-            slip=one.note,
+            remark=one.note,
             is_target=not one.note,
         )
 
@@ -587,6 +595,6 @@ def _reference_figure(row: Mapping[str, str]) -> Printed:
         if usable
         else "",
         sd=float(row["stderr"] or "nan") * (1 if perplexity else 100),
-        slip=why,
+        remark=why,
         is_target=not why,
     )

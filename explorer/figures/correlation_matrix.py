@@ -12,6 +12,7 @@ from explorer.figures import theme
 
 CELL = 46  # pixels
 CERTAIN = 0.05
+STRONG = 0.6  # from which on the color asks for white ink
 # Vermilion for opposite, blue for alike; nothing in the middle, so that it stands on any ground.
 SCALE = [[0.0, theme.VERMILION], [0.5, "rgba(127,127,127,0.06)"], [1.0, theme.BLUE]]
 
@@ -23,20 +24,17 @@ def correlation_matrix(pairs: pd.DataFrame, names: Sequence[str]) -> go.Figure:
     """
     place = {name: number for number, name in enumerate(names)}
     values = np.full((len(names), len(names)), np.nan)
-    told: list[list[str]] = [["" for _ in names] for _ in names]
-    hover: list[list[str]] = [["" for _ in names] for _ in names]
+    hover = [["" for _ in names] for _ in names]
+    labels: dict[bool, list[tuple[int, int, str]]] = {False: [], True: []}
     for row in pairs.to_dict("records"):
-        for a, b in ((row["first"], row["second"]), (row["second"], row["first"])):
-            i, j = place[a], place[b]
-            if i <= j:  # one triangle says it all
-                continue
-            values[i, j] = row["rho"]
-            told[i][j] = _told(row["rho"], row["adjusted_p"])
-            hover[i][j] = (
-                f"<b>{theme.escape(a)}</b><br>and {theme.escape(b)}<br>{_number(row['rho'])} "
-                f"({_number(row['low'])} to {_number(row['high'])}), adjusted p {row['adjusted_p']:.3g}"
-                f"<br>{row['n']:,} instances"
-            )
+        i, j = sorted((place[row["first"]], place[row["second"]]))[::-1]  # one triangle says it all
+        values[i, j] = row["rho"]
+        labels[abs(row["rho"]) > STRONG].append((i, j, _told(row["rho"], row["adjusted_p"])))
+        hover[i][j] = (
+            f"<b>{theme.escape(row['first'])}</b><br>and {theme.escape(row['second'])}<br>{_number(row['rho'])} "
+            f"({_number(row['low'])} to {_number(row['high'])}), adjusted p {row['adjusted_p']:.3g}"
+            f"<br>{row['n']:,} instances"
+        )
     cells = go.Heatmap(
         z=values[1:, :-1],
         x=list(range(len(names) - 1)),
@@ -44,8 +42,6 @@ def correlation_matrix(pairs: pd.DataFrame, names: Sequence[str]) -> go.Figure:
         zmin=-1,
         zmax=1,
         colorscale=SCALE,
-        text=[row[:-1] for row in told[1:]],
-        texttemplate="%{text}",
         customdata=[row[:-1] for row in hover[1:]],
         hovertemplate="%{customdata}<extra></extra>",
         hoverongaps=False,
@@ -53,8 +49,21 @@ def correlation_matrix(pairs: pd.DataFrame, names: Sequence[str]) -> go.Figure:
         ygap=2,
         colorbar={"thickness": 12, "tickvals": [-1, -0.5, 0, 0.5, 1], "title": {"text": "rho"}},
     )
+    # The ink of the theme, which a heat map's own text does not follow; white on the strong colors.
+    texts = [
+        go.Scatter(
+            x=[j for _, j, _ in own],
+            y=[i for i, _, _ in own],
+            text=[text for *_, text in own],
+            mode="text",
+            textfont={"size": 13, **({"color": "#ffffff"} if strong else {})},
+            hoverinfo="skip",
+            showlegend=False,
+        )
+        for strong, own in labels.items()
+    ]
     shown = [theme.escape(theme.shorten(name, 40)) for name in names]
-    figure = theme.figure(cells, height=150 + CELL * max(3, len(names)))
+    figure = theme.figure(cells, *texts, height=150 + CELL * max(3, len(names)))
     figure.update_xaxes(
         tickmode="array", tickvals=list(range(len(names) - 1)), ticktext=shown[:-1], showgrid=False, zeroline=False,
         tickangle=-35,

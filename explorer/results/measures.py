@@ -157,12 +157,12 @@ MEASURES: Mapping[str, Measure] = {
         "Correct after swaps", "0 or 1, a tie 0.5", "more often right", ("perturbation",), _perturbed("correct"),
     ),
     "perturbed_change": Measure(
-        "Margin, change by swaps", "nats", "surer after the swaps", ("perturbation",),
+        "Swapped, change of the margin", "nats", "surer after the swaps", ("perturbation",),
         _change_when_perturbed("margin", "logprob"),
     ),
     **{
         f"primed_{condition}": Measure(
-            f"Margin, change by {name} contexts", "nats", "surer after the longest context", ("priming",),
+            f"Primed, {name}", "nats, change of the margin", "surer after the longest context", ("priming",),
             _change_when_primed(condition),
         )
         for condition, name in {
@@ -174,19 +174,19 @@ MEASURES: Mapping[str, Measure] = {
         }.items()
     },
     "tde_likelihood": Measure(
-        "TDE likelihood, right less wrong", "nats", "right option's second half likelier after its first",
+        "TDE likelihood", "nats, right less wrong", "right option's second half likelier after its first",
         ("memorization",), _gold_less_others("tde_likelihood"),
     ),
     "mia_loss": Measure(
-        "MIA loss, right less wrong", "nats a token", "right option's text less expected",
+        "MIA loss", "nats a token, right less wrong", "right option's text less expected",
         ("memorization",), _gold_less_others("mia_loss"),
     ),
     "mia_neighbours": Measure(
-        "MIA neighbours, right less wrong", "nats a token", "right option's text less expected than its neighbours",
+        "MIA neighbours", "nats a token, right less wrong", "right option's text less expected than its neighbours",
         ("memorization",), _gold_less_others("mia_neighbours"),
     ),
     "min_k": Measure(
-        "Min-k %, right less wrong", "nats a token", "right option's rarest tokens likelier",
+        "Min-k %", "nats a token, right less wrong", "right option's rarest tokens likelier",
         ("memorization",), _gold_less_others("min_k"),
     ),
     "replicated_zero": Measure(

@@ -43,6 +43,9 @@ def stored(run_id: str, instance: Instance) -> Answer | None:
 
 def offered(instance: Instance, model: str, scoring: Mapping[str, Any]) -> Answer | None:
     """The model's answer: at once where it is loaded, else when the reader asks for it."""
+    if why := live.why_unknown(model):
+        show.note(why)
+        return None
     title = frame.model_title(model)
     asked_for = st.session_state.get("score:asked") == (instance.id, model)
     if not live.is_loaded(model) and not asked_for:

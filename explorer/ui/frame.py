@@ -12,12 +12,14 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
+import pandas as pd
 import streamlit as st
 from streamlit.errors import StreamlitAPIException
 
 from explorer import benchmarks
 from explorer.records import Instance
 from explorer.results import queries
+from explorer.runs import imported
 from explorer.scoring import catalog
 from explorer.ui import links, progress, resources, run_panel, show
 
@@ -27,11 +29,12 @@ ICON = Path(__file__).with_name("icon.svg")
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page as the list of pages shows it."""
+    """A page as the list of pages shows it; the panel that starts runs opens with its study."""
 
     path: str
     title: str
     section: str
+    study: str = ""
 
     @property
     def address(self) -> str:
@@ -42,10 +45,12 @@ class Page:
 PAGES = (
     Page("pages/overview.py", "Overview", "Explore"),
     Page("pages/instance.py", "Instance", "Explore"),
-    Page("pages/popularity.py", "Popularity", "Studies"),
-    Page("pages/perturbation.py", "Perturbation", "Studies"),
-    Page("pages/priming.py", "Priming", "Studies"),
-    Page("pages/ontology.py", "Ontologies", "Studies"),
+    Page("pages/popularity.py", "Popularity", "Studies", "popularity"),
+    Page("pages/perturbation.py", "Perturbation", "Studies", "perturbation"),
+    Page("pages/priming.py", "Priming", "Studies", "priming"),
+    Page("pages/ontology.py", "Ontologies", "Studies", "ontology"),
+    Page("pages/findings.py", "Findings", "Across studies"),
+    Page("pages/replication.py", "Replication", "Across studies"),
     Page("pages/runs.py", "Runs", "Workshop"),
     Page("pages/data.py", "Data and models", "Workshop"),
 )
@@ -68,8 +73,9 @@ def open_page(title: str, question: str) -> Chosen:
         _list_pages()
         st.html('<hr class="lx-rule">')
         chosen = Chosen(pick_model(), pick_benchmark())
-        run_panel.draw(chosen.model, chosen.benchmark)
+        run_panel.draw(chosen.model, chosen.benchmark, _own_study(title))
         progress.draw()
+    show.about(title, chosen.model, chosen.benchmark)
     st.title(title, anchor=False)
     show.lead(question)
     return chosen
@@ -127,6 +133,14 @@ def pick_run(study: str, chosen: Chosen, *, none: str = "") -> str:
     )
 
 
+def about_run(run_id: str) -> None:
+    """Says that what is shown from here on is about this run."""
+    found = resources.ask(queries.run, run_id)
+    if len(found):
+        run = found.iloc[0]
+        show.about(str(run["study"]), str(run["model"]), str(run["benchmark"]), int(run["done"]))
+
+
 def scoring_of(run_id: str) -> dict[str, Any]:
     """The settings that a live score takes over from a stored run, so that the two agree."""
     if not run_id:
@@ -143,17 +157,31 @@ def warn_of_other_text(run_id: str, instance: Instance) -> None:
         st.warning("The text of this instance has changed since the run; the stored scores are of the older text.")
 
 
+def _own_study(title: str) -> str:
+    """The study of a page; a study that was chosen on another page does not follow the reader here."""
+    if st.session_state.get("page") != title:
+        st.session_state["page"] = title
+        links.forget("study")
+    return next((page.study for page in PAGES if page.title == title), "")
+
+
 def _run_name(row: Any) -> str:
     settings = json.loads(row["spec"])["settings"]
     state = "" if row["status"] == "complete" else f", {row['status']}"
     preset = settings.get("preset", "")
-    return f"{row['done']:,} instances{state} · {preset} · {row['created']:%d %b %Y %H:%M} · {row['run_id'][-6:]}"
+    name = f"{row['done']:,} instances{state} · {preset} · {row['created']:%d %b %Y %H:%M} · {row['run_id'][-6:]}"
+    return imported.named(name, str(row["spec"]))
 
 
 def model_title(model: str) -> str:
     """What people call an embedded model; any other goes by its id, which alone tells editions apart."""
     known = catalog.find(model)
     return known.title if known and known.embedded else model
+
+
+def models_in(runs: pd.DataFrame) -> list[str]:
+    """What people call the models of these runs (columns model, spec); of an import with its source."""
+    return [imported.named(model_title(str(model)), str(spec)) for model, spec in zip(runs["model"], runs["spec"])]
 
 
 def benchmark_title(name: str) -> str:

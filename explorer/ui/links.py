@@ -44,6 +44,12 @@ def choose(name: str, value: str) -> None:
     st.session_state[_written(name)] = st.query_params.get(name)
 
 
+def forget(name: str) -> None:
+    """Lets go of a choice, unless the address asks for it."""
+    if name not in st.query_params:
+        st.session_state[_chosen(name)] = st.session_state[_written(name)] = None
+
+
 def pick(
     widget: Callable[..., Any],
     label: str,

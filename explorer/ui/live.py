@@ -29,6 +29,25 @@ def judge(instance: Instance, model: str, scoring: Mapping[str, Any]) -> Judged:
     return _judge(payload(instance), model, tuple(sorted(scoring.items())), resources.settings())
 
 
+def why_unknown(model: str) -> str:
+    """Why nothing can be asked of a model of this name, found out without the network; "" where it may answer."""
+    from explorer.scoring import catalog, hf_source, http, identity
+
+    name, _, _ = model.partition("@")
+    if catalog.find(model) or hf_source.is_folder(model) or http.is_endpoint(model):
+        return ""
+    is_hub_id = "/" in name and identity.HUB_ID.fullmatch(model) is not None
+    if is_hub_id and not resources.settings().offline:
+        return ""
+    if hf_source.is_cached(name):
+        return ""
+    hint = "it is not on this machine, and the network is off" if is_hub_id else "nothing is known by this name"
+    return (
+        f"The model {model} cannot be asked: {hint}. Choose one in the sidebar, or type a Hugging Face id such as "
+        "EleutherAI/pythia-160m, a folder, or an endpoint."
+    )
+
+
 def is_loaded(model: str) -> bool:
     """Whether the model has answered before in this app, and no other was loaded since."""
     return resources.loaded_model().get("name") == model

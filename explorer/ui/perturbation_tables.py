@@ -16,7 +16,7 @@ from explorer.figures.popularity_dumbbells import dumbbells
 from explorer.popularity.tasks import TASKS
 from explorer.results import queries_perturbation
 from explorer.stats.multiple import correct as adjust
-from explorer.ui import frame, here, resources, show
+from explorer.ui import frame, here, resources, show, undecided
 
 POS = {"NV": "Nouns and verbs", "N": "Nouns", "V": "Verbs"}
 ENDS = {"before": "original", "after": "perturbed"}
@@ -29,6 +29,7 @@ def draw(pos: str) -> None:
     rows = table_rows(resources.ask(queries_perturbation.changes), {one.name: one.field for one in here.benchmarks()})
     if rows.empty:
         return
+    show.about("perturbation")
     own = rows[rows["setting"] == pos]
     if own.empty:
         show.note(f"No run swapped {POS[pos].lower()}.")
@@ -41,6 +42,7 @@ def draw(pos: str) -> None:
         + ("" if pos == "NV" else " (nouns and verbs together)")
         + "."
     )
+    undecided.tell(list(own["run_id"]))
     _changes(own, pos)
     _flips(own)
 

@@ -17,7 +17,7 @@ from explorer.figures.popularity_edges import popularity_edges
 from explorer.popularity import indexes
 from explorer.popularity.ips import Edges
 from explorer.results import queries_popularity
-from explorer.ui import frame, links, resources, show
+from explorer.ui import frame, links, resources, show, undecided
 from explorer.ui.asked import verdict_of
 from explorer.ui.frame import Chosen
 
@@ -40,6 +40,7 @@ def pick(chosen: Chosen) -> str:
 
 def draw(run_id: str, chosen: Chosen) -> None:
     """Everything about one run."""
+    frame.about_run(run_id)
     runs = resources.ask(queries_popularity.runs).set_index("run_id")
     edges = Edges.from_json(str(runs.loc[run_id, "edges"]))
     corpus(edges, chosen.model)
@@ -50,6 +51,7 @@ def draw(run_id: str, chosen: Chosen) -> None:
         group = links.pick(st.selectbox, "Instances", "of", names, format_func=title_of)
     found = resources.ask(queries_popularity.of_group, run_id, group)
     _numbers(found)
+    undecided.tell([run_id])
     _curve(found, resources.ask(queries_popularity.items, run_id))
     _left_out(run_id, found)
     drawer = st.expander("Deciles: from counts to popularity", key=f"deciles:{run_id}", on_change="rerun")

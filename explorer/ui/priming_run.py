@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from explorer.results import queries_priming
-from explorer.ui import frame, links, resources, show
+from explorer.ui import frame, links, resources, show, undecided
 from explorer.ui.frame import Chosen
 
 
@@ -20,7 +20,9 @@ def pick(chosen: Chosen) -> str:
     if not names:
         return ""
     run_id = links.pick(st.selectbox, "Stored run", "run", list(names), format_func=names.__getitem__)
+    frame.about_run(run_id)
     _remarks(run_id)
+    undecided.tell([run_id])
     return run_id
 
 

@@ -73,3 +73,11 @@ def open_page(monkeypatch: pytest.MonkeyPatch) -> OpenPage:
         return app.run()
 
     return open_it
+
+
+@pytest.fixture(scope="session")
+def everything(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A cache in which every study has a run on the same starter pairs; tests/made_up_runs.py tells what is in it."""
+    from tests.made_up_runs import make
+
+    return make(tmp_path_factory.mktemp("everything") / "cache")

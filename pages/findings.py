@@ -1,0 +1,41 @@
+"""What goes together across studies: measures of the same instances, groups of them, and two models on them."""
+
+import streamlit as st
+
+from explorer.ui import (
+    findings_correlations,
+    findings_data,
+    findings_groups,
+    findings_models,
+    findings_scatter,
+    frame,
+    links,
+    show,
+)
+
+CORRELATIONS, SCATTER, GROUPS, MODELS = "Correlations", "Two measures", "Groups", "Two models"
+
+chosen = frame.open_page(
+    "Findings", "The same instances under every study: which measures go together, where, and for which model."
+)
+view = links.pick(
+    st.segmented_control,
+    "View",
+    "finding",
+    [CORRELATIONS, SCATTER, GROUPS, MODELS],
+    default=CORRELATIONS,
+    required=True,
+    label_visibility="collapsed",
+)
+with show.problems():
+    if view == MODELS:
+        findings_models.draw(chosen)
+    else:
+        gathered = findings_data.gather(chosen)
+        findings_data.warn_of_other_texts(gathered)
+        if view == SCATTER:
+            findings_scatter.draw(chosen, gathered)
+        elif view == GROUPS:
+            findings_groups.draw(chosen, gathered)
+        else:
+            findings_correlations.draw(chosen, gathered)

@@ -1,0 +1,52 @@
+"""The findings page in a real browser: a box around dots lists their instances, and each leads to its dossier."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.made_up_runs import make
+
+pytestmark = pytest.mark.browser
+
+MODEL = "gemma-3-270m"
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A cache with a made-up run of every study; nothing is scored live here."""
+    return make(tmp_path_factory.mktemp("findings") / "cache")
+
+
+def test_a_box_around_dots_lists_their_instances_and_leads_to_a_dossier(browser):
+    page = browser.open(f"findings?model={MODEL}&benchmark=starter_pairs&finding=Two+measures&x=ips&y=margin")
+    page.get_by_text("Draw a box around dots").wait_for()
+    drawing = page.locator(".js-plotly-plot .draglayer .nsewdrag").first
+    drawing.scroll_into_view_if_needed()
+    box = drawing.bounding_box()
+    page.mouse.move(box["x"] + box["width"] * 0.5, box["y"] + box["height"] * 0.02)
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"] * 0.75, box["y"] + box["height"] * 0.5, steps=4)
+    page.mouse.move(box["x"] + box["width"] * 0.995, box["y"] + box["height"] * 0.98, steps=4)
+    page.mouse.up()
+    page.get_by_text("picked instances").wait_for()
+    browser.settle()
+    picked = int(page.get_by_text("picked instances").inner_text().split()[0])
+    assert 0 < picked < 24
+    # The table is a canvas; what it holds stands in its hidden rows.
+    rows = page.locator("[data-testid=stDataFrame] [role=row]")
+    assert rows.count() == picked + 1
+    address = page.locator("[data-testid=stDataFrame] [role=gridcell]", has_text="/instance?").first.inner_text()
+    page.goto(f"{browser.address}{address}")
+    page.get_by_role("heading", name="Dossier").wait_for()
+    browser.settle()
+    assert page.get_by_role("heading", name="Swapped words").count() == 1
+
+
+def test_findings_and_the_board_open_in_both_themes(browser, theme):
+    for finding in ("Correlations", "Groups", "Two+models"):
+        page = browser.open(f"findings?model={MODEL}&benchmark=starter_pairs&finding={finding}")
+        page.locator(".js-plotly-plot").first.wait_for()
+    page = browser.open(f"replication?model={MODEL}&benchmark=starter_pairs&source=index")
+    page.get_by_text("docs/PAPERS.md").first.wait_for()

@@ -1,0 +1,154 @@
+"""The page on findings across studies: with runs of every study and without any, and what its pieces compute."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import spearmanr
+
+from explorer.results.measures import MEASURES
+from explorer.ui import findings_correlations, findings_data, findings_groups, findings_models, findings_scatter
+
+VIEWS = ["Correlations", "Two measures", "Groups", "Two models"]
+MODEL = "gemma-3-270m"
+HERE = {"model": MODEL, "benchmark": "starter_pairs"}
+
+
+def html_of(app) -> str:
+    return "\n".join(element.proto.body for element in app.html if "<style>" not in element.proto.body)
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_every_view_shows_the_runs(open_page, everything, view):
+    app = open_page("findings", everything, finding=view, **HERE)
+    assert not app.exception and not app.error
+    assert "lx-empty" not in html_of(app)
+    assert len(app.get("plotly_chart")) == 1
+    assert len(app.dataframe) >= 1
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_without_runs_every_view_says_how_to_get_some(open_page, tmp_path, view):
+    app = open_page("findings", tmp_path / "cache", finding=view, **HERE)
+    assert not app.exception and not app.error
+    assert "python -m explorer run" in html_of(app)
+
+
+def test_the_page_says_that_pooled_correlations_compare_groups(open_page, everything):
+    pooled = open_page("findings", everything, **HERE)
+    assert "mostly compare the groups" in html_of(pooled)
+    within = open_page("findings", everything, way="Within groups", **HERE)
+    assert "differences between groups play no part" in html_of(within)
+
+
+def test_a_link_brings_back_the_two_measures_and_the_group(open_page, everything):
+    app = open_page("findings", everything, finding="Two measures", x="ips", y="perturbed_change", **HERE)
+    assert app.selectbox(key="pick:x").value == "ips"
+    assert app.selectbox(key="pick:y").value == "perturbed_change"
+    group = app.selectbox(key="pick:group").options[1]
+    app.selectbox(key="pick:group").set_value(group).run()
+    again = open_page("findings", everything, **dict(app.query_params))
+    assert again.selectbox(key="pick:group").value == group
+    assert len(again.dataframe[0].value) == 6
+
+
+def test_each_instance_of_the_scatter_leads_to_its_dossier(open_page, everything):
+    app = open_page("findings", everything, finding="Two measures", **HERE)
+    listed = app.dataframe[0].value
+    assert all(listed["look"].str.startswith("/instance?"))
+    assert all("instance=starter_pairs" in look for look in listed["look"])
+
+
+def test_a_dot_a_group(open_page, everything):
+    app = open_page("findings", everything, finding="Two measures", dot="A group", **HERE)
+    assert not app.exception
+    assert len(app.dataframe[0].value) == 4
+
+
+def test_hostile_choices_fall_back(open_page, everything):
+    hostile = dict.fromkeys(("finding", "x", "y", "group", "color", "way", "most", "measured", "by", "first"), "<img>")
+    app = open_page("findings", everything, **hostile, **HERE)
+    assert not app.exception and "<img>" not in html_of(app)
+
+
+def test_undecided_verdicts_are_told_where_accuracies_are(open_page, everything):
+    app = open_page("findings", everything, finding="Two models", **HERE)
+    assert "1 of 48 verdicts (2.1%) are undecided" in html_of(app)
+    assert "undecided" in html_of(open_page("overview", everything, **HERE))
+
+
+def test_two_models_are_compared_on_the_instances_of_both(open_page, everything):
+    app = open_page("findings", everything, finding="Two models", **HERE)
+    rows = app.dataframe[0].value
+    assert rows["grp"].iloc[0] == "all instances"
+    assert rows["n"].iloc[0] == rows["n"].iloc[1:].sum() == 24
+    # the second model's margins are those of the first and something positive
+    assert rows["margin"].iloc[0] > 0 and rows["margin_adjusted_p"].iloc[0] < 0.001
+
+
+def test_the_matrix_is_scipys_spearman_on_the_pairs_that_have_both():
+    rng = np.random.default_rng(6)
+    a = rng.standard_normal(90)
+    table = pd.DataFrame({"instance_id": map(str, range(90)), "grp": ["x", "y", "z"] * 30, "margin": a})
+    table["ips"] = np.where(rng.random(90) < 0.2, np.nan, a + rng.standard_normal(90))
+    (row,) = findings_correlations.correlations(table, ("margin", "ips"), within=False).to_dict("records")
+    known = table.dropna()
+    assert row["rho"] == pytest.approx(spearmanr(known["margin"], known["ips"]).statistic)
+    assert row["n"] == len(known)
+    assert row["low"] < row["rho"] < row["high"]
+    (inside,) = findings_correlations.correlations(table, ("margin", "ips"), within=True).to_dict("records")
+    assert inside["groups"] == 3
+
+
+def test_a_sample_is_the_same_each_time_and_holds_what_has_most_measures():
+    table = pd.DataFrame(
+        {"instance_id": [f"i{n}" for n in range(50)], "grp": "g", "phenomenon": "", "field": "",
+         "margin": 1.0, "ips": [1.0 if n < 20 else np.nan for n in range(50)]}
+    )  # fmt: skip
+    drawn = findings_correlations.sample(table, 20)
+    assert set(drawn["instance_id"]) == {f"i{n}" for n in range(20)}
+    assert list(drawn["instance_id"]) == list(findings_correlations.sample(table[::-1], 20)["instance_id"])
+    assert findings_correlations.sample(table, 0) is table
+
+
+def test_group_means_have_intervals_that_hold_them():
+    table = pd.DataFrame({"grp": ["a"] * 8 + ["b"], "value": [*map(float, range(8)), 3.0]})
+    rows = findings_groups.means(table).set_index("grp")
+    assert rows.loc["a", "value"] == pytest.approx(3.5)
+    assert rows.loc["a", "low"] < 3.5 < rows.loc["a", "high"]
+    assert np.isnan(rows.loc["b", "low"]) and rows.loc["b", "n"] == 1
+
+
+def test_what_was_picked_in_a_figure_is_read_once_each():
+    points = [{"customdata": ["3", "x"]}, {"customdata": ["3", "x"]}, {"customdata": ["0", "y"]}, {}]
+    assert findings_scatter.rows_of({"selection": {"points": points}}) == [3, 0]
+    assert findings_scatter.rows_of(None) == []
+
+
+def test_comparing_a_run_with_itself_finds_nothing():
+    items = pd.DataFrame({"correct_a": [1.0, 0.0, 1.0], "margin_a": [1.0, -2.0, 0.5], "grp": ["g", "g", "h"]})
+    items = items.assign(correct_b=items["correct_a"], margin_b=items["margin_a"])
+    rows = findings_models.comparisons(items, "grp")
+    assert (rows["difference"] == 0).all() and (rows["p"] == 1).all() and (rows["margin"] == 0).all()
+
+
+def test_values_of_another_text_under_the_same_id_are_left_out():
+    first = pd.DataFrame(
+        {"instance_id": ["a", "b"], "text_hash": ["1", "2"], "grp": "g", "phenomenon": "", "field": "", "m": [1.0, 2.0]}
+    )
+    more = pd.DataFrame(
+        {"instance_id": ["a", "b", "c"], "text_hash": ["1", "other", "3"], "grp": "g", "phenomenon": "", "field": "",
+         "n": [5.0, 6.0, 7.0]}
+    )  # fmt: skip
+    joined, differing = findings_data._joined(first, more, "n")
+    assert differing == 1
+    held = joined.set_index("instance_id")
+    assert held.loc["a", "n"] == 5 and np.isnan(held.loc["b", "n"]) and held.loc["c", "n"] == 7
+    assert held.loc["c", "grp"] == "g"
+
+
+def test_every_measure_says_its_unit_and_direction_and_asks_for_one_run():
+    for name, measure in MEASURES.items():
+        assert measure.title and measure.unit and measure.direction and measure.studies, name
+        assert "$1" in measure.query and "?" not in measure.query, name

@@ -1,0 +1,136 @@
+"""The replication board: every source with and without runs, and the index of tables and figures."""
+
+from __future__ import annotations
+
+import pytest
+
+from explorer import settings as settings_module
+from explorer.benchmarks import BENCHMARKS
+from explorer.experiments import papers, replication
+from explorer.records import RunSpec
+from explorer.results import store
+from explorer.results.rows import finding_row
+from explorer.runs.folder import RunFolder
+from explorer.settings import ROOT
+from explorer.ui.frame import PAGES
+
+HERE = {"model": "gemma-3-270m", "benchmark": "starter_pairs"}
+
+
+def html_of(app) -> str:
+    return "\n".join(element.proto.body for element in app.html if "<style>" not in element.proto.body)
+
+
+def board_of(app):
+    return app.dataframe[0].value
+
+
+@pytest.fixture
+def pythia(tmp_path):
+    """A cache with a run that says it is Pythia 6.9B's: PIQA as printed, WinoGrande off, LAMBADA in another setting."""
+    settings = settings_module.read(cache=tmp_path / "cache")
+    folders = []
+    for benchmark, preset, value in (
+        ("piqa", "lm-eval", 0.7519),
+        ("winogrande", "lm-eval", 0.5),
+        ("lambada", "natural", 0.66),
+    ):
+        spec = RunSpec("accuracy", 1, "EleutherAI/pythia-6.9b", benchmark, settings={"preset": preset})
+        folder = RunFolder.create(settings.runs, spec)
+        folder.write_findings([finding_row("accuracy", "overall", value, low=value - 0.02, high=value + 0.02, n=1000)])
+        folder.write_progress(status="complete", total=0)
+        folders.append(folder)
+    store.ingest(settings, folders)
+    return settings.cache
+
+
+@pytest.mark.parametrize("source", [*replication.SOURCES, "index"])
+def test_every_source_opens_without_a_run(open_page, tmp_path, source):
+    app = open_page("replication", tmp_path / "cache", source=source, **HERE)
+    assert not app.exception and not app.error
+    assert len(board_of(app)) > 3
+    if source != "index":
+        assert set(board_of(app)["verdict"]) == {"not computed"}
+
+
+def test_what_is_missing_comes_with_the_command_that_computes_it(open_page, tmp_path):
+    app = open_page("replication", tmp_path / "cache", source="pythia", **HERE)
+    assert "python -m explorer run accuracy --model EleutherAI/pythia-70m --benchmark lambada" in app.code[0].value
+
+
+def test_a_run_of_the_same_model_stands_beside_the_printed_figures(open_page, pythia):
+    app = open_page("replication", pythia, source="popularity", table="Table 1", printed="Pythia 6.9B", **HERE)
+    rows = board_of(app)
+    originals = rows[rows["condition"].eq("original") & rows["metric"].eq("accuracy, %")].set_index("what")
+    assert originals.loc["PIQA", "verdict"] == "within the interval"
+    assert originals.loc["PIQA", "ours"] == pytest.approx(75.19)
+    assert originals.loc["PIQA", "difference"] == pytest.approx(0)
+    assert originals.loc["WinoGrande", "verdict"] == "outside the interval"
+    assert originals.loc["LAMBADA", "verdict"] == "setting differs"
+    assert originals.loc["COPA", "verdict"] == "not computed"
+
+
+def test_another_model_is_shown_for_orientation_and_never_judged(open_page, pythia):
+    app = open_page(
+        "replication", pythia, source="popularity", table="Table 1", printed="OLMo 1B", benchmark="starter_pairs",
+        model="EleutherAI/pythia-6.9b",
+    )  # fmt: skip
+    rows = board_of(app)
+    piqa = rows[rows["what"].eq("PIQA") & rows["condition"].eq("original")].iloc[0]
+    assert piqa["other"] == pytest.approx(75.19)
+    assert piqa["verdict"] == "not computed"
+
+
+@pytest.mark.parametrize(
+    ("source", "table", "words"),
+    [
+        ("popularity", "Table 1", "100 times too large"),
+        ("popularity", "Table 2", "contradicts Table D"),
+        ("popularity", "Table 4", "labels of OLMo"),
+        ("ontologies", "Table 2", "does not follow from the released files"),
+        ("ontologies", "Table 4", "does not follow from the released files"),
+    ],
+)
+def test_slips_are_shown_as_such(open_page, tmp_path, source, table, words):
+    app = open_page("replication", tmp_path / "cache", source=source, table=table, **HERE)
+    told = " ".join(str(warning.value).replace("\\", "") for warning in app.warning)
+    assert words.lower() in told.lower()
+
+
+def test_every_page_and_view_of_the_index_exists():
+    titles = {page.title: page.path for page in PAGES}
+    for place in papers.PLACES:
+        if not place.page:
+            assert place.remark, f"{place.number} is nowhere, and nothing says why"
+            continue
+        assert place.page in titles, place
+        sources = [ROOT / titles[place.page], *(ROOT / "explorer" / "ui").glob("*.py")]
+        text = "\n".join(path.read_text(encoding="utf-8") for path in sources)
+        assert place.choices.get("benchmark", "blimp") in BENCHMARKS
+        if place.page != "Replication":  # whose own choices the next test looks at
+            wanted = [value for name, value in place.choices.items() if name != "benchmark"]
+            for choice in filter(None, (*wanted, place.view)):
+                assert choice in text, (place, choice)
+
+
+def test_every_table_and_figure_of_the_papers_is_in_the_index_once():
+    numbers = {paper: [place.number for place in papers.PLACES if place.paper == paper] for paper in papers.PAPERS}
+    assert all(len(found) == len(set(found)) for found in numbers.values())
+    tables, figures = ("Table {}".format, "Figure {}".format)
+    assert set(numbers["popularity"]) == {
+        *map(tables, [1, 2, 3, 4, *"ABCDEFGHIJK"]), *map(figures, [1, 2, 3, 4, 5, "A"]),
+    }  # fmt: skip
+    assert set(numbers["priming"]) == {*map(tables, [1, 2]), *map(figures, range(1, 18))}
+    assert set(numbers["ontologies"]) == {*map(tables, range(1, 5)), *map(figures, range(1, 5))}
+    assert set(numbers["icl"]) == {*map(tables, range(1, 4)), *map(figures, range(1, 6))}
+
+
+def test_printed_tables_of_the_index_have_figures_on_the_board():
+    for place in papers.PLACES:
+        if place.page == "Replication":
+            found = [one for one in replication.of(place.choices["source"]) if one.table == place.choices["table"]]
+            assert found, place
+
+
+def test_the_documentation_holds_the_index():
+    assert (ROOT / "docs" / "PAPERS.md").read_text(encoding="utf-8") == papers.markdown()
