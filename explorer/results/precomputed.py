@@ -5,7 +5,8 @@ starter sets, which are the explorer's own:
 
 - no token lists at all; contexts, continuations, prompts and payloads are null
 - a perturbed instance is its swaps: where, in which synset, by which word
-- a priming context is its seed and its sentences: 16 x the instance's key + the option, -1 - n for unrelated number n
+- a priming context is its seed and its sentences: 2**20 x the option + the instance's key, or -1 - n for the unrelated
+  sentence n
 - an answer is its verdict and a hash; its text stays only where that is a bare number or identifier
 """
 
@@ -26,7 +27,10 @@ from explorer.runs import files
 from explorer.runs.folder import RunFolder
 
 LARGEST = 20 * 1024 * 1024  # bytes of a file that git keeps
-BLOCK = 16384  # bytes; of the usual 256 KiB blocks, small tables would fill little
+BLOCK = 65536  # bytes; of the usual 256 KiB blocks, small tables would fill little
+DECIMALS = 3  # of a nat: float32 itself leaves the last of them open between a GPU and a CPU, and rounded sums pack
+ROUNDED = ("margin", "logprob", "text_logprob", "tde_likelihood", "gold_logprob", "gold_gain")  # measures in nats
+LEFT_OUT = ("perplexity_margin",)  # follows from the sums and tokens; findings have its means
 
 # An answer that is no text: digits, after an ontology's prefix or not, with blanks and marks around them.
 BARE = r"[\W_]*([A-Za-z]+:)?\d[\d\W_]*|\s*"
@@ -48,9 +52,13 @@ _NAMES = {
     "measures": "measure",
     "findings": "finding",
 }
-_SENTENCES = 16  # more than the options or conditions of any instance
+_OPTIONS = 2**20  # from one option of an instance to the next, in the key of a sentence
 
 Connection = duckdb.DuckDBPyConnection
+
+
+def _quoted(names: Sequence[str]) -> str:
+    return ", ".join(f"'{name}'" for name in names)
 
 
 def pack(folders: Sequence[RunFolder], out: Path) -> int:
@@ -92,12 +100,11 @@ def _write(folders: Sequence[RunFolder], out: Path) -> None:
 
 
 def _runs(connection: Connection) -> None:
-    own = ", ".join(f"'{name}'" for name in starter.BENCHMARKS)
     connection.execute(
         f"""
         CREATE TEMP TABLE numbered AS
         SELECT row_number() OVER (ORDER BY study, benchmark, model, run_id) AS run, run_id,
-            benchmark IN ({own}) AS keeps
+            benchmark IN ({_quoted(tuple(starter.BENCHMARKS))}) AS keeps
         FROM runs
         """
     )
@@ -169,7 +176,7 @@ def _items(connection: Connection) -> None:
         GROUP BY ALL
         """
     )
-    connection.execute(f"INSERT INTO {NAME}.instances SELECT run, item, position FROM member ORDER BY run, item")
+    connection.execute(f"INSERT INTO {NAME}.instances SELECT run, position, item FROM member ORDER BY run, position")
     connection.execute(
         "CREATE TEMP TABLE named AS SELECT instance_id, min(item) AS item FROM known GROUP BY instance_id"
     )
@@ -220,10 +227,10 @@ _FACTS = {
         CASE WHEN NOT numbered.keeps AND json_exists(edit, '$.swaps') THEN json_transform(json_extract(edit, '$.swaps'),
             '[{"part": "VARCHAR", "start": "SMALLINT", "end": "SMALLINT", "synset": "VARCHAR", "lemma": "VARCHAR",
             "substitute": "VARCHAR"}]') END,
-        CASE WHEN NOT numbered.keeps AND json_exists(edit, '$.ids') THEN coalesce(drawn.ids, []) END,
-        CASE WHEN NOT numbered.keeps THEN CAST(json_extract(edit, '$.checkpoints[*].length') AS SMALLINT[]) END,
-        CASE WHEN NOT numbered.keeps THEN CAST(json_extract(edit, '$.checkpoints[*].sentences') AS SMALLINT[]) END,
-        CASE WHEN NOT numbered.keeps THEN CAST(json_extract(edit, '$.checkpoints[*].tokens') AS SMALLINT[]) END,
+        drawn.context, drawn.drawn,
+        CASE WHEN drawn.context IS NOT NULL THEN CAST(json_extract(edit, '$.checkpoints[*].length') AS VARCHAR) END,
+        CASE WHEN drawn.context IS NOT NULL
+            THEN CAST(json_extract(edit, '$.checkpoints[*].sentences') AS SMALLINT[]) END,
         CASE WHEN numbered.keeps THEN edit
             WHEN json_exists(edit, '$.first')
                 THEN json_merge_patch(edit, '{"first": "", "second": "", "label": ""}')
@@ -231,72 +238,101 @@ _FACTS = {
                 THEN json_merge_patch(edit, '{"original": "", "logprob": null}')
             END,
         CASE WHEN numbered.keeps THEN payload END""",
-    "scores": """request, logprob, tokens, tokens - scored, chars, bytes - chars, greedy, straddles, truncated,
-        reason_word.word, CASE WHEN numbered.keeps THEN context END, CASE WHEN numbered.keeps THEN continuation END""",
+    "scores": f"""request, round(logprob, {DECIMALS}), tokens, tokens - scored, chars, bytes - chars, greedy, straddles,
+        truncated, reason_word.word, CASE WHEN numbered.keeps THEN context END,
+        CASE WHEN numbered.keeps THEN continuation END""",
     "generations": f"""request, tokens, finish_word.word, verdict_word.word, reason_word.word,
         CASE WHEN NOT (numbered.keeps OR regexp_full_match(generations.text, '{BARE}'))
             THEN CAST('0x' || left(sha256(generations.text), 16) AS UBIGINT) END,
         CASE WHEN numbered.keeps OR regexp_full_match(generations.text, '{BARE}') THEN generations.text END,
         CASE WHEN numbered.keeps THEN prompt END""",
     "counts": 'n, start, "count", approx, reason_word.word',
-    "measures": "value, reason_word.word",
+    "measures": f"""CASE WHEN measure IN ({_quoted(ROUNDED)}) THEN round(value, {DECIMALS}) ELSE value END,
+        reason_word.word""",
     "findings": "grp_word.word, value, low, high, p, n, left_out, reason_word.word, detail",
 }
 
 
 def _facts(connection: Connection, table: str) -> None:
-    """Fills a packed table, sorted by run, kind and item."""
-    has_items = table != "findings"
+    """Fills a packed table, sorted by run, kind and place."""
     # A variant may be of an instance that is none of the run: a demonstration.
-    item = "coalesce(member.item, named.item)"
-    of_item = "LEFT JOIN member USING (run_id, instance_id) LEFT JOIN named USING (instance_id)" if has_items else ""
-    words = " ".join(
+    place = {"variants": "coalesce(member.item, named.item)", "findings": ""}.get(table, "member.position")
+    joined = [f"JOIN {NAME}.kinds AS kinds ON {_kind_is(table)}"]
+    joined += ["LEFT JOIN member USING (run_id, instance_id)"] if place else []
+    if table == "variants":
+        _contexts(connection)
+        joined += ["LEFT JOIN named USING (instance_id)", "LEFT JOIN drawn USING (run_id, variant_id)"]
+    joined += [
         f"JOIN {NAME}.words AS {column}_word ON {column}_word.text IS NOT DISTINCT FROM {_word_of(table, column)}"
         for column in _WORDS[table]
-    )
-    drawn = ""
-    if table == "variants":
-        drawn = "LEFT JOIN drawn USING (run_id, variant_id)"
-        _draw(connection)
+    ]
+    left_out = f"WHERE measure NOT IN ({_quoted(LEFT_OUT)})" if table == "measures" else ""
     connection.execute(
         f"""
         INSERT INTO {NAME}.{table}
-        SELECT numbered.run, kinds.kind, {f"{item}, " if has_items else ""}{_FACTS[table]}
+        SELECT numbered.run, kinds.kind, {f"{place}, " if place else ""}{_FACTS[table]}
         FROM {table}
         JOIN numbered USING (run_id)
-        {of_item}
-        JOIN {NAME}.kinds AS kinds ON {_kind_is(table)}
-        {words}
-        {drawn}
-        ORDER BY numbered.run, kinds.kind{f", {item}" if has_items else ""}
+        {" ".join(joined)}
+        {left_out}
+        ORDER BY numbered.run, kinds.kind{f", {place}" if place else ""}
         """
     )
 
 
-def _draw(connection: Connection) -> None:
-    """The sentences of each stored context as keys."""
+def _contexts(connection: Connection) -> None:
+    """The sentences of every stored context as keys; one that begins another of its item and seed is not kept twice."""
+    connection.execute(
+        """
+        CREATE TEMP TABLE listed AS
+        SELECT run_id, variant_id, json_extract_string(edit, '$.seed') AS seed,
+            json_extract_string(edit, '$.ids[*]') AS ids
+        FROM variants
+        JOIN numbered USING (run_id)
+        WHERE NOT keeps
+            AND json_exists(edit, '$.ids')
+        """
+    )
+    connection.execute(
+        """
+        CREATE TEMP TABLE extended AS
+        SELECT run_id, variant_id, len(ids) AS drawn,
+            CASE WHEN list_slice(longest, 1, len(ids)) = ids THEN longest ELSE ids END AS ids
+        FROM listed
+        JOIN (SELECT variant_id, seed, arg_max(ids, len(ids)) AS longest FROM listed GROUP BY ALL)
+            USING (variant_id, seed)
+        """
+    )
+    # Sorted so that contexts drawn from the same sentences stand together: their keys then differ little.
+    connection.execute(
+        """
+        CREATE TEMP TABLE whole AS
+        SELECT ids, row_number() OVER (ORDER BY split_part(variant_id, '#', 2), variant_id) - 1 AS context
+        FROM (SELECT ids, min(variant_id) AS variant_id FROM extended GROUP BY ids)
+        """
+    )
+    connection.execute(
+        "CREATE TEMP TABLE drawn AS SELECT run_id, variant_id, context, drawn FROM extended JOIN whole USING (ids)"
+    )
     connection.execute(
         f"""
-        CREATE TEMP TABLE drawn AS
-        SELECT run_id, variant_id, list(key ORDER BY place) AS ids
+        INSERT INTO {NAME}.contexts
+        SELECT context, list(key ORDER BY place)
         FROM (
-            SELECT run_id, variant_id, place,
+            SELECT context, place,
                 CASE
                     WHEN id LIKE 'unrelated/%' THEN -1 - CAST(substr(id, 11) AS INTEGER)
-                    ELSE {_SENTENCES} * named.item + CAST(regexp_extract(id, '#([0-9]+)$', 1) AS INTEGER)
+                    ELSE {_OPTIONS} * CAST(regexp_extract(id, '#([0-9]+)$', 1) AS INTEGER) + named.item
                 END AS key
-            FROM (
-                SELECT run_id, variant_id, unnest(ids) AS id, generate_subscripts(ids, 1) AS place
-                FROM (
-                    SELECT run_id, variant_id, json_extract_string(edit, '$.ids[*]') AS ids
-                    FROM variants
-                    JOIN numbered USING (run_id)
-                    WHERE NOT keeps
-                )
-            )
+            FROM (SELECT context, unnest(ids) AS id, generate_subscripts(ids, 1) AS place FROM whole)
             LEFT JOIN named ON named.instance_id = regexp_extract(id, '^(.*)#[0-9]+$', 1)
         )
-        GROUP BY run_id, variant_id
+        GROUP BY context
+        UNION ALL
+        SELECT context, []
+        FROM whole
+        WHERE len(ids) = 0
+        ORDER BY context
         """
     )
 

@@ -13,7 +13,7 @@ NAME = "precomputed"  # what the file is called once it is attached
 # role, measure, finding or index (`name`), the option, and the factors.
 KIND = ("name", "option", *schema.FACTORS)
 
-# Rows are sorted by run, kind and item, so that a key costs next to nothing and a run is found without reading others.
+# Rows are sorted by run, kind and place, so that a key costs next to nothing and a run is found without reading others.
 TABLES: Mapping[str, str] = {
     "about": "format INTEGER, version VARCHAR",
     "runs": """run USMALLINT, run_id VARCHAR, study VARCHAR, model VARCHAR, benchmark VARCHAR, status VARCHAR,
@@ -35,25 +35,32 @@ TABLES: Mapping[str, str] = {
             **{factor: kind for factor, (kind, _) in schema.FACTORS.items()},
         }.items()
     ),
-    "instances": "run USMALLINT, item INTEGER, position INTEGER",
+    # Which instance stands at which place of a run; the rows about it name the place.
+    "instances": "run USMALLINT, place INTEGER, item INTEGER",
+    # The sentences of a context, once for all models: they take as many of them as their tokenizers reach.
+    "contexts": "context INTEGER, ids INTEGER[]",
     "variants": """run USMALLINT, kind USMALLINT, item INTEGER, suffix INTEGER, accepted BOOLEAN, reason INTEGER,
         seed INTEGER, change VARCHAR, swaps STRUCT(part VARCHAR, "start" SMALLINT, "end" SMALLINT, synset VARCHAR,
-        lemma VARCHAR, substitute VARCHAR)[], ids INTEGER[], lengths SMALLINT[], sentences SMALLINT[],
-        tokens SMALLINT[], edit VARCHAR, payload VARCHAR""",
-    "scores": """run USMALLINT, kind USMALLINT, item INTEGER, request INTEGER, logprob FLOAT, tokens SMALLINT,
+        lemma VARCHAR, substitute VARCHAR)[], context INTEGER, drawn SMALLINT, lengths VARCHAR, sentences SMALLINT[],
+        edit VARCHAR, payload VARCHAR""",
+    "scores": """run USMALLINT, kind USMALLINT, place INTEGER, request INTEGER, logprob FLOAT, tokens SMALLINT,
         unscored SMALLINT, chars INTEGER, more_bytes SMALLINT, greedy BOOLEAN, straddles BOOLEAN, truncated SMALLINT,
         reason INTEGER, context VARCHAR, continuation VARCHAR""",
-    "generations": """run USMALLINT, kind USMALLINT, item INTEGER, request INTEGER, tokens SMALLINT, finish INTEGER,
+    "generations": """run USMALLINT, kind USMALLINT, place INTEGER, request INTEGER, tokens SMALLINT, finish INTEGER,
         verdict INTEGER, reason INTEGER, hash UBIGINT, text VARCHAR, prompt VARCHAR""",
-    "counts": """run USMALLINT, kind USMALLINT, item INTEGER, n TINYINT, start SMALLINT, "count" DOUBLE,
+    "counts": """run USMALLINT, kind USMALLINT, place INTEGER, n TINYINT, start SMALLINT, "count" DOUBLE,
         approx BOOLEAN, reason INTEGER""",
-    "measures": "run USMALLINT, kind USMALLINT, item INTEGER, value FLOAT, reason INTEGER",
+    "measures": "run USMALLINT, kind USMALLINT, place INTEGER, value FLOAT, reason INTEGER",
     "findings": """run USMALLINT, kind USMALLINT, grp INTEGER, value FLOAT, low FLOAT, high FLOAT, p DOUBLE, n INTEGER,
         left_out INTEGER, reason INTEGER, detail VARCHAR""",
 }
 
 _ID = "sets.stem || CASE WHEN items.number < 0 THEN items.rest ELSE CAST(items.number AS VARCHAR) END"
 _ITEM = f"JOIN {NAME}.items ON items.item = fact.item JOIN {NAME}.sets ON sets.set_key = items.set_key"
+_PLACE = (
+    f"JOIN {NAME}.instances AS member ON member.run = fact.run AND member.place = fact.place "
+    f"JOIN {NAME}.items ON items.item = member.item JOIN {NAME}.sets ON sets.set_key = items.set_key"
+)
 _KIND = f"JOIN {NAME}.kinds ON kinds.kind = fact.kind"
 _FACTORS = {factor: f"kinds.{factor}" for factor in schema.FACTORS}
 
@@ -71,7 +78,7 @@ _SHOWN: Mapping[str, tuple[Mapping[str, str], str]] = {
             "gold": "items.gold",
             "label": "items.label",
             "text_hash": "format('{:016x}', items.text_hash)",
-            "position": "fact.position",
+            "position": "fact.place",
             "payload": "items.payload",
         },
         _ITEM,
@@ -85,16 +92,17 @@ _SHOWN: Mapping[str, tuple[Mapping[str, str], str]] = {
                 WHEN fact.edit IS NOT NULL THEN fact.edit
                 WHEN fact.swaps IS NOT NULL
                     THEN to_json({'pos': kinds.setting, 'seed': fact.seed, 'swaps': fact.swaps})
-                WHEN fact.ids IS NOT NULL
+                WHEN fact.context IS NOT NULL
                     THEN to_json({'condition': kinds.condition, 'seed': fact.seed, 'edit': fact.change,
-                        'sentences': fact.ids, 'lengths': fact.lengths, 'sentences_at': fact.sentences,
-                        'tokens_at': fact.tokens})
+                        'sentences': list_slice(contexts.ids, 1, fact.drawn),
+                        'lengths': CAST(fact.lengths AS INTEGER[]), 'sentences_at': fact.sentences})
                 END""",
             "accepted": "fact.accepted",
             "reason": "reason_word.text",
             "payload": "fact.payload",
         },
-        f"{_ITEM} {_KIND} {_word('suffix')} {_word('reason')}",
+        f"{_ITEM} {_KIND} {_word('suffix')} {_word('reason')} "
+        f"LEFT JOIN {NAME}.contexts ON contexts.context = fact.context",
     ),
     "scores": (
         {
@@ -115,7 +123,7 @@ _SHOWN: Mapping[str, tuple[Mapping[str, str], str]] = {
             "context": "fact.context",
             "continuation": "fact.continuation",
         },
-        f"{_ITEM} {_KIND} {_word('reason')}",
+        f"{_PLACE} {_KIND} {_word('reason')}",
     ),
     "generations": (
         {
@@ -130,7 +138,7 @@ _SHOWN: Mapping[str, tuple[Mapping[str, str], str]] = {
             "verdict": "verdict_word.text",
             "reason": "reason_word.text",
         },
-        f"{_ITEM} {_KIND} {_word('finish')} {_word('verdict')} {_word('reason')}",
+        f"{_PLACE} {_KIND} {_word('finish')} {_word('verdict')} {_word('reason')}",
     ),
     "counts": (
         {
@@ -144,7 +152,7 @@ _SHOWN: Mapping[str, tuple[Mapping[str, str], str]] = {
             "approx": "fact.approx",
             "reason": "reason_word.text",
         },
-        f"{_ITEM} {_KIND} {_word('reason')}",
+        f"{_PLACE} {_KIND} {_word('reason')}",
     ),
     "measures": (
         {
@@ -155,7 +163,7 @@ _SHOWN: Mapping[str, tuple[Mapping[str, str], str]] = {
             "value": "fact.value",
             "reason": "reason_word.text",
         },
-        f"{_ITEM} {_KIND} {_word('reason')}",
+        f"{_PLACE} {_KIND} {_word('reason')}",
     ),
     "findings": (
         {

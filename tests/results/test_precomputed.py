@@ -95,9 +95,9 @@ def rows_of(one: store.Store, table: str) -> pd.DataFrame:
     )
 
 
-def same(ours: pd.Series, theirs: pd.Series) -> bool:
+def same(ours: pd.Series, theirs: pd.Series, atol: float = 1e-6) -> bool:
     if pd.api.types.is_float_dtype(ours) or pd.api.types.is_float_dtype(theirs):
-        return np.allclose(ours.astype(float), theirs.astype(float), rtol=1e-6, atol=1e-6, equal_nan=True)
+        return np.allclose(ours.astype(float), theirs.astype(float), rtol=1e-6, atol=atol, equal_nan=True)
     return list(ours.where(ours.notna(), None)) == list(theirs.where(theirs.notna(), None))
 
 
@@ -146,7 +146,7 @@ def test_a_swap_is_kept_as_place_synset_and_words(settings, tmp_path):
 def test_a_context_is_kept_as_its_seed_and_the_keys_of_its_sentences(settings, tmp_path):
     _, packed = both(settings, [a_run(settings, "blimp")], tmp_path)
     edit = json.loads(packed.frame("SELECT edit FROM variants WHERE condition = 'matched_acceptable'")["edit"][0])
-    assert edit["seed"] == 5 and edit["lengths"] == [100] and edit["sentences_at"] == [2] and edit["tokens_at"] == [96]
+    assert edit["seed"] == 5 and edit["lengths"] == [100] and edit["sentences_at"] == [2]
     first, unrelated, unseen = edit["sentences"]
     assert unrelated == -8
     named = packed.frame(
@@ -154,12 +154,12 @@ def test_a_context_is_kept_as_its_seed_and_the_keys_of_its_sentences(settings, t
         SELECT sets.stem || items.number AS name
         FROM precomputed.items AS items
         JOIN precomputed.sets AS sets USING (set_key)
-        WHERE items.item IN ({first // 16}, {unseen // 16})
+        WHERE items.item IN ({first % 2**20}, {unseen % 2**20})
         ORDER BY items.item
         """
     )
     assert list(named["name"]) == ["blimp/one/0", "blimp/unseen/3"]
-    assert (first % 16, unseen % 16) == (1, 0)
+    assert (first // 2**20, unseen // 2**20) == (1, 0)
 
 
 def test_ones_own_run_hides_the_packed_one_of_the_same_id(settings, tmp_path):
@@ -323,7 +323,8 @@ def test_real_runs_read_the_same_and_give_no_text_away(real_settings, tiny_gpt2,
             keys = [
                 column for column in ("instance_id", "grp", "condition", "finding", "setting", "term") if column in ours
             ]
-            assert same(*(frame.sort_values(keys, ignore_index=True)[name] for frame in (ours, theirs))), name
+            first, second = (frame.sort_values(keys, ignore_index=True)[name] for frame in (ours, theirs))
+            assert same(first, second, atol=0.6 * 10**-precomputed.DECIMALS), name
 
 
 @pytest.mark.slow

@@ -1,0 +1,247 @@
+"""`precompute`: do the planned runs, on whatever machine, and pack them into the file that comes with the explorer."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from explorer.commands import common
+from explorer.errors import ExplorerError, UsageError
+from explorer.experiments import STUDIES
+from explorer.experiments import study as find_study
+from explorer.experiments.plan import Planned, plan
+from explorer.runs.part import LARGEST
+from explorer.settings import ROOT, Settings
+
+if TYPE_CHECKING:
+    from explorer.resources import Resources
+    from explorer.runs.folder import RunFolder
+
+KEPT = ROOT / "cache" / "precomputed.duckdb"
+EPILOG = """plan    which runs are planned, and how far each is
+run     do them in the plan's order, from where they stand, for some minutes; call it again until all is done
+merge   add run folders that were made elsewhere
+pack    put the finished ones into one file"""
+
+
+def add(subparsers: Any) -> None:
+    """`precompute plan`, `run`, `merge`, `pack`."""
+    parser = common.parser(
+        subparsers, "precompute", "do the planned runs and pack them into one small file", epilog=EPILOG
+    )
+    actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
+
+    listed = common.parser(actions, "plan", "list the planned runs and how far each is")
+    _choosing(listed)
+    listed.set_defaults(run=show_plan)
+
+    run = common.parser(actions, "run", "do planned runs, resumed where they stand")
+    _choosing(run)
+    run.add_argument("--minutes", type=float, default=8.0, help="begin no new part after so long (8)")
+    run.add_argument("--processes", type=int, default=1, help="share out every run among so many, GPU by GPU (1)")
+    run.add_argument("--parts-only", action="store_true", help="leave the conclusions to another machine")
+    run.add_argument("--share", default="1/1", metavar="I/N", help="do only slice I of N of every run")
+    run.set_defaults(run=do_runs)
+
+    merge = common.parser(actions, "merge", "add the run folders in other folders to the cache")
+    merge.add_argument("folders", nargs="+", metavar="FOLDER", help="a folder of run folders")
+    merge.set_defaults(run=merge_runs)
+
+    pack = common.parser(actions, "pack", "put finished runs into one file")
+    pack.add_argument("runs", nargs="*", metavar="RUN", help="ids of runs; none = the finished ones of the plan")
+    pack.add_argument("--out", type=Path, default=KEPT, help="the file (cache/precomputed.duckdb)")
+    pack.set_defaults(run=pack_runs)
+
+
+def _choosing(parser: argparse.ArgumentParser) -> None:
+    for name in ("study", "model", "benchmark"):
+        parser.add_argument(f"--{name}", action="append", default=[], help=f"only runs of this {name}; repeatable")
+
+
+def _chosen(args: argparse.Namespace) -> list[Planned]:
+    return [
+        run
+        for run in plan()
+        if (not args.study or run.study in args.study)
+        and (not args.model or run.model in args.model)
+        and (not args.benchmark or run.benchmark in args.benchmark)
+    ]
+
+
+def show_plan(args: argparse.Namespace, settings: Settings) -> int:
+    """A line a planned run: its id, how many instances are done, and whether it has concluded."""
+    from explorer.resources import Resources
+
+    resources = Resources(settings)
+    rows = []
+    for planned in _chosen(args):
+        row: dict[str, Any] = {"run": planned.name, "run_id": "", "done": 0, "total": None, "status": "not started"}
+        rows.append(row)
+        try:
+            folder = _folder(planned, resources)
+        except ExplorerError as error:
+            row["status"] = f"cannot be done here: {error}"
+            continue
+        row["run_id"] = folder.run_id
+        if (folder.path / "spec.json").exists():
+            now = folder.progress()
+            row.update(done=now.done, total=now.total or None, status=now.status if now.done else "not started")
+    if args.json:
+        common.print_json(rows)
+    else:
+        common.print_rows(rows, ("run", "run_id", "done", "total", "status"))
+    return 0
+
+
+def do_runs(args: argparse.Namespace, settings: Settings) -> int:
+    """Does the chosen runs for some minutes; 0 when all of them are done."""
+    until = time.monotonic() + 60 * args.minutes
+    if args.processes > 1:
+        return _share_out(args, until)
+    from explorer.resources import Resources
+    from explorer.runs import share as shares
+    from explorer.runs.folder import RunFolder
+
+    share = _share(args.share)
+    resources = Resources(settings)
+    left = wholes = 0
+    for planned in _chosen(args):
+        if planned.study not in STUDIES:
+            continue
+        started = time.monotonic()
+        own, of = share
+        if find_study(planned.study).first_part >= LARGEST:
+            # A run in one part is not cut: the processes take such runs in turn.
+            own, of, mine = 0, 1, wholes % of == own
+            wholes += 1
+            if not mine:
+                continue
+        try:
+            folder = RunFolder.create(settings.runs, planned.spec(resources))
+            if folder.progress().status == "complete":
+                continue
+            done = shares.do_parts(folder, resources, own, of, until)
+            if done and not args.parts_only and not folder.unfinished(folder.progress().total):
+                shares.conclude(folder, resources)
+            left += not done
+            common.say(f"{planned.name}: {_told(folder)} ({time.monotonic() - started:.0f} s)")
+        except ExplorerError as error:
+            left += 1
+            common.say(f"{planned.name}: {' '.join(str(error).split())}")
+        if time.monotonic() >= until:
+            common.say("The time is up; call this again to go on.")
+            return 1
+    return 1 if left else 0
+
+
+def _share(text: str) -> tuple[int, int]:
+    number, _, of = text.partition("/")
+    if not (number.isdecimal() and of.isdecimal() and 1 <= int(number) <= int(of)):
+        raise UsageError(f"--share got {text!r}, expected I/N like 2/4.")
+    return int(number) - 1, int(of)
+
+
+def _told(folder: RunFolder) -> str:
+    now = folder.progress()
+    return f"{now.done:,} of {now.total:,} instances{', concluded' if now.status == 'complete' else ''}"
+
+
+def _share_out(args: argparse.Namespace, until: float) -> int:
+    """Starts one process a share, each with one of the GPUs that can be seen, and waits for all."""
+    cards = _cards()
+    command = [sys.executable, "-m", "explorer", "precompute", "run", "--parts-only"]
+    for name in ("study", "model", "benchmark"):
+        for value in getattr(args, name):
+            command += [f"--{name}", value]
+    for name in ("cache", "data"):
+        if getattr(args, name):
+            command += [f"--{name}", getattr(args, name)]
+    children = []
+    for number in range(args.processes):
+        environment = {
+            **os.environ,
+            "PYTHONPATH": os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")])),
+        }
+        if cards:
+            environment["CUDA_VISIBLE_DEVICES"] = cards[number % len(cards)]
+        mine = ["--minutes", str((until - time.monotonic()) / 60), "--share", f"{number + 1}/{args.processes}"]
+        children.append(subprocess.Popen([*command, *mine], env=environment))
+    codes = [child.wait() for child in children]
+    if any(codes) or args.parts_only:
+        return max(codes)
+    args.processes = 1
+    return do_runs(args, _settings(args))
+
+
+def _settings(args: argparse.Namespace) -> Settings:
+    return common.settings_of(args)
+
+
+def _cards() -> list[str]:
+    named = os.environ.get("CUDA_VISIBLE_DEVICES")
+    if named is not None:
+        return [name for name in named.split(",") if name.strip()]
+    try:
+        listed = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True, check=True).stdout
+    except (OSError, subprocess.CalledProcessError):
+        return []
+    return [str(number) for number, _ in enumerate(listed.splitlines())]
+
+
+def merge_runs(args: argparse.Namespace, settings: Settings) -> int:
+    """Adds the parts that were made elsewhere."""
+    from explorer.runs import share as shares
+
+    merged = [run_id for folder in args.folders for run_id in shares.merge(Path(folder), settings.runs)]
+    if args.json:
+        common.print_json(merged)
+    else:
+        for run_id in merged:
+            print(run_id)
+    return 0
+
+
+def pack_runs(args: argparse.Namespace, settings: Settings) -> int:
+    """Packs the named runs, or the finished ones of the plan, and says how large the file is."""
+    from explorer.results import precomputed
+    from explorer.runs.folder import RunFolder
+
+    folders = [RunFolder.find(settings.runs, run_id) for run_id in args.runs] or list(_finished(settings))
+    size = precomputed.pack(folders, args.out)
+    if size > precomputed.LARGEST:
+        common.say(f"{args.out} has {size / 2**20:.1f} MiB, more than the {precomputed.LARGEST / 2**20:.0f} git keeps.")
+    if args.json:
+        common.print_json({"file": str(args.out), "bytes": size, "runs": [folder.run_id for folder in folders]})
+    else:
+        print(f"{len(folders)} runs in {args.out}, {size / 2**20:.2f} MiB")
+    return 0 if size <= precomputed.LARGEST else 1
+
+
+def _finished(settings: Settings) -> Iterator[RunFolder]:
+    from explorer.resources import Resources
+
+    resources = Resources(settings)
+    for planned in plan():
+        try:
+            folder = _folder(planned, resources)
+        except ExplorerError as error:
+            common.say(f"{planned.name}: {' '.join(str(error).split())}")
+            continue
+        if (folder.path / "spec.json").exists() and folder.progress().status == "complete":
+            yield folder
+        else:
+            common.say(f"not computed: {planned.name}")
+
+
+def _folder(planned: Planned, resources: Resources) -> RunFolder:
+    """The run's folder, which need not be there."""
+    from explorer.runs import spec as specs
+    from explorer.runs.folder import RunFolder
+
+    return RunFolder(resources.settings.runs / specs.run_id(planned.spec(resources)))

@@ -1,0 +1,155 @@
+"""The runs whose results come with the explorer: what is asked, of which models, in the order in which it is done."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from explorer.scoring import catalog
+
+if TYPE_CHECKING:
+    from explorer.records import RunSpec
+    from explorer.resources import Resources
+
+SEED = 0
+DTYPE = "float32"  # the same numbers on a GPU and on the reader's own machine
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """A run to be done. `task` tells it from others of its study, model and benchmark."""
+
+    study: str
+    model: str
+    benchmark: str
+    task: str = ""
+    suites: tuple[str, ...] = ()
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """The run in words."""
+        return f"{self.study} of {self.model} on {self.benchmark}{f', {self.task}' if self.task else ''}"
+
+    def spec(self, resources: Resources) -> RunSpec:
+        """The run's spec; its benchmark's files have to be here."""
+        from explorer.runs.request import make_spec
+
+        return make_spec(
+            resources, study=self.study, model=self.model, benchmark=self.benchmark, suites=self.suites, seed=SEED,
+            dtype=DTYPE, settings=self.settings,
+        )  # fmt: skip
+
+
+# The formal tasks of the lexical-popularity paper: paradigms of BLiMP, and how many instances of each make a thousand.
+FORMAL: Mapping[str, tuple[int, tuple[str, ...]]] = {
+    "determiner-noun agreement": (
+        125,
+        (
+            "determiner_noun_agreement_1",
+            "determiner_noun_agreement_2",
+            "determiner_noun_agreement_irregular_1",
+            "determiner_noun_agreement_irregular_2",
+            "determiner_noun_agreement_with_adj_2",
+            "determiner_noun_agreement_with_adj_irregular_1",
+            "determiner_noun_agreement_with_adj_irregular_2",
+            "determiner_noun_agreement_with_adjective_1",
+        ),
+    ),
+    "subject-verb agreement": (
+        167,
+        (
+            "distractor_agreement_relational_noun",
+            "distractor_agreement_relative_clause",
+            "irregular_plural_subject_verb_agreement_1",
+            "irregular_plural_subject_verb_agreement_2",
+            "regular_plural_subject_verb_agreement_1",
+            "regular_plural_subject_verb_agreement_2",
+        ),
+    ),
+    "anaphor agreement": (500, ("anaphor_gender_agreement", "anaphor_number_agreement")),
+    "argument structure": (
+        143,
+        ("causative", "drop_argument", "inchoative", "intransitive", "passive_1", "passive_2", "transitive"),
+    ),
+}
+FUNCTIONAL = ("lambada", "piqa", "copa", "winogrande")
+STARTER_CHOICES = ("starter_pairs", "starter_cloze", "starter_physics", "starter_causes", "starter_pronouns")
+STARTER_LABELLED = ("starter_entailment", "starter_questions")
+THOUSAND = {"per_group": 1000}  # of LAMBADA and PIQA, which are one group each; COPA and WinoGrande are taken whole
+
+NO_ROWS = {"rows": False, "tokens": False}
+
+
+def plan() -> list[Planned]:
+    """Every planned run, in the order in which they are done: study by study, and within a study model by model."""
+    models = [model.id for model in catalog.EMBEDDED_MODELS]
+    return [run for study in (_accuracy, _priming, _perturbation, _popularity, _ontology, _memorization, _icl,
+                              _neighbours) for model in models for run in study(model)]  # fmt: skip
+
+
+def _accuracy(model: str) -> Iterator[Planned]:
+    for benchmark in (*STARTER_CHOICES, *STARTER_LABELLED):
+        yield Planned("accuracy", model, benchmark, settings={"tokens": False})
+    for benchmark in ("blimp", *FUNCTIONAL, "crows_pairs", "syntaxgym"):
+        yield Planned("accuracy", model, benchmark, settings={"tokens": False})
+
+
+def _priming(model: str) -> Iterator[Planned]:
+    yield Planned("priming", model, "starter_pairs", settings={"per_group": 10, "unrelated": "starter"})
+    yield Planned("priming", model, "blimp", settings={"per_group": 50})
+
+
+def _perturbation(model: str) -> Iterator[Planned]:
+    for benchmark in STARTER_CHOICES:
+        some = {"per_group": 10} if benchmark == "starter_pairs" else {}
+        yield Planned("perturbation", model, benchmark, settings={"tokens": False, **some})
+    yield from _eight_tasks("perturbation", model, NO_ROWS)
+
+
+def _popularity(model: str) -> Iterator[Planned]:
+    for benchmark in STARTER_CHOICES:
+        yield Planned("popularity", model, benchmark, settings={"tokens": False})
+    paradigms = tuple(sorted(name for _, names in FORMAL.values() for name in names))
+    yield Planned("popularity", model, "blimp", suites=paradigms, settings=NO_ROWS)
+    for benchmark in FUNCTIONAL:
+        yield Planned("popularity", model, benchmark, settings=NO_ROWS)
+
+
+def _eight_tasks(study: str, model: str, settings: Mapping[str, Any]) -> Iterator[Planned]:
+    """A thousand instances of each formal and functional task, all where there are fewer."""
+    for task, (each, names) in FORMAL.items():
+        yield Planned(study, model, "blimp", task, names, {**settings, "per_group": each})
+    for benchmark in FUNCTIONAL:
+        some = THOUSAND if benchmark in ("lambada", "piqa") else {}
+        yield Planned(study, model, benchmark, settings={**settings, **some})
+
+
+def _ontology(model: str) -> Iterator[Planned]:
+    # So many of each of the fifty buckets, and all of the smaller ones, come to 5,571 and 2,087 concepts.
+    for benchmark, each in (("go", 130), ("uberon", 750)):
+        yield Planned("ontology", model, benchmark, settings={"per_bucket": each})
+
+
+def _memorization(model: str) -> Iterator[Planned]:
+    whole = {"tokens": False, "neighbours": 0}
+    for benchmark in STARTER_CHOICES:
+        yield Planned("memorization", model, benchmark, settings=whole)
+    yield from _eight_tasks("memorization", model, whole)
+
+
+def _neighbours(model: str) -> Iterator[Planned]:
+    """Memorization with neighbours, on about a hundred instances of each task."""
+    near = {"tokens": False, "neighbours_by": "infill:gemma-3-270m", "neighbours_cap": 0}
+    for task, (each, names) in FORMAL.items():
+        hundred = -(-100 * each // 1000)
+        yield Planned("memorization", model, "blimp", f"{task}, neighbours", names, {**near, "per_group": hundred})
+    for benchmark in FUNCTIONAL:
+        settings = near if benchmark == "copa" else {**near, "per_group": 100}
+        yield Planned("memorization", model, benchmark, "neighbours", settings=settings)
+
+
+def _icl(model: str) -> Iterator[Planned]:
+    for benchmark in ("wnli", "rte", "trec", "dbpedia14"):
+        yield Planned("icl", model, benchmark)

@@ -1,0 +1,120 @@
+"""A run whose parts several processes do between them, on one machine or on many, and what brings it together again.
+
+Each process does its own slice of the instances and needs to know nothing of the others. What a run concludes is left
+for when all parts are there: a machine with a GPU need not have the packages of the statistics.
+"""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from explorer.errors import RunError
+from explorer.runs import environment, files, part
+from explorer.runs.folder import RunFolder
+
+if TYPE_CHECKING:
+    from explorer.resources import Resources
+
+Clock = Callable[[], float]
+
+GRACE = 15.0  # seconds that a part which was begun in time may go on
+
+
+class TimeUp(Exception):
+    """The part in hand takes too long; what it has kept itself stays."""
+
+
+def do_parts(
+    folder: RunFolder, resources: Resources, share: int, shares: int, until: float, now: Clock = time.monotonic
+) -> bool:
+    """Does what is left of slice `share` (from 0) of `shares` and begins no part after `until`; whether all is done."""
+    work = part.prepare(folder.spec, resources)
+    total = len(work.instances)
+    folder.write_progress(total=total)
+    mine = range(total * share // shares, total * (share + 1) // shares)
+    left = [
+        (max(first, mine.start), min(last, mine.stop - 1))
+        for first, last in folder.unfinished(total)
+        if first < mine.stop and last >= mine.start
+    ]
+    if not left:
+        return True
+    if now() >= until:
+        return False
+    made_with = environment.take(work.spec, resources, needs_model=work.recipe.needs_model)
+    stamp = folder.keep_environment(made_with)
+    size = work.recipe.first_part
+
+    def look(done: int, of: int) -> None:
+        if now() > until + GRACE:
+            raise TimeUp
+
+    for first, last in left:
+        while first <= last:
+            if now() >= until:
+                return False
+            end = min(first + size - 1, last)
+            started = now()
+            try:
+                tables = part.tables(work, first, end, look)
+            except TimeUp:
+                return False
+            folder.write_part(first, end, tables, stamp)
+            size = part.next_size(size, end - first + 1, now() - started)
+            first = end + 1
+    return True
+
+
+def conclude(folder: RunFolder, resources: Resources) -> None:
+    """Stores what a run concludes whose parts are all there, and marks it complete."""
+    work = part.prepare(folder.spec, resources)
+    missing = folder.unfinished(len(work.instances))
+    if missing:
+        raise RunError(f"{folder.run_id} lacks the instances {missing[0][0]} to {missing[0][1]}. Do its parts first.")
+    folder.write_findings(work.recipe.conclude(work.spec, resources, folder))
+    folder.write_progress(status="complete", total=len(work.instances), message="")
+
+
+def merge(source: Path, runs: Path) -> list[str]:
+    """Adds the parts of the run folders in `source` to those in `runs`; the ids of the runs."""
+    found = [RunFolder(path.parent) for path in sorted(source.glob("*/spec.json"))]
+    for folder in found:
+        # The id is checked against the spec on the way.
+        target = RunFolder.create(runs, folder.spec)
+        if target.run_id != folder.run_id:
+            raise RunError(f"{folder.path} holds the spec of {target.run_id}. Leave it out, or name it so.")
+        _add(folder, target)
+    return [folder.run_id for folder in found]
+
+
+def _add(folder: RunFolder, target: RunFolder) -> None:
+    for path in sorted(folder.path.rglob("*")):
+        place = path.relative_to(folder.path)
+        if path.is_file() and place.parts[0] not in _OWN:
+            files.make_folder((target.path / place).parent)
+            _copy(path, target.path / place)
+    for first, last in folder.finished():
+        name = f"{first:09d}-{last:09d}"
+        done = folder.parts / f"{name}.done"
+        for table in files.read_json(done)["tables"]:
+            files.make_folder(target.parts / table)
+            _copy(folder.parts / table / f"{name}.parquet", target.parts / table / f"{name}.parquet")
+        _copy(done, target.parts / done.name)  # last: now the part counts
+    if folder.progress().status == "complete":
+        files.make_folder(target.parts / "findings")
+        for path in folder.part_files("findings"):
+            _copy(path, target.parts / "findings" / path.name)
+        target.write_progress(status="complete", total=folder.progress().total, message="")
+
+
+# What a folder has of its own, or what is copied part by part.
+_OWN = ("spec.json", "progress.json", "log.txt", "lock", "cancel", "parts")
+
+
+def _copy(source: Path, target: Path) -> None:
+    if not target.exists():
+        files.write_atomically(target, lambda temporary: shutil.copyfile(source, temporary))
