@@ -102,6 +102,8 @@ class MaskedModel:
             raise ModelError(f"{name} is no masked language model: it has no trained head or no mask token.")
         self._model = model.to(self._device).eval()
         self._words, self._starts_word = whole_words(self._tokenizer)
+        # RoBERTa counts positions from 2.
+        self._longest = min(self._tokenizer.model_max_length, self._model.config.max_position_embeddings - 2)
 
     def record(self) -> dict[str, str]:
         """What identifies the model: name, revision, weights hash."""
@@ -110,7 +112,7 @@ class MaskedModel:
     def propose(self, gaps: Sequence[Gap], count: int) -> list[list[tuple[str, float]]]:
         """For each gap the likeliest whole words with their log-probability in nats; none where it was cut away."""
         texts = [self._with_mask(gap) for gap in gaps]
-        found = self._tokenizer(texts, truncation=True)["input_ids"] if texts else []
+        found = self._tokenizer(texts, truncation=True, max_length=self._longest)["input_ids"] if texts else []
         proposals: list[list[tuple[str, float]]] = [[] for _ in gaps]
         mask = self._tokenizer.mask_token_id
         order = sorted((i for i, ids in enumerate(found) if mask in ids), key=lambda i: len(found[i]))

@@ -67,7 +67,7 @@ class Infiller:
 
     def _expected(self, lefts: Sequence[str]) -> list[tuple[str, ...]]:
         """The likeliest whole words after each text."""
-        encodings = self.model.encode_all([("", left.rstrip(" ")) for left in lefts], "auto", "offsets")
+        encodings = self.model.encode_all([(left.rstrip(" "), "") for left in lefts], "auto", "offsets")
         found: list[tuple[str, ...]] = [()] * len(lefts)
         # A tokenizer without any BOS leaves nothing to stand before a first word.
         order = sorted((i for i, one in enumerate(encodings) if one.ids), key=lambda place: len(encodings[place].ids))

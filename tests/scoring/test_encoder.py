@@ -92,6 +92,24 @@ def test_a_masked_model_fills_gaps_with_whole_words(settings, tiny_bert):
     assert best[1] == pytest.approx(float(logprobs[tokenizer.convert_tokens_to_ids(best[0])]), abs=1e-5)
 
 
+def test_gaps_are_filled_alike_together_and_alone_and_a_long_text_is_cut_around_its_gap(settings, tiny_bert):
+    made = encoder.load_masked(str(tiny_bert), settings)
+    gaps = [
+        Gap("the cat", "sat", " on the mat ."),
+        Gap("", "a", ""),
+        Gap("the old cat " * 8, "ran", " and the dog sat ." * 200),
+        Gap("the old cat " * 200, "ran", " ."),  # its gap lies beyond what the model reads
+    ]
+    together = made.propose(gaps, 5)
+    assert [len(words) for words in together] == [5, 5, 5, 0]
+    for gap, words in zip(gaps, together):
+        alone = made.propose([gap], 5)[0]
+        assert [word for word, _ in alone] == [word for word, _ in words]
+        assert [value for _, value in alone] == pytest.approx([value for _, value in words], abs=1e-5)
+    assert made.propose([], 5) == []
+    assert made.method == f"masked LM {tiny_bert}"
+
+
 def test_a_causal_model_is_no_masked_model(settings, tiny_gpt2):
     with pytest.raises(ModelError, match="masked"):
         encoder.load_masked(str(tiny_gpt2), settings)

@@ -62,7 +62,7 @@ def test_options_are_changed_at_the_words_they_share():
 
 def test_a_text_without_words_has_no_neighbours_and_all_gaps_go_in_one_call():
     proposer = Colors()
-    sources = [Source(text, "x/g/0") for text in ("", "1 + 1 = 2", "A dog", "A dog")]
+    sources = [Source(text, "x/g/0") for text in ("a \ud800 dog", "1 + 1 = 2", "A dog", "A dog")]
     found = neighbours.neighbours(sources, proposer)
     assert proposer.calls == 1
     assert [len(one) for one in found[:2]] == [0, 0]
