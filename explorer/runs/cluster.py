@@ -209,7 +209,7 @@ class _Crew:
     def _doing(self) -> str:
         if any(isinstance(task, tuple) for _, task in self.busy.values()):
             return ""
-        return "waiting for a worker of the cluster"
+        return "preparing the workers"
 
     def _welcome(self, member: _Member, ready: Ready) -> None:
         member.name = f"worker {member.number} on {ready.host}"
@@ -283,13 +283,12 @@ def _connected(where: Where) -> Iterator[None]:
     if ray.is_initialized():
         yield
         return
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # Ray would report to its makers
     try:
         _connect(where.cluster)
     except Exception as error:
         raise RunError(
             f"The Ray cluster {where.cluster} cannot be reached ({_first_line(error)}). Start one with "
-            "`ray start --head`, or check its address; --cluster auto without one starts it on this machine."
+            "`ray start --head`, or check its address and token; --cluster auto without one starts it on this machine."
         ) from error
     try:
         yield

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 import importlib.util
+import os
 import re
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from explorer.errors import UsageError
@@ -61,6 +63,14 @@ def checked(where: Where) -> Where:
     if where.to:
         bucket.check_url(where.to)
     return where
+
+
+def set_up_ray() -> None:
+    """What Ray reads when it is imported: no report to its makers, and its token where there is one."""
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    token = os.environ.get("RAY_AUTH_TOKEN") or os.environ.get("RAY_AUTH_TOKEN_PATH")
+    if token or (Path.home() / ".ray" / "auth_token").exists():
+        os.environ.setdefault("RAY_AUTH_MODE", "token")
 
 
 def keep(folder: RunFolder, where: Where) -> None:

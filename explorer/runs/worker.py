@@ -89,6 +89,7 @@ def _do(folder: RunFolder, resources: Resources, where: Where, say: Say, progres
     folder.write_progress(total=len(work.instances))
     meter = Meter(folder, len(work.instances), progress)
     if where.cluster:
+        places.set_up_ray()
         from explorer.runs import cluster
 
         say(f"on {where.in_words}")
