@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from explorer.ui import frame, links, ontology_inspector, ontology_results, show, study_start
+from explorer.ui import frame, links, nearest, ontology_inspector, ontology_results, show, study_start
 
 VIEWS = ["Results", "Concept inspector"]
 
@@ -15,6 +15,7 @@ with show.problems():
     view = links.pick(
         st.segmented_control, "View", "view", VIEWS, default=VIEWS[0], required=True, label_visibility="collapsed"
     )
+    chosen = nearest.with_runs("ontology", chosen)
     run_id = ontology_results.pick(chosen)
     if view == VIEWS[1]:
         ontology_inspector.draw(run_id, chosen)

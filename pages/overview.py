@@ -4,7 +4,7 @@ import streamlit as st
 
 from explorer.figures.headline import headline
 from explorer.results import queries
-from explorer.ui import frame, here, resources, show
+from explorer.ui import frame, headlines, here, resources, show, undecided
 
 chosen = frame.open_page(
     "Overview", "How the data a language model was trained on shapes what it gets right: what is on this machine."
@@ -42,16 +42,21 @@ with show.problems():
             "How often each model preferred what the benchmark calls right. A dot is a model's share over all "
             "instances of its largest accuracy run; the line is the 95 % Wilson interval."
         )
-        named = found.assign(
-            benchmark=found["benchmark"].map(frame.benchmark_title), model=found["model"].map(frame.model_title)
+        named = found.assign(benchmark=found["benchmark"].map(frame.benchmark_title), model=frame.models_in(found))
+        show.chart(
+            headline(named),
+            key="headline",
+            alt="Accuracy of each model on each benchmark, with its 95 % Wilson interval",
+            about=show.About("accuracy"),
         )
-        show.chart(headline(named), key="headline", alt="Accuracy of each model on each benchmark, with intervals")
-
+        undecided.tell(list(found["run_id"]))
     if len(runs):
+        headlines.draw()
+
         st.header("Latest runs", anchor=False)
         show.table(
             runs.head(8).assign(
-                model=runs["model"].map(frame.model_title), benchmark=runs["benchmark"].map(frame.benchmark_title)
+                model=frame.models_in(runs.head(8)), benchmark=runs["benchmark"].map(frame.benchmark_title)
             ),
             "latest runs",
             columns={

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from explorer.ui import frame, lab_view, links, perturbation_run, perturbation_same, show, study_start
+from explorer.ui import frame, lab_view, links, nearest, perturbation_run, perturbation_same, show, study_start
 
 VIEWS = ["Live lab", "Full runs", "Same meaning?"]
 
@@ -13,6 +13,8 @@ view = links.pick(
     st.segmented_control, "View", "facet", VIEWS, default=VIEWS[0], required=True, label_visibility="collapsed"
 )
 with show.problems():
+    if view != "Live lab":
+        chosen = nearest.with_runs("perturbation", chosen)
     if view == "Live lab":
         lab_view.draw(chosen)
     elif view == "Full runs":

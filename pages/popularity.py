@@ -1,6 +1,6 @@
 """Which n-grams of an instance does the corpus hold, and are popular instances answered better?"""
 
-from explorer.ui import frame, popularity_models, popularity_run, show, study_start
+from explorer.ui import frame, nearest, popularity_models, popularity_run, show, study_start
 
 chosen = frame.open_page(
     "Popularity",
@@ -8,6 +8,7 @@ chosen = frame.open_page(
 )
 
 with show.problems():
+    chosen = nearest.with_runs("popularity", chosen)
     run_id = popularity_run.pick(chosen)
     if run_id:
         popularity_run.draw(run_id, chosen)

@@ -5,6 +5,7 @@ import streamlit as st
 from explorer.ui import (
     frame,
     links,
+    nearest,
     priming_curves,
     priming_lab,
     priming_likeness,
@@ -38,6 +39,8 @@ view = links.pick(
     label_visibility="collapsed",
 )
 with show.problems():
+    if view != LAB:
+        chosen = nearest.with_runs("priming", chosen)
     if view == LAB:
         priming_lab.draw(chosen)
     elif not (run_id := priming_run.pick(chosen)):

@@ -80,12 +80,13 @@ def _missing(benchmark: Benchmark, missing: list[sources.SourceFile], settings: 
             key=f"download:{benchmark.name}",
             icon=":material/download:",
             disabled=jobs.is_running(benchmark.title),
-            on_click=_download,
+            on_click=download,
             args=(benchmark.name, benchmark.title),
         )
 
 
-def _download(name: str, title: str) -> None:
+def download(name: str, title: str) -> None:
+    """Fetches a benchmark's files in the background."""
     settings = resources.settings()
 
     def work(report: jobs.Report) -> None:

@@ -15,7 +15,7 @@ from explorer.records import Instance
 from explorer.results import queries_perturbation
 from explorer.results.rows import instance_of
 from explorer.ui import asked as answers
-from explorer.ui import frame, links, ngram_strip, resources, show
+from explorer.ui import frame, links, ngram_strip, resources, show, texts
 from explorer.ui.frame import Chosen
 
 PAGE = 5
@@ -35,13 +35,16 @@ def draw(run_id: str, pos: str, chosen: Chosen) -> None:
     pages = -(-len(found) // PAGE)
     page = st.pagination(pages, key=f"pairs:{run_id}:{pos}:{fate}") if pages > 1 else 1
     st.html(f"<style>{ngram_strip.style()}</style>")
-    for row in found.iloc[(page - 1) * PAGE : page * PAGE].to_dict("records"):
+    shown = texts.filled(found.iloc[(page - 1) * PAGE : page * PAGE], chosen.benchmark)
+    if shown["payload"].isna().any():
+        texts.offer(chosen.benchmark)
+    for row in shown.to_dict("records"):
         _pair(row, chosen)
 
 
 def pair_html(original: str, changed: str, swaps: Sequence[Mapping[str, Any]]) -> str:
     """The two texts over each other, what differs marked in both; a hover tells the sense."""
-    told = {str(swap["substitute"]).lower(): f"{swap['original']}: {swap['definition']}" for swap in swaps}
+    told = {str(swap["substitute"]).lower(): _sense(swap) for swap in swaps}
     before, after = prompts.differing_spans(original, changed)
     return (
         '<div class="lx-pair">'
@@ -55,17 +58,25 @@ def swaps_of(edit: Any) -> list[dict[str, Any]]:
     return list(json.loads(edit).get("swaps", [])) if isinstance(edit, str) else []
 
 
+def _sense(swap: Mapping[str, Any]) -> str:
+    """The swapped word with its sense; a run that keeps no text names the synset alone."""
+    return f"{swap.get('original') or swap['lemma']}: {swap.get('definition') or swap['synset']}"
+
+
 def right_text(instance: Instance) -> str:
     """The text that stands for an instance: of its right option, of its first text where none is right."""
     return prompts.option_texts(instance)[instance.gold or 0]
 
 
 def _pair(row: Mapping[Any, Any], chosen: Chosen) -> None:
-    old = instance_of(row["payload"])
-    rejected = not isinstance(row["variant"], str)
-    if rejected:
+    rejected = not row["accepted"]
+    if not isinstance(row["payload"], str):
+        st.html(f'<p class="lx-where">{html.escape(row["instance_id"])}</p>')
+    elif not isinstance(row["variant"], str):
+        old = instance_of(row["payload"])
         st.html(f'<p class="lx-sentence">{html.escape(right_text(old))}</p>')
     else:
+        old = instance_of(row["payload"])
         st.html(pair_html(right_text(old), right_text(instance_of(row["variant"])), swaps_of(row["edit"])))
     about = {"model": chosen.model, "benchmark": chosen.benchmark, "instance": str(row["instance_id"])}
     with st.container(horizontal=True, vertical_alignment="center"):

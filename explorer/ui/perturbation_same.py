@@ -21,7 +21,7 @@ from explorer.scoring import catalog
 from explorer.similarity import judge
 from explorer.stats.kappa import Agreement, kappa
 from explorer.stats.proportion import proportion
-from explorer.ui import links, ngram_strip, perturbation_run, resources, show
+from explorer.ui import links, ngram_strip, perturbation_run, resources, show, texts
 from explorer.ui.frame import Chosen
 from explorer.ui.perturbation_pairs import pair_html, right_text, swaps_of
 
@@ -44,6 +44,10 @@ def draw(chosen: Chosen) -> None:
     pairs = resources.ask(queries_perturbation.changed_pairs, run_id, pos, OFFERED)
     if pairs.empty:
         show.note("No instance of this run was changed, so there is nothing to judge.")
+        return
+    pairs = texts.filled(pairs, chosen.benchmark).dropna(subset=["payload", "variant"])
+    if pairs.empty:
+        texts.offer(chosen.benchmark)
         return
     _draw(run_id, pos, pairs, str(settings.get("judge") or ""))
 

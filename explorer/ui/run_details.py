@@ -13,7 +13,7 @@ from explorer.figures.accuracy_by_group import accuracy_by_group
 from explorer.figures.margins import margin_histogram
 from explorer.results import queries
 from explorer.results import store as stores
-from explorer.runs import queue
+from explorer.runs import archive, imported, queue
 from explorer.runs import where as places
 from explorer.runs.folder import RunFolder
 from explorer.runs.queue import RunInfo
@@ -24,6 +24,7 @@ RESUMABLE = ("interrupted", "cancelled", "failed")
 
 def draw(run: RunInfo) -> None:
     """Everything about one run."""
+    show.about(run.study, run.model, run.benchmark, run.done)
     if not (resources.settings().runs / run.run_id).exists():
         _came_along(run)
         return
@@ -32,6 +33,8 @@ def draw(run: RunInfo) -> None:
         _live(run.run_id)
     else:
         show.note(_standing(run))
+        if where := imported.source(folder):
+            show.note(f"Imported, not done here: {where}.")
         _actions(run, folder)
         _findings(run)
     _log(folder)
@@ -72,6 +75,16 @@ def _actions(run: RunInfo, folder: RunFolder) -> None:
         if run.status in RESUMABLE:
             st.button("Resume", icon=":material/resume:", key="run:resume", on_click=_resume, args=(run.run_id,))
         if run.status not in progress.LIVE:
+            st.download_button(
+                "Download all",
+                lambda: archive.as_bytes(folder, resources.settings()),
+                file_name=f"{run.run_id}.zip",
+                mime="application/zip",
+                key="run:zip",
+                on_click="ignore",
+                icon=":material/folder_zip:",
+                help="The whole run as one zip: spec, environment, rows, findings, reviews and citation.",
+            )
             with st.popover("Delete", icon=":material/delete:", key="run:delete"):
                 st.write("This removes the run's folder and its rows in the database. It cannot be undone.")
                 st.button("Delete this run", type="primary", key="run:really", on_click=_delete, args=(run.run_id,))

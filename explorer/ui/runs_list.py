@@ -7,6 +7,7 @@ from datetime import datetime
 import pandas as pd
 import streamlit as st
 
+from explorer.results import queries
 from explorer.runs import queue
 from explorer.runs.queue import RunInfo
 from explorer.ui import links, progress, resources
@@ -16,7 +17,7 @@ SHOWN = "shown"  # the name of the choice: which run is looked at
 
 def choose() -> RunInfo | None:
     """The run that is looked at: the newest, or the one picked in the table or by a link."""
-    runs = queue.list_runs(resources.settings())
+    runs = _everything()
     if not runs:
         return None
     names = [run.run_id for run in runs]
@@ -31,7 +32,24 @@ def choose() -> RunInfo | None:
 
 @st.fragment(run_every=progress.EVERY)
 def _live_table(shown: str) -> None:
-    _table(queue.list_runs(resources.settings()), shown)
+    _table(_everything(), shown)
+
+
+def _everything() -> list[RunInfo]:
+    """The runs of this machine, then those that came with the explorer."""
+    own = queue.list_runs(resources.settings())
+    known = {run.run_id for run in own}
+    nan = float("nan")
+    stored = resources.ask(queries.runs).to_dict("records")
+    return own + [
+        RunInfo(
+            run_id=row["run_id"], study=row["study"], model=row["model"], benchmark=row["benchmark"],
+            status=row["status"], created=row["created"].timestamp(), done=row["done"], total=row["total"], rate=nan,
+            eta=nan, message=row["message"],
+        )
+        for row in stored
+        if row["run_id"] not in known
+    ]  # fmt: skip
 
 
 def _table(runs: list[RunInfo], shown: str) -> None:
@@ -46,6 +64,7 @@ def _table(runs: list[RunInfo], shown: str) -> None:
             "share": [min(100, 100 * run.done // run.total) if run.total else 0 for run in runs],
             "so_far": [progress.told(run) if run.status in progress.LIVE else f"{run.done:,}" for run in runs],
             "created": [datetime.fromtimestamp(run.created) for run in runs],
+            "remark": [run.message if run.status not in progress.LIVE else "" for run in runs],
         }
     )
     # The key changes with the list, so that a remembered row never means another run.
@@ -65,6 +84,7 @@ def _table(runs: list[RunInfo], shown: str) -> None:
             "share": st.column_config.ProgressColumn("Progress", format="%d%%", min_value=0, max_value=100),
             "so_far": "Instances",
             "created": st.column_config.DatetimeColumn("Started", format="D MMM, HH:mm"),
+            "remark": "Remark",
         },
         alt=f"{len(runs)} runs",
     )

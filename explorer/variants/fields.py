@@ -139,3 +139,12 @@ def rebuild(instance: Instance, edits: Sequence[Edit], **changes: object) -> Ins
 
 def _edited_options(instance: Instance, by_part: Mapping[str, Sequence[Edit]]) -> tuple[str, ...]:
     return tuple(apply(text, by_part.get(f"option {i}", ())) for i, text in enumerate(instance.options))
+
+
+def parts(instance: Instance) -> dict[str, str]:
+    """Every field that an edit can name, with its text."""
+    found = {"context": instance.context, "second": instance.second}
+    found |= {f"option {i}": text for i, text in enumerate(instance.options)}
+    for i, condition in enumerate(instance.conditions):
+        found |= {f"condition {i} region {j}": text for j, text in enumerate(condition.regions)}
+    return found

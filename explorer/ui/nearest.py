@@ -1,0 +1,30 @@
+"""Which runs a page shows where the chosen model or benchmark has none of its study."""
+
+from __future__ import annotations
+
+from explorer.results import queries
+from explorer.ui import frame, resources, show
+from explorer.ui.frame import Chosen
+
+
+def with_runs(study: str, chosen: Chosen) -> Chosen:
+    """The choice itself where the study has a run of it, else the nearest that has a finished one, which is said.
+
+    Nearest is the same benchmark, else the same model, else the largest run.
+    """
+    runs = resources.ask(queries.runs)
+    runs = runs[runs["study"] == study]
+    own = (runs["model"] == chosen.model) & (runs["benchmark"] == chosen.benchmark)
+    runs = runs[runs["status"] == "complete"]
+    if runs.empty or own.any():
+        return chosen
+    model, benchmark = runs["model"] == chosen.model, runs["benchmark"] == chosen.benchmark
+    pool = runs[benchmark] if benchmark.any() else runs[model] if model.any() else runs
+    best = pool.sort_values("done", ascending=False, kind="stable").iloc[0]
+    other = Chosen(str(best["model"]), str(best["benchmark"]))
+    show.note(
+        f"There is no run of this study with {frame.model_title(chosen.model)} on "
+        f"{frame.benchmark_title(chosen.benchmark)} yet; shown is {frame.model_title(other.model)} on "
+        f"{frame.benchmark_title(other.benchmark)}."
+    )
+    return other

@@ -1,0 +1,60 @@
+"""The texts that stored runs do not keep: taken from a benchmark on this machine, or offered to be fetched."""
+
+from __future__ import annotations
+
+import json
+
+import pandas as pd
+import streamlit as st
+
+from explorer import benchmarks
+from explorer.results.rows import instance_of, payload
+from explorer.ui import data_shelf, instances, jobs, resources, show
+from explorer.variants.swapped import swapped
+
+
+def are_here(benchmark: str) -> bool:
+    """Whether a benchmark can be read without fetching anything."""
+    settings = resources.settings()
+    return not benchmarks.missing(benchmarks.find(benchmark, settings), settings)
+
+
+def offer(benchmark: str) -> None:
+    """Says that the numbers come without their texts, with a button that fetches those."""
+    settings = resources.settings()
+    found = benchmarks.find(benchmark, settings)
+    missing = benchmarks.missing(found, settings)
+    jobs.draw()
+    with st.container(horizontal=True, vertical_alignment="center"):
+        show.note(f"The numbers are here; the texts of {found.title} are not on this machine.")
+        if all(file.urls for file in missing):
+            st.button(
+                f"Fetch the texts ({sum(file.size for file in missing) / 1e6:.1f} MB)",
+                key=f"fetch:{benchmark}",
+                icon=":material/download:",
+                disabled=jobs.is_running(found.title),
+                on_click=data_shelf.download,
+                args=(benchmark, found.title),
+            )
+        else:
+            show.note("They are not published in this form: docs/DATA.md says where to put them.")
+
+
+def filled(frame: pd.DataFrame, benchmark: str) -> pd.DataFrame:
+    """The frame with gaps in `payload` and `variant` filled from the benchmark, where that is on this machine.
+
+    A variant is its instance with the swaps of `edit` made again. What cannot be filled stays empty.
+    """
+    if frame.empty or frame["payload"].notna().all() or not are_here(benchmark):
+        return frame
+    known = instances.listing(benchmark).by_id
+    rows = []
+    for row in frame.to_dict("records"):
+        instance = known.get(str(row["instance_id"]))
+        if instance is not None and not isinstance(row["payload"], str):
+            row["payload"] = payload(instance)
+        if isinstance(row["payload"], str) and not isinstance(row["variant"], str) and isinstance(row["edit"], str):
+            swaps = json.loads(row["edit"]).get("swaps") or []
+            row["variant"] = payload(swapped(instance_of(row["payload"]), swaps))
+        rows.append(row)
+    return pd.DataFrame(rows, columns=list(frame.columns))
