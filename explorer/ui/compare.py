@@ -9,8 +9,9 @@ import streamlit as st
 
 from explorer.figures.comparison import groups_of_two_runs, margins_of_two_runs
 from explorer.results import queries
+from explorer.runs import imported
 from explorer.stats.mcnemar import mcnemar
-from explorer.ui import frame, links, resources, show
+from explorer.ui import frame, links, resources, show, undecided
 
 PAIRS = ("first", "second")
 
@@ -45,6 +46,7 @@ def _show(first: str, second: str, name: str, other: str, about: Mapping[str, st
     if items.empty:
         show.nothing_yet("Nothing in common", "These two runs looked at different instances. Choose two others.")
         return
+    show.about("accuracy", f"{name} and {other}", about["benchmark"], len(items))
     change = mcnemar(items["correct_a"], items["correct_b"])
     show.numbers(
         [
@@ -60,6 +62,7 @@ def _show(first: str, second: str, name: str, other: str, about: Mapping[str, st
     remarks += [f"{change.left_out:,} without a verdict left out"] if change.left_out else []
     remarks += [f"{differing:,} left out because their text differs between the runs"] if differing else []
     show.note("; ".join(remarks) + ".")
+    undecided.tell([first, second])
     groups = _groups(items)
     if len(groups) > 1:
         st.subheader("Group by group", anchor=False)
@@ -98,13 +101,17 @@ def _groups(items: pd.DataFrame) -> pd.DataFrame:
 
 
 def _name(row: pd.Series) -> str:
-    return f"{row['model']} · {row['benchmark']} · {row['done']:,} instances · {row['run_id'][-6:]}"
+    name = f"{row['model']} · {row['benchmark']} · {row['done']:,} instances · {row['run_id'][-6:]}"
+    return imported.named(name, str(row["spec"]))
 
 
 def _short_names(runs: pd.DataFrame, first: str, second: str) -> tuple[str, str]:
-    model = runs.set_index("run_id")["model"]
+    by_id = runs.set_index("run_id")
+    model = {
+        name: imported.named(str(by_id.loc[name, "model"]), str(by_id.loc[name, "spec"])) for name in (first, second)
+    }
     if model[first] != model[second]:
-        return str(model[first]), str(model[second])
+        return model[first], model[second]
     return f"{model[first]} ({first[-6:]})", f"{model[second]} ({second[-6:]})"
 
 

@@ -29,6 +29,7 @@ def draw(chosen: Chosen) -> None:
     st.header(
         show.plain(f"{frame.model_title(chosen.model)} on {frame.benchmark_title(chosen.benchmark)}"), anchor=False
     )
+    frame.about_run(run_id)
     settings = settings_of(run_id)
     if pos not in settings["pos"]:
         show.note(f"This run did not swap {POS[pos].lower()}.")
