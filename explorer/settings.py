@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -35,6 +36,7 @@ class Settings:
     price_out: float = 0.0
     offline: bool = False  # True: never try the network
     threads: int = 0  # CPU threads for torch, 0 = torch's own choice
+    parallel_runs: int = 1  # full runs done at the same time on this machine
     own_counts: Path | None = None  # another folder for counts, where the cache is no local disk
 
     @property
@@ -100,6 +102,7 @@ def read(cache: str | Path | None = None, data: str | Path | None = None) -> Set
         price_out=_number(env, "EXPLORER_PRICE_OUT", 0.0),
         offline=env.get("EXPLORER_OFFLINE", "") not in ("", "0"),
         threads=int(_number(env, "EXPLORER_THREADS", 0)),
+        parallel_runs=max(1, int(_number(env, "EXPLORER_PARALLEL_RUNS", 1))),
     )
 
 
@@ -113,6 +116,8 @@ def _precomputed(named: str) -> Path | None:
 def _number(env: Mapping[str, str], name: str, default: float) -> float:
     text = env.get(name) or str(default)
     try:
-        return float(text)
+        if math.isfinite(number := float(text)):
+            return number
     except ValueError:
-        raise UsageError(f"{name} is {text!r}, expected a number. Set it again or unset it.") from None
+        pass
+    raise UsageError(f"{name} is {text!r}, expected a number. Set it again or unset it.")

@@ -14,9 +14,11 @@ def test_what_the_caller_gives_wins_over_the_environment(monkeypatch, tmp_path):
     assert settings.read(cache=tmp_path / "given").cache == tmp_path / "given"
 
 
-def test_a_number_that_is_none_is_refused(monkeypatch):
-    monkeypatch.setenv("EXPLORER_THREADS", "many")
-    with pytest.raises(UsageError, match="EXPLORER_THREADS is 'many', expected a number"):
+@pytest.mark.parametrize("name", ["EXPLORER_THREADS", "EXPLORER_PARALLEL_RUNS", "EXPLORER_REQUESTS_PER_SECOND"])
+@pytest.mark.parametrize("text", ["many", "nan", "inf", "1e999", " "])
+def test_a_number_that_is_none_is_refused(monkeypatch, name, text):
+    monkeypatch.setenv(name, text)
+    with pytest.raises(UsageError, match=f"{name} is '{text}', expected a number"):
         settings.read()
 
 

@@ -135,7 +135,7 @@ def wait_for_turn(folder: RunFolder, settings: Settings, say: Callable[[str], No
     told = False
     while True:
         ahead = [other for other in sorted(line.glob(_TICKET)) if other.name < ticket.name and _is_held(other)]
-        if len(ahead) < int(os.environ.get("EXPLORER_PARALLEL_RUNS") or 1):
+        if len(ahead) < settings.parallel_runs:
             return
         folder.stop_if_cancelled()
         if not told:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from filelock import Timeout
 
 from explorer.errors import ExplorerError, RunError
-from explorer.runs import environment, part
+from explorer.runs import environment, imported, part
 from explorer.runs import where as places
 from explorer.runs.bucket import Bucket
 from explorer.runs.folder import Cancelled, RunFolder
@@ -77,11 +77,16 @@ def work(
 def _told(error: Exception) -> str:
     if isinstance(error, ExplorerError):
         return " ".join(str(error).split())
+    if isinstance(error, OSError) and error.strerror:
+        where = f"{error.filename}: " if error.filename else ""
+        return f"{where}{error.strerror}. Make room or allow it, then resume."
     traceback.print_exception(error, file=sys.stderr)
     return f"{type(error).__name__}: {' '.join(str(error).split())}"
 
 
 def _do(folder: RunFolder, resources: Resources, where: Where, say: Say, progress: Progress) -> None:
+    if mark := imported.label(folder.spec):
+        raise RunError(f"This run is {mark}: its answers were made elsewhere. Import its file again to mend it.")
     folder.write_progress(status="running", message="loading")
     if dropped := folder.drop_damaged():
         say(f"Damaged, so made again: {', '.join(dropped)}")

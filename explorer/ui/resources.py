@@ -12,6 +12,7 @@ import pandas as pd
 import streamlit as st
 
 from explorer import settings as settings_module
+from explorer.errors import UsageError
 from explorer.resources import Resources
 from explorer.settings import Settings
 
@@ -21,8 +22,12 @@ if TYPE_CHECKING:
 
 
 def settings() -> Settings:
-    """Where things are kept, from the environment."""
-    return settings_module.read()
+    """Where things are kept, from the environment; the page ends with a sentence where that cannot be read."""
+    try:
+        return settings_module.read()
+    except UsageError as error:
+        st.error(str(error))
+        st.stop()
 
 
 def resources() -> Resources:

@@ -61,6 +61,15 @@ def test_a_live_score_with_a_damaged_model_is_one_sentence(wrecked, monkeypatch,
     assert [error for error in app.error if "it was cut short" in one_sentence(error.value)]
 
 
+def test_a_variable_that_is_no_number_is_one_sentence_on_the_page(settings, monkeypatch, one_sentence):
+    monkeypatch.setenv("EXPLORER_THREADS", "many")
+    app = opened("pages/overview.py", settings, monkeypatch)
+    assert not app.exception
+    assert [one_sentence(error.value) for error in app.error] == [
+        "EXPLORER_THREADS is 'many', expected a number. Set it again or unset it."
+    ]
+
+
 def opened(path: str, settings, monkeypatch, **choices: str) -> AppTest:
     monkeypatch.setenv("EXPLORER_CACHE", str(settings.cache))
     monkeypatch.setenv("EXPLORER_OFFLINE", "1")
