@@ -19,6 +19,7 @@ Verdict = Literal["right", "wrong", "tie", "none"]
 NATS_A_BIT = math.log(2)
 DEEPEST = 12.0  # nats at which the tint is full
 DEEPEST_DIFFERENCE = 6.0
+LONGEST_MATCHED = 4000  # tokens
 FOCUSABLE = 120  # tokens a strip may have before the keyboard no longer stops at each
 
 VISIBLE = {" ": "␣", "\n": "↵", "\t": "⇥", "\r": "␍"}
@@ -107,11 +108,33 @@ def rows(lines: Sequence[tuple[str, str, Sequence[Token]]], unit: Unit = "nats")
 
 def align(first: Sequence[str], second: Sequence[str]) -> list[tuple[int | None, int | None]]:
     """Pairs of places (or none) that put equal tokens beside each other; every place occurs once, in order."""
+    # What two texts begin and end with alike is set aside first: matching takes the square of what is left.
+    start = _alike(first, second)
+    end = _alike(first[start:][::-1], second[start:][::-1])
+    pairs: list[tuple[int | None, int | None]] = [(place, place) for place in range(start)]
+    last_a, last_b = len(first) - end, len(second) - end
+    pairs += _matched(first[start:last_a], second[start:last_b], start)
+    return [*pairs, *((last_a + step, last_b + step) for step in range(end))]
+
+
+def _alike(first: Sequence[str], second: Sequence[str]) -> int:
+    """How many tokens the two begin with alike."""
+    different = (place for place, (a, b) in enumerate(zip(first, second)) if a != b)
+    return next(different, min(len(first), len(second)))
+
+
+def _matched(first: Sequence[str], second: Sequence[str], start: int) -> list[tuple[int | None, int | None]]:
+    """The pairs of two middles that begin at `start`; side by side where they are too long to be matched."""
     pairs: list[tuple[int | None, int | None]] = []
-    matcher = difflib.SequenceMatcher(None, first, second, autojunk=False)
-    for _, a, a_end, b, b_end in matcher.get_opcodes():
+    if max(len(first), len(second)) > LONGEST_MATCHED:
+        opcodes = [("replace", 0, len(first), 0, len(second))]
+    else:
+        opcodes = difflib.SequenceMatcher(None, first, second, autojunk=False).get_opcodes()
+    for _, a, a_end, b, b_end in opcodes:
         for step in range(max(a_end - a, b_end - b)):
-            pairs.append((a + step if a + step < a_end else None, b + step if b + step < b_end else None))
+            left = start + a + step if a + step < a_end else None
+            right = start + b + step if b + step < b_end else None
+            pairs.append((left, right))
     return pairs
 
 

@@ -45,6 +45,15 @@ def test_equal_tokens_stand_over_each_other():
     assert pairs == [(0, 0), (None, 1), (1, 2), (2, 3), (3, 4)]
 
 
+def test_very_long_texts_are_aligned_too():
+    words = [f" word{number % 97}" for number in range(30_000)]
+    other = [*words[:15_000], " old", *words[15_000:-1], "."]
+    pairs = strips.align(words, other)
+    assert [a for a, _ in pairs if a is not None] == list(range(len(words)))
+    assert [b for _, b in pairs if b is not None] == list(range(len(other)))
+    assert pairs[:15_000] == [(place, place) for place in range(15_000)]
+
+
 def test_only_differing_tokens_are_marked():
     body = strips.aligned([Token("The", 1.0), Token(" cat", 2.0)], [Token("The", 1.0), Token(" dog", 5.0)])
     assert body.count("lx-differs") == 2
