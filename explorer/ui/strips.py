@@ -126,6 +126,7 @@ def _alike(first: Sequence[str], second: Sequence[str]) -> int:
 def _matched(first: Sequence[str], second: Sequence[str], start: int) -> list[tuple[int | None, int | None]]:
     """The pairs of two middles that begin at `start`; side by side where they are too long to be matched."""
     pairs: list[tuple[int | None, int | None]] = []
+    opcodes: Sequence[tuple[str, int, int, int, int]]
     if max(len(first), len(second)) > LONGEST_MATCHED:
         opcodes = [("replace", 0, len(first), 0, len(second))]
     else:
