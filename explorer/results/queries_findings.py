@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pandas as pd
 
 from explorer.results.measures import MEASURES
@@ -22,20 +24,75 @@ def runs(store: Store, benchmark: str) -> pd.DataFrame:
     )
 
 
-def values(store: Store, measure: str, run_id: str) -> pd.DataFrame:
-    """A row an instance that has the measure (a key of MEASURES) in a run: its value, groups and text_hash."""
+def size(store: Store, measure: str, run_id: str) -> pd.DataFrame:
+    """How many instances have a measure (a key of MEASURES) in a run."""
     return store.frame(
         f"""
         WITH asked AS ({MEASURES[measure].query})
-        SELECT instance_id, instances.text_hash, instances.grp, instances.phenomenon, instances.field, asked.value
+        SELECT count(*) AS n
         FROM asked
-        JOIN (SELECT * FROM instances WHERE run_id = $1) AS instances USING (instance_id)
-        WHERE asked.value IS NOT NULL
-            AND NOT isnan(asked.value)
-        ORDER BY instances.position
+        WHERE value IS NOT NULL
+            AND NOT isnan(value)
         """,
         [run_id],
     )
+
+
+def table(store: Store, sources: Sequence[tuple[str, str]]) -> pd.DataFrame:
+    """A row an instance, a column for each measure, which is asked of its own run: `sources` are (measure, run id).
+
+    The text of an instance is the one that the first of these runs saw; what a run measured of another text under the
+    same id is left out, and `other_text` says how many values that were.
+    """
+    runs = list(dict.fromkeys(run_id for _, run_id in sources))
+    asked, joins, columns, others = [], [], [], ["0"]
+    for measure, run_id in sources:
+        number = runs.index(run_id) + 1
+        query = MEASURES[measure].query.replace("$1", f"${number}")
+        asked.append(
+            f"""
+            {measure} AS (
+                SELECT asked.instance_id, asked.value, seen.text_hash
+                FROM ({query}) AS asked
+                JOIN instances AS seen
+                    ON seen.run_id = ${number}
+                    AND seen.instance_id = asked.instance_id
+                WHERE asked.value IS NOT NULL
+                    AND NOT isnan(asked.value)
+            )
+            """
+        )
+        joins.append(f"LEFT JOIN {measure} ON {measure}.instance_id = items.instance_id")
+        same = f"{measure}.text_hash = items.text_hash"
+        columns.append(f"CASE WHEN {same} THEN {measure}.value END AS {measure}")
+        others.append(f"coalesce(CAST({measure}.text_hash <> items.text_hash AS INTEGER), 0)")
+    return store.frame(
+        f"""
+        WITH items AS (
+            SELECT instance_id, min_by(text_hash, place) AS text_hash, min_by(grp, place) AS grp,
+                min_by(phenomenon, place) AS phenomenon, min_by(field, place) AS field, min(position) AS position
+            FROM (
+                SELECT instances.*, list_position([{", ".join(f"${n + 1}" for n in range(len(runs)))}], run_id) AS place
+                FROM instances
+            )
+            WHERE place IS NOT NULL
+                AND place > 0
+            GROUP BY instance_id
+        ),
+        {", ".join(asked)}
+        SELECT items.instance_id, items.grp, items.phenomenon, items.field, {", ".join(columns)},
+            {" + ".join(others)} AS other_text
+        FROM items
+        {" ".join(joins)}
+        ORDER BY items.position, items.instance_id
+        """,
+        runs,
+    )
+
+
+def phenomena(store: Store, run_id: str) -> pd.DataFrame:
+    """The phenomenon of each instance of a run."""
+    return store.frame("SELECT instance_id, phenomenon FROM instances WHERE run_id = ?", [run_id])
 
 
 def undecided(store: Store) -> pd.DataFrame:

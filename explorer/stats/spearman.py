@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from explorer.stats.bootstrap import bootstrap, percentile_interval, resample_weights
+from explorer.stats.bootstrap import percentile_interval, resample_weights
 from explorer.stats.gaps import drop_gaps, numbers
 from explorer.stats.permutation import PERMUTATIONS, pairing_p, standard
 
@@ -27,6 +29,9 @@ class RankCorrelation:
     groups: int = 1
     left_out: int = 0
     reason: str = ""
+
+
+Table = Mapping[tuple[str, str], RankCorrelation]
 
 
 def spearman(
@@ -63,8 +68,9 @@ def spearman_within(
 ) -> RankCorrelation:
     """The mean of the groups' own rhos, each weighted by its items, so that differences between groups play no part.
 
-    The interval is over groups; the p comes from permuting within every group at once. Groups in which a measure is
-    constant or that have fewer than 3 items are left out with their items.
+    The interval is over groups; the p comes from permuting within every group at once, with `permutations=0` from the
+    normal distribution that this tends to (a group of n items adds a variance of 1 / (n - 1)). Groups in which a
+    measure is constant or that have fewer than 3 items are left out with their items.
     """
     (a, b, names), left_out = drop_gaps(numbers(x), numbers(y), groups)
     parts = [(a[names == name], b[names == name]) for name in np.unique(names)]
@@ -79,16 +85,75 @@ def spearman_within(
     value = float(sizes @ rhos / n)
     low, high = math.nan, math.nan
     if resamples and len(usable) > 1:
-        interval = bootstrap(lambda r, w: float(w @ r / w.sum()), rhos, sizes, resamples=resamples, seed=seed)
-        low, high = interval.low, interval.high
+        weights = resample_weights(np.arange(len(usable)), resamples, seed)
+        low, high, _ = percentile_interval(np.array([(w * sizes) @ rhos / (w @ sizes) for w in weights]), 0.95)
+    p = _permuted_p(value, sizes, ranked, permutations, seed) if permutations else _normal_p(value, sizes)
+    reason = "" if len(usable) > 1 else "one group has no interval over groups"
+    return RankCorrelation(value, low, high, p, n, len(usable), left_out, reason)
+
+
+def spearman_table(columns: Mapping[str, ArrayLike], *, resamples: int = 1_000, seed: int = 0) -> Table:
+    """Every pair of columns once, as `spearman` with `permutations=0` has it; what pairs share is made once."""
+    from scipy.stats import spearmanr
+
+    arrays = {name: numbers(values) for name, values in columns.items()}
+    present = {name: np.isfinite(values) for name, values in arrays.items()}
+    found: dict[tuple[str, str], RankCorrelation] = {}
+    shared: dict[bytes, list[tuple[str, str]]] = {}  # pairs by the items that have both measures
+    for a, b in combinations(arrays, 2):
+        both = present[a] & present[b]
+        problem = _problem(arrays[a][both], arrays[b][both])
+        if problem:
+            n = int(both.sum())
+            found[a, b] = RankCorrelation(math.nan, math.nan, math.nan, math.nan, n, 1, both.size - n, problem)
+        else:
+            shared.setdefault(both.tobytes(), []).append((a, b))
+    for pairs in shared.values():
+        both = present[pairs[0][0]] & present[pairs[0][1]]
+        names = list(dict.fromkeys(name for pair in pairs for name in pair))
+        kept = [arrays[name][both] for name in names]
+        drawn = _resampled_table(kept, resamples, seed)
+        for a, b in pairs:
+            i, j = names.index(a), names.index(b)
+            one = spearmanr(kept[i], kept[j])
+            low, high, reason = percentile_interval(drawn[:, i, j], 0.95) if resamples else (math.nan, math.nan, "")
+            n = kept[i].size
+            found[a, b] = RankCorrelation(
+                float(one.statistic), low, high, float(one.pvalue), n, 1, both.size - n, reason
+            )
+    return {pair: found[pair] for pair in combinations(arrays, 2)}
+
+
+def _resampled_table(columns: Sequence[np.ndarray], resamples: int, seed: int) -> np.ndarray:
+    """The rho of each pair of columns in each resample, from weighted average ranks."""
+    levels = [np.unique(values, return_inverse=True)[1] for values in columns]
+    drawn = np.empty((resamples, len(columns), len(columns)))
+    for number, weights in enumerate(resample_weights(np.arange(columns[0].size), resamples, seed)):
+        ranks = np.array([_weighted_ranks(places, weights) for places in levels])
+        together = (ranks * weights) @ ranks.T
+        spread = np.sqrt(np.diag(together))
+        with np.errstate(invalid="ignore", divide="ignore"):
+            drawn[number] = np.where(np.outer(spread, spread) > 0, together / np.outer(spread, spread), np.nan)
+    return drawn
+
+
+def _normal_p(value: float, sizes: np.ndarray) -> float:
+    from scipy.stats import norm
+
+    spread = math.sqrt(float((sizes**2 / (sizes - 1)).sum())) / float(sizes.sum())
+    return float(2 * norm.sf(abs(value) / spread))
+
+
+def _permuted_p(
+    value: float, sizes: np.ndarray, ranked: Sequence[tuple[np.ndarray, np.ndarray]], permutations: int, seed: int
+) -> float:
+    """The share of rearrangements within every group at once that come at least as far from zero."""
     rng = np.random.default_rng(seed)
     drawn = np.zeros(permutations)
     for size, (first, second) in zip(sizes, ranked):
         drawn += size * _redrawn(first, second, permutations, rng)
-    beyond = int((np.abs(drawn / n) >= abs(value) - 1e-12).sum())
-    p = (beyond + 1) / (permutations + 1)
-    reason = "" if len(usable) > 1 else "one group has no interval over groups"
-    return RankCorrelation(value, low, high, p, n, len(usable), left_out, reason)
+    beyond = int((np.abs(drawn / sizes.sum()) >= abs(value) - 1e-12).sum())
+    return (beyond + 1) / (permutations + 1)
 
 
 def _redrawn(first: np.ndarray, second: np.ndarray, permutations: int, rng: np.random.Generator) -> np.ndarray:

@@ -18,7 +18,7 @@ WAYS = ["Pooled", "Within groups"]
 SIZES = {"2,000": 2_000, "10,000": 10_000, "all": 0}
 PERMUTATIONS = 2_000
 RESAMPLES = 500
-MANY = 500  # rows from which on the t distribution gives the pooled p
+MANY = 500  # rows from which on the distribution that permutations tend to gives the p
 
 
 def draw(chosen: Chosen, gathered: Gathered) -> None:
@@ -83,7 +83,7 @@ def sample(table: pd.DataFrame, most: int) -> pd.DataFrame:
 @st.cache_data(max_entries=16, show_spinner=False)
 def correlations(table: pd.DataFrame, names: Sequence[str], *, within: bool) -> pd.DataFrame:
     """A row a pair of measures: rho, interval, p and adjusted p, instances, groups, and why there is none."""
-    exact = within or len(table) <= MANY
+    exact = len(table) <= MANY
     found = correlation_table(
         {name: table[name].to_numpy(dtype=float) for name in names},
         table["grp"].to_numpy() if within else None,

@@ -39,16 +39,17 @@ class Gathered:
 def gather(chosen: Chosen) -> Gathered:
     """The measures of the sidebar's model on its benchmark; what is about texts alone may be from another's run."""
     runs = resources.ask(queries_findings.runs, chosen.benchmark)
-    table, sources, other = pd.DataFrame(columns=[*ABOUT, "text_hash"]), {}, 0
+    sources: dict[str, Mapping[str, Any]] = {}
     for name, measure in MEASURES.items():
         for source in _candidates(runs, measure.studies, chosen.model, of_text=measure.of_text):
-            found = resources.ask(queries_findings.values, name, source["run_id"])
-            if len(found):
-                table, differing = _joined(table, found.rename(columns={"value": name}), name)
+            if int(resources.ask(queries_findings.size, name, source["run_id"])["n"].iloc[0]):
                 sources[name] = source
-                other += differing
                 break
-    return Gathered(table.drop(columns="text_hash").reset_index(drop=True), sources, other)
+    if not sources:
+        return Gathered(pd.DataFrame(columns=ABOUT), sources, 0)
+    asked = tuple((name, str(source["run_id"])) for name, source in sources.items())
+    table = resources.ask(queries_findings.table, asked)
+    return Gathered(table.drop(columns="other_text"), sources, int(table["other_text"].sum()))
 
 
 def title(name: str) -> str:
@@ -91,16 +92,3 @@ def _candidates(runs: pd.DataFrame, studies: tuple[str, ...], model: str, *, of_
     ranked = usable.assign(own=usable["model"] == model, place=usable["study"].map(studies.index))
     ranked = ranked.sort_values(["own", "place"], ascending=[False, True], kind="stable")
     return [{str(name): value for name, value in row.items()} for row in ranked.to_dict("records")]
-
-
-def _joined(table: pd.DataFrame, found: pd.DataFrame, name: str) -> tuple[pd.DataFrame, int]:
-    """The table with another column, joined by id and text; how many ids came with another text."""
-    first = dict(zip(table["instance_id"], table["text_hash"]))
-    same = [first.get(one, text) == text for one, text in zip(found["instance_id"], found["text_hash"])]
-    kept = found[same]
-    joined = table.merge(kept, how="outer", on=["instance_id", "text_hash"], suffixes=("", "_new"), sort=False)
-    for column in ("grp", "phenomenon", "field"):
-        if f"{column}_new" in joined:
-            joined[column] = joined[column].where(joined[column].notna(), joined[f"{column}_new"])
-            joined = joined.drop(columns=f"{column}_new")
-    return joined, len(found) - len(kept)

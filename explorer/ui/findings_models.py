@@ -116,7 +116,7 @@ def _name(row: pd.Series) -> str:
 
 
 def _with_phenomena(items: pd.DataFrame, run_id: str) -> pd.DataFrame:
-    held = resources.ask(queries_findings.values, "correct", run_id)
+    held = resources.ask(queries_findings.phenomena, run_id)
     phenomena = dict(zip(held["instance_id"], held["phenomenon"]))
     return items.assign(phenomenon=[str(phenomena.get(name) or "") for name in items["instance_id"]])
 

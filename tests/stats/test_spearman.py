@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import spearmanr
 
-from explorer.stats.spearman import _resampled, spearman, spearman_within
+from explorer.stats.spearman import _resampled, spearman, spearman_table, spearman_within
 
 pairs = st.lists(st.tuples(st.integers(-9, 9), st.integers(-9, 9)), min_size=3, max_size=8)
 
@@ -87,3 +87,26 @@ def test_without_permutations_the_p_is_scipys_and_near_the_permuted_one():
     found = spearman(x, y, permutations=0, resamples=0)
     assert found.p == pytest.approx(spearmanr(x, y).pvalue)
     assert found.p == pytest.approx(spearman(x, y, permutations=20_000, resamples=0).p, abs=0.01)
+
+
+def test_a_table_of_pairs_has_what_each_pair_has_by_itself():
+    rng = np.random.default_rng(7)
+    a = rng.standard_normal(80)
+    columns = {"a": a, "b": a + rng.standard_normal(80), "c": np.where(rng.random(80) < 0.3, math.nan, a**2),
+               "flat": np.ones(80), "few": np.r_[1.0, 2.0, np.full(78, math.nan)]}  # fmt: skip
+    for (first, second), found in spearman_table(columns, resamples=60).items():
+        alone = spearman(columns[first], columns[second], permutations=0, resamples=60)
+        assert (found.n, found.left_out, found.reason) == (alone.n, alone.left_out, alone.reason)
+        for name in ("rho", "low", "high", "p"):
+            assert getattr(found, name) == pytest.approx(getattr(alone, name), nan_ok=True)
+
+
+def test_within_groups_the_normal_p_is_near_the_permuted_one():
+    rng = np.random.default_rng(8)
+    groups = np.repeat(np.arange(20), 12)
+    x = rng.standard_normal(240) + groups
+    y = 0.12 * x + rng.standard_normal(240)
+    quick, slow = (spearman_within(x, y, groups, permutations=n, resamples=50) for n in (0, 5_000))
+    assert (quick.rho, quick.low, quick.high) == (slow.rho, slow.low, slow.high)
+    assert quick.p == pytest.approx(slow.p, abs=0.02)
+    assert quick.low < quick.rho < quick.high

@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import spearmanr
 
 from explorer.results.measures import MEASURES
-from explorer.ui import findings_correlations, findings_data, findings_groups, findings_models, findings_scatter
+from explorer.ui import findings_correlations, findings_groups, findings_models, findings_scatter
 
 VIEWS = ["Correlations", "Two measures", "Groups", "Two models"]
 MODEL = "gemma-3-270m"
@@ -131,21 +131,6 @@ def test_comparing_a_run_with_itself_finds_nothing():
     items = items.assign(correct_b=items["correct_a"], margin_b=items["margin_a"])
     rows = findings_models.comparisons(items, "grp")
     assert (rows["difference"] == 0).all() and (rows["p"] == 1).all() and (rows["margin"] == 0).all()
-
-
-def test_values_of_another_text_under_the_same_id_are_left_out():
-    first = pd.DataFrame(
-        {"instance_id": ["a", "b"], "text_hash": ["1", "2"], "grp": "g", "phenomenon": "", "field": "", "m": [1.0, 2.0]}
-    )
-    more = pd.DataFrame(
-        {"instance_id": ["a", "b", "c"], "text_hash": ["1", "other", "3"], "grp": "g", "phenomenon": "", "field": "",
-         "n": [5.0, 6.0, 7.0]}
-    )  # fmt: skip
-    joined, differing = findings_data._joined(first, more, "n")
-    assert differing == 1
-    held = joined.set_index("instance_id")
-    assert held.loc["a", "n"] == 5 and np.isnan(held.loc["b", "n"]) and held.loc["c", "n"] == 7
-    assert held.loc["c", "grp"] == "g"
 
 
 def test_every_measure_says_its_unit_and_direction_and_asks_for_one_run():
