@@ -9,6 +9,7 @@ VIEWS = ["Models", "Benchmarks", "Import a table"]
 chosen = frame.open_page(
     "Data and models", "What is on this machine, what is missing, and how to bring your own models and data."
 )
+show.about("data")
 view = links.pick(
     st.segmented_control, "View", "shelf", VIEWS, default=VIEWS[0], required=True, label_visibility="collapsed"
 )

@@ -9,6 +9,7 @@ from explorer.ui import frame, headlines, here, resources, show, undecided
 chosen = frame.open_page(
     "Overview", "How the data a language model was trained on shapes what it gets right: what is on this machine."
 )
+show.about("overview")
 
 benchmarks = here.benchmarks()
 models = here.models()
@@ -68,7 +69,6 @@ with show.problems():
                 "done": st.column_config.NumberColumn("Instances", format="localized"),
                 "created": st.column_config.DatetimeColumn("Started", format="distance"),
             },
-            download=False,
         )
         frame.link_to("Runs", "All runs, with their progress and log")
 
@@ -81,6 +81,5 @@ show.table(
     here.benchmark_table(benchmarks),
     "benchmarks",
     columns={"title": "Benchmark", "kind": "Kind", "field": "Competence", "state": "Files", "license": "License"},
-    download=False,
 )
 frame.link_to("Data and models", "Add models and data")

@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 
 LONG = 45  # rows from which a table runs over pages
-LONGEST_CELL = 300  # characters; a longer text is cut, since no line of a page holds it
+LONGEST_CELL = 120  # characters; a longer text is cut, since no line of a page holds it
 DIGITS = 4  # significant ones of a column's largest number
 MOST_DECIMALS = 6
 EMPTY = "--"

@@ -36,7 +36,6 @@ def draw(name: str) -> None:
             "license": "License",
             "note": st.column_config.TextColumn("Remark", width="large"),
         },
-        download=False,
         height=420,
     )
     folder = f"your folder {settings.data}, then " if settings.data else ""

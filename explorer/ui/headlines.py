@@ -109,7 +109,7 @@ def draw() -> None:
             continue
         st.subheader(show.plain(find_study(study).title), anchor=False)
         show.lead(HEADLINES[study].sentence)
-        show.table(rows, f"headlines of {study}", download=False)
+        show.table(rows, f"headlines of {study}")
         for page in frame.PAGES:
             if page.study == study:
                 frame.link_to(page.title, f"Look closer: {page.title}")

@@ -44,7 +44,6 @@ def draw() -> None:
             "corpus": st.column_config.TextColumn("Trained on", width="large"),
             "license": "License",
         },
-        download=False,
     )
 
 

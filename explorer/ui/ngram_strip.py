@@ -183,6 +183,7 @@ def _picked(rated: Sequence[Rated], source: Source, name: str) -> None:
         },
         alt=f"{len(covering)} n-grams",
     )
+    show.save(table, f"n-grams {name} {picked}", caption="The n-grams over a token, with their counts")
     rows = answer["selection"]["rows"]
     if rows:
         _documents(covering[rows[0]], source)

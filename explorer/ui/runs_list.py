@@ -10,7 +10,7 @@ import streamlit as st
 from explorer.results import queries
 from explorer.runs import queue
 from explorer.runs.queue import RunInfo
-from explorer.ui import links, progress, resources
+from explorer.ui import links, progress, resources, show
 
 SHOWN = "shown"  # the name of the choice: which run is looked at
 
@@ -88,6 +88,7 @@ def _table(runs: list[RunInfo], shown: str) -> None:
         },
         alt=f"{len(runs)} runs",
     )
+    show.save(frame, "runs", caption="Runs on this machine", about=show.About())
     rows = answer["selection"]["rows"]
     if rows and names[rows[0]] != shown and names[rows[0]] != st.session_state.get("runs:picked"):
         st.session_state["runs:picked"] = names[rows[0]]

@@ -146,3 +146,16 @@ def test_model_and_benchmark_are_asked_for_where_they_cannot_be_told(resources, 
     assert keep(logs.read(alone), resources, model="mine").folder.spec.model == "mine"
     with pytest.raises(UsageError, match="No sample of"):
         keep(logs.read(alone), resources, model="mine", benchmark="starter_cloze")
+
+
+def test_a_worker_never_mends_an_import_with_answers_of_another_model(resources):
+    from explorer.runs import worker
+
+    kept = keep(logs.read(log_of("lexi_pairs")), resources)
+    before = kept.folder.read("scores")
+    next(kept.folder.parts.glob("*.done")).unlink()
+    assert worker.work(kept.folder, resources, lambda text: None, wait=False) == "failed"
+    assert "Import its file again" in kept.folder.progress().message
+    again = keep(logs.read(log_of("lexi_pairs")), resources)
+    assert again.new and again.folder.progress().status == "complete"
+    assert again.folder.read("scores").equals(before)
