@@ -1,15 +1,31 @@
-"""One instance, token by token: what did the model find surprising, and what did it prefer?"""
+"""One instance, token by token: what did the model find surprising, what did it prefer, and what do all runs know?"""
 
 import streamlit as st
 
-from explorer.ui import answer, editor, finder, frame, instance_view, instances, links, ngram_strip, show
+from explorer import benchmarks
+from explorer.ui import (
+    answer,
+    dossier,
+    editor,
+    finder,
+    frame,
+    instance_view,
+    instances,
+    links,
+    ngram_strip,
+    resources,
+    show,
+    texts,
+)
 
 chosen = frame.open_page(
     "Instance",
-    "One instance, token by token: how surprising each token was to the model, and which option it preferred.",
+    "One instance: how surprising each token was to the model, which option it preferred, and what runs know of it.",
 )
 
-with show.problems():
+
+def whole() -> None:
+    """The instance with its text."""
     listing = instances.listing(chosen.benchmark)
     run_box, unit_box, shape_box = st.columns([4, 1, 1.2], vertical_alignment="bottom")
     with run_box:
@@ -33,6 +49,24 @@ with show.problems():
             with drawer:
                 ngram_strip.draw(instance, chosen.model)
 
+        dossier.draw(instance.id, instance.kind, chosen, instance)
+
         st.header("Change the text", anchor=False)
         show.lead("Type another text and see, beside the original, what the model makes of it.")
         editor.draw(instance, chosen.model, scoring, unit)
+
+
+def numbers_alone() -> None:
+    """What runs know of the instance, where its text is not on this machine."""
+    texts.offer(chosen.benchmark)
+    known = dossier.stored_ids(chosen.benchmark)
+    name = links.pick(st.selectbox, "Instance", "instance", list(known), always=True, format_func=known.__getitem__)
+    kind = benchmarks.find(chosen.benchmark, resources.settings()).kind
+    dossier.draw(name, kind, chosen)
+
+
+with show.problems():
+    if not texts.are_here(chosen.benchmark) and dossier.stored_ids(chosen.benchmark):
+        numbers_alone()
+    else:
+        whole()

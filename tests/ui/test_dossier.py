@@ -1,0 +1,131 @@
+"""The dossier of an instance: every study's numbers, differing texts, and what to do where nothing is stored."""
+
+from __future__ import annotations
+
+import dataclasses
+import shutil
+
+import pytest
+
+from explorer import settings as settings_module
+from explorer.records import RunSpec
+from explorer.resources import Resources
+from explorer.results import store
+from explorer.results.rows import instance_row, measure_row
+from explorer.runs.folder import RunFolder
+from explorer.ui import dossier_swaps
+
+MODEL = "gemma-3-270m"
+HERE = {"model": MODEL, "benchmark": "starter_pairs"}
+
+
+def html_of(app) -> str:
+    return "\n".join(element.proto.body for element in app.html if "<style>" not in element.proto.body)
+
+
+@pytest.fixture
+def first(everything) -> str:
+    """The id of an instance that every run looked at."""
+    settings = settings_module.read(cache=everything)
+    return Resources(settings).instances("starter_pairs").instances[0].id
+
+
+def test_a_dossier_holds_every_study(open_page, everything, first):
+    app = open_page("instance", everything, instance=first, **HERE)
+    assert not app.exception and not app.error
+    assert "Dossier" in {header.value for header in app.header}
+    titles = {element.value for element in app.subheader}
+    assert titles >= {"Verdicts", "Popularity", "Swapped words", "Priming", "Memorization"}
+    assert "6 stored runs of 2 models" in html_of(app)
+    verdicts = next(table.value for table in app.dataframe if "verdict" in table.value and "margin" in table.value)
+    assert set(verdicts["study"]) == {"accuracy", "popularity", "perturbation"}
+    assert len(verdicts) == 4
+    assert all(verdicts["run"].str.startswith("/runs?shown="))
+
+
+def test_popularity_names_its_reference_set_one_at_a_time(open_page, everything, first):
+    app = open_page("instance", everything, instance=first, **HERE)
+    box = app.selectbox(key="pick:reference")
+    assert box.options == ["3-grams of all options of 24 pairs, counted in demo"]
+
+
+def test_priming_is_drawn_from_the_baseline_on(open_page, everything, first):
+    app = open_page("instance", everything, instance=first, **HERE)
+    assert any("dossier_priming" in str(chart.proto.id) for chart in app.get("plotly_chart"))
+
+
+def test_swaps_are_told_in_words():
+    assert dossier_swaps.told('{"swaps": [{"original": "cat", "substitute": "feline"}]}') == "cat → feline"
+    assert dossier_swaps.told('{"swaps": [{"lemma": "be", "substitute": "exist"}]}') == "be → exist"
+    assert dossier_swaps.told(None) == ""
+
+
+def test_nothing_stored_says_how_to_get_it(open_page, tmp_path):
+    app = open_page("instance", tmp_path / "cache", **HERE)
+    assert "Nothing is stored about this instance yet" in html_of(app)
+    assert "python -m explorer run accuracy" in html_of(app)
+
+
+def test_a_run_that_saw_another_text_is_warned_of(open_page, everything, first, tmp_path):
+    cache = tmp_path / "cache"
+    shutil.copytree(everything, cache)
+    settings = settings_module.read(cache=cache)
+    known = next(one for one in Resources(settings).instances("starter_pairs").instances if one.id == first)
+    other = dataclasses.replace(known, options=("Another text.", "Another texts."))
+    folder = RunFolder.create(settings.runs, RunSpec("accuracy", 1, "other", "starter_pairs", settings={"preset": "x"}))
+    folder.write_part(
+        0, 0, {"instances": [instance_row(other, 0)], "measures": [measure_row(other.id, "correct", 1.0)]}
+    )
+    folder.write_progress(status="complete", total=1)
+    store.ingest(settings, [folder])
+    app = open_page("instance", cache, instance=first, **HERE)
+    (warning,) = [str(one.value) for one in app.warning]
+    assert "1 of these runs saw another text" in warning and folder.run_id in warning
+
+
+def test_where_the_text_is_not_here_the_numbers_still_are(open_page, tmp_path):
+    """A benchmark that is not on this machine, known from a stored run alone."""
+    settings = settings_module.read(cache=tmp_path / "cache")
+    name = "copa_superglue/cause/1"
+    folder = RunFolder.create(settings.runs, RunSpec("accuracy", 1, MODEL, "copa_superglue", settings={"preset": "x"}))
+    row = {
+        "instance_id": name, "benchmark": "copa_superglue", "split": "validation", "grp": "cause", "phenomenon": "",
+        "field": "functional", "kind": "choice", "gold": 0, "label": "", "text_hash": "f" * 16, "position": 0,
+        "payload": None,
+    }  # fmt: skip
+    measures = [measure_row(name, "correct", 1.0), measure_row(name, "margin", 2.5)]
+    folder.write_part(0, 0, {"instances": [row], "measures": measures})
+    folder.write_progress(status="complete", total=1)
+    store.ingest(settings, [folder])
+    app = open_page("instance", settings.cache, model=MODEL, benchmark="copa_superglue")
+    assert not app.exception and not app.error
+    assert "are not on this machine" in html_of(app)
+    assert [element.value for element in app.subheader] == ["Verdicts"]
+    assert app.query_params["instance"] == name
+
+
+def test_an_unknown_model_is_not_offered(open_page, tmp_path):
+    app = open_page("instance", tmp_path / "cache", model="zzz", benchmark="starter_pairs")
+    assert "The model zzz cannot be asked: nothing is known by this name" in html_of(app)
+    assert "score:now" not in {button.key for button in app.button}
+
+
+def test_the_sidebar_opens_with_the_pages_own_study(open_page, tmp_path):
+    for page, study in (("popularity", "popularity"), ("priming", "priming"), ("perturbation", "perturbation")):
+        app = open_page(page, tmp_path / "cache", **HERE)
+        assert app.sidebar.selectbox(key="pick:study").value == study
+    asked = open_page("popularity", tmp_path / "cache", study="priming", **HERE)
+    assert asked.sidebar.selectbox(key="pick:study").value == "priming"
+
+
+def test_a_study_chosen_elsewhere_does_not_follow_to_a_page_of_its_own(monkeypatch, tmp_path):
+    from streamlit.testing.v1 import AppTest
+
+    from explorer.settings import ROOT
+
+    monkeypatch.setenv("EXPLORER_CACHE", str(tmp_path / "cache"))
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60).run()
+    app.sidebar.selectbox(key="pick:study").set_value("priming").run()
+    del app.query_params["study"]  # the links of the sidebar carry model and benchmark alone
+    app.switch_page("pages/popularity.py").run()
+    assert app.sidebar.selectbox(key="pick:study").value == "popularity"
