@@ -26,6 +26,7 @@ from explorer.runs import request, worker
 from explorer.runs.folder import RunFolder
 from explorer.settings import ROOT
 from explorer.settings import read as read_settings
+from explorer.variants import wordnet
 
 FEWEST = 3  # words: of fewer, any sentence of ours may hold some
 TEXT = {"context", "continuation", "token_texts", "token_logprobs", "prompt", "payload", "ids"}
@@ -336,8 +337,15 @@ def test_real_runs_read_the_same_and_give_no_text_away(real_settings, tiny_gpt2,
         ("icl", "rte", {"k": "0,1", "instances": "4", "max_new_tokens": "8"}),
     ],
 )
-def test_runs_that_write_texts_give_none_away(real_settings, tiny_gpt2, tmp_path, texts, study, benchmark, given):
+def test_runs_that_write_texts_give_none_away(
+    real_settings, tiny_gpt2, tmp_path, texts, monkeypatch, study, benchmark, given
+):
     resources = Resources(real_settings)
+    if study == "perturbation":
+        # WordNet is in the cache that all tests share, or comes into it.
+        monkeypatch.delenv("EXPLORER_OFFLINE")
+        lexicon = wordnet.open_lexicon(read_settings())
+        resources.once(("lexicon",), lambda: lexicon)
     settings = {name: value.format(model=tiny_gpt2) for name, value in given.items()}
     limit = None if study == "icl" else 6
     spec = request.make_spec(
