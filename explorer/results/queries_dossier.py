@@ -12,9 +12,8 @@ def runs(store: Store, instance_id: str) -> pd.DataFrame:
     return store.frame(
         """
         SELECT runs.run_id, runs.study, runs.model, runs.benchmark, runs.status, runs.created, runs.dtype,
-            instances.text_hash, instances.gold, instances.payload,
-            json_extract_string(runs.spec, '$.settings.preset') AS preset,
-            coalesce(json_extract_string(runs.spec, '$.settings.imported') = 'true', FALSE) AS imported
+            instances.text_hash, instances.gold, instances.payload, runs.spec,
+            json_extract_string(runs.spec, '$.settings.preset') AS preset
         FROM instances
         JOIN runs USING (run_id)
         WHERE instances.instance_id = ?

@@ -102,7 +102,7 @@ def _groups(items: pd.DataFrame) -> pd.DataFrame:
 
 def _name(row: pd.Series) -> str:
     name = f"{row['model']} · {row['benchmark']} · {row['done']:,} instances · {row['run_id'][-6:]}"
-    return imported.named(name, str(row["spec"]))
+    return " · ".join(filter(None, [imported.label(str(row["spec"])), name]))
 
 
 def _short_names(runs: pd.DataFrame, first: str, second: str) -> tuple[str, str]:

@@ -10,6 +10,7 @@ from typing import Any
 import pandas as pd
 
 from explorer.records import Instance
+from explorer.runs import imported
 from explorer.ui import asked, frame
 
 
@@ -68,7 +69,7 @@ class Held:
 def about(run: Any) -> dict[str, Any]:
     """The columns that say which run a row is from."""
     return {
-        "model": frame.model_title(str(run["model"])),
+        "model": imported.named(frame.model_title(str(run["model"])), str(run["spec"])),
         "study": str(run["study"]),
         "run": frame.address_of("Runs", shown=str(run["run_id"])),
     }
