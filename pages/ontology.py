@@ -15,11 +15,10 @@ with show.problems():
     view = links.pick(
         st.segmented_control, "View", "view", VIEWS, default=VIEWS[0], required=True, label_visibility="collapsed"
     )
-    chosen = nearest.with_runs("ontology", chosen)
-    run_id = ontology_results.pick(chosen)
     if view == VIEWS[1]:
-        ontology_inspector.draw(run_id, chosen)
-    elif run_id:
+        # The model that is asked is the one in the sidebar, whatever runs there are.
+        ontology_inspector.draw(ontology_results.pick(chosen), chosen)
+    elif run_id := ontology_results.pick(chosen := nearest.with_runs("ontology", chosen)):
         ontology_results.draw(run_id, chosen)
     else:
         study_start.offer(

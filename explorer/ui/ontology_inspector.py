@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
@@ -39,7 +40,7 @@ def draw(run_id: str, chosen: Chosen) -> None:
         show.nothing_yet("No concepts here", "Choose an ontology, such as Gene Ontology, as benchmark in the sidebar.")
         return
     wanted = links.type_in("Label or ID", "concept", placeholder="kidney development").strip().lower()
-    found = [one for one in instances if wanted in one.context.lower() or wanted in one.options[0].lower()][:MOST]
+    found = _matching(instances, wanted)
     if not found:
         show.note("No label or ID holds this text.")
         return
@@ -50,6 +51,13 @@ def draw(run_id: str, chosen: Chosen) -> None:
     )  # fmt: skip
     _about(by_id[name], chosen.benchmark, _ground(chosen), run_id)
     _live(by_id[name], chosen)
+
+
+def _matching(instances: Sequence[Instance], wanted: str) -> list[Instance]:
+    """Those whose label or id holds the text: the very label first, then labels that begin with it, then the rest."""
+    found = [one for one in instances if wanted in one.context.lower() or wanted in one.options[0].lower()]
+    found.sort(key=lambda one: (one.context.lower() != wanted, not one.context.lower().startswith(wanted)))
+    return found[:MOST]
 
 
 def _about(instance: Instance, benchmark: str, held: Ground, run_id: str) -> None:
@@ -72,14 +80,14 @@ def _about(instance: Instance, benchmark: str, held: Ground, run_id: str) -> Non
             st.subheader("What the stored run answered", anchor=False)
             shown = {"text": "Answer", "verdict": "Kind", "setting": "Prompt or way", "language": "Language",
                      "temperature": "Temperature"}  # fmt: skip
-            show.table(stored, "stored answers", columns=shown, download=False)
+            show.table(stored, "stored answers", columns=shown)
     st.subheader("Nearest IDs", anchor=False)
     show.lead("Other IDs that are fewest edits away; of equally near ones those whose labels share more words.")
     near = _nearest(payload(instance), benchmark, resources.settings())
     share = st.column_config.NumberColumn("Label overlap", format="percent", help="Shared over all distinct words.")
     columns = {"ID": "ID", "Label": "Label", "Edits": st.column_config.NumberColumn("Edits", format="%d"),
                "Label overlap": share}  # fmt: skip
-    show.table(near, "nearest ids", columns=columns, download=False)
+    show.table(near, "nearest ids", columns=columns)
 
 
 def _live(instance: Instance, chosen: Chosen) -> None:
@@ -90,7 +98,7 @@ def _live(instance: Instance, chosen: Chosen) -> None:
         return
     with st.spinner(f"Asking {title}"):
         answers, digits, measures = _asked(payload(instance), chosen.model, chosen.benchmark, resources.settings())
-    show.table(answers, "live answers", download=False, height=ROW * (len(answers) + 1) + 3)
+    show.table(answers, "live answers", height=ROW * (len(answers) + 1) + 3)
     _right_id(digits, measures)
 
 
@@ -116,7 +124,7 @@ def _right_id(digits: pd.DataFrame, measures: dict[str, tuple[float, str]]) -> N
     number = st.column_config.NumberColumn
     columns = {"Token": "Token", "log P (nats)": number("log P (nats)", format="%.3f"),
                "Probability": number("Probability", format="%.4g")}  # fmt: skip
-    show.table(digits, "digits of the right id", columns=columns, download=False)
+    show.table(digits, "digits of the right id", columns=columns)
 
 
 @st.cache_data(max_entries=64, show_spinner=False)
@@ -165,7 +173,7 @@ def _answers(spec: RunSpec, put: Asking, instance: Instance, way: str) -> list[d
                 "Answer": one.text or one.reason,
                 "Gives": outcome.id or outcome.kind,
                 "Its label": held.labels.get(outcome.id, ""),
-                "Right": outcome.id == instance.options[0],
+                "Verdict": "right" if outcome.id == instance.options[0] else "wrong",
             }
         )
     return rows

@@ -98,6 +98,14 @@ def test_a_concept_is_found_by_its_label_and_asked_now(open_page, here, asked):
     assert {"log P (nats)", "Rank", "The label adds (nats)"} <= {one.label for one in app.metric}
 
 
+def test_the_very_label_is_found_first(open_page, here, asked):
+    label = next(one for one in open_page("ontology", asked, **here, view="Concept inspector").selectbox
+                 if one.label == "Concept").options[-1].split(" ")[0]  # fmt: skip
+    app = open_page("ontology", asked, **here, view="Concept inspector", concept=label)
+    options = next(one for one in app.selectbox if one.label == "Concept").options
+    assert options[0].startswith(label)
+
+
 def test_another_run_is_drawn_beside(open_page, here, asked, data, monkeypatch, tmp_path):
     import shutil
 
