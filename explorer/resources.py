@@ -125,9 +125,12 @@ class Resources:
         from explorer.scoring import encoder, hf_infill
 
         def infilling(model: str) -> Proposer:
-            # A language model of its own, unless the one that is loaded is the same.
-            loaded = self._model[0][0] if self._model else model
-            return hf_infill.Infiller((self if loaded == model else self.beside()).model(model))
+            # In float32, so that a word does not depend on which gaps stood beside it in a batch. A language model of
+            # its own, unless the one that is loaded is the same.
+            loaded = self._model[1] if self._model else None
+            if loaded is None or (loaded.name, loaded.dtype) != (model, "float32"):
+                loaded = self.beside().model(model, "float32")
+            return hf_infill.Infiller(loaded)
 
         def make() -> Proposer:
             if name.startswith(hf_infill.MARK):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -41,6 +42,7 @@ SETTINGS = {
     "neighbours_cap": Setting(100, "instances of each task that get neighbours, drawn with the seed; 0 = all"),
     "min_k": Setting(100 * attacks.MIN_K, "percent of a text's tokens that min-k % looks at"),
 }
+STEP_SECONDS = 2.0  # of making neighbours, after which progress is told
 JUDGED = ("pair", "choice", "cloze", "regions", "labelled")  # kinds with a verdict
 
 
@@ -71,16 +73,17 @@ def do(spec: RunSpec, resources: Resources, instances: Sequence[Instance], progr
     scorer = resources.scorer(spec.model, spec.dtype)
     dtype = str(resources.model_record(spec.model, spec.dtype)["dtype"])
     proposer = proposer_of(spec, resources)
-    asked = ask(spec, resources, instances, proposer)
+    asked = ask(spec, resources, instances, proposer, progress)
+    scoring = progress if proposer is None else second_half(progress)
     # All in one call: a text, its options' shared beginning and its neighbours are read once where they are the same.
-    scores = iter(scorer.score([request for one in asked for request in one.requests()], policy, progress))
+    scores = iter(scorer.score([request for one in asked for request in one.requests()], policy, scoring))
     for one in asked:
         one.scores = {"verdict": [next(scores) for _ in one.verdict], TEXT: [next(scores) for _ in one.texts]}
         one.scores[NEIGHBOUR] = [next(scores) for _ in one.requests()[len(one.verdict) + len(one.texts) :]]
     apart = attacks.extraction_policy(scorer, policy)
     if apart is not None:
         texts = [replace(score.request, role=EXTRACTION) for one in asked for score in one.scores[TEXT]]
-        prompted = iter(scorer.score(texts, apart, progress))
+        prompted = iter(scorer.score(texts, apart))
         for one in asked:
             one.scores[EXTRACTION] = [next(prompted) for _ in one.texts]
 
@@ -95,7 +98,9 @@ def do(spec: RunSpec, resources: Resources, instances: Sequence[Instance], progr
     return tables
 
 
-def ask(spec: RunSpec, resources: Resources, instances: Sequence[Instance], proposer: Proposer | None) -> list[Asked]:
+def ask(
+    spec: RunSpec, resources: Resources, instances: Sequence[Instance], proposer: Proposer | None, progress: Progress
+) -> list[Asked]:
     """What is asked of the model about each instance."""
     policy = accuracy.policy_of(spec)
     reason = "no neighbours were asked for"
@@ -109,12 +114,29 @@ def ask(spec: RunSpec, resources: Resources, instances: Sequence[Instance], prop
     for one in asked:
         if one.instance.id not in wanted:
             one.neighbours = f"beyond the cap of {int(spec.settings['neighbours_cap']):,} instances a task"
-    chosen = [one for one in asked if one.instance.id in wanted]
-    sources = [Source(text, one.instance.id) for one in chosen for text in one.texts]
-    made = iter(neighbours.neighbours(sources, proposer, count=int(spec.settings["neighbours"]), seed=spec.seed))
-    for one in chosen:
-        one.neighbours = [next(made) for _ in one.texts]
+    make_neighbours(spec, [one for one in asked if one.instance.id in wanted], proposer, progress)
     return asked
+
+
+def make_neighbours(spec: RunSpec, chosen: Sequence[Asked], proposer: Proposer, progress: Progress) -> None:
+    """Gives each of these instances its neighbours, a few instances at a time, so that progress is told."""
+    first, size = 0, 2
+    while first < len(chosen):
+        started = time.monotonic()
+        part = chosen[first : first + size]
+        sources = [Source(text, one.instance.id) for one in part for text in one.texts]
+        made = iter(neighbours.neighbours(sources, proposer, count=int(spec.settings["neighbours"]), seed=spec.seed))
+        for one in part:
+            one.neighbours = [next(made) for _ in one.texts]
+        first += len(part)
+        progress(first, 2 * len(chosen))
+        if time.monotonic() - started < STEP_SECONDS:
+            size *= 2
+
+
+def second_half(progress: Progress) -> Progress:
+    """Progress of the second of two equal pieces of work."""
+    return lambda done, total: progress(total + done, 2 * total)
 
 
 def proposer_of(spec: RunSpec, resources: Resources) -> Proposer | None:

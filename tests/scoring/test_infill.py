@@ -95,3 +95,17 @@ def test_a_run_names_the_infilling_model_where_no_masked_one_can_be_had(settings
     assert offline.proposer("auto").method == f"causal-LM infilling by {tiny_folders('gpt2')}"
     named = offline.proposer(f"infill:{tiny_folders('gemma3_text')}")
     assert named.method == f"causal-LM infilling by {tiny_folders('gemma3_text')}"
+
+
+def test_the_scored_model_fills_gaps_itself_in_float32_and_else_one_beside_it(settings, tiny_folders):
+    from explorer.resources import Resources
+
+    name = str(tiny_folders("gpt2"))
+    same = Resources(settings)
+    scored = same.model(name, "float32")
+    assert same.proposer(f"infill:{name}").model is scored
+    other = Resources(settings)
+    half = other.model(name, "bfloat16")
+    filling = other.proposer(f"infill:{name}").model
+    assert (filling.dtype, half.dtype) == ("float32", "bfloat16")
+    assert other.model(name, "bfloat16") is half  # kept: no part of a run loads it anew
