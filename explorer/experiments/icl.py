@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from explorer.resources import Resources
     from explorer.runs.folder import Tables
 
-PLAN = "plan.json"
 SHOTS = (0, 25, 50, 100, 200)
 REPEATS = 3  # of a written label, where a server may answer otherwise each time
 
@@ -71,9 +70,9 @@ SETTINGS = {
 
 def do(spec: RunSpec, resources: Resources, instances: Sequence[Instance], progress: Progress) -> Tables:
     found = ground(spec, resources)
-    made = plan(spec, resources, found, instances)
+    made = plan(spec, resources, found)
     folder = RunFolder.create(resources.settings.runs, spec).path
-    files.write_json(folder / PLAN, as_json(found, made))
+    files.write_json(folder / icl_findings.PLAN, as_json(found, made))
     tables: Rows = {"variants": [icl_rows.piece_row(found.pieces[one.id]) for one in instances]}
     if instances[0].id == found.example.id:
         tables["variants"] += icl_rows.demonstration_rows(found.orders)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 Row = dict[str, Any]
 Factors = Mapping[str, Factor]
 OVERALL = "overall"
+PLAN = "plan.json"  # in the run's folder: what the draw left out, and which k were skipped
 # Finding → the kinds of completions that count.
 COUNTED = {"replication": ("exact", "near-exact"), "replication_exact": ("exact",)}
 CORRELATED = {"replication": "pearson", "replication_exact": "pearson_exact"}
@@ -41,7 +43,8 @@ def conclude(spec: RunSpec, resources: Resources, folder: RunFolder) -> list[Row
     measures = folder.read("measures", ["instance_id", "setting", "k", "part", "measure", "value"])
     labels = label_table(measures)
     performance = accuracies(labels, instances["instance_id"])
-    rows = [*performance, *_drawn(spec, folder, len(instances)), *_skipped(folder), *_prefill(folder)]
+    rows = [*performance, *_drawn(spec, folder, len(instances)), *_prefill(folder)]
+    rows += _skipped(spec, folder, set(zip(table["setting"], table["k"])))
     mean_accuracy = {row["k"]: row["value"] for row in performance if row.get("part") is None}
     for setting in dict.fromkeys(table["setting"]):
         own = table[table["setting"] == setting]
@@ -213,23 +216,31 @@ def _scopes(table: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
 
 
 def _drawn(spec: RunSpec, folder: RunFolder, instances: int) -> list[Row]:
-    made = files.read_json(folder.path / "plan.json")
-    reason = "; ".join(made.get("remarks") or [])
+    reason = "; ".join(files.read_json(folder.path / PLAN).get("remarks") or [])
     wanted = int(spec.settings["instances"]) if spec.limit is None else min(spec.limit, int(spec.settings["instances"]))
-    demonstrations = int(made.get("demonstrations") or 0)
+    demonstrations = int((folder.read("variants", ["condition"])["condition"] == "demonstration").sum())
     most = max(map(int, spec.settings["k"]))
+    counts = (("instances", instances, wanted), ("demonstrations", demonstrations, most))
     return [
-        finding_row("drawn", "instances", instances, n=instances, left_out=max(0, wanted - instances), reason=reason),
-        finding_row(
-            "drawn", "demonstrations", demonstrations, n=demonstrations, left_out=max(0, most - demonstrations),
-            reason=reason,
-        ),
-    ]  # fmt: skip
+        finding_row("drawn", name, have, n=have, left_out=max(0, asked - have), reason=reason)
+        for name, have, asked in counts
+    ]
 
 
-def _skipped(folder: RunFolder) -> list[Row]:
+def _skipped(spec: RunSpec, folder: RunFolder, asked: set[tuple[str, int]]) -> list[Row]:
+    """Each k that was not asked, with the largest that could be; `asked` are the settings and k that were."""
+    path = folder.path / PLAN
+    if path.exists():
+        skipped = files.read_json(path).get("skipped") or []
+    else:  # the parts were made elsewhere, and came alone
+        skipped = [
+            {"part": "replication", "setting": setting, "k": k, "largest": -1, "reason": "it was not asked"}
+            for setting in spec.settings["settings"]
+            for k in map(int, spec.settings["k"])
+            if (setting, k) not in asked
+        ]
     rows = []
-    for one in files.read_json(folder.path / "plan.json").get("skipped") or []:
+    for one in skipped:
         factors = {"k": one["k"], **({"setting": one["setting"]} if one["setting"] else {})}
         largest = float(one["largest"]) if one["largest"] >= 0 else math.nan
         rows.append(finding_row("skipped_k", one["part"], largest, reason=one["reason"], factors=factors))
@@ -238,13 +249,19 @@ def _skipped(folder: RunFolder) -> list[Row]:
 
 def _prefill(folder: RunFolder) -> list[Row]:
     """Tokens read for each k, beside what prompts read one by one would have taken."""
-    rows = []
-    for remark in kept_steps.remarks(folder.path).values():
+    steps: dict[str, list[dict[str, Any]]] = {}
+    for remark in kept_steps.remarks(folder.path):
         if "read_tokens" in remark:
-            rest = {name: remark[name] for name in ("prompt_tokens", "new_tokens", "seconds")}
-            rows.append(
-                finding_row("prefill", remark["group"], remark["read_tokens"], factors=remark["factors"], detail=rest)
-            )
+            steps.setdefault(json.dumps([remark["group"], remark["factors"]]), []).append(remark)
+    rows = []
+    for shares in steps.values():
+        total = {
+            name: sum(one[name] for one in shares) for name in ("read_tokens", "prompt_tokens", "new_tokens", "seconds")
+        }
+        read = total.pop("read_tokens")
+        rows.append(
+            finding_row("prefill", shares[0]["group"], read, factors=shares[0]["factors"], detail=total)
+        )  # fmt: skip
     return rows
 
 

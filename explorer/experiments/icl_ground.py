@@ -91,8 +91,9 @@ def performance(spec: RunSpec) -> tuple[bool, bool]:
     return wanted in ("scored", "both"), wanted in ("published", "both")
 
 
-def plan(spec: RunSpec, resources: Resources, found: Ground, instances: Sequence[Instance]) -> Plan:
+def plan(spec: RunSpec, resources: Resources, found: Ground) -> Plan:
     """Each k that fits the model's window with every test item, for an endpoint each for which there are enough."""
+    instances = select(spec, resources)
     ks = numbers_of_shots(spec)
     here = len(found.draw.demonstrations)
     local = not http.is_endpoint(spec.model)

@@ -24,17 +24,17 @@ class KeptSteps:
 
     def rows(self, name: str, make: Callable[[], tuple[Rows, dict[str, Any]]]) -> Rows:
         """A step's rows for these instances: kept ones, else what `make` gives, which is kept with its remark."""
-        path = self.folder / f"{name}.json"
+        # A run that several processes share has a file for each one's instances.
+        path = self.folder / f"{name}-{self._of}.json"
         kept = files.read_json(path)
-        if kept.get("of") != self._of:
+        if "rows" not in kept:
             rows, remark = make()
-            kept = {"of": self._of, "rows": rows, "remark": remark}
+            kept = {"rows": rows, "remark": remark}
             files.write_json(path, kept)
         return dict(kept["rows"])
 
 
-def remarks(folder: Path) -> dict[str, dict[str, Any]]:
-    """The remark of every step that was kept, by its name."""
-    return {
-        path.stem: files.read_json(path).get("remark") or {} for path in sorted((folder / FOLDER).glob("*.json"))
-    }  # fmt: skip
+def remarks(folder: Path) -> list[dict[str, Any]]:
+    """The remarks of all steps that were kept, by their names."""
+    found = (files.read_json(path).get("remark") for path in sorted((folder / FOLDER).glob("*.json")))
+    return [remark for remark in found if remark]
