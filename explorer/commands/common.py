@@ -13,6 +13,9 @@ from explorer import settings as settings_module
 from explorer.settings import Settings
 
 
+WIDEST = 200  # characters of a cell in a terminal; --json prints all of them
+
+
 def parser(subparsers: Any, name: str, help: str, **kwargs: Any) -> argparse.ArgumentParser:
     """A sub-command's parser with the flags that every command takes."""
     made = subparsers.add_parser(
@@ -83,4 +86,5 @@ def _text(value: Any) -> str:
         return f"{value:.4g}"
     if isinstance(value, int) and not isinstance(value, bool):
         return f"{value:,}"
-    return str(value)
+    text = " ".join(str(value).split())
+    return text if len(text) <= WIDEST else f"{text[: WIDEST - 1]}…"

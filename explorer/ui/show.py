@@ -151,13 +151,18 @@ def save(
 
 def shortened(frame: pd.DataFrame) -> pd.DataFrame:
     """The frame with texts cut that no cell can show, so that a text of a megabyte does not hold up the page."""
-    long = [
-        name
-        for name in frame
-        if frame[name].dtype.kind == "O" or pd.api.types.is_string_dtype(frame[name])
-        if frame[name].map(lambda value: isinstance(value, str) and len(value) > LONGEST).any()
-    ]
+    long = [name for name in frame if _longest(frame[name]) > LONGEST]
     return frame.assign(**{str(name): frame[name].map(_shorten) for name in long}) if long else frame
+
+
+def _longest(column: pd.Series) -> int:
+    """The characters of a column's longest text; 0 where it has none."""
+    if column.dtype == object:
+        return max((len(value) for value in column if isinstance(value, str)), default=0)
+    if not pd.api.types.is_string_dtype(column):
+        return 0
+    longest = column.str.len().max()
+    return int(longest) if longest == longest else 0
 
 
 def _shorten(value: Any) -> Any:

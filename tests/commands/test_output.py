@@ -49,3 +49,11 @@ def test_a_line_is_strict_json_whatever_it_holds():
     line.encode("utf-8")
     assert json.loads(line) == {"x": None, "deep": [{"y": None}], "half": "\ud800", "word": "naïve"}
     assert "naïve" in output.json_line({"word": "naïve"})
+
+
+def test_a_text_of_a_megabyte_is_cut_in_a_terminal_s_table(capsys):
+    from explorer.commands import common
+
+    common.print_rows([{"name": "x" * 1_000_000, "n": 1}, {"name": "two\nlines", "n": 2}], ["name", "n"])
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 3 and max(map(len, lines)) < 250 and "two lines" in lines[2]
