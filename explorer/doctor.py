@@ -213,6 +213,13 @@ def _database(settings: Settings) -> tuple[str, str]:
     return "ok", f"{len(known)} runs"
 
 
+def _figures(settings: Settings) -> tuple[str, str]:
+    from explorer.figures import images
+
+    program = images.browser()
+    return ("ok", f"drawn by {program}") if program else ("note", images.LACKING)
+
+
 CHECKS: dict[str, Callable[[Settings], tuple[str, str]]] = {
     "Python": _python,
     "packages": _packages,
@@ -226,4 +233,5 @@ CHECKS: dict[str, Callable[[Settings], tuple[str, str]]] = {
     "stored counts": _counts,
     "runs": _runs,
     "database": _database,
+    "figures as files": _figures,
 }

@@ -28,6 +28,18 @@ def test_a_damaged_database_is_a_fault_with_its_remedy(settings):
     assert by_name(settings)["database"].status == "ok"
 
 
+def test_without_a_browser_figures_are_a_remark_that_says_what_to_install(settings, monkeypatch, tmp_path):
+    from explorer.figures import images
+
+    monkeypatch.setenv("BROWSER_PATH", str(tmp_path / "none"))
+    images.browser.cache_clear()
+    try:
+        found = by_name(settings)["figures as files"]
+    finally:
+        images.browser.cache_clear()
+    assert found.status == "note" and "apt-get install chromium" in found.message
+
+
 def test_a_check_that_fails_is_a_finding_of_its_own(settings, monkeypatch):
     def broken(settings):
         raise ValueError("no such thing")
