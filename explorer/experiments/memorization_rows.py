@@ -147,8 +147,9 @@ def scored_instances(folder: RunFolder) -> pd.DataFrame:
     two = kind.isin(TWO_SIDED) & gold.notna()
     own = own.assign(side=np.where(~two, "text", np.where(own["option"] == gold, "correct", "wrong")))
     for (name, side), rows in own.groupby(["measure", "side"], sort=False):
+        means = rows.groupby("instance_id")["value"].mean()
         # With a gap in one of several wrong options their mean is a gap, too.
-        means = rows.groupby("instance_id")["value"].agg(lambda values: values.mean(skipna=False))
+        means[rows.loc[rows["value"].isna(), "instance_id"].unique()] = math.nan
         frame[f"{name}/{side}"] = _of_instances(frame, means)
     return frame
 

@@ -10,7 +10,13 @@ import pandas as pd
 import pytest
 
 from explorer.errors import RunError
-from explorer.experiments import memorization, memorization_findings, memorization_published, published
+from explorer.experiments import (
+    memorization,
+    memorization_findings,
+    memorization_published,
+    memorization_rows,
+    published,
+)
 from explorer.experiments.memorization_findings import split_score
 from explorer.popularity.tasks import TASKS
 from explorer.records import Instance, RunSpec
@@ -165,6 +171,50 @@ def test_the_cap_draws_from_each_task_by_seed_and_id():
     assert sum(one.startswith("piqa") for one in drawn) == 5 and sum(one.startswith("copa") for one in drawn) == 3
     assert drawn == memorization.draw(list(reversed(instances)), 5, 0) != memorization.draw(instances, 5, 1)
     assert len(memorization.draw(instances, 0, 0)) == 33
+
+
+class Stored:
+    """Stands for a run folder: an instance of three options, one without a verdict's gold, one of two conditions."""
+
+    tables = {
+        "instances": [
+            ("x/g/0", "x", "g", "", "", "choice", 1, "a"),
+            ("x/g/1", "x", "g", "", "", "choice", 1, "b"),
+            ("x/g/2", "x", "g", "", "", "choice", None, "c"),
+            ("x/g/3", "x", "g", "", "", "regions", None, "d"),
+        ],
+        "measures": [
+            ("x/g/0", -1, "correct", 1.0, None),
+            ("x/g/0", 0, "mia_loss", 2.0, None),
+            ("x/g/0", 1, "mia_loss", 3.0, None),
+            ("x/g/0", 2, "mia_loss", 5.0, None),
+            ("x/g/1", 0, "mia_loss", 2.0, None),
+            ("x/g/1", 1, "mia_loss", 3.0, None),
+            ("x/g/1", 2, "mia_loss", math.nan, None),
+            ("x/g/2", 0, "mia_loss", 2.0, None),
+            ("x/g/2", 1, "mia_loss", 4.0, None),
+            ("x/g/3", 0, "mia_loss", 6.0, None),
+            ("x/g/3", 1, "mia_loss", 8.0, None),
+            ("x/g/3", -1, "formula", 1.0, 0),
+        ],
+    }
+    columns = {
+        "instances": ["instance_id", "benchmark", "grp", "phenomenon", "field", "kind", "gold", "text_hash"],
+        "measures": ["instance_id", "option", "measure", "value", "part"],
+    }
+
+    def read(self, table, columns):
+        return pd.DataFrame(self.tables[table], columns=self.columns[table])[columns]
+
+
+def test_wrong_options_are_averaged_and_texts_without_a_right_one_stand_for_themselves():
+    table = memorization_rows.scored_instances(Stored())
+    assert table["correct"].tolist()[:1] == [1.0]
+    assert table["mia_loss/correct"].tolist()[:2] == [3.0, 3.0]
+    assert table["mia_loss/wrong"].tolist()[0] == 3.5 and math.isnan(table["mia_loss/wrong"].tolist()[1])
+    assert table["mia_loss/text"].tolist()[2:] == [3.0, 7.0]
+    assert memorization_rows.sides_of(table, "mia_loss") == ("correct", "wrong", "text")
+    assert memorization_rows.sides_of(table, "zlib") == ()
 
 
 # Published figures
