@@ -186,7 +186,7 @@ MEASURES: Mapping[str, Measure] = {
         ("memorization",), _gold_less_others("mia_neighbours"),
     ),
     "min_k": Measure(
-        "Min-k %", "nats a token, right less wrong", "right option's rarest tokens likelier",
+        "Min-k %", "nats a token, right less wrong", "right option's rarest tokens less expected",
         ("memorization",), _gold_less_others("min_k"),
     ),
     "replicated_zero": Measure(

@@ -49,6 +49,7 @@ def draw(instance_id: str, kind: str, chosen: Chosen, instance: Instance | None 
     """The dossier of an instance; `instance` is none where its text is not on this machine."""
     held = gather(instance_id, instance)
     st.header("Dossier", anchor=False)
+    show.about("dossier", benchmark=chosen.benchmark, n=1)
     if held.runs.empty:
         show.note(f"Nothing is stored about this instance yet. {_how(kind, (), chosen)}".strip())
         return

@@ -49,7 +49,7 @@ def memorization(held: Held, chosen: Chosen) -> None:
         if table[name].notna().any()
     }
     columns["run"] = st.column_config.LinkColumn("Run", display_text="look")
-    show.table(table, f"memorization {chosen.benchmark}", columns=columns)
+    show.table(table, "memorization", columns=columns)
 
 
 def replication(held: Held, chosen: Chosen) -> None:
@@ -75,7 +75,7 @@ def replication(held: Held, chosen: Chosen) -> None:
         return
     show.table(
         pd.DataFrame(rows),
-        f"replication {chosen.benchmark}",
+        "replication",
         columns={
             "model": st.column_config.TextColumn("Model", width="small"),
             "setting": st.column_config.TextColumn("Prompt", width="small"),

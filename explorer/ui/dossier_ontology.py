@@ -55,7 +55,7 @@ def draw(held: Held, chosen: Chosen) -> None:
             columns.pop(name)
     if (table["repeats"] == 0).all():
         columns.pop("repeats")
-    show.table(table, f"answers {chosen.benchmark}", columns=columns)
+    show.table(table, "answers", columns=columns)
     frame.link_to(
         "Ontologies", "Ask for it live", view="Concept inspector", model=chosen.model, benchmark=chosen.benchmark,
         instance=held.instance_id, concept=held.instance_id.rsplit("/", 1)[-1],

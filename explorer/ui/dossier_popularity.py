@@ -33,7 +33,7 @@ def draw(held: Held, chosen: Chosen) -> None:
     }
     if (table["reason"] == "").all():
         columns.pop("reason")
-    show.table(table, f"popularity {chosen.benchmark}", columns=columns)
+    show.table(table, "popularity scores", columns=columns)
     gap = next((value for run in sets[key] if (value := _gap(held, run)) == value), None)
     if gap is not None:
         show.note(

@@ -30,7 +30,7 @@ def draw(held: Held, chosen: Chosen) -> None:
     number = st.column_config.NumberColumn
     show.table(
         pd.DataFrame(rows),
-        f"swaps {chosen.benchmark}",
+        "swaps",
         columns={
             "model": st.column_config.TextColumn("Model", width=120),
             "words": st.column_config.TextColumn("Words", width=125),
@@ -63,7 +63,7 @@ def _row(held: Held, run: Any, row: Any, option: int) -> dict[str, Any]:
     after: dict[str, Any] = {"condition": "perturbed", "setting": setting, "part": None}
     verdicts = [verdict_of(held.value(run_id, "correct", **side)) for side in (before, after)]
     swaps = told(row["edit"]) or ("nothing to swap" if row["accepted"] else f"rejected: {row['reason']}")
-    flag = f" ({row['reason']})" if row["accepted"] and row["reason"] else ""
+    flag = f" ({row['reason']})" if row["accepted"] and row["reason"] not in ("", "unchanged") else ""
     numbers = {
         "before": held.value(run_id, "margin", "logprob", option=-1, **before),
         "after": held.value(run_id, "margin", "logprob", option=-1, **after),

@@ -52,4 +52,4 @@ def draw(held: Held, chosen: Chosen) -> None:
     }
     if (table["remark"] == "").all():
         columns.pop("remark")
-    show.table(table, f"verdicts {chosen.benchmark}", columns=columns)
+    show.table(table, "verdicts", columns=columns)

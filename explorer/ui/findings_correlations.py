@@ -43,6 +43,7 @@ def draw(chosen: Chosen, gathered: Gathered) -> None:
     show.chart(
         correlation_matrix(told, [_title(name) for name in names]),
         key="correlations",
+        n=len(table),
         alt=f"Spearman correlations of {len(names)} measures, {way.lower()}",
     )
     show.note(
@@ -127,7 +128,7 @@ def _pairs(told: pd.DataFrame, chosen: Chosen, names: Sequence[str], way: str) -
     number = st.column_config.NumberColumn
     show.table(
         ordered,
-        f"correlations {way} {chosen.benchmark}",
+        f"correlations {way}",
         columns={
             "first": st.column_config.TextColumn("Measure", width=185),
             "second": st.column_config.TextColumn("and", width=185),
@@ -150,7 +151,7 @@ def _sources(gathered: Gathered, chosen: Chosen) -> None:
         with drawer:
             show.table(
                 findings_data.sources_table(gathered),
-                f"sources {chosen.benchmark}",
+                "sources of measures",
                 columns={
                     "measure": st.column_config.TextColumn("Measure", width="medium"),
                     "unit": "Unit",

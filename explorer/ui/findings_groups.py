@@ -59,6 +59,7 @@ def draw(chosen: Chosen, gathered: Gathered) -> None:
     show.chart(
         group_means(groups, title=findings_data.title(name), overall=float(table[name].mean())),
         key="group_means",
+        n=len(table),
         alt=f"{MEASURES[name].title} of each {by}, with its interval",
     )
     about = {"model": chosen.model, "benchmark": chosen.benchmark, "finding": "Two measures"}
@@ -75,7 +76,7 @@ def draw(chosen: Chosen, gathered: Gathered) -> None:
         columns["look"] = st.column_config.LinkColumn("Its instances", display_text="look")
     show.table(
         groups.assign(look=look),
-        f"groups {name} {chosen.benchmark}",
+        f"groups {name}",
         columns=columns,
         height=min(38 + 35 * len(groups), 420),
     )

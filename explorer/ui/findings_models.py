@@ -35,6 +35,7 @@ def draw(chosen: Chosen) -> None:
     if items.empty:
         show.nothing_yet("Nothing in common", "These two runs looked at different instances. Choose two others.")
         return
+    show.about("findings", " and ".join(names), chosen.benchmark, len(items))
     items = _with_phenomena(items, first)
     kinds = [by for by, column in BY.items() if items[column].replace("", None).nunique() > 1] or ["group"]
     by = links.pick(st.segmented_control, "By", "by", kinds, default=kinds[0], required=True)
@@ -145,7 +146,7 @@ def _table(rows: pd.DataFrame, names: tuple[str, str], first: str, second: str, 
     named = rows.assign(grp=rows["grp"].replace(OVERALL, "all instances"))
     show.table(
         named,
-        f"models {first} {second} {by}",
+        f"two models by {by}",
         columns={
             "grp": st.column_config.TextColumn(by.capitalize(), width="medium"),
             "n": number("Instances", format="localized", width="small"),

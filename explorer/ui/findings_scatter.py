@@ -47,6 +47,7 @@ def draw(chosen: Chosen, gathered: Gathered) -> None:
         alt=f"{MEASURES[x].title} against {MEASURES[y].title}, a dot an instance",
         key=f"scatter:{chosen.model}:{chosen.benchmark}:{x}:{y}:{group}",
         on_select="rerun",
+        n=len(shown),
     )
     _picked(shown, answer, x, y, chosen)
 
@@ -114,6 +115,7 @@ def _groups(items: pd.DataFrame, x: str, y: str) -> None:
     show.chart(
         group_scatter(means, findings_data.title(x), findings_data.title(y)),
         key="group_scatter",
+        n=len(items),
         alt=f"Group means of {MEASURES[x].title} against those of {MEASURES[y].title}",
     )
     show.table(

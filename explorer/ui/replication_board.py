@@ -33,6 +33,7 @@ WORDS = {
 
 def draw(source: str, chosen: Chosen) -> None:
     """One source: its slips, its figures beside ours, and what would compute those that are missing."""
+    show.about("replication")
     table, model = _pickers(source)
     printed = [
         one for one in replication.of(source) if one.table in (table or one.table) and one.model == (model or one.model)
