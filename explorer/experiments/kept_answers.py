@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import hashlib
 import json
@@ -133,13 +134,12 @@ def _ends_a_line(path: Path) -> bool:
 
 
 def _read(path: Path) -> dict[str, list[Any]]:
-    """The answers in the file; a half-written last line is left out."""
+    """The answers in the file; a half-written last line is left out, and a damaged one."""
     known = {}
     if path.exists():
         for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
-            try:
+            with contextlib.suppress(ValueError, TypeError, RecursionError):
                 key, *kept = json.loads(line)
-            except (ValueError, TypeError):
-                continue
-            known[key] = kept
+                if isinstance(key, str) and len(kept) in (len(WRITTEN), len(SCORED)):
+                    known[key] = kept
     return known

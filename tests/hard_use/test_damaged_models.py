@@ -12,7 +12,10 @@ import pytest
 
 from explorer import doctor
 from explorer.errors import LexiconError, ModelError
+from explorer.experiments.kept_answers import FILE as FILE_OF_ANSWERS
+from explorer.experiments.kept_answers import KeptAnswers
 from explorer.popularity.count_cache import FILE, CountCache
+from explorer.records import Generation, Request
 from explorer.scoring import embedded, hf, hf_source
 from explorer.variants import wordnet, wordnet_files
 from explorer.variants.gloss_store import VectorStore
@@ -151,3 +154,33 @@ def test_the_doctor_finds_damaged_counts_and_says_how_to_save_the_rest(settings,
     spoil(settings.counts / FILE, how)
     told = finding(settings, "stored counts")
     assert told.status == "fault" and "--repair" in told.message
+
+
+# Answers that were paid for
+
+
+class Endpoint:
+    name = "http://127.0.0.1/v1#m"
+
+    def __init__(self):
+        self.asked: list[str] = []
+
+    def generate(self, requests, *, on_answer, **rest):
+        for place, request in enumerate(requests):
+            self.asked.append(request.context)
+            on_answer(place, Generation(request, f"after {request.context}", (1,), "stop"))
+
+
+def test_a_damaged_line_of_kept_answers_costs_that_answer_alone(tmp_path):
+    asked = [Request(f"x/{number}", 0, f"prompt {number}") for number in range(4)]
+    first = Endpoint()
+    before = KeptAnswers(first, tmp_path).generate(asked, max_new_tokens=3)
+    assert len(first.asked) == 4
+    path = tmp_path / FILE_OF_ANSWERS
+    lines = path.read_bytes().splitlines()
+    lines[1] = lines[1][: len(lines[1]) // 2]
+    odd = [b"\xff\x00\xfe", b"[" * 100_000, b'[["a"], 1, 2, 3]', b"3", b'{"a": 1}', b'["short"]']
+    path.write_bytes(b"\n".join([*lines, *odd]))
+    again = Endpoint()
+    assert KeptAnswers(again, tmp_path).generate(asked, max_new_tokens=3) == before
+    assert again.asked == ["prompt 1"]
