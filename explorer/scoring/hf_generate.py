@@ -26,6 +26,7 @@ FOREST_TOKENS = {"cpu": 128, "cuda": 512, "mps": 256}  # in a row of merged prom
 KEPT = 2  # prefixes
 MEMORY_SHARE = 0.3  # of the free memory, for the keys and values of a batch
 SHRINK = 0.9  # a batch is made smaller once this share of it, or less, is still unfinished
+HALF_APART = 0.2  # of hidden states in half precision: measured 0.05 to 0.08, and 0.4 where a position is wrong
 WARM_ROWS = 16  # sampled rows whose probabilities over all words stand in memory at once
 
 
@@ -113,7 +114,10 @@ class CachedDecoder:
                     "Choose a smaller model, a smaller dtype or a machine with more memory."
                 ) from error
             return False
-        return torch.allclose(both, plain, rtol=self.near, atol=self.near)
+        # Per token and relative to its length: some models have hidden states of hundreds, which half precision rounds
+        # by whole units.
+        apart = torch.linalg.vector_norm(both - plain, dim=-1) / torch.linalg.vector_norm(plain, dim=-1)
+        return bool((apart <= (self.near if self.near == AGREEMENT else HALF_APART)).all())
 
     def _fitting(self, pending: Sequence[Writing], shared: int, rows: int) -> int:
         """How many of the first answers are written together: at most `rows`, and as many as memory holds."""
