@@ -209,6 +209,7 @@ def variant_rows(one: Asked, proposer: Proposer) -> list[Row]:
                 "original": near.original,
                 "substitute": near.substitute,
                 "logprob": near.logprob,
+                "weights": proposer.record()["weights"],
             }
             rows.append(_variant(one, option, part, proposer, json.dumps(edit, ensure_ascii=False), ""))
         if not made:

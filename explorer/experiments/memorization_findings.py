@@ -179,7 +179,7 @@ def split_score(right: np.ndarray, wrong: np.ndarray, division: str) -> np.ndarr
 
 def neighbours_by(spec: RunSpec, folder: RunFolder, frame: pd.DataFrame) -> Row:
     """Who proposed the neighbours, of how many instances; RunError where parts of the run asked different models."""
-    variants = folder.read("variants", ["instance_id", "condition", "setting", "accepted"])
+    variants = folder.read("variants", ["instance_id", "condition", "setting", "accepted", "edit"])
     made = variants[variants["condition"] == NEIGHBOUR]
     methods = list(dict.fromkeys(made["setting"].dropna()))
     if len(methods) > 1:
@@ -192,6 +192,7 @@ def neighbours_by(spec: RunSpec, folder: RunFolder, frame: pd.DataFrame) -> Row:
     cap = int(spec.settings["neighbours_cap"])
     detail = {
         "method": methods[0] if methods else "",
+        "weights": json.loads(accepted["edit"].iloc[0]).get("weights", "") if instances else "",
         "per_text": int(spec.settings["neighbours"]),
         "cap": cap,
         "beyond_cap": len(frame) - made["instance_id"].nunique(),

@@ -9,8 +9,8 @@ scores      role as in an accuracy run (option, target, region, label): the requ
               policy puts another token before a prompt than before a whole text
             role "neighbour", 1,000,000 + 1,000 * option + part; `part` numbers a text's neighbours from 0
 variants    condition "neighbour", setting = who proposed ("masked LM roberta-base", "causal-LM infilling by NAME"),
-            part as in scores; edit = JSON {option, start, original, substitute, logprob}; payload = null:
-            the neighbour's text is in scores.continuation
+            part as in scores; edit = JSON {option, start, original, substitute, logprob, weights (the proposer's)};
+            payload = null: the neighbour's text is in scores.continuation
 measures    option >= 0, one row an option and measure; nan has its reason:
               tde_accuracy      1 where the greedy completion of the first floor(L/2) tokens is the rest, else 0
               tde_likelihood    nats, log P of the rest after the first half
@@ -45,7 +45,7 @@ findings    everything an accuracy run concludes, and for each group (popularity
             memorization_plain_half and memorization_plain_difference by nothing. Passages, labelled texts, region items
             and texts are split by the score itself (of region items the mean over conditions), once.
               neighbours_by           grp "overall", setting = who proposed, value = instances with neighbours, reason
-                                      names the cap; detail {method, per_text, cap, beyond_cap, made}
+                                      names the cap; detail {method, weights, per_text, cap, beyond_cap, made}
 """
 
 from __future__ import annotations

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -90,6 +90,9 @@ class Proposer(Protocol):
 
     name: str
     method: str
+
+    def record(self) -> Mapping[str, Any]:
+        """What identifies the model, its `weights` among it."""
 
     def propose(self, gaps: Sequence[Gap], count: int) -> list[list[tuple[str, float]]]:
         """For each gap at most `count` words, the best first, each with the log-probability that ranks it, in nats."""

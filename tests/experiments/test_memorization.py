@@ -27,6 +27,9 @@ class Words:
     name = "words"
     method = "three words by hand"
 
+    def record(self):
+        return {"weights": "none"}
+
     def propose(self, gaps, count):
         return [[("lamp", -1.0), ("winter", -2.0), ("old", -3.0)] for _ in gaps]
 

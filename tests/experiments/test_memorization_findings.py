@@ -147,7 +147,13 @@ class Variants:
 
     def __init__(self, *methods):
         self.rows = [
-            {"instance_id": f"x/{i}", "condition": "neighbour", "setting": method, "accepted": True}
+            {
+                "instance_id": f"x/{i}",
+                "condition": "neighbour",
+                "setting": method,
+                "accepted": True,
+                "edit": json.dumps({"weights": "sha256:1"}),
+            }
             for i, method in enumerate(methods)
         ]
 
@@ -161,6 +167,7 @@ def test_neighbours_of_two_proposers_are_not_mixed():
         memorization_findings.neighbours_by(spec, Variants("one", "other"), pd.DataFrame({"x": range(2)}))
     row = memorization_findings.neighbours_by(spec, Variants("one", "one"), pd.DataFrame({"x": range(5)}))
     assert (row["value"], row["left_out"], row["setting"]) == (2.0, 3, "one")
+    assert json.loads(row["detail"])["weights"] == "sha256:1"
 
 
 def test_the_cap_draws_from_each_task_by_seed_and_id():
@@ -173,38 +180,39 @@ def test_the_cap_draws_from_each_task_by_seed_and_id():
     assert len(memorization.draw(instances, 0, 0)) == 33
 
 
-class Stored:
-    """Stands for a run folder: an instance of three options, one without a verdict's gold, one of two conditions."""
+STORED = {
+    "instances": [
+        ("x/g/0", "x", "g", "", "", "choice", 1, "a"),
+        ("x/g/1", "x", "g", "", "", "choice", 1, "b"),
+        ("x/g/2", "x", "g", "", "", "choice", None, "c"),
+        ("x/g/3", "x", "g", "", "", "regions", None, "d"),
+    ],
+    "measures": [
+        ("x/g/0", -1, "correct", 1.0, None),
+        ("x/g/0", 0, "mia_loss", 2.0, None),
+        ("x/g/0", 1, "mia_loss", 3.0, None),
+        ("x/g/0", 2, "mia_loss", 5.0, None),
+        ("x/g/1", 0, "mia_loss", 2.0, None),
+        ("x/g/1", 1, "mia_loss", 3.0, None),
+        ("x/g/1", 2, "mia_loss", math.nan, None),
+        ("x/g/2", 0, "mia_loss", 2.0, None),
+        ("x/g/2", 1, "mia_loss", 4.0, None),
+        ("x/g/3", 0, "mia_loss", 6.0, None),
+        ("x/g/3", 1, "mia_loss", 8.0, None),
+        ("x/g/3", -1, "formula", 1.0, 0),
+    ],
+}
+COLUMNS = {
+    "instances": ["instance_id", "benchmark", "grp", "phenomenon", "field", "kind", "gold", "text_hash"],
+    "measures": ["instance_id", "option", "measure", "value", "part"],
+}
 
-    tables = {
-        "instances": [
-            ("x/g/0", "x", "g", "", "", "choice", 1, "a"),
-            ("x/g/1", "x", "g", "", "", "choice", 1, "b"),
-            ("x/g/2", "x", "g", "", "", "choice", None, "c"),
-            ("x/g/3", "x", "g", "", "", "regions", None, "d"),
-        ],
-        "measures": [
-            ("x/g/0", -1, "correct", 1.0, None),
-            ("x/g/0", 0, "mia_loss", 2.0, None),
-            ("x/g/0", 1, "mia_loss", 3.0, None),
-            ("x/g/0", 2, "mia_loss", 5.0, None),
-            ("x/g/1", 0, "mia_loss", 2.0, None),
-            ("x/g/1", 1, "mia_loss", 3.0, None),
-            ("x/g/1", 2, "mia_loss", math.nan, None),
-            ("x/g/2", 0, "mia_loss", 2.0, None),
-            ("x/g/2", 1, "mia_loss", 4.0, None),
-            ("x/g/3", 0, "mia_loss", 6.0, None),
-            ("x/g/3", 1, "mia_loss", 8.0, None),
-            ("x/g/3", -1, "formula", 1.0, 0),
-        ],
-    }
-    columns = {
-        "instances": ["instance_id", "benchmark", "grp", "phenomenon", "field", "kind", "gold", "text_hash"],
-        "measures": ["instance_id", "option", "measure", "value", "part"],
-    }
+
+class Stored:
+    """Stands for a run folder: two instances of three options, one without a right one, one of two conditions."""
 
     def read(self, table, columns):
-        return pd.DataFrame(self.tables[table], columns=self.columns[table])[columns]
+        return pd.DataFrame(STORED[table], columns=COLUMNS[table])[columns]
 
 
 def test_wrong_options_are_averaged_and_texts_without_a_right_one_stand_for_themselves():

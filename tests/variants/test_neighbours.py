@@ -19,6 +19,9 @@ class Colors:
     def __init__(self):
         self.calls = 0
 
+    def record(self):
+        return {"weights": "none"}
+
     def propose(self, gaps, count):
         self.calls += 1
         words = ["red", "blue", "green", "cats"]
