@@ -17,6 +17,7 @@ from explorer.experiments.icl_rows import SOURCES, verdict_table
 from explorer.records import Factor, RunSpec
 from explorer.results.rows import finding_row
 from explorer.runs import files
+from explorer.similarity.replication import KINDS
 from explorer.stats.fisher import fisher
 from explorer.stats.kappa import kappa
 from explorer.stats.pearson import pearson
@@ -199,14 +200,11 @@ def agreements(table: pd.DataFrame) -> list[Row]:
 
 
 def _readable(kind: Any) -> str | None:
-    """A verdict as it is compared: a judge's "exact" about texts that differ is near-exact, an unparsed one none."""
-    if kind not in ("exact", "near-exact", "inexact"):
-        return None
-    return "near-exact" if kind == "exact" else str(kind)
+    return kind if kind in KINDS else None  # an answer that could not be parsed is no verdict
 
 
 def _judged(verdicts: pd.Series) -> pd.Series:
-    return verdicts.isin(["exact", "near-exact", "inexact"])
+    return verdicts.isin(KINDS)
 
 
 def _scopes(table: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:

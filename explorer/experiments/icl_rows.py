@@ -123,9 +123,7 @@ def verdict_table(read: Read, reviews: Sequence[Mapping[str, Any]] = ()) -> pd.D
     judged = _by_key(answers[answers["role"] == "judge"], "verdict")
     people = people_verdicts(reviews)
     rule = [_known(kind) for kind in table["rule"]]
-    judge = [
-        ("exact" if kind == "exact" else _known(judged.get(key))) if judged else None for key, kind in zip(keys, rule)
-    ]
+    judge = [as_judged(kind, _known(judged.get(key))) if judged else None for key, kind in zip(keys, rule)]
     own_eyes = [people.get(key) for key in keys]
     counts = [final(*kinds) for kinds in zip(rule, judge, own_eyes)]
     for source, kinds in zip(SOURCES, (rule, judge, own_eyes, counts)):
@@ -151,16 +149,18 @@ def people_verdicts(reviews: Sequence[Mapping[str, Any]]) -> dict[Key, str]:
     return found
 
 
-def final(rule: str | None, judge: str | None, people: str | None) -> str | None:
-    """The verdict that counts: people's, else the judge's where it could be read, else the rule's.
+def as_judged(rule: str | None, answer: str | None) -> str | None:
+    """A judge's verdict: exact is what is equal, so that "exact" about texts that differ counts as near-exact."""
+    if rule == "exact":
+        return "exact"
+    return "near-exact" if answer == "exact" else answer
 
-    Exact is what is equal, so that a judge's "exact" about texts that differ counts as near-exact.
-    """
+
+def final(rule: str | None, judge: str | None, people: str | None) -> str | None:
+    """The verdict that counts: people's, else the judge's where it could be read, else the rule's."""
     if people:
         return people
-    if judge and judge != UNPARSED and rule != "exact":
-        return "near-exact" if judge == "exact" else judge
-    return rule
+    return judge if judge and judge != UNPARSED else rule
 
 
 def _pieces(read: Read) -> pd.DataFrame:

@@ -12,7 +12,7 @@ import pytest
 from explorer import prompts_icl
 from explorer.benchmarks.benchmark import Loaded
 from explorer.experiments import icl, icl_findings, icl_ground, icl_prompts, icl_published
-from explorer.experiments.icl_rows import final, people_verdicts, review, verdict_table
+from explorer.experiments.icl_rows import as_judged, final, people_verdicts, review, verdict_table
 from explorer.records import Generation, Instance
 from explorer.resources import Resources
 from explorer.runs.folder import Cancelled, RunFolder
@@ -227,15 +227,20 @@ def test_people_overrule_the_judge_and_all_verdicts_are_kept(resources, tiny_gpt
     [
         ("inexact", None, None, "inexact"),
         ("inexact", "near-exact", None, "near-exact"),
-        ("inexact", "exact", None, "near-exact"),  # exact is what is equal
         ("near-exact", "unparsed", None, "near-exact"),
-        ("exact", "inexact", None, "exact"),
+        ("exact", "exact", None, "exact"),
         ("exact", "exact", "inexact", "inexact"),
         (None, None, None, None),
     ],
 )
 def test_the_verdict_that_counts(rule, judge, people, wanted):
     assert final(rule, judge, people) == wanted
+
+
+def test_a_judges_exact_about_texts_that_differ_is_near_exact():
+    assert as_judged("inexact", "exact") == "near-exact"
+    assert as_judged("exact", None) == "exact"
+    assert as_judged("near-exact", "unparsed") == "unparsed"
 
 
 def test_a_k_that_does_not_fit_is_skipped_with_the_reason_and_an_offer(resources, tiny_gpt2):
