@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from explorer.experiments import icl_published, ontology_published, priming_published, published
+from explorer.experiments.memorization_rows import ATTACKS
 from explorer.popularity.tasks import TASKS
 from explorer.scoring import catalog
 
@@ -268,7 +269,7 @@ def _popularity() -> Iterator[Printed]:
             model=row.model,
             model_id=ids.get(row.model, ""),
             what=TASKS[row.task].title,
-            condition=SIDES.get(row.condition, row.condition.replace("_", " ")),
+            condition=SIDES.get(row.condition) or _attack(row.condition),
             metric=METRICS[row.metric],
             value=row.printed,
             digits=2,
@@ -279,6 +280,13 @@ def _popularity() -> Iterator[Printed]:
             remark=row.note or (JUDGED if row.metric == "judged_same" else ""),
             is_target=not differs and row.metric != "judged_same",
         )
+
+
+def _attack(condition: str) -> str:
+    """The attack of a table on memorization and the half of instances, in words."""
+    attack, _, half = condition.partition(" ")
+    title = ATTACKS[attack].title if attack in ATTACKS else "majority dummy"
+    return f"{title}, {half} half" if half else title
 
 
 def _popularity_answers(row: published.PublishedFigure, model: str) -> tuple[tuple[Answer, ...], str]:

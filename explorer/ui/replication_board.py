@@ -168,6 +168,8 @@ def _table(rows: pd.DataFrame, name: str, chosen: Chosen) -> None:
     told = [str(rows[name].iloc[0]) for name in same if name in columns]
     for name in same:
         columns.pop(name, None)
+    if rows["remark"].nunique() == 1:
+        columns.pop("remark", None)  # it stands above
     if told:
         show.note(f"All: {', '.join(told)}.")
     if "condition" not in columns or "metric" not in columns:
@@ -202,11 +204,11 @@ def index() -> None:
         rows,
         "tables and figures of the papers",
         columns={
-            "paper": st.column_config.TextColumn("Paper", width="medium"),
-            "number": st.column_config.TextColumn("Number", width="small"),
-            "what": st.column_config.TextColumn("What it shows", width="large"),
-            "where": st.column_config.TextColumn("Where", width="medium"),
-            "look": st.column_config.LinkColumn("Open", display_text="open", width="small"),
+            "paper": st.column_config.TextColumn("Paper", width=170),
+            "number": st.column_config.TextColumn("Number", width=80),
+            "what": st.column_config.TextColumn("What it shows", width=330),
+            "where": st.column_config.TextColumn("Where", width=200),
+            "look": st.column_config.LinkColumn("Open", display_text="open", width=60),
             "why_not": st.column_config.TextColumn("Remark", width="large"),
         },
         height=TALLEST,
