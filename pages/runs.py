@@ -1,10 +1,10 @@
-"""Full runs: the queue, each run's progress and findings, and two runs side by side."""
+"""Full runs: the queue, each run's progress and findings, two runs side by side, and runs from elsewhere."""
 
 import streamlit as st
 
-from explorer.ui import compare, frame, links, run_details, runs_list, show
+from explorer.ui import compare, frame, links, run_details, run_import, runs_list, show
 
-VIEWS = ["One run", "Compare two"]
+VIEWS = ["One run", "Compare two", "From elsewhere"]
 
 chosen = frame.open_page(
     "Runs", "Full runs go on in a process of their own: closing this window leaves them going, and so does a restart."
@@ -16,6 +16,8 @@ with show.problems():
     )
     if view == VIEWS[1]:
         compare.draw()
+    elif view == VIEWS[2]:
+        run_import.draw()
     elif run := runs_list.choose():
         st.subheader(
             show.plain(

@@ -68,6 +68,15 @@ def pack(folder: RunFolder, out: BinaryIO, settings: Settings) -> list[str]:
         return archive.namelist()
 
 
+def is_run(path: Path) -> bool:
+    """Whether the file is a zip with a run's spec in it."""
+    try:
+        with zipfile.ZipFile(path) as found:
+            return "spec.json" in found.namelist()
+    except (OSError, zipfile.BadZipFile, NotImplementedError):
+        return False
+
+
 def unpack(path: Path, settings: Settings) -> tuple[RunFolder, bool]:
     """The run in an archive, put among the runs here, and whether it is new; RunError where it is not in order."""
     settings.runs.mkdir(parents=True, exist_ok=True)

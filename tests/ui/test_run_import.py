@@ -1,0 +1,56 @@
+"""Runs from elsewhere, brought in through the browser."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+from explorer import logs
+from explorer import settings as settings_module
+from explorer.experiments.imported_log import keep
+from explorer.resources import Resources
+from explorer.runs import archive
+from explorer.runs.folder import all_folders
+
+LOGS = Path(__file__).resolve().parent.parent / "data" / "logs" / "lm_eval"
+
+
+def notes(app) -> str:
+    return "\n".join(element.proto.body for element in app.html)
+
+
+def test_a_log_with_its_results_and_a_zip_become_runs_beside_a_file_that_is_none(open_page, tmp_path):
+    (samples,) = LOGS.glob("samples_lexi_pairs_*.jsonl")
+    (other,) = LOGS.glob("samples_lexi_own_*.jsonl")
+    (results,) = LOGS.glob("results_*.json")
+    elsewhere = settings_module.read(cache=tmp_path / "elsewhere")
+    packed = io.BytesIO()
+    archive.pack(keep(logs.read(other), Resources(elsewhere)).folder, packed, elsewhere)
+    cache = tmp_path / "cache"
+    app = open_page("runs", cache, view="From elsewhere")
+    files = [(path.name, path.read_bytes(), "application/json") for path in (samples, results)]
+    files += [("../../run.zip", packed.getvalue(), "application/zip"), ("x.json", b"{}", "application/json")]
+    app.file_uploader(key="bring:files").set_value(files).run()
+    app.button(key="bring:now").click().run()
+    assert not app.exception
+    told = notes(app)
+    assert "10 samples of lm-evaluation-harness 0.4.13, 10 of them instances of Starter pairs" in told
+    assert "x.json: x.json is no log that is known here" in told
+    here = settings_module.read(cache=cache)
+    assert sorted(folder.spec.benchmark.split("-")[0] for folder in all_folders(here.runs)) == [
+        "imported_lexi",
+        "starter_pairs",
+    ]
+    assert not list(tmp_path.glob("run.zip"))
+
+
+def test_a_log_without_a_model_asks_for_it(open_page, tmp_path):
+    (samples,) = LOGS.glob("samples_lexi_pairs_*.jsonl")
+    app = open_page("runs", tmp_path / "cache", view="From elsewhere")
+    upload = [(samples.name, samples.read_bytes(), "application/json")]
+    app.file_uploader(key="bring:files").set_value(upload).run()
+    app.button(key="bring:now").click().run()
+    assert "--model-name" in notes(app)
+    app.text_input(key="bring:model").set_value("my model").run()
+    app.button(key="bring:now").click().run()
+    assert "10 samples" in notes(app)
