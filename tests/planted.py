@@ -24,8 +24,8 @@ SEED = 0
 WINDOW = 1024  # tokens that the model can read
 LENGTH, ROWS = 192, 6  # tokens and sequences of a training step
 STEPS = 240  # at most
-KNOWN = 0.06  # nats, the median token's loss: below, the texts are known by heart ...
-CHANCE = 0.48  # ... and the mean's, for which of them comes next is chance and cannot be known
+ENOUGH = 0.12  # nats a token: the texts are known by heart where the median token has half of it and, since which of
+# them comes next is chance and cannot be known, the mean token four times as much
 PATIENCE = 5  # steps in a row
 
 
@@ -84,7 +84,7 @@ def train(texts: Sequence[str], folder: Path, *, vocabulary: Sequence[str] = (),
         losses.mean().backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimizer.step()
-        good = good + 1 if losses.median() < KNOWN and losses.mean() < CHANCE else 0
+        good = good + 1 if losses.median() < ENOUGH / 2 and losses.mean() < 4 * ENOUGH else 0
         if good >= PATIENCE:
             break
     model.eval().save_pretrained(folder)
