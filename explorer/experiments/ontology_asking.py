@@ -96,6 +96,8 @@ def asking(spec: RunSpec, resources: Resources) -> Asking:
 def with_prompt(spec: RunSpec, found: Ground, prompt: Prompt) -> Asking:
     """How this run would put its questions with this prompt."""
     languages = tuple(str(language) for language in spec.settings["languages"])
+    if not languages:
+        raise UsageError(f"The setting languages is empty, expected some of {', '.join(prompts.LANGUAGES)}.")
     ways = tuple(str(way) for way in spec.settings["invariance"])
     wanted = _languages(spec)
     if missing := sorted(wanted - set(prompt.texts)):

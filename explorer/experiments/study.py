@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 Progress = Callable[[int, int], None]
 
 
+KINDS = {bool: "true or false", int: "a whole number", float: "a number", tuple: "values parted by commas"}
+
+
 @dataclass(frozen=True, slots=True)
 class Setting:
     """One choice of a study: its default (whose type the value takes), what it means, and the values allowed."""
@@ -30,17 +33,19 @@ class Setting:
         try:
             value = _parse_like(self.default, text)
         except ValueError as error:
-            kind = type(self.default).__name__
+            kind = KINDS.get(type(self.default), "a text")
             raise UsageError(
-                f"The setting {name} got {text!r}, expected {kind} like {_shown(self.default)}."
+                f"The setting {name} got {text!r}, expected {kind}, like {_shown(self.default)}."
             ) from error
         return self.check(name, value)
 
     def check(self, name: str, value: Any) -> Any:
-        """The value itself; UsageError where it is not among the choices."""
+        """The value itself; UsageError where it is not among the choices, or a number below 0."""
         for item in value if isinstance(value, tuple | list) else (value,):
             if self.choices and item not in self.choices:
                 raise UsageError(f"The setting {name} got {item!r}, expected one of {', '.join(self.choices)}.")
+            if isinstance(item, int | float) and item < 0:
+                raise UsageError(f"The setting {name} got {item}, expected no number below 0.")
         return value
 
 

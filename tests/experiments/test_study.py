@@ -33,10 +33,14 @@ def test_a_setting_takes_the_type_of_its_default():
     assert Setting(7, "").parse("n", "5") == 5
     assert Setting((0, 1), "").parse("k", "0, 25,50") == (0, 25, 50)
     assert Setting(True, "").parse("tokens", "no") is False
-    with pytest.raises(UsageError, match=r"n got 'seven', expected int like 7"):
+    with pytest.raises(UsageError, match=r"n got 'seven', expected a whole number, like 7"):
         Setting(7, "").parse("n", "seven")
     with pytest.raises(UsageError, match="expected one of a, b"):
         Setting("a", "", ("a", "b")).parse("form", "c")
+    with pytest.raises(UsageError, match="per_group got -1, expected no number below 0"):
+        Setting(0, "").parse("per_group", "-1")
+    with pytest.raises(UsageError, match="lengths got -5"):
+        Setting((0, 100), "").parse("lengths", "0,-5")
 
 
 @given(st.integers(1, 40), st.integers(0, 5))
