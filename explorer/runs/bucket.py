@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -15,7 +16,9 @@ from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 from explorer.errors import RunError, UsageError
+from explorer.results.schema import TABLES
 from explorer.runs import files
+from explorer.runs.folder import RunFolder
 
 S3FS = "2026.9.0"  # the version in requirements-cluster.txt
 TRIES = 3
@@ -61,7 +64,7 @@ class Bucket:
     def mark(self, first: int, last: int, hashes: Mapping[str, str], environment: str) -> None:
         """Says that the part is complete: `hashes` are those of its tables."""
         done = {"environment": environment, "written": time.time(), "tables": list(hashes), "sha256": dict(hashes)}
-        self.write(f"parts/{first:09d}-{last:09d}.done", json.dumps(done).encode())
+        self.write(f"parts/{_name(first, last)}.done", json.dumps(done).encode())
 
     def unmark(self, name: str) -> None:
         """Takes back that the part `<first>-<last>` is complete."""
@@ -100,6 +103,49 @@ class Bucket:
                 if tries == TRIES or _is_final(error):
                     raise RunError(f"{problem} ({_said(error)}). {_advice(error)}") from error
                 time.sleep(PAUSE * 4 ** (tries - 1))
+
+
+def pull(bucket: Bucket, folder: RunFolder) -> dict[str, str]:
+    """Brings the bucket's complete parts into the folder; those that are damaged and left out, with a sentence each."""
+    have = {_name(first, last) for first, last in folder.finished()}
+    damaged = {}
+    for name, mark in bucket.marks().items():
+        if name in have or not re.fullmatch(r"\d{9}-\d{9}", name):
+            continue
+        hashes = mark.get("sha256")
+        try:
+            if not isinstance(hashes, dict) or not set(hashes) <= set(TABLES):
+                raise RunError(f"The mark of the part {name} is damaged.")
+            first, last = (int(number) for number in name.split("-"))
+            take(bucket, folder, first, last, hashes, str(mark.get("environment", "")))
+        except RunError as error:
+            damaged[name] = str(error)
+    return damaged
+
+
+def push(bucket: Bucket, folder: RunFolder) -> None:
+    """Sends the folder's complete parts that the bucket lacks: those that were made before there was a bucket."""
+    there = bucket.marks()
+    for first, last in folder.finished():
+        name = _name(first, last)
+        if name in there:
+            continue
+        mark = files.read_json(folder.parts / f"{name}.done")
+        paths = [folder.parts / str(table) / f"{name}.parquet" for table in mark.get("tables") or []]
+        hashes = {path.parent.name: bucket.send(path, path.relative_to(folder.path).as_posix()) for path in paths}
+        bucket.mark(first, last, hashes, str(mark.get("environment", "")))
+
+
+def take(bucket: Bucket, folder: RunFolder, first: int, last: int, hashes: Mapping[str, str], environment: str) -> None:
+    """Brings one part from the bucket into the folder and marks it done there; RunError where it is damaged."""
+    for table, sha256 in hashes.items():
+        name = f"parts/{table}/{_name(first, last)}.parquet"
+        bucket.fetch(name, folder.path / name, sha256)
+    folder.mark_done(first, last, list(hashes), environment)
+
+
+def _name(first: int, last: int) -> str:
+    return f"{first:09d}-{last:09d}"
 
 
 def check_url(url: str) -> None:

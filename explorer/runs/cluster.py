@@ -22,7 +22,8 @@ import ray
 import ray.exceptions
 
 from explorer.errors import RunError
-from explorer.runs import node, part
+from explorer.runs import bucket as buckets
+from explorer.runs import part
 from explorer.runs import spec as specs
 from explorer.runs.bucket import Bucket
 from explorer.runs.folder import RunFolder
@@ -52,9 +53,10 @@ def do(folder: RunFolder, work: part.Work, where: Where, meter: Meter, say: Say)
     bucket = Bucket(where.to, folder.run_id) if where.to else None
     if bucket is not None:
         bucket.send(folder.path / "spec.json", "spec.json")
-        for name, problem in node.pull(bucket, folder).items():
+        for name, problem in buckets.pull(bucket, folder).items():
             say(f"{problem} It is made again.")
             bucket.unmark(name)
+        buckets.push(bucket, folder)
         meter.done = sum(last - first + 1 for first, last in folder.finished())
     with _connected(where):
         shape = _shape(where)
@@ -192,8 +194,8 @@ class _Crew:
             except ray.exceptions.RayError as error:
                 self._lose(member, task, error)
                 continue
+            self.free.append(member)
             if isinstance(given, Fault):
-                self.free.append(member)
                 raise RunError(given.message)
             if isinstance(given, Ready):
                 self._welcome(member, given)
@@ -202,12 +204,11 @@ class _Crew:
             else:
                 findings = given
             self.failures.pop(task[0] if isinstance(task, tuple) else task, None)
-            self.free.append(member)
         self.meter.look(message or self._doing())
         return findings
 
     def _doing(self) -> str:
-        if any(isinstance(task, tuple) for _, task in self.busy.values()):
+        if self.free or any(isinstance(task, tuple) for _, task in self.busy.values()):
             return ""
         return "preparing the workers"
 
@@ -224,7 +225,7 @@ class _Crew:
             self._see(task, made)
             self.folder.mark_done(first, last, list(made.hashes), member.stamp)
         else:
-            node.take(self.bucket, self.folder, first, last, made.hashes, member.stamp)
+            buckets.take(self.bucket, self.folder, first, last, made.hashes, member.stamp)
             self.bucket.mark(first, last, made.hashes, member.stamp)
         amount = last - first + 1
         self.size = member.size = part.next_size(max(member.size, amount), amount, made.seconds)

@@ -9,7 +9,6 @@ import dataclasses
 import getpass
 import os
 import platform
-import re
 import shutil
 import tempfile
 import time
@@ -22,7 +21,7 @@ from explorer import settings as settings_module
 from explorer.errors import ExplorerError, RunError
 from explorer.fetch import file_hash
 from explorer.resources import Resources
-from explorer.results.schema import TABLES
+from explorer.runs import bucket as buckets
 from explorer.runs import environment, part
 from explorer.runs import spec as specs
 from explorer.runs.bucket import Bucket
@@ -134,7 +133,7 @@ class NodeWorker:
 
     def _conclude(self, total: int) -> list[dict[str, Any]]:
         if self.bucket is not None:
-            pull(self.bucket, self.folder)
+            buckets.pull(self.bucket, self.folder)
         deadline = time.monotonic() + PATIENCE
         while missing := self.folder.unfinished(total):
             if time.monotonic() > deadline:
@@ -157,34 +156,6 @@ def settings_of(job: Job) -> Settings:
         # The store of counts must lie on a local disk.
         found = dataclasses.replace(found, own_counts=_local() / "counts")
     return dataclasses.replace(found, threads=found.threads or job.threads)
-
-
-def pull(bucket: Bucket, folder: RunFolder) -> dict[str, str]:
-    """Brings the bucket's complete parts into the folder; those that are damaged and left out, with a sentence each."""
-    have = {f"{first:09d}-{last:09d}" for first, last in folder.finished()}
-    damaged = {}
-    for name, mark in bucket.marks().items():
-        if name in have or not re.fullmatch(r"\d{9}-\d{9}", name):
-            continue
-        first, last = (int(number) for number in name.split("-"))
-        hashes = mark.get("sha256")
-        try:
-            if not isinstance(hashes, dict) or not set(hashes) <= set(TABLES):
-                raise RunError(f"The mark of the part {name} is damaged.")
-            take(bucket, folder, first, last, hashes, str(mark.get("environment", "")))
-        except RunError as error:
-            damaged[name] = str(error)
-    return damaged
-
-
-def take(
-    bucket: Bucket, folder: RunFolder, first: int, last: int, hashes: dict[str, str], environment_stamp: str
-) -> None:
-    """Brings one part from the bucket into the folder and marks it done there; RunError where it is damaged."""
-    for table, sha256 in hashes.items():
-        name = f"parts/{table}/{first:09d}-{last:09d}.parquet"
-        bucket.fetch(name, folder.path / name, sha256)
-    folder.mark_done(first, last, list(hashes), environment_stamp)
 
 
 def _plainly(step: Callable[[], T]) -> T | Fault:

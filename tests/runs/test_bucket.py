@@ -8,7 +8,7 @@ from explorer.errors import RunError
 from explorer.records import RunSpec
 from explorer.results.rows import measure_row
 from explorer.runs import bucket as buckets
-from explorer.runs import environment, node
+from explorer.runs import environment
 from explorer.runs.bucket import Bucket
 from explorer.runs.folder import RunFolder
 
@@ -35,7 +35,7 @@ def test_marked_parts_come_back_and_others_do_not(bucket, settings, tmp_path):
     send(bucket, source, 5, 9, mark=False)
     assert source.finished() == []
     back = RunFolder(tmp_path / "back")
-    assert node.pull(bucket, back) == {}
+    assert buckets.pull(bucket, back) == {}
     assert back.finished() == [(0, 4)]
     assert list(back.read("measures")["instance_id"]) == [f"pairs/a/{number}" for number in range(5)]
     assert back.environments() == {"made-here"}
@@ -50,7 +50,7 @@ def test_a_damaged_part_and_a_hostile_mark_are_left_out(bucket, settings, tmp_pa
     bucket.write("parts/000000012-000000013.done", b"half a mark")
     bucket.write("parts/no-part.done", b"{}")
     back = RunFolder(tmp_path / "back")
-    damaged = node.pull(bucket, back)
+    damaged = buckets.pull(bucket, back)
     assert len(damaged) == 3
     assert "000000005-000000009.parquet is damaged" in damaged["000000005-000000009"]
     for name in damaged:
@@ -60,9 +60,22 @@ def test_a_damaged_part_and_a_hostile_mark_are_left_out(bucket, settings, tmp_pa
     assert not list(tmp_path.rglob("escaped*"))
 
 
+def test_parts_made_before_there_was_a_bucket_are_sent_to_it(bucket, settings, tmp_path):
+    source = RunFolder.create(settings.runs, SPEC)
+    send(bucket, source, 0, 4)
+    assert buckets.pull(bucket, source) == {}
+    source.write_part(5, 6, {"measures": [measure_row("pairs/a/5", "correct", 0.0)]}, "made-there")
+    buckets.push(bucket, source)
+    back = RunFolder(tmp_path / "back")
+    assert buckets.pull(bucket, back) == {}
+    assert back.finished() == source.finished() == [(0, 4), (5, 6)]
+    assert back.read("measures").equals(source.read("measures"))
+    assert back.environments() == {"made-here", "made-there"}
+
+
 def test_a_bucket_that_is_empty_holds_no_part(bucket, tmp_path):
     assert bucket.marks() == {}
-    assert node.pull(bucket, RunFolder(tmp_path / "back")) == {}
+    assert buckets.pull(bucket, RunFolder(tmp_path / "back")) == {}
 
 
 def test_a_write_that_fails_for_a_moment_is_tried_again_and_one_that_is_forbidden_is_not(bucket, monkeypatch):

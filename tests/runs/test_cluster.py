@@ -12,7 +12,8 @@ import pytest
 
 from explorer import settings as settings_module
 from explorer.resources import Resources
-from explorer.runs import node, part
+from explorer.runs import bucket as buckets
+from explorer.runs import part
 from explorer.runs import where as places
 from explorer.runs.bucket import Bucket
 from explorer.runs.folder import RunFolder
@@ -92,7 +93,7 @@ def test_a_run_on_a_cluster_equals_a_run_here(cluster, settings, tiny_gpt2, here
 
 
 def test_a_cancelled_run_goes_on_and_a_killed_worker_loses_and_doubles_no_row(cluster, settings, tiny_gpt2, here):
-    folder = new_run(settings, tiny_gpt2, CLUSTER)
+    folder = new_run(settings, tiny_gpt2, Where("auto", workers=1, cpus=1))
 
     def cancel_early(done: int, total: int) -> None:
         if folder.finished():
@@ -111,7 +112,7 @@ def test_a_cancelled_run_goes_on_and_a_killed_worker_loses_and_doubles_no_row(cl
             killed.append(int(ready[0][2]))
             os.kill(killed[0], signal.SIGKILL)
 
-    assert places.of(folder) == CLUSTER
+    places.keep(folder, CLUSTER)
     assert work(folder, Resources(settings), said.append, kill_once) == "complete"
     assert killed
     assert any("worker 1 " in line and "was lost" in line for line in said)
@@ -120,7 +121,7 @@ def test_a_cancelled_run_goes_on_and_a_killed_worker_loses_and_doubles_no_row(cl
 
 
 def test_a_run_into_a_bucket_outlives_a_broken_upload_and_an_expired_key(cluster, way, settings, tiny_gpt2, here):
-    folder = new_run(settings, tiny_gpt2, Where("auto", to="s3://runs/papers", cpus=1))
+    folder = new_run(settings, tiny_gpt2, Where("auto", to="s3://runs/papers", workers=1, cpus=1))
     way.broken = 2
 
     def expire(done: int, total: int) -> None:
@@ -142,7 +143,7 @@ def test_a_run_into_a_bucket_outlives_a_broken_upload_and_an_expired_key(cluster
     names = sorted(bucket.marks())
     assert [f"{first:09d}-{last:09d}" for first, last in kept] == names
     bucket.write(f"parts/scores/{names[-1]}.parquet", b"half")
-    assert len(node.pull(bucket, lost)) == 1
+    assert len(buckets.pull(bucket, lost)) == 1
     assert lost.finished() == kept[:-1]
     places.keep(lost, places.of(folder))
 
@@ -153,7 +154,7 @@ def test_a_run_into_a_bucket_outlives_a_broken_upload_and_an_expired_key(cluster
     copied = RunFolder(settings.cache.parent / "copied" / folder.run_id)
     for name in ("spec.json", "environment.json", "progress.json", "parts/findings/all.parquet"):
         bucket.fetch(name, copied.path / name)
-    assert node.pull(bucket, copied) == {}
+    assert buckets.pull(bucket, copied) == {}
     assert copied.progress().status == "complete"
     assert_same_rows(copied, here)
     for path in settings.cache.parent.rglob("*"):
