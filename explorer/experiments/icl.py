@@ -16,9 +16,8 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from explorer import prompts_icl
-from explorer.experiments import icl_findings, icl_rows, verdicts
-from explorer.experiments.icl_ground import Ground, Plan, as_json, ground, is_chat, performance, plan, select
-from explorer.experiments.kept_answers import KeptAnswers
+from explorer.experiments import icl_asking, icl_findings, icl_rows, kept_answers, verdicts
+from explorer.experiments.icl_ground import Ground, Plan, as_json, ground, performance, plan, select
 from explorer.experiments.kept_steps import KeptSteps, Rows
 from explorer.experiments.study import Progress, Setting, Study
 from explorer.records import Factor, Generation, Instance, Request, RunSpec
@@ -36,7 +35,6 @@ if TYPE_CHECKING:
     from explorer.runs.folder import Tables
 
 SHOTS = (0, 25, 50, 100, 200)
-REPEATS = 3  # of a written label, where a server may answer otherwise each time
 
 SETTINGS = {
     "k": Setting(SHOTS, "numbers of demonstrations, nested"),
@@ -118,14 +116,17 @@ class _Run:
         """All steps, each k after the smaller ones of its setting or order, so that it goes on from what they read."""
         count, labels = len(self.instances), len(self.found.example.options)
         scored, written = performance(self.spec)
-        repeats = REPEATS if http.is_endpoint(self.spec.model) else 1
         asked = [(setting, k) for setting, ks in made.replication.items() for k in ks]
         steps = [Step("replication", setting, k, 0, count) for setting, k in asked]
         if scored:
             orders = range(len(self.found.orders))
             steps += [Step("labels", "", k, order, count * labels) for order in orders for k in made.labels]
         if written:
-            steps += [Step("written", "", k, repeat, count) for repeat in range(repeats) for k in made.labels]
+            steps += [
+                Step("written", "", k, repeat, count)
+                for repeat in range(icl_asking.repeats(self.spec))
+                for k in made.labels
+            ]
         if self.spec.settings["judge"]:
             steps += [Step("judge", setting, k, 0, count) for setting, k in asked]
         return steps
@@ -150,11 +151,8 @@ class _Run:
         return self.kept.rows(step.name, told)
 
     def _replicate(self, step: Step, number: int, progress: Progress) -> tuple[Rows, dict[str, Any]]:
-        shots = self.found.draw.demonstrations[: step.k]
-        before = prompts_icl.shared(shots, step.setting, self.found.example, self.found.draw.split)
         pieces = [self.found.pieces[one.id] for one in self.instances]
-        chat = is_chat(self.spec)
-        requests = [prompts_icl.replication(one, before, step.setting, step.k, chat=chat) for one in pieces]
+        requests = icl_asking.replications(self.spec, self.found, self.instances, step.setting, step.k)
         answers, remark = self._ask(
             requests, int(self.spec.settings["max_new_tokens"]), prompts_icl.is_complete, progress
         )
@@ -171,8 +169,7 @@ class _Run:
     def _score_labels(self, step: Step, number: int, progress: Progress) -> tuple[Rows, dict[str, Any]]:
         from explorer.scoring.shared import SharedScorer
 
-        before = prompts_icl.label_shared(self.found.orders[step.part][: step.k], self.found.example)
-        asked = [prompts_icl.label_requests(one, before, step.k, step.part) for one in self.instances]
+        asked = icl_asking.labels(self.found, self.instances, step.k, step.part)
         flat = [request for requests in asked for request in requests]
         policy, started = self._policy(), time.monotonic()
         generator = self.resources.generator(self.spec.model, self.spec.dtype)
@@ -182,7 +179,7 @@ class _Run:
             scores = iter(scorer.score(flat, policy, progress))
             remark = _prefill(scorer.stats, Stats(), started)
         else:
-            scores = iter(self.resources.scorer(self.spec.model, self.spec.dtype).score(flat, policy, progress))
+            scores = iter(kept_answers.scorer(self.spec, self.resources).score(flat, policy, progress))
         dtype = str(self.resources.model_record(self.spec.model, self.spec.dtype).get("dtype", ""))
         rows: Rows = {"scores": [], "measures": []}
         for instance, requests in zip(self.instances, asked):
@@ -195,9 +192,7 @@ class _Run:
         return rows, remark
 
     def _write_labels(self, step: Step, number: int, progress: Progress) -> tuple[Rows, dict[str, Any]]:
-        before = prompts_icl.label_shared(self.found.orders[0][: step.k], self.found.example)
-        chat = is_chat(self.spec)
-        requests = [prompts_icl.label_answer(one, before, step.k, step.part, chat=chat) for one in self.instances]
+        requests = icl_asking.written_labels(self.spec, self.found, self.instances, step.k, step.part)
         answers, remark = self._ask(
             requests, prompts_icl.LABEL_TOKENS, lambda text: "\n" in text.lstrip(), progress
         )  # fmt: skip
@@ -246,15 +241,20 @@ class _Run:
         resources = self.resources.beside() if judge and name != self.spec.model else self.resources
         generator = resources.generator(name, self.spec.dtype if name == self.spec.model else "auto")
         if not isinstance(generator, ModelGenerator):
-            folder = RunFolder.create(self.resources.settings.runs, self.spec).path
-            kept = KeptAnswers(generator, folder) if isinstance(generator, http.Endpoint) else generator
-            return kept.generate(requests, max_new_tokens=new_tokens, seed=self.spec.seed, progress=progress), {}
+            asked = self._keeping(generator, judge) if isinstance(generator, http.Endpoint) else generator
+            return asked.generate(requests, max_new_tokens=new_tokens, seed=self.spec.seed, progress=progress), {}
         stats, started = generator.stats, time.monotonic()
         before = Stats(stats.prompt_tokens, stats.read_tokens, stats.new_tokens, stats.passes)
         answers = generator.generate(
             requests, max_new_tokens=new_tokens, seed=self.spec.seed, until=until, progress=progress
         )
         return answers, _prefill(stats, before, started)
+
+    def _keeping(self, endpoint: http.Endpoint, judge: bool) -> kept_answers.KeptAnswers:
+        """The endpoint behind the answers that the run's folder holds; a judge may be another than the model."""
+        if not judge:
+            return kept_answers.of_run(self.spec, self.resources, endpoint)
+        return kept_answers.KeptAnswers(endpoint, RunFolder.create(self.resources.settings.runs, self.spec).path)
 
     def _rule(self) -> replication.Rule:
         settings = self.spec.settings
@@ -305,6 +305,7 @@ STUDY = Study(
     select=select,
     do=do,
     conclude=icl_findings.conclude,
+    plan=icl_asking.planned,
     # All test items go in one part: what their prompts share is read once for all of them.
     first_part=4096,
 )

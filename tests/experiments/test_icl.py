@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import math
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import numpy as np
 import pandas as pd
@@ -15,6 +17,7 @@ from explorer.experiments import icl, icl_findings, icl_ground, icl_prompts, icl
 from explorer.experiments.icl_rows import as_judged, final, people_verdicts, review, verdict_table
 from explorer.records import Generation, Instance
 from explorer.resources import Resources
+from explorer.runs import cost
 from explorer.runs.folder import Cancelled, RunFolder
 from explorer.runs.request import make_spec
 from explorer.runs.worker import work
@@ -293,6 +296,62 @@ def test_the_limit_takes_the_first_items_of_the_same_draw(resources, tiny_gpt2):
         resources, study="icl", model=str(tiny_gpt2), benchmark="toy", dtype="float32", limit=3, settings=CHOICES
     )
     assert icl_ground.select(few, resources) == icl_ground.select(whole, resources)[:3]
+
+
+class Server(ThreadingHTTPServer):
+    """An OpenAI-compatible chat server that gives everybody tea, and calls every label no."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+        super().__init__(("127.0.0.1", 0), Handler)
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+    @property
+    def name(self) -> str:
+        return f"http://127.0.0.1:{self.server_port}/v1#toy"
+
+
+class Handler(BaseHTTPRequestHandler):
+    def do_GET(self) -> None:
+        self._send({"data": [{"id": "toy"}]})
+
+    def do_POST(self) -> None:
+        asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        (message,) = asked["messages"]
+        self.server.asked.append(message["content"])
+        name = message["content"].rpartition("Sentence 1: ")[2].split()[0]
+        said = "No." if message["content"].endswith("Label:") else f"Sentence 2: {name} drank tea."
+        self._send({"model": "toy", "choices": [{"message": {"content": said}, "finish_reason": "stop"}]})
+
+    def _send(self, body: dict) -> None:
+        data = json.dumps(body).encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+    def log_message(self, format: str, *args: object) -> None:
+        pass
+
+
+def test_an_endpoint_is_asked_in_messages_and_its_labels_are_written(resources):
+    server = Server()
+    try:
+        choices = {"k": "0,2", "settings": "full", "performance": "auto", "judge": ""}
+        expected = cost.of_run(spec_of(resources, server.name, **choices), resources)
+        folder = run(resources, server.name, **choices)
+        # Each item is finished once a k, and its label is written three times a k.
+        assert len(server.asked) == expected.requests == 6 * 2 + 6 * 2 * 3
+    finally:
+        server.shutdown()
+        server.server_close()
+    table = verdict_table(folder.read)
+    tea = table["reference"].str.endswith("drank tea.")
+    assert (table[tea]["rule"] == "exact").all() and not (table[~tea]["rule"] == "exact").any()
+    assert finding(folder, "label_accuracy_written", k=2, part=None)["n"] == 3
+    assert finding(folder, "label_accuracy_written", k=2, part=1)["value"] == 0.5
+    gap = finding(folder, "accuracy_gap", setting="full", condition="rule", k=2)
+    assert not math.isnan(gap["value"]) or gap["reason"]
 
 
 # --- findings from made-up rows
