@@ -12,6 +12,7 @@ from explorer.ui import (
     instance_view,
     instances,
     links,
+    live,
     ngram_strip,
     resources,
     show,
@@ -51,9 +52,10 @@ def whole() -> None:
 
         dossier.draw(instance.id, instance.kind, chosen, instance)
 
-        st.header("Change the text", anchor=False)
-        show.lead("Type another text and see, beside the original, what the model makes of it.")
-        editor.draw(instance, chosen.model, scoring, unit)
+        if not live.why_unknown(chosen.model):
+            st.header("Change the text", anchor=False)
+            show.lead("Type another text and see, beside the original, what the model makes of it.")
+            editor.draw(instance, chosen.model, scoring, unit)
 
 
 def numbers_alone() -> None:

@@ -107,7 +107,7 @@ def test_where_the_text_is_not_here_the_numbers_still_are(open_page, tmp_path):
 def test_an_unknown_model_is_not_offered(open_page, tmp_path):
     app = open_page("instance", tmp_path / "cache", model="zzz", benchmark="starter_pairs")
     assert "The model zzz cannot be asked: nothing is known by this name" in html_of(app)
-    assert "score:now" not in {button.key for button in app.button}
+    assert not any("Score with" in button.label for button in app.button)
 
 
 def test_the_sidebar_opens_with_the_pages_own_study(open_page, tmp_path):
