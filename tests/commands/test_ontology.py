@@ -140,3 +140,18 @@ def test_a_remainder_of_answers_is_an_error(files: Path, capsys):
     assert (code, out) == (1, "")
     assert "no multiple of 2" in err
     assert call(capsys, "prediction-invariance", files / "toy.csv", "--repeats", "2", "--ontology", "go")[0] == 1
+
+
+def test_a_dry_run_says_what_an_endpoint_will_be_asked_and_starts_nothing(files: Path, capsys, monkeypatch):
+    monkeypatch.setenv("EXPLORER_PRICE_IN", "1000")
+    asked = ["run", "ontology", "--model", "http://127.0.0.1:9/v1#m", "--benchmark", files / "toy.csv", "--dry-run"]
+    code, out, _ = call(capsys, *asked)
+    assert code == 0
+    assert "ontology of 4 instances" in out
+    assert "At most 4 requests to 127.0.0.1:9: about " in out and " at the prices given." in out
+    found = json.loads(call(capsys, *asked, "--json")[1])
+    assert (found["instances"], found["requests"], found["new_tokens"]) == (4, 4, 40)
+    assert found["cost"] == pytest.approx(found["prompt_tokens"] / 1000)
+    assert not (files / "cache" / "runs").exists()
+    local = [*asked[:3], "gemma-3-270m", *asked[4:]]
+    assert "requests" not in json.loads(call(capsys, *local, "--json")[1])

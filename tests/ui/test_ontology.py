@@ -131,6 +131,12 @@ def _imported(cache: Path) -> str:
     return str(store.frame("SELECT run_id FROM runs WHERE model = 'elsewhere'")["run_id"][0])
 
 
+def test_the_sidebar_says_what_an_endpoint_will_be_asked(open_page, here, tmp_path):
+    app = open_page("ontology", tmp_path / "cache", benchmark="go", model="http://127.0.0.1:9/v1#m", study="ontology")
+    assert not app.exception
+    assert any("At most 30 requests to 127.0.0.1:9" in one.proto.body for one in app.sidebar.get("html"))
+
+
 def test_another_kind_of_benchmark_has_no_concepts(open_page, here, asked):
     app = open_page("ontology", asked, model=here["model"], benchmark="starter_pairs", view="Concept inspector")
     assert not app.exception
