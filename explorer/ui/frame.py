@@ -49,6 +49,7 @@ PAGES = (
     Page("pages/perturbation.py", "Perturbation", "Studies", "perturbation"),
     Page("pages/priming.py", "Priming", "Studies", "priming"),
     Page("pages/ontology.py", "Ontologies", "Studies", "ontology"),
+    Page("pages/in_context.py", "In-context", "Studies", "icl"),
     Page("pages/findings.py", "Findings", "Across studies"),
     Page("pages/replication.py", "Replication", "Across studies"),
     Page("pages/runs.py", "Runs", "Workshop"),
@@ -170,7 +171,7 @@ def _run_name(row: Any) -> str:
     state = "" if row["status"] == "complete" else f", {row['status']}"
     preset = settings.get("preset", "")
     name = f"{row['done']:,} instances{state} · {preset} · {row['created']:%d %b %Y %H:%M} · {row['run_id'][-6:]}"
-    return imported.named(name, str(row["spec"]))
+    return " · ".join(filter(None, [imported.label(str(row["spec"])), name]))
 
 
 def model_title(model: str) -> str:

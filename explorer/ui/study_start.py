@@ -28,11 +28,11 @@ def offer(study: str, chosen: Chosen, title: str, advice: str, settings: Mapping
             title, f"{benchmark.title} is of a kind that this study does not take. Choose another in the sidebar."
         )
         return
-    sample = _sample(chosen.benchmark)
+    sample = _sample(chosen.benchmark) if "per_group" in recipe.settings else 0
     command = f"python -m explorer run {study} --model {chosen.model} --benchmark {chosen.benchmark}"
     first = {**({"per_group": sample} if sample else {}), **(settings or {})}
     show.nothing_yet(title, advice, command + "".join(f" --set {name}={value}" for name, value in first.items()))
-    amount = f"{sample} instances of each group" if sample else "the whole benchmark"
+    amount = f"{sample} instances of each group" if sample else _told(settings) or "the whole benchmark"
     if st.button(f"Run it on {amount}", type="primary", icon=":material/play_arrow:", key=f"start:{study}"):
         with st.spinner("Preparing the run"):
             spec = request.make_spec(
@@ -40,7 +40,7 @@ def offer(study: str, chosen: Chosen, title: str, advice: str, settings: Mapping
                 study=study,
                 model=chosen.model,
                 benchmark=chosen.benchmark,
-                settings={"per_group": sample, **(settings or {})},
+                settings=first,
             )
             queue.submit(resources.settings(), spec)
         st.rerun()
@@ -48,6 +48,10 @@ def offer(study: str, chosen: Chosen, title: str, advice: str, settings: Mapping
         f"It is done by a worker beside the app, with {show.plain(frame.model_title(chosen.model))}; its progress "
         "stands in the sidebar."
     )
+
+
+def _told(settings: Mapping[str, str | int] | None) -> str:
+    return f"{settings['instances']} instances" if settings and "instances" in settings else ""
 
 
 def _sample(benchmark: str) -> int:

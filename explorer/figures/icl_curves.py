@@ -1,0 +1,103 @@
+"""How much a model replicates, and how well it labels, over the number of demonstrations."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from explorer.figures import theme
+
+COLORS: Mapping[str, str] = {
+    "full": theme.BLUE,
+    "pairs_labels": theme.VERMILION,
+    "pairs": theme.GREEN,
+    "general": theme.PURPLE,
+    "accuracy": theme.GRAY,
+}
+HEIGHT = 420
+
+
+def replication_curves(rows: pd.DataFrame, names: Mapping[str, str], accuracy: pd.DataFrame | None = None) -> go.Figure:
+    """Two lines a setting over k: exact and near-exact completions together (solid), exact alone (dotted).
+
+    `rows` has the columns finding (replication, replication_exact), setting, k, value, low, high, n; `accuracy` k,
+    value, low, high of label scoring, drawn in gray.
+    """
+    traces: list[go.Scatter] = []
+    for setting in (name for name in COLORS if name in set(rows["setting"])):
+        for finding, dash, what in (
+            ("replication", "solid", "exact or near-exact"),
+            ("replication_exact", "dot", "exact"),
+        ):
+            own = rows[(rows["setting"] == setting) & (rows["finding"] == finding)].sort_values("k")
+            if len(own):
+                traces += _line(own, names[setting], what, COLORS[setting], dash, setting, first=dash == "solid")
+    if accuracy is not None and len(accuracy):
+        own = accuracy.sort_values("k")
+        traces += _line(own, "Accuracy of labels", "", COLORS["accuracy"], "dash", "accuracy", first=True)
+    figure = theme.figure(*traces, height=HEIGHT)
+    figure.update_xaxes(title_text="Demonstrations (k)", tickvals=sorted(set(rows["k"])), rangemode="tozero")
+    figure.update_yaxes(title_text="Share of test items", tickformat=".0%", rangemode="tozero")
+    return figure
+
+
+def memorization_against_performance(points: pd.DataFrame, names: Mapping[str, str]) -> go.Figure:
+    """A dot a setting and k: share memorized against accuracy of labels; lines join a setting's dots in order of k.
+
+    `points` has the columns setting, k, memorized, accuracy.
+    """
+    traces = []
+    for setting in (name for name in COLORS if name in set(points["setting"])):
+        own = points[points["setting"] == setting].sort_values("k")
+        traces.append(
+            go.Scatter(
+                x=own["memorized"],
+                y=own["accuracy"],
+                mode="lines+markers+text",
+                name=names[setting],
+                text=[f"{k}" for k in own["k"]],
+                textposition="top center",
+                line={"color": COLORS[setting], "width": 1.5},
+                marker={"size": 9, "color": COLORS[setting]},
+                hovertemplate="k = %{text}: %{x:.1%} memorized, %{y:.1%} right<extra>" + names[setting] + "</extra>",
+            )
+        )
+    figure = theme.figure(*traces, height=HEIGHT)
+    figure.update_xaxes(title_text="Memorized (exact or near-exact)", tickformat=".0%")
+    figure.update_yaxes(title_text="Accuracy of labels", tickformat=".0%")
+    return figure
+
+
+def _line(
+    own: pd.DataFrame, name: str, what: str, color: str, dash: str, group: str, *, first: bool
+) -> list[go.Scatter]:
+    label = f"{name}: {what}" if what else name
+    return [
+        go.Scatter(
+            x=own["k"],
+            y=own["value"],
+            mode="lines+markers",
+            name=label,
+            legendgroup=group,
+            line={"color": color, "width": 2.2 if first else 1.6, "dash": dash},
+            marker={"size": 7, "color": color, "symbol": "circle" if first else "circle-open"},
+            error_y=_bars(own) if first else None,
+            customdata=own[["low", "high", "n"]].to_numpy(),
+            hovertemplate="k = %{x}: %{y:.1%} (%{customdata[0]:.1%} to %{customdata[1]:.1%}, "
+            f"n = %{{customdata[2]:,}})<extra>{label}</extra>",
+        )
+    ]
+
+
+def _bars(own: pd.DataFrame) -> dict[str, Any]:
+    return {
+        "type": "data",
+        "symmetric": False,
+        "array": own["high"] - own["value"],
+        "arrayminus": own["value"] - own["low"],
+        "thickness": 1,
+        "width": 3,
+    }

@@ -1,0 +1,147 @@
+"""Build a prompt with k demonstrations, see it, run it, and compare what comes back with the data set."""
+
+from __future__ import annotations
+
+import html
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from explorer import prompts, prompts_icl
+from explorer.experiments.icl import STUDY
+from explorer.experiments.icl_ground import Ground, ground
+from explorer.records import RunSpec
+from explorer.scoring.generate import ModelGenerator
+from explorer.scoring.policy import PRESETS
+from explorer.settings import Settings
+from explorer.similarity import replication
+from explorer.ui import frame, icl_run, links, live, ngram_strip, resources, show
+from explorer.ui.frame import Chosen
+from explorer.ui.icl_review import diff_html
+
+MOST = 200
+NEW_TOKENS = 60
+START = "3"
+
+
+def draw(chosen: Chosen) -> None:
+    """Pickers of item, setting and demonstrations; the prompt; the answer."""
+    instances = resources.instances(chosen.benchmark).instances
+    if not any(one.kind == "labelled" for one in instances):
+        show.nothing_yet(
+            "No labelled texts here",
+            "Choose a labelled set, such as RTE or our own entailment pairs, as benchmark in the sidebar.",
+        )
+        return
+    held = _ground(chosen)
+    items = {one.instance.id: one for one in held.draw.instances[:MOST]}
+    columns = st.columns([3, 2, 1, 1])
+    with columns[0]:
+        name = links.pick(
+            st.selectbox, "Test item", "item", list(items),
+            format_func=lambda key: f"{items[key].first[:70]} ({items[key].instance.label or key})",
+        )  # fmt: skip
+    with columns[1]:
+        setting = links.pick(
+            st.selectbox, "Setting", "setting", list(icl_run.SETTINGS), default="full", format_func=icl_run.SETTINGS.get
+        )
+    most = len(held.draw.demonstrations)
+    with columns[2]:
+        k = int(_number("Demonstrations", "shots", START, most))
+    with columns[3]:
+        order = int(_number("Order", "order", "0", len(held.orders) - 1))
+    pieces = items[name]
+    shots = held.orders[order][:k]
+    before = prompts_icl.shared(shots, setting, held.example, held.draw.split)
+    request = prompts_icl.replication(pieces, before, setting, k)
+    with st.expander("The prompt", expanded=k <= 5, key=f"icl:prompt:{k <= 5}"):
+        st.html(f'<pre class="lx-prompt">{html.escape(request.context)}</pre>')
+        st.download_button(
+            "Download the prompt", request.context, file_name=f"prompt_{chosen.benchmark}_k{k}.txt", key="icl:download",
+            type="tertiary", icon=":material/download:", on_click="ignore",
+        )  # fmt: skip
+    if reason := live.why_unknown(chosen.model):
+        show.note(reason)
+        return
+    title = frame.model_title(chosen.model)
+    asked = ("icl", chosen.model, chosen.benchmark, name, setting, k, order)
+    if st.button(f"Ask {title}", icon=":material/bolt:", type="primary", key="icl:ask", shortcut="Enter"):
+        st.session_state["icl:asked"] = asked
+    if st.session_state.get("icl:asked") != asked:
+        return
+    with st.spinner(f"Asking {show.plain(title)}", show_time=True):
+        raw, verdict, labels = _answer(chosen.model, chosen.benchmark, name, setting, k, order, resources.settings())
+    _shown(pieces.second, raw, verdict, labels)
+
+
+def _number(label: str, name: str, default: str, most: int) -> float:
+    value = links.recall(name, default)
+    start = min(int(value) if value.isdigit() else int(default), most)
+    found = st.number_input(label, min_value=0, max_value=most, value=start, step=1, key=f"icl:{name}")
+    links.remember(name, str(int(found)), default)
+    return found
+
+
+def _shown(reference: str, raw: str, verdict: replication.Match, labels: pd.DataFrame) -> None:
+    st.html(f"<style>{ngram_strip.style()}</style>")
+    original, completion = diff_html(reference, prompts_icl.completion(raw))
+    left, right = st.columns(2, gap="large")
+    for column, title, text in ((left, "In the data set", original), (right, "The model", completion or "nothing")):
+        with column:
+            show.section(title)
+            st.html(f'<div class="lx-pair"><p class="lx-sentence">{text}</p></div>')
+    told = [f"By rule {verdict.kind}"]
+    told += [f"ROUGE-L recall {verdict.rouge:.2f}"] if verdict.rouge == verdict.rouge else []
+    told += [f"cosine {verdict.cosine:.2f}"] if verdict.cosine == verdict.cosine else []
+    told += [f"names or numbers not found: {', '.join(verdict.differing)}"] if verdict.differing else []
+    show.note("; ".join(told) + ".")
+    with st.expander("Everything it wrote"):
+        st.html(f'<pre class="lx-prompt">{html.escape(raw)}</pre>')
+    st.subheader("The label after the same demonstrations", anchor=False)
+    show.table(
+        labels,
+        "labels now",
+        columns={
+            "label": "Label", "logprob": st.column_config.NumberColumn("log P (nats)", format="%.3f"),
+            "right": st.column_config.CheckboxColumn("Right"), "chosen": st.column_config.CheckboxColumn("Chosen"),
+        },
+        download=False,
+    )  # fmt: skip
+
+
+@st.cache_data(max_entries=64, show_spinner=False)
+def _answer(
+    model: str, benchmark: str, item: str, setting: str, k: int, order: int, settings: Settings
+) -> tuple[str, replication.Match, pd.DataFrame]:
+    """The raw answer, the rule's verdict on it, and the log-probability of each label, by the code of full runs."""
+    held = _ground(Chosen(model, benchmark))
+    shots = held.orders[order][:k]
+    pieces = held.pieces[item]
+    before = prompts_icl.shared(shots, setting, held.example, held.draw.split)
+    shared = resources.resources()
+    with resources.model_lock():
+        generator = shared.generator(model)
+        options: dict[str, Any] = {}
+        if isinstance(generator, ModelGenerator):
+            options["until"] = prompts_icl.is_complete
+        request = prompts_icl.replication(pieces, before, setting, k)
+        answer = generator.generate([request], max_new_tokens=NEW_TOKENS, **options)[0]
+        opening = prompts_icl.label_shared(shots, held.example)
+        asked = prompts_icl.label_requests(pieces.instance, opening, k, order)
+        scores = shared.scorer(model).score(asked, PRESETS["natural"])
+        resources.loaded_model()["name"] = model
+    rule = replication.Rule(shared.encoder(), shared.tagger())
+    match = rule.judge([pieces.second], [prompts_icl.completion(answer.text)])[0]
+    words = prompts.label_words(pieces.instance)
+    best = max(range(len(scores)), key=lambda i: scores[i].sum)
+    rows = [
+        {"label": word, "logprob": score.sum, "right": i == pieces.instance.gold, "chosen": i == best}
+        for i, (word, score) in enumerate(zip(words, scores))
+    ]
+    return answer.text or answer.reason, match, pd.DataFrame(rows)
+
+
+def _ground(chosen: Chosen) -> Ground:
+    spec = RunSpec("icl", STUDY.version, "", chosen.benchmark, settings=STUDY.resolve({}))
+    return ground(spec, resources.resources())

@@ -1,0 +1,62 @@
+"""Which in-context run a page shows, and what its settings are called."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from explorer.errors import RunError
+from explorer.results import queries_icl
+from explorer.runs.folder import RunFolder
+from explorer.ui import frame, links, resources
+from explorer.ui.frame import Chosen
+
+SETTINGS: Mapping[str, str] = {
+    "full": "Full information",
+    "pairs_labels": "Pairs and labels",
+    "pairs": "Pairs only",
+    "general": "General instruction",
+}
+SOURCES: Mapping[str, str] = {
+    "final": "What counts",
+    "rule": "The rule",
+    "judge": "The judge model",
+    "people": "People",
+}
+
+
+def pick(chosen: Chosen) -> str:
+    """The id of one of the model's in-context runs on the benchmark; "" where there is none."""
+    found = resources.ask(queries_icl.runs, chosen.benchmark)
+    own = found[found["model"] == chosen.model]
+    names = {row["run_id"]: _name(row) for _, row in own.iterrows()}
+    if not names:
+        return ""
+    run_id = links.pick(st.selectbox, "Stored run", "run", list(names), format_func=names.__getitem__)
+    frame.about_run(run_id)
+    return run_id
+
+
+def settings_of(run_id: str, benchmark: str) -> dict[str, Any]:
+    """The settings of a run."""
+    found = resources.ask(queries_icl.runs, benchmark).set_index("run_id")
+    return dict(json.loads(str(found.loc[run_id, "spec"]))["settings"])
+
+
+def folder(run_id: str) -> RunFolder | None:
+    """The run's folder; None for a run that came with the explorer."""
+    try:
+        return RunFolder.find(resources.settings().runs, run_id)
+    except RunError:
+        return None
+
+
+def _name(row: pd.Series) -> str:
+    settings = json.loads(row["spec"])["settings"]
+    ks = ", ".join(map(str, settings["k"]))
+    judged = f" · judged by {settings['judge']}" if settings.get("judge") else ""
+    return f"{row['done']:,} items · k = {ks} · seed {row['seed']}{judged} · {row['created']:%d %b %Y %H:%M}"

@@ -1,0 +1,34 @@
+"""Do demonstrations bring out what the model knows by heart, and is that why it gets better?"""
+
+import streamlit as st
+
+from explorer.ui import frame, icl_lab, icl_results, icl_review, icl_run, links, nearest, show, study_start
+
+VIEWS = {"Over k": icl_results.draw, "Review verdicts": icl_review.draw}
+LIVE = "Live lab"
+
+chosen = frame.open_page(
+    "In-context",
+    "Ask for the rest of a data-set instance after k demonstrations: what comes back word for word was memorized.",
+)
+view = links.pick(
+    st.segmented_control, "View", "facet", [*VIEWS, LIVE], default="Over k", required=True,
+    label_visibility="collapsed",
+)  # fmt: skip
+with show.problems():
+    if view == LIVE:
+        icl_lab.draw(chosen)
+    else:
+        chosen = nearest.with_runs("icl", chosen)
+        run_id = icl_run.pick(chosen)
+        if run_id:
+            VIEWS[view](run_id, chosen)
+        else:
+            study_start.offer(
+                "icl",
+                chosen,
+                "No in-context run yet",
+                "A run asks for the second half of test items after k demonstrations, judges each completion, scores "
+                "the labels after the same demonstrations, and compares the two over k.",
+                settings={"k": "0,5,10", "instances": 40},
+            )
