@@ -17,6 +17,7 @@ import contextlib
 import json
 import os
 import shutil
+import signal
 import socket
 import statistics
 import subprocess
@@ -33,7 +34,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 MODEL = "gemma-3-270m"
 BENCHMARK = "starter_pairs"
-PAGES = ("overview", "instance", "popularity", "perturbation", "priming", "ontology", "runs", "data")
+PAGES = tuple(sorted(path.stem for path in (ROOT / "pages").glob("*.py")))
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking", "--no-first-run"]
 PATIENCE = 180_000  # milliseconds until a page that does not come to rest is a fault
 RESTING = (
@@ -70,6 +71,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=180.0)
     parser.add_argument("--alone", action="store_true", help="no full run beside the visitors")
     args = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that the server and the run end with this process
     with tempfile.TemporaryDirectory() as folder:
         cache = borrowed_cache(Path(args.cache), Path(folder))
         with server(cache) as address, contextlib.ExitStack() as stack:
