@@ -14,7 +14,7 @@ def runs(store: Store, benchmark: str) -> pd.DataFrame:
     """Every run on a benchmark that judged something: complete ones first, then larger, then newer ones."""
     return store.frame(
         """
-        SELECT run_id, study, model, status, created, done
+        SELECT run_id, study, model, status, created, done, spec
         FROM runs
         WHERE benchmark = ?
             AND done > 0

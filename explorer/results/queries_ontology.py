@@ -11,8 +11,7 @@ def runs(store: Store, benchmark: str) -> pd.DataFrame:
     """Every ontology run on a benchmark, imports included: complete ones first, then larger, then newer ones."""
     return store.frame(
         """
-        SELECT run_id, model, status, created, done, total,
-            coalesce(json_extract_string(spec, '$.settings.imported') = 'true', FALSE) AS imported
+        SELECT run_id, model, status, created, done, total, spec
         FROM runs
         WHERE study = 'ontology'
             AND benchmark = ?

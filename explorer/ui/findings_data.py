@@ -11,6 +11,7 @@ import streamlit as st
 
 from explorer.results import queries_findings
 from explorer.results.measures import MEASURES
+from explorer.runs import imported
 from explorer.ui import frame, resources
 from explorer.ui.frame import Chosen
 
@@ -68,7 +69,7 @@ def sources_table(gathered: Gathered) -> pd.DataFrame:
                 "direction": MEASURES[name].direction,
                 "n": int(gathered.table[name].notna().sum()),
                 "study": source["study"],
-                "model": frame.model_title(str(source["model"])),
+                "model": imported.named(frame.model_title(str(source["model"])), str(source["spec"])),
                 "status": source["status"],
                 "run_id": source["run_id"],
                 "look": frame.address_of("Runs", shown=str(source["run_id"])),

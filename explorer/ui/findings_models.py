@@ -10,6 +10,7 @@ import streamlit as st
 from explorer.figures.comparison import groups_of_two_runs
 from explorer.results import queries, queries_findings
 from explorer.results.measures import SCORED
+from explorer.runs import imported
 from explorer.stats.paired_groups import OVERALL, compare_groups
 from explorer.ui import frame, links, resources, show, undecided
 from explorer.ui.findings_groups import p_value
@@ -63,7 +64,7 @@ def draw(chosen: Chosen) -> None:
 
 def short_names(runs: pd.DataFrame, first: str, second: str) -> tuple[str, str]:
     """What tells two runs apart in few words: their models, with the runs' ids where the models are the same."""
-    models = runs.set_index("run_id")["model"].map(lambda model: frame.model_title(str(model)))
+    models = pd.Series(frame.models_in(runs), index=runs["run_id"])
     if models[first] != models[second]:
         return str(models[first]), str(models[second])
     return f"{models[first]} ({first[-6:]})", f"{models[second]} ({second[-6:]})"
@@ -113,7 +114,8 @@ def _pick(runs: pd.DataFrame, chosen: Chosen) -> tuple[str, str]:
 
 def _name(row: pd.Series) -> str:
     amount = f"{row['study']}, {row['done']:,} instances"
-    return f"{frame.model_title(str(row['model']))} · {amount} · {str(row['run_id'])[-6:]}"
+    name = f"{frame.model_title(str(row['model']))} · {amount} · {str(row['run_id'])[-6:]}"
+    return " · ".join(filter(None, [imported.label(str(row["spec"])), name]))
 
 
 def _with_phenomena(items: pd.DataFrame, run_id: str) -> pd.DataFrame:

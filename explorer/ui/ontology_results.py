@@ -10,6 +10,7 @@ import streamlit as st
 from explorer.experiments.ontology_published import MODELS, SIGNIFICANT, SIZES, TITLES, figures_of
 from explorer.experiments.ontology_rows import AS_RELEASED, CORRECTED
 from explorer.results import queries_ontology
+from explorer.runs import imported
 from explorer.ui import frame, links, ontology_invariance, ontology_knowledge, ontology_popularity, resources, show
 from explorer.ui.frame import Chosen
 
@@ -128,7 +129,8 @@ def _numbers(found: pd.DataFrame, ours: pd.DataFrame, setting: str) -> None:
 
 
 def _name(row: Any) -> str:
-    kind = "imported, " if row["imported"] else ""
+    mark = imported.label(str(row["spec"]))
+    kind = f"{mark}, " if mark else ""
     state = "" if row["status"] == "complete" else f", {row['status']}"
     return f"{frame.model_title(row['model'])} · {kind}{row['done']:,} concepts{state} · {row['run_id'][-6:]}"
 
