@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import secrets
 import signal
 from collections.abc import Iterator
 
@@ -30,11 +31,17 @@ LIMIT = 240
 @pytest.fixture(scope="module")
 def cluster(way) -> Iterator[None]:
     """A Ray cluster of two processors, which knows the object store's keys from its environment."""
-    import ray
-
     with pytest.MonkeyPatch.context() as patch:
-        for name, value in {"EXPLORER_OFFLINE": "1", "OMP_NUM_THREADS": "1", "RAY_USAGE_STATS_ENABLED": "0"}.items():
+        for name, value in {
+            "EXPLORER_OFFLINE": "1",
+            "OMP_NUM_THREADS": "1",
+            "RAY_USAGE_STATS_ENABLED": "0",
+            "RAY_AUTH_MODE": "token",
+            "RAY_AUTH_TOKEN": secrets.token_hex(32),  # else Ray writes one into the home folder
+        }.items():
             patch.setenv(name, value)
+        import ray  # reads the environment
+
         ray.init(
             address="local", num_cpus=2, object_store_memory=100 << 20, include_dashboard=False, log_to_driver=False,
             logging_level="error",
