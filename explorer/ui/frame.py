@@ -49,6 +49,7 @@ PAGES = (
     Page("pages/perturbation.py", "Perturbation", "Studies", "perturbation"),
     Page("pages/priming.py", "Priming", "Studies", "priming"),
     Page("pages/ontology.py", "Ontologies", "Studies", "ontology"),
+    Page("pages/memorization.py", "Memorization", "Studies", "memorization"),
     Page("pages/in_context.py", "In-context", "Studies", "icl"),
     Page("pages/findings.py", "Findings", "Across studies"),
     Page("pages/replication.py", "Replication", "Across studies"),

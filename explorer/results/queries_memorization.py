@@ -1,0 +1,92 @@
+"""What the page on memorization asks of the database."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from explorer.results.store import Store
+
+
+def runs(store: Store, benchmark: str) -> pd.DataFrame:
+    """The memorization runs on a benchmark that concluded something: complete ones first, then the larger ones."""
+    return store.frame(
+        """
+        SELECT run_id, model, status, created, done, total, seed, spec
+        FROM runs
+        WHERE study = 'memorization'
+            AND benchmark = ?
+            AND run_id IN (SELECT run_id FROM findings WHERE finding = 'memorization_score')
+        ORDER BY status = 'complete' DESC, done DESC, created DESC
+        """,
+        [benchmark],
+    )
+
+
+def groups(store: Store, run_id: str) -> pd.DataFrame:
+    """The groups of instances that a run has findings about, the broadest first."""
+    return store.frame(
+        """
+        SELECT grp, max(n) AS n
+        FROM findings
+        WHERE run_id = ?
+            AND finding = 'memorization_score'
+        GROUP BY grp
+        ORDER BY grp <> 'overall', n DESC, grp
+        """,
+        [run_id],
+    )
+
+
+def of_group(store: Store, run_id: str, group: str) -> pd.DataFrame:
+    """All that a memorization run found about one group: rows of findings, `setting` naming the attack."""
+    return store.frame(
+        """
+        SELECT finding, setting, condition, part, value, low, high, p, n, left_out, reason, detail
+        FROM findings
+        WHERE run_id = ?
+            AND grp = ?
+            AND (finding LIKE 'memorization_%' OR finding LIKE 'classifier_%')
+        ORDER BY finding, setting, condition, part
+        """,
+        [run_id, group],
+    )
+
+
+def neighbours_by(store: Store, run_id: str) -> pd.DataFrame:
+    """Who proposed a run's neighbours, of how many instances, and why not of more; no row without neighbours."""
+    return store.frame(
+        """
+        SELECT setting, value, left_out, reason, detail
+        FROM findings
+        WHERE run_id = ?
+            AND finding = 'neighbours_by'
+        """,
+        [run_id],
+    )
+
+
+def items(store: Store, run_id: str, attack: str) -> pd.DataFrame:
+    """A row an instance: the attack's score of the right text and the mean of the others', and whether it was right."""
+    return store.frame(
+        """
+        SELECT instances.instance_id, instances.grp,
+            max(measures.value) FILTER (measures.option = coalesce(instances.gold, 0)) AS own,
+            avg(measures.value) FILTER (measures.option <> coalesce(instances.gold, 0)) AS other,
+            max(verdict.value) AS correct
+        FROM instances
+        JOIN measures
+            ON measures.run_id = instances.run_id
+            AND measures.instance_id = instances.instance_id
+            AND measures.measure = ?
+            AND measures.option >= 0
+        LEFT JOIN measures AS verdict
+            ON verdict.run_id = instances.run_id
+            AND verdict.instance_id = instances.instance_id
+            AND verdict.measure = 'correct'
+            AND verdict.condition IS NULL
+        WHERE instances.run_id = ?
+        GROUP BY ALL
+        ORDER BY instances.instance_id
+        """,
+        [attack, run_id],
+    )

@@ -1,0 +1,56 @@
+"""The page on memorization, over a stored run and without one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from explorer.resources import Resources
+from explorer.runs.folder import RunFolder
+from explorer.runs.request import make_spec
+from explorer.runs.worker import work
+from explorer.settings import Settings
+
+
+@pytest.fixture(scope="module")
+def runs(tiny_gpt2: Path, tmp_path_factory) -> Path:
+    """A cache with a finished memorization run, without neighbours."""
+    settings = Settings(cache=tmp_path_factory.mktemp("memorization"), offline=True)
+    resources = Resources(settings)
+    given = {"per_group": 2, "neighbours": 0}
+    spec = make_spec(resources, study="memorization", model=str(tiny_gpt2), benchmark="starter_pairs", settings=given)
+    folder = RunFolder.create(settings.runs, spec)
+    assert work(folder, resources, lambda text: None, wait=False) == "complete", folder.progress().message
+    return settings.cache
+
+
+def words_of(app) -> str:
+    return "\n".join(element.proto.body for element in app.html)
+
+
+@pytest.mark.parametrize(
+    ("facet", "said"),
+    [
+        ("Scores", "made no neighbours"),
+        ("Classifiers", "majority dummy"),
+        ("Low and high", "ties go to the low half"),
+    ],
+)
+def test_each_view_shows_a_stored_run(open_page, runs, tiny_gpt2, facet, said):
+    app = open_page("memorization", runs, model=str(tiny_gpt2), benchmark="starter_pairs", facet=facet)
+    assert not app.exception and not app.error
+    assert said in words_of(app)
+    assert len(app.dataframe) >= 1
+
+
+def test_every_attack_has_a_mean_of_right_and_other_texts(open_page, runs, tiny_gpt2):
+    app = open_page("memorization", runs, model=str(tiny_gpt2), benchmark="starter_pairs")
+    means = app.dataframe[0].value
+    assert {"TDE accuracy", "MIA loss", "Min-k %"} <= set(means["attack"])
+    assert {"right text", "other text"} <= set(means["side"])
+
+
+def test_without_a_run_the_page_gives_the_command_of_one(open_page, tmp_path):
+    app = open_page("memorization", tmp_path / "cache", benchmark="starter_causes")
+    assert "python -m explorer run memorization --model gemma-3-270m --benchmark starter_causes" in words_of(app)
