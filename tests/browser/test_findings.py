@@ -22,6 +22,8 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_box_around_dots_lists_their_instances_and_leads_to_a_dossier(browser):
     page = browser.open(f"findings?model={MODEL}&benchmark=starter_pairs&finding=Two+measures&x=ips&y=margin")
     page.get_by_text("Draw a box around dots").wait_for()
+    page.locator(".js-plotly-plot .scatterlayer .point").first.wait_for()
+    browser.settle()
     drawing = page.locator(".js-plotly-plot .draglayer .nsewdrag").first
     drawing.scroll_into_view_if_needed()
     box = drawing.bounding_box()
