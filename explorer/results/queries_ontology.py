@@ -131,10 +131,11 @@ def repeated_answers(store: Store, run_id: str, most: int = 50) -> pd.DataFrame:
         """
         SELECT text, verdict, count(*) AS times
         FROM generations
+        JOIN instances USING (run_id, instance_id)
         WHERE run_id = ?
             AND request = 0
         GROUP BY text, verdict
-        ORDER BY times DESC, min(rowid)
+        ORDER BY times DESC, min(position)
         LIMIT ?
         """,
         [run_id, most],
