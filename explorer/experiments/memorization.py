@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from explorer import prompts
-from explorer.experiments import accuracy, memorization_findings, selection, verdicts
+from explorer.experiments import accuracy, kept_answers, memorization_findings, selection, verdicts
 from explorer.experiments.memorization_rows import EXTRACTION, NEIGHBOUR, NUMBERS, PER_OPTION, TEXT, text_measures
 from explorer.experiments.study import Progress, Setting, Study
 from explorer.popularity.tasks import task_of
@@ -22,6 +22,7 @@ from explorer.records import Instance, Request, RunSpec, Score
 from explorer.results.rows import score_row
 from explorer.runs import spec as specs
 from explorer.scoring import attacks
+from explorer.scoring.http_cost import Planned
 from explorer.scoring.model import Proposer
 from explorer.variants import neighbours
 from explorer.variants.neighbours import Neighbour, Source
@@ -70,8 +71,8 @@ class Asked:
 
 def do(spec: RunSpec, resources: Resources, instances: Sequence[Instance], progress: Progress) -> Tables:
     policy = accuracy.policy_of(spec)
-    scorer = resources.scorer(spec.model, spec.dtype)
-    dtype = str(resources.model_record(spec.model, spec.dtype)["dtype"])
+    scorer = kept_answers.scorer(spec, resources)
+    dtype = str(resources.model_record(spec.model, spec.dtype).get("dtype", ""))  # a server does not tell its own
     proposer = proposer_of(spec, resources)
     asked = ask(spec, resources, instances, proposer, progress)
     scoring = progress if proposer is None else second_half(progress)
@@ -132,6 +133,18 @@ def make_neighbours(spec: RunSpec, chosen: Sequence[Asked], proposer: Proposer, 
         progress(first, 2 * len(chosen))
         if time.monotonic() - started < STEP_SECONDS:
             size *= 2
+
+
+def plan(spec: RunSpec, resources: Resources, instances: Sequence[Instance]) -> list[Planned]:
+    """What an endpoint will be asked: verdicts, whole texts, and neighbours, each about as long as its text."""
+    policy, count = accuracy.policy_of(spec), int(spec.settings["neighbours"])
+    wanted = with_neighbours(spec, resources) if count else frozenset()
+    asked, changed = [], []
+    for one in instances:
+        texts = [Request(one.id, option, "", text, TEXT) for option, text in enumerate(prompts.option_texts(one))]
+        asked += [*(accuracy.ask(one, policy) if one.kind in JUDGED else []), *texts]
+        changed += texts if one.id in wanted else []
+    return [Planned(asked, 1), Planned(changed, 1, count)]
 
 
 def second_half(progress: Progress) -> Progress:
@@ -242,5 +255,6 @@ STUDY = Study(
     select=selection.select,
     do=do,
     conclude=memorization_findings.conclude,
+    plan=plan,
     first_part=8,
 )

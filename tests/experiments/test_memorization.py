@@ -14,6 +14,7 @@ from explorer.errors import UsageError
 from explorer.experiments.memorization_rows import ATTACKS
 from explorer.records import Instance
 from explorer.resources import Resources
+from explorer.runs import cost
 from explorer.runs.folder import RunFolder
 from explorer.runs.request import make_spec
 from explorer.runs.worker import work
@@ -213,6 +214,21 @@ def test_texts_without_options_are_measured_and_have_no_classifier(tmp_path, tin
     findings = folder.read("findings")
     assert set(findings["finding"]) == {"memorization_score", "neighbours_by"}
     assert set(findings["condition"].dropna()) == {"text"}
+
+
+def test_a_server_that_scores_prompts_is_measured_like_a_model(tmp_path, letters):
+    world = world_of(tmp_path, PAIRS[:2])
+    folder = run_of(world, letters.name, neighbours=2)
+    # Four sentences, asked for the verdict and as texts, and two neighbours of each: at most.
+    assert cost.of_run(folder.spec, world).requests == 16 and letters.asked == []
+    do(world, folder)
+    assert len(letters.asked) == 12  # a sentence is its own text
+    # Every letter but the first has log P -1.
+    assert value(folder, "0", 0, "mia_loss") == 1.0
+    size = len(PAIRS[0].options[0])
+    assert value(folder, "0", 0, "tde_likelihood") == size // 2 - size
+    assert value(folder, "0", 0, "mia_neighbours") == 0.0
+    assert (folder.read("scores")["role"] == "extraction").sum() == 0
 
 
 def test_the_settings_are_refused_where_they_do_not_exist(tmp_path, tiny_gpt2):
