@@ -27,6 +27,15 @@ THEMES = ("light", "dark")
 PAGES = {
     "overview": "overview",
     "instance": "instance",
+    "popularity": "popularity?benchmark=lambada",
+    "perturbation": "perturbation",
+    "perturbation runs": "perturbation?facet=Full+runs&benchmark=piqa",
+    "priming": "priming?benchmark=blimp",
+    "ontology": "ontology?benchmark=go",
+    "memorization": "memorization?benchmark=copa",
+    "in-context": "in_context?benchmark=rte",
+    "findings": "findings",
+    "replication": "replication",
     "runs": "runs",
     "compare": "runs?view=Compare+two",
     "models": "data?shelf=Models",
@@ -64,7 +73,8 @@ def take(address: str, args: argparse.Namespace, theme: str, width: int) -> None
             path = PAGES.get(name, name)
             joint = "&" if "?" in path else "?"
             page.set_viewport_size({"width": width, "height": 1000})
-            page.goto(f"{address}/{path}{joint}model={args.model}&benchmark={args.benchmark}")
+            own = "" if "benchmark=" in path else f"&benchmark={args.benchmark}"
+            page.goto(f"{address}/{path}{joint}model={args.model}{own}")
             page.locator("h1").first.wait_for()
             _settle(page)
             tall = page.evaluate("document.querySelector('[data-testid=stMainBlockContainer]').scrollHeight + 40")
