@@ -48,8 +48,8 @@ CONCLUDE = "conclude"
 Task = str | tuple[int, int]  # one of the two words above, or the first and last instance of a part
 
 
-def do(folder: RunFolder, work: part.Work, where: Where, meter: Meter, say: Say) -> list[dict[str, Any]]:
-    """What is left of a run, done on the cluster; the rows of its findings."""
+def do(folder: RunFolder, work: part.Work, where: Where, meter: Meter, say: Say) -> None:
+    """What is left of a run and its findings, done on the cluster."""
     bucket = Bucket(where.to, folder.run_id) if where.to else None
     if bucket is not None:
         bucket.send(folder.path / "spec.json", "spec.json")
@@ -86,7 +86,6 @@ def do(folder: RunFolder, work: part.Work, where: Where, meter: Meter, say: Say)
         for path in (*sorted((folder.path / "environments").glob("*.json")), folder.path / "environment.json"):
             bucket.send(path, path.relative_to(folder.path).as_posix())
         bucket.send(folder.parts / "findings" / "all.parquet", "parts/findings/all.parquet")
-    return findings
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ import sys
 import time
 import traceback
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from filelock import Timeout
 
@@ -98,15 +98,14 @@ def _do(folder: RunFolder, resources: Resources, where: Where, say: Say, progres
         from explorer.runs import cluster
 
         say(f"on {where.in_words}")
-        findings = cluster.do(folder, work, where, meter, say)
+        cluster.do(folder, work, where, meter, say)
     else:
-        findings = _do_here(folder, work, meter)
+        _do_here(folder, work, meter)
     if differences := folder.differences():
         say(f"Parts of this run were made under different environments: {'; '.join(differences)}")
-    folder.write_findings(findings)
 
 
-def _do_here(folder: RunFolder, work: part.Work, meter: Meter) -> list[dict[str, Any]]:
+def _do_here(folder: RunFolder, work: part.Work, meter: Meter) -> None:
     recipe = work.recipe
     made_with = environment.take(work.spec, work.resources, needs_model=recipe.needs_model)
     stamp = folder.keep_environment(made_with)
@@ -122,7 +121,7 @@ def _do_here(folder: RunFolder, work: part.Work, meter: Meter) -> list[dict[str,
             size = part.next_size(size, amount, time.monotonic() - started)
             first = end + 1
     folder.write_progress(message="concluding")
-    return recipe.conclude(work.spec, work.resources, folder)
+    folder.write_findings(recipe.conclude(work.spec, work.resources, folder))
 
 
 def _close_bucket(folder: RunFolder, say: Say) -> None:
