@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from explorer.ui import show
+from explorer.ui import frame, show
 from explorer.ui.dossier_rows import Held, about
 from explorer.ui.frame import Chosen
 
@@ -50,6 +50,14 @@ def memorization(held: Held, chosen: Chosen) -> None:
     }
     columns["run"] = st.column_config.LinkColumn("Run", display_text="look")
     show.table(table, "memorization", columns=columns)
+    _page(held, "Memorization", "All scores of the run", chosen)
+
+
+def _page(held: Held, title: str, label: str, chosen: Chosen) -> None:
+    """A link to the study's page, to the sidebar's model where it has a run."""
+    own = held.runs[held.runs["model"] == chosen.model]
+    run = (own if len(own) else held.runs).iloc[0]
+    frame.link_to(title, label, model=str(run["model"]), benchmark=chosen.benchmark, run=str(run["run_id"]))
 
 
 def replication(held: Held, chosen: Chosen) -> None:
@@ -80,7 +88,7 @@ def replication(held: Held, chosen: Chosen) -> None:
             "model": st.column_config.TextColumn("Model", width="small"),
             "setting": st.column_config.TextColumn("Prompt", width="small"),
             "k": st.column_config.NumberColumn("k", width="small", help="demonstrations"),
-            "verdict": st.column_config.TextColumn("Replication", width="small"),
+            "verdict": st.column_config.TextColumn("By the rule", width="small", help="exact, near-exact or inexact"),
             "rouge": st.column_config.NumberColumn("ROUGE-L recall", format="%.2f", width="small"),
             "label": st.column_config.NumberColumn(
                 "Label right", format="%.1f", width="small", help="1 right, 0 wrong"
@@ -89,3 +97,4 @@ def replication(held: Held, chosen: Chosen) -> None:
             "run": st.column_config.LinkColumn("Run", display_text="look"),
         },
     )
+    _page(held, "In-context", "All completions of the run", chosen)

@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from explorer.results import queries_popularity
-from explorer.ui import links, resources, show
+from explorer.ui import frame, links, resources, show
 from explorer.ui.dossier_rows import Held, about
 from explorer.ui.frame import Chosen
 
@@ -34,6 +34,10 @@ def draw(held: Held, chosen: Chosen) -> None:
     if (table["reason"] == "").all():
         columns.pop("reason")
     show.table(table, "popularity scores", columns=columns)
+    own = [run for run in sets[key] if run["study"] == "popularity"]
+    if own:
+        about_run = {"model": str(own[0]["model"]), "benchmark": chosen.benchmark, "run": str(own[0]["run_id"])}
+        frame.link_to("Popularity", "Popular and unpopular instances of the run", **about_run)
     gap = next((value for run in sets[key] if (value := _gap(held, run)) == value), None)
     if gap is not None:
         show.note(
