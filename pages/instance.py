@@ -61,8 +61,18 @@ def whole() -> None:
 def numbers_alone() -> None:
     """What runs know of the instance, where its text is not on this machine."""
     texts.offer(chosen.benchmark)
-    known = dossier.stored_ids(chosen.benchmark)
-    name = links.pick(st.selectbox, "Instance", "instance", list(known), always=True, format_func=known.__getitem__)
+    asked_for = links.recall("instance")
+    search_box, list_box = st.columns([1, 2], vertical_alignment="bottom")
+    with search_box:
+        part = links.type_in("Search", "words", placeholder="part of an id", icon=":material/search:")
+    # A link may ask for an instance that a list of some thousands does not reach.
+    known = {**(dossier.stored_ids(chosen.benchmark, asked_for) if asked_for and not part else {}),
+             **dossier.stored_ids(chosen.benchmark, part)}  # fmt: skip
+    if not known:
+        show.nothing_yet("No instance matches", "Nothing is stored about an instance whose id holds this text.")
+        return
+    with list_box:
+        name = links.pick(st.selectbox, "Instance", "instance", list(known), always=True, format_func=known.__getitem__)
     kind = benchmarks.find(chosen.benchmark, resources.settings()).kind
     dossier.draw(name, kind, chosen)
 

@@ -64,17 +64,19 @@ def answers(store: Store, instance_id: str) -> pd.DataFrame:
     )
 
 
-def stored(store: Store, benchmark: str, most: int = 2_000) -> pd.DataFrame:
-    """Instances of a benchmark of which anything is stored, in benchmark order, with how many runs looked at each."""
+def stored(store: Store, benchmark: str, part: str = "", most: int = 2_000) -> pd.DataFrame:
+    """Instances of a benchmark of which anything is stored and whose id holds `part`, in benchmark order, with how many
+    runs looked at each."""
     return store.frame(
         """
         SELECT instances.instance_id, any_value(instances.grp) AS grp, count(*) AS runs
         FROM instances
         JOIN runs USING (run_id)
         WHERE runs.benchmark = ?
+            AND contains(lower(instances.instance_id), lower(?))
         GROUP BY instances.instance_id
         ORDER BY min(instances.position), instances.instance_id
         LIMIT ?
         """,
-        [benchmark, most],
+        [benchmark, part, most],
     )

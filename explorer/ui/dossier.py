@@ -104,9 +104,9 @@ def _how(kind: str, there: tuple[str, ...], chosen: Chosen) -> str:
     return f"{more}To get it: python -m explorer run {fitting[0]} --model {chosen.model} --benchmark {chosen.benchmark}"
 
 
-def stored_ids(benchmark: str) -> Mapping[str, str]:
-    """Ids of a benchmark's instances that runs know, with what each is called; for where the texts are not here."""
-    found: pd.DataFrame = resources.ask(queries_dossier.stored, benchmark)
+def stored_ids(benchmark: str, part: str = "") -> Mapping[str, str]:
+    """Ids of a benchmark's instances that runs know and that hold `part`, with what each is called."""
+    found: pd.DataFrame = resources.ask(queries_dossier.stored, benchmark, part)
     return {
         str(row["instance_id"]): f"{row['instance_id']} · {row['runs']:,} {'run' if row['runs'] == 1 else 'runs'}"
         for row in found.to_dict("records")

@@ -102,6 +102,8 @@ def test_where_the_text_is_not_here_the_numbers_still_are(open_page, tmp_path):
     assert "are not on this machine" in html_of(app)
     assert [element.value for element in app.subheader] == ["Verdicts"]
     assert app.query_params["instance"] == name
+    app.text_input(key="pick:words").set_value("nowhere").run()
+    assert "No instance matches" in html_of(app)
 
 
 def test_an_unknown_model_is_not_offered(open_page, tmp_path):
