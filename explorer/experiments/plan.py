@@ -26,7 +26,6 @@ class Planned:
     task: str = ""
     suites: tuple[str, ...] = ()
     settings: Mapping[str, Any] = field(default_factory=dict)
-    limit: int | None = None
 
     @property
     def name(self) -> str:
@@ -38,8 +37,8 @@ class Planned:
         from explorer.runs.request import make_spec
 
         return make_spec(
-            resources, study=self.study, model=self.model, benchmark=self.benchmark, suites=self.suites,
-            limit=self.limit, seed=SEED, dtype=DTYPE, settings=self.settings,
+            resources, study=self.study, model=self.model, benchmark=self.benchmark, suites=self.suites, seed=SEED,
+            dtype=DTYPE, settings=self.settings,
         )  # fmt: skip
 
 
@@ -147,7 +146,8 @@ def _neighbours(model: str) -> Iterator[Planned]:
         hundred = -(-100 * each // 1000)
         yield Planned("memorization", model, "blimp", f"{task}, neighbours", names, {**near, "per_group": hundred})
     for benchmark in FUNCTIONAL:
-        yield Planned("memorization", model, benchmark, "neighbours", settings=near, limit=100)
+        settings = near if benchmark == "copa" else {**near, "per_group": 100}
+        yield Planned("memorization", model, benchmark, "neighbours", settings=settings)
 
 
 def _icl(model: str) -> Iterator[Planned]:
