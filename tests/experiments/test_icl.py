@@ -194,6 +194,20 @@ def test_prompts_are_put_together_again_from_the_stored_rows(finished, resources
     assert "from the train split of the toy dataset" in row["prompt"]
 
 
+@pytest.mark.parametrize("format", ["jsonl", "csv"])
+def test_whole_prompts_and_completions_are_exported(finished, resources, tmp_path, format):
+    from explorer.__main__ import main
+
+    out = tmp_path / f"prompts.{format}"
+    cache = str(resources.settings.cache)
+    asked = ["export", finished.run_id, "--table", "prompts", "--format", format, "--out", str(out), "--cache", cache]
+    assert main(asked) == 0
+    found = pd.read_json(out, lines=True) if format == "jsonl" else pd.read_csv(out)
+    expected = icl_prompts.full_prompts(finished.read)
+    assert found["prompt"].tolist() == expected["prompt"].tolist()
+    assert found["completion"].fillna("").tolist() == expected["completion"].tolist()
+
+
 def test_the_shared_part_is_read_once_for_all_items(finished):
     read = finding(finished, "prefill", "replication", setting="full", k=4)
     assert json.loads(read["detail"])["prompt_tokens"] > 3 * read["value"]
