@@ -105,15 +105,14 @@ class Store:
 
     def frame(self, sql: str, parameters: Sequence[Any] = ()) -> pd.DataFrame:
         """The answer to a query as a frame; values go in as parameters."""
-        with self._lock:
-            cursor = self._connection.cursor()
         try:
-            return cursor.execute(sql, list(parameters)).df()
+            with self._lock:
+                cursor = self._connection.cursor()
+            with contextlib.closing(cursor):
+                return cursor.execute(sql, list(parameters)).df()
         except duckdb.Error as error:
             remedy = f" {_remedy(error)}" if isinstance(error, _DAMAGE) else ""
             raise StoreError(f"The database could not answer ({_first_line(error)}).{remedy}") from error
-        finally:
-            cursor.close()
 
     def close(self) -> None:
         self._connection.close()

@@ -75,6 +75,14 @@ def test_a_database_that_another_program_holds_is_not_called_damaged(run, one_se
     stores.open_store(settings).close()
 
 
+def test_a_question_to_a_store_that_was_let_go_is_one_sentence(run, one_sentence):
+    opened = stores.open_store(run[0])
+    opened.close()
+    with pytest.raises(StoreError, match="could not answer") as caught:
+        opened.frame(EVERYTHING)
+    one_sentence(str(caught.value))
+
+
 def test_a_file_that_is_no_database_of_ours_is_refused(run, one_sentence):
     settings, _ = run
     path = stores.current_generation(settings)
