@@ -20,13 +20,22 @@ from explorer.records import Generation, Instance, Request, RunSpec, Score
 from explorer.resources import Resources
 from explorer.results import precomputed, queries, queries_perturbation, queries_priming, store
 from explorer.results.precomputed_schema import FORMAT
-from explorer.results.rows import finding_row, generation_row, instance_row, measure_row, payload, score_row
+from explorer.results.rows import (
+    finding_row,
+    generation_row,
+    instance_of,
+    instance_row,
+    measure_row,
+    payload,
+    score_row,
+)
 from explorer.results.schema import TABLES
 from explorer.runs import request, worker
 from explorer.runs.folder import RunFolder
 from explorer.settings import ROOT
 from explorer.settings import read as read_settings
 from explorer.variants import wordnet
+from explorer.variants.swapped import swapped
 
 FEWEST = 3  # words: of fewer, any sentence of ours may hold some
 TEXT = {"context", "continuation", "token_texts", "token_logprobs", "prompt", "payload", "ids"}
@@ -361,6 +370,14 @@ def test_runs_that_write_texts_give_none_away(
     if study == "perturbation":
         fates = [queries_perturbation.fates(one, folder.run_id, "NV") for one in (own, packed)]
         pd.testing.assert_frame_equal(*fates)
+        # With the benchmark at hand the perturbed texts come back from the swaps.
+        variants = own.frame("SELECT instance_id, variant_id, payload FROM variants WHERE accepted").merge(
+            packed.frame("SELECT variant_id, edit FROM variants"), on="variant_id"
+        )
+        known = {item.id: item for item in benchmarks.load(benchmark, real_settings).instances}
+        for row in variants.to_dict("records"):
+            again = swapped(known[row["instance_id"]], json.loads(row["edit"])["swaps"])
+            assert prompts.option_texts(again) == prompts.option_texts(instance_of(row["payload"]))
 
 
 def test_the_committed_file_is_small_and_gives_no_text_away(texts):
