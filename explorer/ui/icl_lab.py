@@ -106,7 +106,6 @@ def _shown(reference: str, raw: str, verdict: replication.Match, labels: pd.Data
             "label": "Label", "logprob": st.column_config.NumberColumn("log P (nats)", format="%.3f"),
             "right": st.column_config.CheckboxColumn("Right"), "chosen": st.column_config.CheckboxColumn("Chosen"),
         },
-        download=False,
     )  # fmt: skip
 
 

@@ -32,13 +32,16 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def saved(page, open_menu: str, button: str) -> tuple[str, bytes]:
-    """The name and the bytes of what a button saves; `open_menu` names the menu it stands in, or is ""."""
+    """The name and the bytes of what a button saves; `open_menu` names the last menu so called, or is ""."""
     if open_menu:
-        page.get_by_role("button", name=open_menu).first.click()
+        page.get_by_role("button", name=open_menu).last.click()
+    wanted = page.get_by_role("button", name=re.compile(rf"(^|\s){button}$")).first
     with page.expect_download() as download:
-        page.get_by_role("button", name=re.compile(rf"(^|\s){button}$")).first.click()
+        wanted.click()
     data = Path(download.value.path()).read_bytes()
-    page.keyboard.press("Escape")
+    if open_menu:
+        page.keyboard.press("Escape")
+        wanted.wait_for(state="hidden")
     return download.value.suggested_filename, data
 
 
@@ -58,6 +61,7 @@ def test_figures_and_the_run_are_saved_under_speaking_names(browser, theme):
 def test_tables_are_saved_in_three_formats(browser):
     page = browser.open("runs")
     page.get_by_text("Every instance").click()
+    page.get_by_role("button", name="Download table").nth(1).wait_for()  # the list of runs has the first
     browser.settle()
     name, csv = saved(page, "Download table", "CSV")
     assert name.startswith("accuracy_tiny-gpt2_starter-pairs_instances") and name.endswith(".csv")
