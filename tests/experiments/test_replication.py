@@ -70,7 +70,7 @@ def test_commands_are_such_that_the_command_line_takes_them():
 
 
 def test_a_figure_that_nothing_computes_says_why_or_is_a_constant():
-    silent = [one for one in FIGURES if not one.answers and not one.slip]
+    silent = [one for one in FIGURES if not one.answers and not one.remark]
     assert {(one.source, one.metric, one.value) for one in silent} == {("popularity", "AUC, %", 50.0)}  # of a constant
 
 
