@@ -36,6 +36,14 @@ def groups_of(frame: pd.DataFrame) -> Iterator[tuple[str, np.ndarray]]:
             yield name, members
 
 
+def members_of(frame: pd.DataFrame, group: str) -> np.ndarray:
+    """Which rows belong to the group that `groups_of` calls so."""
+    if group in GROUPS:
+        return np.asarray(_of_task(frame, GROUPS[group]), dtype=bool)
+    column, sign, name = group.partition(": ")
+    return np.asarray(frame[column] == name if sign else frame["instance_id"].notna(), dtype=bool)
+
+
 def _of_task(frame: pd.DataFrame, task: Task) -> pd.Series:
     benchmark = frame["benchmark"]
     inside = (benchmark == task.benchmark) | benchmark.str.startswith(f"{task.benchmark}_")

@@ -18,6 +18,12 @@ COLORS: Mapping[str, str] = {
     "accuracy": theme.GRAY,
 }
 HEIGHT = 420
+# Where a dot's k is written and how far its interval stands aside, so that settings that agree stay legible.
+PLACES: Mapping[str, str] = {
+    "full": "top left", "pairs_labels": "top right", "pairs": "bottom right", "general": "bottom left",
+}  # fmt: skip
+ASIDE: Mapping[str, float] = {"full": -0.006, "pairs_labels": 0.006, "general": -0.012}  # of the axis
+PERCENT = ".1~%"  # a decimal only where it says something
 
 
 def replication_curves(rows: pd.DataFrame, names: Mapping[str, str], accuracy: pd.DataFrame | None = None) -> go.Figure:
@@ -27,6 +33,7 @@ def replication_curves(rows: pd.DataFrame, names: Mapping[str, str], accuracy: p
     value, low, high of label scoring, drawn in gray.
     """
     traces: list[go.Scatter] = []
+    most = max(rows["k"].max(), 1)
     for setting in (name for name in COLORS if name in set(rows["setting"])):
         for finding, dash, what in (
             ("replication", "solid", "exact or near-exact"),
@@ -34,13 +41,17 @@ def replication_curves(rows: pd.DataFrame, names: Mapping[str, str], accuracy: p
         ):
             own = rows[(rows["setting"] == setting) & (rows["finding"] == finding)].sort_values("k")
             if len(own):
-                traces += _line(own, names[setting], what, COLORS[setting], dash, setting, first=dash == "solid")
+                traces += _line(
+                    own, names[setting], what, COLORS[setting], dash, setting, aside=most * ASIDE.get(setting, 0)
+                )
     if accuracy is not None and len(accuracy):
         own = accuracy.sort_values("k")
-        traces += _line(own, "Accuracy of labels", "", COLORS["accuracy"], "dash", "accuracy", first=True)
+        traces += _line(own, "Accuracy of labels", "", COLORS["accuracy"], "dash", "accuracy")
     figure = theme.figure(*traces, height=HEIGHT)
-    figure.update_xaxes(title_text="Demonstrations (k)", tickvals=sorted(set(rows["k"])), rangemode="tozero")
-    figure.update_yaxes(title_text="Share of test items", tickformat=".0%", rangemode="tozero")
+    figure.update_xaxes(
+        title_text="Demonstrations (k)", tickvals=sorted(set(rows["k"])), range=[-0.03 * most, 1.03 * most]
+    )
+    figure.update_yaxes(title_text="Share of test items", tickformat=PERCENT, rangemode="tozero")
     return figure
 
 
@@ -59,25 +70,28 @@ def memorization_against_performance(points: pd.DataFrame, names: Mapping[str, s
                 mode="lines+markers+text",
                 name=names[setting],
                 text=[f"{k}" for k in own["k"]],
-                textposition="top center",
+                textposition=PLACES[setting],
+                textfont={"color": COLORS[setting]},
+                cliponaxis=False,
                 line={"color": COLORS[setting], "width": 1.5},
                 marker={"size": 9, "color": COLORS[setting]},
                 hovertemplate="k = %{text}: %{x:.1%} memorized, %{y:.1%} right<extra>" + names[setting] + "</extra>",
             )
         )
     figure = theme.figure(*traces, height=HEIGHT)
-    figure.update_xaxes(title_text="Memorized (exact or near-exact)", tickformat=".0%")
-    figure.update_yaxes(title_text="Accuracy of labels", tickformat=".0%")
+    figure.update_xaxes(title_text="Memorized (exact or near-exact)", tickformat=PERCENT)
+    figure.update_yaxes(title_text="Accuracy of labels", tickformat=PERCENT)
     return figure
 
 
 def _line(
-    own: pd.DataFrame, name: str, what: str, color: str, dash: str, group: str, *, first: bool
+    own: pd.DataFrame, name: str, what: str, color: str, dash: str, group: str, *, aside: float = 0.0
 ) -> list[go.Scatter]:
     label = f"{name}: {what}" if what else name
+    first = dash != "dot"
     return [
         go.Scatter(
-            x=own["k"],
+            x=own["k"] + aside,
             y=own["value"],
             mode="lines+markers",
             name=label,
@@ -85,8 +99,9 @@ def _line(
             line={"color": color, "width": 2.2 if first else 1.6, "dash": dash},
             marker={"size": 7, "color": color, "symbol": "circle" if first else "circle-open"},
             error_y=_bars(own) if first else None,
-            customdata=own[["low", "high", "n"]].to_numpy(),
-            hovertemplate="k = %{x}: %{y:.1%} (%{customdata[0]:.1%} to %{customdata[1]:.1%}, "
+            cliponaxis=False,
+            customdata=own[["low", "high", "n", "k"]].to_numpy(),
+            hovertemplate="k = %{customdata[3]}: %{y:.1%} (%{customdata[0]:.1%} to %{customdata[1]:.1%}, "
             f"n = %{{customdata[2]:,}})<extra>{label}</extra>",
         )
     ]

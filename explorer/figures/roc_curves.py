@@ -12,7 +12,10 @@ HEIGHT = 440
 
 
 def roc_curves(curves: Mapping[str, tuple[Sequence[float], Sequence[float], float]]) -> go.Figure:
-    """A line a name: (false positive rates, true positive rates, area); the diagonal is a coin's."""
+    """A line a name: (false positive rates, true positive rates, area); the diagonal is a coin's.
+
+    Corners are joined straight: equal scores are told apart by chance, as the area counts them.
+    """
     traces: list[go.Scatter] = [
         go.Scatter(
             x=[0, 1], y=[0, 1], mode="lines", name="a coin", line={"color": theme.GRAY, "width": 1, "dash": "dot"},
@@ -26,7 +29,7 @@ def roc_curves(curves: Mapping[str, tuple[Sequence[float], Sequence[float], floa
                 y=list(true),
                 mode="lines",
                 name=f"{name}, AUC {area:.2f}",
-                line={"color": theme.PALETTE[number % len(theme.PALETTE)], "width": 2, "shape": "hv"},
+                line={"color": theme.PALETTE[number % len(theme.PALETTE)], "width": 2},
                 hovertemplate=f"%{{y:.0%}} of right answers at %{{x:.0%}} of wrong ones<extra>{name}</extra>",
             )
         )

@@ -69,7 +69,7 @@ def items(store: Store, run_id: str, attack: str) -> pd.DataFrame:
     """A row an instance: the attack's score of the right text and the mean of the others', and whether it was right."""
     return store.frame(
         """
-        SELECT instances.instance_id, instances.grp,
+        SELECT instances.instance_id, instances.benchmark, instances.grp, instances.phenomenon, instances.field,
             max(measures.value) FILTER (measures.option = coalesce(instances.gold, 0)) AS own,
             avg(measures.value) FILTER (measures.option <> coalesce(instances.gold, 0)) AS other,
             max(verdict.value) AS correct

@@ -11,7 +11,7 @@ import streamlit as st
 
 from explorer.experiments import memorization_published as published
 from explorer.experiments.memorization_rows import ATTACKS
-from explorer.experiments.popularity_groups import title_of
+from explorer.experiments.popularity_groups import members_of, title_of
 from explorer.figures.popularity_dumbbells import dumbbells
 from explorer.figures.roc_curves import roc_curves, two_scores
 from explorer.results import queries_memorization
@@ -51,7 +51,8 @@ def pick_group(run_id: str) -> str:
 
 def scores(run_id: str, chosen: Chosen) -> None:
     """Mean score of each attack, and one attack's scores instance by instance."""
-    found = _of(run_id, pick_group(run_id))
+    group = pick_group(run_id)
+    found = _of(run_id, group)
     undecided.tell([run_id])
     _neighbours(run_id)
     means = found[found["finding"] == "memorization_score"]
@@ -72,6 +73,7 @@ def scores(run_id: str, chosen: Chosen) -> None:
     )  # fmt: skip
     attack = _attack(found)
     items = resources.ask(queries_memorization.items, run_id, attack).dropna(subset=["own"])
+    items = items[members_of(items, group)]
     kinds = {1.0: "right", 0.0: "wrong"}
     items = items.assign(
         verdict=[kinds.get(value, "tie" if value == 0.5 else "no verdict") for value in items["correct"]]
@@ -163,7 +165,11 @@ def low_high(run_id: str, chosen: Chosen) -> None:
     known = halves.dropna(subset=["low_value", "high_value"])
     if len(known):
         show.chart(
-            dumbbells(known, {"low": "low half", "high": "high half"}, "Accuracy"),
+            dumbbells(
+                known,
+                {"low": "low half", "high": "high half"},
+                "Accuracy: open circle low half, filled circle high half",
+            ),
             key="memorization_halves",
             alt="Accuracy of the low and the high half by each score of memorization",
         )

@@ -51,6 +51,15 @@ def test_every_attack_has_a_mean_of_right_and_other_texts(open_page, runs, tiny_
     assert {"right text", "other text"} <= set(means["side"])
 
 
+def test_the_instances_shown_are_those_of_the_chosen_group(open_page, runs, tiny_gpt2):
+    app = open_page("memorization", runs, model=str(tiny_gpt2), benchmark="starter_pairs")
+    every = app.dataframe[-1].value
+    app.selectbox(key="pick:of").select_index(len(app.selectbox(key="pick:of").options) - 1).run()
+    own = app.dataframe[-1].value
+    assert 0 < len(own) < len(every)
+    assert len(own) == app.dataframe[0].value["n"].max()
+
+
 def test_without_a_run_the_page_gives_the_command_of_one(open_page, tmp_path):
     app = open_page("memorization", tmp_path / "cache", benchmark="starter_causes")
     assert "python -m explorer run memorization --model gemma-3-270m --benchmark starter_causes" in words_of(app)

@@ -1,0 +1,41 @@
+"""Figures of the studies of memorization."""
+
+import pandas as pd
+
+from explorer.figures.icl_curves import memorization_against_performance, replication_curves
+from explorer.figures.roc_curves import roc_curves
+
+NAMES = {"full": "Full", "pairs": "Pairs"}
+
+
+def shares() -> pd.DataFrame:
+    rows = [
+        {"finding": "replication", "setting": setting, "k": k, "value": 0.1, "low": 0.05, "high": 0.2, "n": 20}
+        for setting in NAMES
+        for k in (0, 25)
+    ]
+    return pd.DataFrame(rows)
+
+
+def test_scores_that_are_all_equal_give_the_coins_diagonal():
+    line = roc_curves({"constant": ([0, 1], [0, 1], 0.5)}).data[-1]
+    assert line.line.shape in (None, "linear")
+
+
+def test_the_first_dot_over_k_is_whole_and_intervals_do_not_hide_each_other():
+    figure = replication_curves(shares(), NAMES)
+    assert figure.layout.xaxis.range[0] < min(min(line.x) for line in figure.data)
+    assert figure.data[0].x[0] != figure.data[1].x[0]
+    assert [list(line.customdata[:, 3]) for line in figure.data] == [[0, 25], [0, 25]]
+
+
+def test_curves_of_no_demonstrations_alone_have_an_axis():
+    only = shares()
+    figure = replication_curves(only[only["k"] == 0], NAMES)
+    assert figure.layout.xaxis.range[0] < figure.layout.xaxis.range[1]
+
+
+def test_dots_of_settings_that_agree_have_labels_in_different_places():
+    points = pd.DataFrame({"setting": ["full", "pairs"], "k": [0, 0], "memorized": [0.1, 0.1], "accuracy": [0.5, 0.5]})
+    places = {line.textposition for line in memorization_against_performance(points, NAMES).data}
+    assert len(places) == 2
