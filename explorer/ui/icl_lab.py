@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import math
 from typing import Any
 
 import pandas as pd
@@ -12,6 +13,7 @@ from explorer import prompts, prompts_icl
 from explorer.experiments.icl import STUDY
 from explorer.experiments.icl_ground import Ground, ground
 from explorer.records import RunSpec
+from explorer.scoring import http
 from explorer.scoring.generate import ModelGenerator
 from explorer.scoring.policy import PRESETS
 from explorer.settings import Settings
@@ -56,7 +58,8 @@ def draw(chosen: Chosen) -> None:
     before = prompts_icl.shared(shots, setting, held.example, held.draw.split)
     request = prompts_icl.replication(pieces, before, setting, k)
     with st.expander("The prompt", expanded=k <= 5, key=f"icl:prompt:{k <= 5}"):
-        st.html(f'<pre class="lx-prompt">{html.escape(request.context)}</pre>')
+        # Upside down, so that the box begins where the prompt ends: with the test item.
+        st.html(f'<div class="lx-prompt-end"><pre>{html.escape(request.context)}</pre></div>')
         st.download_button(
             "Download the prompt", request.context, file_name=f"prompt_{chosen.benchmark}_k{k}.txt", key="icl:download",
             type="tertiary", icon=":material/download:", on_click="ignore",
@@ -71,8 +74,13 @@ def draw(chosen: Chosen) -> None:
     if st.session_state.get("icl:asked") != asked:
         return
     with st.spinner(f"Asking {show.plain(title)}", show_time=True):
-        raw, verdict, labels = _answer(chosen.model, chosen.benchmark, name, setting, k, order, resources.settings())
-    _shown(pieces.second, raw, verdict, labels)
+        raw, reason, verdict, labels = _answer(
+            chosen.model, chosen.benchmark, name, setting, k, order, resources.settings()
+        )
+    if reason:
+        show.note(f"{title} gave no answer: {reason}. Take fewer demonstrations, or another item.")
+    else:
+        _shown(pieces.second, raw, verdict, labels)
 
 
 def _number(label: str, name: str, default: str, most: int) -> float:
@@ -98,6 +106,9 @@ def _shown(reference: str, raw: str, verdict: replication.Match, labels: pd.Data
     show.note("; ".join(told) + ".")
     with st.expander("Everything it wrote"):
         st.html(f'<pre class="lx-prompt">{html.escape(raw)}</pre>')
+    if labels.empty:
+        show.note("A chat endpoint gives no log-probabilities, so labels are not scored here.")
+        return
     st.subheader("The label after the same demonstrations", anchor=False)
     show.table(
         labels,
@@ -105,6 +116,7 @@ def _shown(reference: str, raw: str, verdict: replication.Match, labels: pd.Data
         columns={
             "label": "Label", "logprob": st.column_config.NumberColumn("log P (nats)", format="%.3f"),
             "right": st.column_config.CheckboxColumn("Right"), "chosen": st.column_config.CheckboxColumn("Chosen"),
+            "reason": "Why not",
         },
     )  # fmt: skip
 
@@ -112,8 +124,8 @@ def _shown(reference: str, raw: str, verdict: replication.Match, labels: pd.Data
 @st.cache_data(max_entries=64, show_spinner=False)
 def _answer(
     model: str, benchmark: str, item: str, setting: str, k: int, order: int, settings: Settings
-) -> tuple[str, replication.Match, pd.DataFrame]:
-    """The raw answer, the rule's verdict on it, and the log-probability of each label, by the code of full runs."""
+) -> tuple[str, str, replication.Match, pd.DataFrame]:
+    """The raw answer, why there is none, the rule's verdict, and each label's log-probability, by the code of runs."""
     held = _ground(Chosen(model, benchmark))
     shots = held.orders[order][:k]
     pieces = held.pieces[item]
@@ -124,21 +136,29 @@ def _answer(
         options: dict[str, Any] = {}
         if isinstance(generator, ModelGenerator):
             options["until"] = prompts_icl.is_complete
-        request = prompts_icl.replication(pieces, before, setting, k)
+        chat = http.is_endpoint(model)
+        request = prompts_icl.replication(pieces, before, setting, k, chat=chat)
         answer = generator.generate([request], max_new_tokens=NEW_TOKENS, **options)[0]
         opening = prompts_icl.label_shared(shots, held.example)
         asked = prompts_icl.label_requests(pieces.instance, opening, k, order)
-        scores = shared.scorer(model).score(asked, PRESETS["natural"])
+        scores = [] if chat else shared.scorer(model).score(asked, PRESETS["natural"])
         resources.loaded_model()["name"] = model
     rule = replication.Rule(shared.encoder(), shared.tagger())
     match = rule.judge([pieces.second], [prompts_icl.completion(answer.text)])[0]
     words = prompts.label_words(pieces.instance)
-    best = max(range(len(scores)), key=lambda i: scores[i].sum)
+    known = [i for i, score in enumerate(scores) if math.isfinite(score.sum)]
+    best = max(known, key=lambda i: scores[i].sum) if len(known) == len(scores) else None
     rows = [
-        {"label": word, "logprob": score.sum, "right": i == pieces.instance.gold, "chosen": i == best}
+        {
+            "label": word,
+            "logprob": score.sum,
+            "right": i == pieces.instance.gold,
+            "chosen": i == best,
+            "reason": score.reason,
+        }
         for i, (word, score) in enumerate(zip(words, scores))
     ]
-    return answer.text or answer.reason, match, pd.DataFrame(rows)
+    return answer.text, answer.reason, match, pd.DataFrame(rows)
 
 
 def _ground(chosen: Chosen) -> Ground:

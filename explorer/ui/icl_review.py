@@ -11,13 +11,13 @@ import pandas as pd
 import streamlit as st
 
 from explorer.experiments import icl_findings, icl_rows
+from explorer.results.store import ingest
 from explorer.runs.folder import RunFolder
 from explorer.ui import icl_run, links, ngram_strip, resources, show
 from explorer.ui.frame import Chosen
 
 KEYS = {"exact": "1", "near-exact": "2", "inexact": "3"}
-WAITING = ["Waiting for a person", "All"]
-SHOWN = 200  # rows of the table
+SAID = {"rule": "The rule says", "judge": "the judge model says", "people": "a person says"}
 
 _WORDS = re.compile(r"\w+|[^\w\s]")
 
@@ -43,12 +43,19 @@ def _draw(run_id: str, folder: RunFolder) -> None:
             return
         st.html(f"<style>{ngram_strip.style()}</style>")
         _agreement(table)
+        _count(folder)
         chosen = _filtered(table)
         waiting = chosen[chosen["people"].isna()]
         place = st.session_state.get(_place(run_id))
-        queue = chosen if place is not None else waiting
-        if queue.empty:
+        if chosen.empty:
+            show.note("The rule gave this verdict to none of these completions.")
+            return
+        if waiting.empty and place is None:
             show.note("No completion is left here: every verdict was accepted or overruled.")
+            st.button(
+                "Look at the last one", key="icl:last", shortcut="ArrowLeft", type="tertiary",
+                on_click=_go, args=(run_id, chosen["instance_id"].iloc[-1]),
+            )  # fmt: skip
         else:
             _one(run_id, chosen, waiting)
         _all(run_id, chosen)
@@ -108,6 +115,23 @@ def _agreement(table: pd.DataFrame) -> None:
     show.numbers(cells)
 
 
+def _count(folder: RunFolder) -> None:
+    """Offers to work the run's findings out again where verdicts are newer than they."""
+    concluded = folder.part_files("findings")
+    if not concluded or not folder.reviews.exists() or folder.progress().status != "complete":
+        return
+    if folder.reviews.stat().st_mtime <= concluded[0].stat().st_mtime:
+        return
+    if st.button(
+        "Count these verdicts over k", key="icl:count", icon=":material/sync:", type="tertiary",
+        help="Works the curves, correlations and kappa of this run out again, with the verdicts that people gave.",
+    ):  # fmt: skip
+        with st.spinner("Working out the findings"):
+            folder.write_findings(icl_findings.conclude(folder.spec, resources.resources(), folder))
+            ingest(resources.settings(), [folder])
+        st.rerun()
+
+
 def _filtered(table: pd.DataFrame) -> pd.DataFrame:
     columns = st.columns(3)
     with columns[0]:
@@ -151,33 +175,36 @@ def _one(run_id: str, chosen: pd.DataFrame, waiting: pd.DataFrame) -> None:
             st.html(f'<div class="lx-pair"><p class="lx-sentence">{text}</p></div>')
     _told(row)
     counted = row["rule"] if isinstance(row["rule"], str) else ""
+    about = row["instance_id"], row["setting"], int(row["k"])
+    # Buttons of this completion alone: a key pressed twice must not judge the next one, which nobody has read.
+    own = ":".join(map(str, about))
     with st.container(horizontal=True):
         for kind, key in KEYS.items():
             st.button(
-                kind.capitalize(), key=f"icl:{kind}", shortcut=key, type="primary" if kind == counted else "secondary",
-                on_click=_keep, args=(run_id, row["instance_id"], row["setting"], int(row["k"]), kind),
+                kind.capitalize(), key=f"icl:{kind}:{own}", shortcut=key,
+                type="primary" if kind == counted else "secondary", on_click=_keep, args=(run_id, *about, kind),
                 help="The rule says so." if kind == counted else None,
             )  # fmt: skip
         st.button(
-            "Accept the rule", key="icl:accept", shortcut="Enter", icon=":material/check:", disabled=not counted,
-            on_click=_keep, args=(run_id, row["instance_id"], row["setting"], int(row["k"]), counted),
+            "Accept the rule", key=f"icl:accept:{own}", shortcut="Enter", icon=":material/check:", disabled=not counted,
+            on_click=_keep, args=(run_id, *about, counted),
         )  # fmt: skip
         st.button(
-            "Back", key="icl:back", shortcut="ArrowLeft", type="tertiary", disabled=at == 0,
+            "Back", key=f"icl:back:{own}", shortcut="ArrowLeft", type="tertiary", disabled=at == 0,
             on_click=_go, args=(run_id, names[max(0, at - 1)]),
         )  # fmt: skip
         st.button(
-            "Next", key="icl:next", shortcut="ArrowRight", type="tertiary", disabled=at == len(names) - 1,
+            "Next", key=f"icl:next:{own}", shortcut="ArrowRight", type="tertiary", disabled=at == len(names) - 1,
             on_click=_go, args=(run_id, names[min(len(names) - 1, at + 1)]),
         )  # fmt: skip
         st.button(
-            "Take back", key="icl:undo", icon=":material/undo:", type="tertiary", disabled=pd.isna(row["people"]),
-            on_click=_keep, args=(run_id, row["instance_id"], row["setting"], int(row["k"]), ""),
+            "Take back", key=f"icl:undo:{own}", icon=":material/undo:", type="tertiary",
+            disabled=pd.isna(row["people"]), on_click=_keep, args=(run_id, *about, ""),
         )  # fmt: skip
 
 
 def _told(row: pd.Series) -> None:
-    said = [f"{name} says {row[name]}" for name in ("rule", "judge", "people") if isinstance(row[name], str)]
+    said = [f"{words} {row[name]}" for name, words in SAID.items() if isinstance(row[name], str)]
     if isinstance(row["rouge"], float) and row["rouge"] == row["rouge"]:
         said.append(f"ROUGE-L recall {row['rouge']:.2f}")
     if isinstance(row["cosine"], float) and row["cosine"] == row["cosine"]:

@@ -38,6 +38,11 @@ def runs(tiny_gpt2: Path, tmp_path_factory) -> tuple[Path, str]:
     return settings.cache, folder.run_id
 
 
+def button(app, begin: str):
+    """The button whose key begins so; the keys name the completion, too."""
+    return next(one for one in app.button if (one.key or "").startswith(begin))
+
+
 def words_of(app) -> str:
     return "\n".join(element.proto.body for element in app.html)
 
@@ -55,13 +60,64 @@ def test_a_person_overrules_a_verdict_and_takes_it_back(open_page, runs, tiny_gp
         "in_context", cache, model=str(tiny_gpt2), benchmark="starter_entailment", facet="Review verdicts", k="1"
     )
     assert not app.exception and not app.error
-    app.button(key="icl:inexact").click().run()
+    button(app, "icl:inexact").click().run()
     reviews = RunFolder.find(Settings(cache=cache).runs, run_id).read_reviews()
     assert [(one["kind"], one["verdict"], one["k"]) for one in reviews] == [("icl_verdict", "inexact", 1)]
     assert next(metric.value for metric in app.metric if metric.label == "Rule overruled") == "1"
-    app.button(key="icl:back").click().run()
-    app.button(key="icl:undo").click().run()
+    button(app, "icl:back").click().run()
+    button(app, "icl:undo").click().run()
     assert next(metric.value for metric in app.metric if metric.label == "Rule overruled") == "0"
+
+
+def test_a_key_pressed_twice_judges_only_what_was_read(open_page, runs, tiny_gpt2):
+    cache, run_id = runs
+    folder = RunFolder.find(Settings(cache=cache).runs, run_id)
+    before = len(folder.read_reviews())
+    app = open_page(
+        "in_context", cache, model=str(tiny_gpt2), benchmark="starter_entailment", facet="Review verdicts", k="0"
+    )
+    pressed = button(app, "icl:near-exact")
+    pressed.click().run()
+    pressed.click().run()
+    judged = {one["instance_id"] for one in folder.read_reviews()[before:]}
+    assert len(judged) == 1
+    assert button(app, "icl:near-exact").key != pressed.key
+
+
+def test_peoples_verdicts_are_counted_over_k_and_the_last_one_can_be_seen_again(open_page, runs, tiny_gpt2):
+    cache, run_id = runs
+    folder = RunFolder.find(Settings(cache=cache).runs, run_id)
+    app = open_page(
+        "in_context", cache, model=str(tiny_gpt2), benchmark="starter_entailment", facet="Review verdicts", k="1"
+    )
+    while any((one.key or "").startswith("icl:exact:") for one in app.button):
+        button(app, "icl:exact:").click().run()
+    assert "No completion is left here" in words_of(app)
+    app.button(key="icl:last").click().run()
+    assert button(app, "icl:undo").disabled is False
+    app.button(key="icl:count").click().run()
+    assert not app.exception and not app.error
+    found = folder.read("findings", ["finding", "grp", "condition", "k", "value"])
+    own = found[(found["finding"] == "replication_exact") & (found["grp"] == "overall") & (found["k"] == 1)]
+    assert own.set_index("condition")["value"]["people"] == 1
+    assert not any(one.key == "icl:count" for one in app.button)
+
+
+def test_a_verdict_that_the_rule_never_gave_is_said_to_be_missing(open_page, runs, tiny_gpt2):
+    app = open_page(
+        "in_context", runs[0], model=str(tiny_gpt2), benchmark="starter_entailment", facet="Review verdicts",
+        kind="exact",
+    )  # fmt: skip
+    assert "to none of these completions" in words_of(app)
+
+
+def test_a_prompt_beyond_the_models_window_is_one_sentence(open_page, runs, tiny_gpt2):
+    app = open_page(
+        "in_context", runs[0], model=str(tiny_gpt2), benchmark="starter_entailment", facet="Live lab", shots="40"
+    )
+    app.button(key="icl:ask").click().run()
+    assert not app.exception and not app.error
+    assert "gave no answer" in words_of(app) and "In the data set" not in words_of(app)
 
 
 def test_the_lab_shows_the_prompt_before_a_model_is_asked(open_page, runs, tiny_gpt2):
