@@ -533,8 +533,7 @@ def _released() -> Iterator[Printed]:
             value=value,
             digits=digits,
             answers=(Answer("ontology", benchmark, finding, group, setting, scale=scale),),
-            command=f"python -m explorer import-predictions {file} --ontology {benchmark} --model-name {model}"
-            + (" --after-prefix" if benchmark == "go" else ""),
+            command=f"python -m explorer import-predictions {file} --ontology {benchmark} --model-name {model}",
         )
 
     pythia = "Pythia-12B"
