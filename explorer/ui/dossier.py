@@ -54,9 +54,8 @@ def draw(instance_id: str, kind: str, chosen: Chosen, instance: Instance | None 
         show.note(f"Nothing is stored about this instance yet. {_how(kind, (), chosen)}".strip())
         return
     models = held.runs["model"].nunique()
-    show.lead(
-        f"What {len(held.runs):,} stored runs of {models} {'model' if models == 1 else 'models'} know of this instance."
-    )
+    runs = "1 stored run" if len(held.runs) == 1 else f"{len(held.runs):,} stored runs"
+    show.lead(f"What is known of this instance from {runs} of {models} {'model' if models == 1 else 'models'}.")
     warn_of_other_texts(held)
     there = set(held.runs["study"])
     for section in SECTIONS:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import pandas as pd
 import streamlit as st
@@ -35,7 +35,8 @@ def draw(chosen: Chosen, gathered: Gathered) -> None:
     if len(sizes) > 1:
         with right:
             size = links.pick(st.segmented_control, "Instances at most", "most", sizes, default=sizes[0], required=True)
-    table = sample(gathered.table, SIZES[size])
+    runs = {name: str(source["run_id"]) for name, source in gathered.sources.items()}
+    table = sample(gathered.table, SIZES[size], runs)
     within = way == WAYS[1]
     with st.spinner("Resampling", show_time=True):
         pairs = correlations(table[["instance_id", "grp", *names]], tuple(names), within=within)
@@ -72,11 +73,18 @@ def nothing_to_compare(chosen: Chosen, gathered: Gathered) -> None:
     )
 
 
-def sample(table: pd.DataFrame, most: int) -> pd.DataFrame:
-    """At most that many instances (0 = all): those with the most measures, in an order by chance that stays."""
+def sample(table: pd.DataFrame, most: int, runs: Mapping[str, str] | None = None) -> pd.DataFrame:
+    """At most that many instances (0 = all), in an order by chance that stays.
+
+    With `runs` (measure → run id) those that most runs looked at come first: by what was asked of them, not by what
+    came out, since some measures are of wrong answers alone.
+    """
     if not most or len(table) <= most:
         return table
-    held = table.drop(columns=findings_data.ABOUT).notna().sum(axis=1)
+    columns: dict[str, list[str]] = {}
+    for measure, run_id in (runs or {}).items():
+        columns.setdefault(run_id, []).append(measure)
+    held = sum((table[names].notna().any(axis=1).astype(int) for names in columns.values()), pd.Series(0, table.index))
     order = pd.util.hash_pandas_object(table["instance_id"], index=False)
     return table.assign(_held=-held, _order=order).sort_values(["_held", "_order"]).head(most)[table.columns]
 

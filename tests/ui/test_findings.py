@@ -101,14 +101,19 @@ def test_the_matrix_is_scipys_spearman_on_the_pairs_that_have_both():
     assert inside["groups"] == 3
 
 
-def test_a_sample_is_the_same_each_time_and_holds_what_has_most_measures():
+def test_a_sample_is_the_same_each_time_and_holds_what_most_runs_looked_at():
     table = pd.DataFrame(
         {"instance_id": [f"i{n}" for n in range(50)], "grp": "g", "phenomenon": "", "field": "",
          "margin": 1.0, "ips": [1.0 if n < 20 else np.nan for n in range(50)]}
     )  # fmt: skip
-    drawn = findings_correlations.sample(table, 20)
+    runs = {"margin": "accuracy-1", "ips": "popularity-1"}
+    drawn = findings_correlations.sample(table, 20, runs)
     assert set(drawn["instance_id"]) == {f"i{n}" for n in range(20)}
-    assert list(drawn["instance_id"]) == list(findings_correlations.sample(table[::-1], 20)["instance_id"])
+    assert list(drawn["instance_id"]) == list(findings_correlations.sample(table[::-1], 20, runs)["instance_id"])
+    # what one run found of some instances only draws none of them
+    alone = findings_correlations.sample(table, 20, dict.fromkeys(runs, "ontology-1"))
+    assert set(alone["instance_id"]) == set(findings_correlations.sample(table, 20)["instance_id"])
+    assert alone["ips"].isna().any()
     assert findings_correlations.sample(table, 0) is table
 
 
