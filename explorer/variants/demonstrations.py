@@ -187,7 +187,7 @@ def _in_rounds(members: Sequence[Pieces], chance: random.Random) -> Iterator[Pie
         having = [name for name in names if waiting[name]]
         chance.shuffle(having)
         yield from (waiting[name].pop() for name in having)
-        if len(having) < len(names):
+        if not having or len(having) < len(names):
             return
 
 

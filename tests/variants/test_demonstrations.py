@@ -121,6 +121,15 @@ def test_repeated_texts_and_texts_without_a_blank_are_left_out_and_counted():
     assert "1 left out: the text occurs before" in found.remarks
 
 
+def test_two_texts_of_two_labels_are_test_items_without_demonstrations():
+    candidates = texts(dict.fromkeys(LABELS[:2], 1))
+    found = draw(candidates)
+    assert len(found.instances) + len(found.demonstrations) == 2
+    assert found.instances
+    assert any("demonstrations" in remark for remark in found.remarks)
+    assert orders(found.demonstrations, 3) == [found.demonstrations] * 3
+
+
 def test_one_label_is_not_enough():
     with pytest.raises(UsageError, match="at least two"):
         draw(texts({"red": 20}))
