@@ -77,6 +77,18 @@ def numbers_of_shots(spec: RunSpec) -> list[int]:
     return wanted
 
 
+def refuse_nonsense(spec: RunSpec) -> None:
+    """UsageError where a setting would leave nothing to ask or to compare."""
+    if not spec.settings["settings"]:
+        raise UsageError(f"The setting settings is empty, expected one or more of {', '.join(prompts_icl.SETTINGS)}.")
+    for name in ("instances", "max_new_tokens", "orders"):
+        if int(spec.settings[name]) < 1:
+            raise UsageError(f"The setting {name} got {spec.settings[name]}, expected a whole number from 1 on.")
+    for name in ("rouge", "cosine"):
+        if not 0 <= float(spec.settings[name]) <= 1:
+            raise UsageError(f"The setting {name} got {spec.settings[name]}, expected a number from 0 to 1.")
+
+
 def is_chat(spec: RunSpec) -> bool:
     """Whether prompts are sent as a user's message."""
     form = str(spec.settings["form"])
@@ -161,6 +173,7 @@ def _longest(model: Any, before: str, own: Sequence[str]) -> int:
 
 
 def _ground(spec: RunSpec, resources: Resources) -> Ground:
+    refuse_nonsense(spec)
     split = str(spec.settings["split"])
     candidates = of_suites(resources.instances(spec.benchmark, (split,) if split else ()).instances, spec.suites)
     drawn = demonstrations.draw(

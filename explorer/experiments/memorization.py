@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from explorer import prompts
+from explorer.errors import UsageError
 from explorer.experiments import accuracy, kept_answers, memorization_findings, selection, verdicts
 from explorer.experiments.memorization_rows import EXTRACTION, NEIGHBOUR, NUMBERS, PER_OPTION, TEXT, text_measures
 from explorer.experiments.study import Progress, Setting, Study
@@ -245,6 +246,13 @@ def _variant(one: Asked, option: int, part: int | None, proposer: Proposer, edit
     }
 
 
+def select(spec: RunSpec, resources: Resources) -> list[Instance]:
+    """The run's instances in benchmark order; UsageError where a setting cannot be meant."""
+    if not 0 < float(spec.settings["min_k"]) <= 100:
+        raise UsageError(f"The setting min_k got {spec.settings['min_k']}, expected a percentage above 0, up to 100.")
+    return selection.select(spec, resources)
+
+
 STUDY = Study(
     name="memorization",
     title="Memorization",
@@ -252,7 +260,7 @@ STUDY = Study(
     version=1,
     settings={**SETTINGS, **accuracy.SCORING, **selection.SELECTION},
     kinds=(*JUDGED, "text"),
-    select=selection.select,
+    select=select,
     do=do,
     conclude=memorization_findings.conclude,
     plan=plan,

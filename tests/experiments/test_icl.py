@@ -13,9 +13,10 @@ import pytest
 
 from explorer import prompts_icl
 from explorer.benchmarks.benchmark import Loaded
+from explorer.errors import UsageError
 from explorer.experiments import icl, icl_findings, icl_ground, icl_prompts, icl_published
 from explorer.experiments.icl_rows import as_judged, final, people_verdicts, review, verdict_table
-from explorer.records import Generation, Instance
+from explorer.records import Generation, Instance, RunSpec
 from explorer.resources import Resources
 from explorer.runs import cost
 from explorer.runs.folder import Cancelled, RunFolder
@@ -443,3 +444,13 @@ def test_the_papers_correlations_are_kept_as_printed():
     found = {(one.setting, one.finding): one.value for one in icl_published.figures_of("rte") if one.k == -1}
     assert found["full", "pearson"] == -0.55 and found["pairs", "pearson_exact"] == -0.47
     assert len(icl_published.PUBLISHED) == 28
+
+
+@pytest.mark.parametrize(
+    "nonsense",
+    [{"settings": ""}, {"instances": 0}, {"max_new_tokens": 0}, {"orders": 0}, {"rouge": 7}, {"cosine": 1.5}],
+)
+def test_settings_that_leave_nothing_to_ask_or_to_compare_are_refused(resources, nonsense):
+    spec = RunSpec("icl", icl.STUDY.version, "", "starter_entailment", settings=icl.STUDY.resolve(nonsense))
+    with pytest.raises(UsageError, match=f"The setting {next(iter(nonsense))} "):
+        icl.STUDY.select(spec, resources)

@@ -11,8 +11,9 @@ import pytest
 
 from explorer.benchmarks.benchmark import Loaded
 from explorer.errors import UsageError
+from explorer.experiments.memorization import STUDY
 from explorer.experiments.memorization_rows import ATTACKS
-from explorer.records import Instance
+from explorer.records import Instance, RunSpec
 from explorer.resources import Resources
 from explorer.runs import cost
 from explorer.runs.folder import RunFolder
@@ -260,3 +261,11 @@ def test_planted_memorization_shows_in_extraction_and_membership(planted, tmp_pa
         sign = 1.0 if attack.seen == "high" else -1.0
         member = rows["instance_id"].str.contains("/seen/").astype(float)
         assert auc(member.to_numpy(), sign * rows["value"].to_numpy()).value > 0.9, name
+
+
+@pytest.mark.parametrize("percent", [0, 101])
+def test_a_percentage_of_tokens_that_cannot_be_meant_is_refused(percent, tmp_path):
+    resources = Resources(Settings(cache=tmp_path, offline=True))
+    spec = RunSpec("memorization", 1, "", "starter_pairs", settings=STUDY.resolve({"min_k": percent}))
+    with pytest.raises(UsageError, match="min_k"):
+        STUDY.select(spec, resources)
