@@ -214,7 +214,8 @@ MEASURES: Mapping[str, Measure] = {
         "ID known", "0 or 1", "the answer is the right ID", ("ontology",), _whole("correct", where="TRUE"),
     ),
     "web_count": Measure(
-        "Web count", "hits", "concept more popular", ("ontology",), _whole("web_count", where="TRUE"), of_text=True,
+        "Web count", "log10 of 1 + hits", "concept more popular", ("ontology",),
+        f"SELECT instance_id, log10(1 + value) AS value FROM ({_whole('web_count', where='TRUE')})", of_text=True,
     ),
     "label_jaccard": Measure(
         "Label overlap of a wrong ID", "Jaccard", "wrong ID nearer by its label", ("ontology",),

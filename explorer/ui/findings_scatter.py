@@ -139,19 +139,17 @@ def _picked(shown: pd.DataFrame, answer: Any, x: str, y: str, chosen: Chosen) ->
         show.note(f"Draw a box around dots to list only these{more}.")
     about = {"model": chosen.model, "benchmark": chosen.benchmark}
     kept = kept.assign(look=[frame.address_of("Instance", **about, instance=name) for name in kept["instance_id"]])
-    show.table(
-        kept,
-        f"instances {x} {y}",
-        columns={
-            "instance_id": st.column_config.TextColumn("Instance", width="medium"),
-            "x": st.column_config.NumberColumn(MEASURES[x].title, format="%.4g"),
-            "y": st.column_config.NumberColumn(MEASURES[y].title, format="%.4g"),
-            "verdict": "Verdict",
-            "grp": "Group",
-            "look": st.column_config.LinkColumn("Dossier", display_text="open"),
-        },
-        height=min(38 + 35 * max(1, len(kept)), 420),
-    )
+    columns = {
+        "instance_id": st.column_config.TextColumn("Instance", width="medium"),
+        "x": st.column_config.NumberColumn(MEASURES[x].title, format="%.4g"),
+        "y": st.column_config.NumberColumn(MEASURES[y].title, format="%.4g"),
+        "verdict": "Verdict",
+        "grp": "Group",
+        "look": st.column_config.LinkColumn("Dossier", display_text="open"),
+    }
+    if (kept["verdict"] == "").all():
+        columns.pop("verdict")
+    show.table(kept, f"instances {x} {y}", columns=columns, height=min(38 + 35 * max(1, len(kept)), 420))
 
 
 def rows_of(answer: Any) -> list[int]:
