@@ -30,7 +30,7 @@ PAGES = {
     "popularity": "popularity?benchmark=lambada",
     "perturbation": "perturbation",
     "perturbation runs": "perturbation?facet=Full+runs&benchmark=piqa",
-    "priming": "priming?benchmark=blimp",
+    "priming": "priming?priming=Curves&benchmark=blimp",
     "ontology": "ontology?benchmark=go",
     "memorization": "memorization?benchmark=copa",
     "in-context": "in_context?benchmark=rte",

@@ -18,7 +18,7 @@ from explorer.scoring.generate import ModelGenerator
 from explorer.scoring.policy import PRESETS
 from explorer.settings import Settings
 from explorer.similarity import replication
-from explorer.ui import frame, icl_run, links, live, ngram_strip, resources, show
+from explorer.ui import frame, icl_run, links, live, ngram_strip, resources, show, texts
 from explorer.ui.frame import Chosen
 from explorer.ui.icl_review import diff_html
 
@@ -29,6 +29,9 @@ START = "3"
 
 def draw(chosen: Chosen) -> None:
     """Pickers of item, setting and demonstrations; the prompt; the answer."""
+    if not texts.are_here(chosen.benchmark):
+        texts.offer(chosen.benchmark)
+        return
     instances = resources.instances(chosen.benchmark).instances
     if not any(one.kind == "labelled" for one in instances):
         show.nothing_yet(

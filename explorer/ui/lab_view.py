@@ -20,6 +20,7 @@ from explorer.ui import (
     ngram_rating,
     ngram_strip,
     show,
+    texts,
 )
 from explorer.ui.clickable import clickable
 from explorer.ui.frame import Chosen
@@ -41,6 +42,9 @@ def draw(chosen: Chosen) -> None:
         label_visibility="collapsed",
     )  # fmt: skip
     if what == WHAT[0]:
+        if not texts.are_here(chosen.benchmark):
+            texts.offer(chosen.benchmark)
+            return
         listing = instances.listing(chosen.benchmark)
         instance = finder.find(listing, "")
         if not instance:

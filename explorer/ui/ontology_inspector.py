@@ -25,7 +25,7 @@ from explorer.results import queries_ontology
 from explorer.results.rows import instance_of, payload
 from explorer.scoring.generate import ModelGenerator
 from explorer.settings import Settings
-from explorer.ui import frame, links, resources, show, strips
+from explorer.ui import frame, links, resources, show, strips, texts
 from explorer.ui.frame import Chosen
 
 MOST = 200  # concepts in a list of matches
@@ -35,6 +35,9 @@ ROW = 35  # pixels of a table's row
 
 def draw(run_id: str, chosen: Chosen) -> None:
     """Everything about the concept that is looked for."""
+    if not texts.are_here(chosen.benchmark):
+        texts.offer(chosen.benchmark)
+        return
     instances = [one for one in resources.instances(chosen.benchmark).instances if one.kind == "concept"]
     if not instances:
         show.nothing_yet("No concepts here", "Choose an ontology, such as Gene Ontology, as benchmark in the sidebar.")

@@ -13,7 +13,7 @@ from explorer.figures.priming_curves import name_of
 from explorer.figures.priming_lab import KINDS, margin_growth
 from explorer.records import Instance
 from explorer.ui import asked as answers
-from explorer.ui import frame, instance_view, links, live, priming_list, priming_live, resources, show, strips
+from explorer.ui import frame, instance_view, links, live, priming_list, priming_live, resources, show, strips, texts
 from explorer.ui.answer import Answer
 from explorer.ui.frame import Chosen
 from explorer.ui.priming_context import TYPED, Line, Sides, draw_lines, kind_of, pack, rearranged, sides_of, unpack
@@ -27,6 +27,9 @@ EMPTY = "[]"
 
 def draw(chosen: Chosen) -> None:
     """The whole lab; ExplorerError where the benchmark or the model cannot be had."""
+    if not texts.are_here(chosen.benchmark):
+        texts.offer(chosen.benchmark)
+        return
     item = pick_pair(chosen)
     if item is None:
         show.nothing_yet(
