@@ -178,6 +178,7 @@ def _one(run_id: str, chosen: pd.DataFrame, waiting: pd.DataFrame) -> None:
     about = row["instance_id"], row["setting"], int(row["k"])
     # Buttons of this completion alone: a key pressed twice must not judge the next one, which nobody has read.
     own = ":".join(map(str, about))
+    st.session_state[_shown(run_id)] = about
     with st.container(horizontal=True):
         for kind, key in KEYS.items():
             st.button(
@@ -218,8 +219,17 @@ def _go(run_id: str, instance_id: str) -> None:
     st.session_state[_place(run_id)] = instance_id
 
 
+def _shown(run_id: str) -> str:
+    return f"icl:shown:{run_id}"
+
+
 def _keep(run_id: str, instance_id: str, setting: str, k: int, kind: str) -> None:
-    """Appends the verdict to the run's reviews, which outlive the database."""
+    """Appends the verdict to the run's reviews, which outlive the database.
+
+    A key that comes while the next completion is being drawn still means the one before, and is dropped.
+    """
+    if st.session_state.get(_shown(run_id)) != (instance_id, setting, k):
+        return
     folder = icl_run.folder(run_id)
     if folder is not None:
         folder.add_review(icl_rows.review(instance_id, setting, k, kind, "a person"))

@@ -79,8 +79,7 @@ def test_a_key_pressed_twice_judges_only_what_was_read(open_page, runs, tiny_gpt
     pressed = button(app, "icl:near-exact")
     pressed.click().run()
     pressed.click().run()
-    judged = {one["instance_id"] for one in folder.read_reviews()[before:]}
-    assert len(judged) == 1
+    assert len(folder.read_reviews()) == before + 1
     assert button(app, "icl:near-exact").key != pressed.key
 
 
