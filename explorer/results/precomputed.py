@@ -4,7 +4,7 @@ Numbers stand under integer keys, sums as float32. What would give a benchmark's
 starter sets, which are the explorer's own:
 
 - no token lists at all; contexts, continuations, prompts and payloads are null
-- a perturbed instance is its swaps: where, in which synset, by which word
+- a perturbed instance is its swaps: where, in which synset, by which word; of the starter sets, too
 - a priming context is its seed and its sentences: 2**20 x the option + the instance's key, or -1 - n for the unrelated
   sentence n
 - an answer is its verdict and a hash; its text stays only where that is a bare number or identifier
@@ -28,9 +28,26 @@ from explorer.runs.folder import RunFolder
 
 LARGEST = 20 * 1024 * 1024  # bytes of a file that git keeps
 BLOCK = 65536  # bytes; of the usual 256 KiB blocks, small tables would fill little
+SHARE = 5  # decimals of a finding
 DECIMALS = 3  # of a nat: float32 itself leaves the last of them open between a GPU and a CPU, and rounded sums pack
-ROUNDED = ("margin", "logprob", "text_logprob", "tde_likelihood", "gold_logprob", "gold_gain")  # measures in nats
-LEFT_OUT = ("perplexity_margin",)  # follows from the sums and tokens; findings have its means
+ROUNDED = (
+    "margin", "logprob", "tde_likelihood", "gold_logprob", "gold_gain", "mia_loss", "mia_neighbours", "min_k", "ips",
+    "relative_difference", "rouge_l", "bertscore", "rouge_l_recall", "cosine",
+)  # fmt: skip
+# Measures that follow from others, or of which findings have the means.
+LEFT_OUT = (
+    "perplexity_margin",
+    "context_tokens",
+    "chosen",
+    "mia_perplexity",
+    "text_logprob",
+    "tde_tokens",
+    "text_tokens",
+    "neighbour_loss",
+    "swappable_left",
+)
+# Of the other studies' sums, tens for each instance, the measures are kept.
+SCORED = ("accuracy", "perturbation")
 
 # An answer that is no text: digits, after an ontology's prefix or not, with blanks and marks around them.
 BARE = r"[\W_]*([A-Za-z]+:)?\d[\d\W_]*|\s*"
@@ -103,7 +120,7 @@ def _runs(connection: Connection) -> None:
     connection.execute(
         f"""
         CREATE TEMP TABLE numbered AS
-        SELECT row_number() OVER (ORDER BY study, benchmark, model, run_id) AS run, run_id,
+        SELECT row_number() OVER (ORDER BY study, benchmark, model, run_id) AS run, run_id, study,
             benchmark IN ({_quoted(tuple(starter.BENCHMARKS))}) AS keeps
         FROM runs
         """
@@ -122,8 +139,6 @@ def _items(connection: Connection) -> None:
         FROM (
             SELECT unnest(json_extract_string(edit, '$.ids[*]')) AS id
             FROM variants
-            JOIN numbered USING (run_id)
-            WHERE NOT keeps
         )
         WHERE id NOT LIKE 'unrelated/%'
         """
@@ -219,28 +234,32 @@ def _word_of(table: str, column: str) -> str:
     return f"{table}.{column}"
 
 
+def _thinned(rates: str) -> str:
+    """Every other corner of a ROC curve and the last, to a thousandth: finer than it is drawn."""
+    listed = f"CAST(json_extract(detail, '$.roc.{rates}') AS DOUBLE[])"
+    return f"list_transform(list_filter({listed}, lambda x, i: i % 2 = 1 OR i = len({listed})), lambda x: round(x, 3))"
+
+
 # Table → its packed columns after run, kind and item, as they follow from the store's.
 _FACTS = {
     "variants": """suffix_word.word, accepted, reason_word.word,
         CAST(json_extract(edit, '$.seed') AS INTEGER),
-        CASE WHEN NOT numbered.keeps THEN json_extract_string(edit, '$.edit') END,
-        CASE WHEN NOT numbered.keeps AND json_exists(edit, '$.swaps') THEN json_transform(json_extract(edit, '$.swaps'),
+        json_extract_string(edit, '$.edit'),
+        CASE WHEN json_exists(edit, '$.swaps') THEN json_transform(json_extract(edit, '$.swaps'),
             '[{"part": "VARCHAR", "start": "SMALLINT", "end": "SMALLINT", "synset": "VARCHAR", "lemma": "VARCHAR",
             "substitute": "VARCHAR"}]') END,
         drawn.context, drawn.drawn,
         CASE WHEN drawn.context IS NOT NULL THEN CAST(json_extract(edit, '$.checkpoints[*].length') AS VARCHAR) END,
         CASE WHEN drawn.context IS NOT NULL
             THEN CAST(json_extract(edit, '$.checkpoints[*].sentences') AS SMALLINT[]) END,
-        CASE WHEN numbered.keeps THEN edit
-            WHEN json_exists(edit, '$.first')
+        CASE WHEN json_exists(edit, '$.first')
                 THEN json_merge_patch(edit, '{"first": "", "second": "", "label": ""}')
             WHEN json_exists(edit, '$.original')
-                THEN json_merge_patch(edit, '{"original": "", "logprob": null}')
+                THEN json_merge_patch(edit, '{"original": "", "logprob": null, "weights": null}')
             END,
-        CASE WHEN numbered.keeps THEN payload END""",
+        NULL""",
     "scores": f"""request, round(logprob, {DECIMALS}), tokens, tokens - scored, chars, bytes - chars, greedy, straddles,
-        truncated, reason_word.word, CASE WHEN numbered.keeps THEN context END,
-        CASE WHEN numbered.keeps THEN continuation END""",
+        truncated, reason_word.word, NULL, NULL""",
     "generations": f"""request, tokens, finish_word.word, verdict_word.word, reason_word.word,
         CASE WHEN NOT (numbered.keeps OR regexp_full_match(generations.text, '{BARE}'))
             THEN CAST('0x' || left(sha256(generations.text), 16) AS UBIGINT) END,
@@ -249,7 +268,11 @@ _FACTS = {
     "counts": 'n, start, "count", approx, reason_word.word',
     "measures": f"""CASE WHEN measure IN ({_quoted(ROUNDED)}) THEN round(value, {DECIMALS}) ELSE value END,
         reason_word.word""",
-    "findings": "grp_word.word, value, low, high, p, n, left_out, reason_word.word, detail",
+    "findings": f"""grp_word.word, round(value, {SHARE}), round(low, {SHARE}), round(high, {SHARE}), p, n, left_out,
+        reason_word.word, CASE WHEN json_exists(detail, '$.roc.true_positive')
+            THEN json_merge_patch(detail, json_object('roc', json_object(
+                'false_positive', {_thinned("false_positive")}, 'true_positive', {_thinned("true_positive")})))
+            ELSE detail END""",
 }
 
 
@@ -266,16 +289,29 @@ def _facts(connection: Connection, table: str) -> None:
         f"JOIN {NAME}.words AS {column}_word ON {column}_word.text IS NOT DISTINCT FROM {_word_of(table, column)}"
         for column in _WORDS[table]
     ]
-    left_out = f"WHERE measure NOT IN ({_quoted(LEFT_OUT)})" if table == "measures" else ""
+    kept = {
+        "measures": f"""WHERE measures.measure NOT IN ({_quoted(LEFT_OUT)})
+            AND NOT (study = 'perturbation' AND measures.measure = 'relative_difference')""",
+        "scores": f"WHERE study IN ({_quoted(SCORED)}) OR (study = 'ontology' AND scores.role = 'target')",
+        "counts": "WHERE counts.condition = 'swap'",
+    }.get(table, "")
+    order = f"numbered.run, kinds.kind{f', {place}' if place else ''}"
+    # Where the row belongs is the first column after the keys: the item itself, or by how much the place differs from
+    # the row's number.
+    where = {"variants": "place, ", "findings": ""}.get(table, "place - number, ")
     connection.execute(
         f"""
         INSERT INTO {NAME}.{table}
-        SELECT numbered.run, kinds.kind, {f"{place}, " if place else ""}{_FACTS[table]}
-        FROM {table}
-        JOIN numbered USING (run_id)
-        {" ".join(joined)}
-        {left_out}
-        ORDER BY numbered.run, kinds.kind{f", {place}" if place else ""}
+        SELECT run, kind, {where}* EXCLUDE (run, kind, place, number)
+        FROM (
+            SELECT numbered.run, kinds.kind, {place or "NULL"} AS place,
+                row_number() OVER (ORDER BY {order}) - 1 AS number, {_FACTS[table]}
+            FROM {table}
+            JOIN numbered USING (run_id)
+            {" ".join(joined)}
+            {kept}
+        )
+        ORDER BY number
         """
     )
 
@@ -288,9 +324,7 @@ def _contexts(connection: Connection) -> None:
         SELECT run_id, variant_id, json_extract_string(edit, '$.seed') AS seed,
             json_extract_string(edit, '$.ids[*]') AS ids
         FROM variants
-        JOIN numbered USING (run_id)
-        WHERE NOT keeps
-            AND json_exists(edit, '$.ids')
+        WHERE json_exists(edit, '$.ids')
         """
     )
     connection.execute(

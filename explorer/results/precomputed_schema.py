@@ -35,7 +35,8 @@ TABLES: Mapping[str, str] = {
             **{factor: kind for factor, (kind, _) in schema.FACTORS.items()},
         }.items()
     ),
-    # Which instance stands at which place of a run; the rows about it name the place.
+    # Which instance stands at which place of a run. The rows about it tell the place as their number + `shift`: since
+    # places follow each other, a shift is the same for many rows.
     "instances": "run USMALLINT, place INTEGER, item INTEGER",
     # The sentences of a context, once for all models: they take as many of them as their tokenizers reach.
     "contexts": "context INTEGER, ids INTEGER[]",
@@ -43,14 +44,14 @@ TABLES: Mapping[str, str] = {
         seed INTEGER, change VARCHAR, swaps STRUCT(part VARCHAR, "start" SMALLINT, "end" SMALLINT, synset VARCHAR,
         lemma VARCHAR, substitute VARCHAR)[], context INTEGER, drawn SMALLINT, lengths VARCHAR, sentences SMALLINT[],
         edit VARCHAR, payload VARCHAR""",
-    "scores": """run USMALLINT, kind USMALLINT, place INTEGER, request INTEGER, logprob FLOAT, tokens SMALLINT,
+    "scores": """run USMALLINT, kind USMALLINT, shift INTEGER, request INTEGER, logprob FLOAT, tokens SMALLINT,
         unscored SMALLINT, chars INTEGER, more_bytes SMALLINT, greedy BOOLEAN, straddles BOOLEAN, truncated SMALLINT,
         reason INTEGER, context VARCHAR, continuation VARCHAR""",
-    "generations": """run USMALLINT, kind USMALLINT, place INTEGER, request INTEGER, tokens SMALLINT, finish INTEGER,
+    "generations": """run USMALLINT, kind USMALLINT, shift INTEGER, request INTEGER, tokens SMALLINT, finish INTEGER,
         verdict INTEGER, reason INTEGER, hash UBIGINT, text VARCHAR, prompt VARCHAR""",
-    "counts": """run USMALLINT, kind USMALLINT, place INTEGER, n TINYINT, start SMALLINT, "count" DOUBLE,
+    "counts": """run USMALLINT, kind USMALLINT, shift INTEGER, n TINYINT, start SMALLINT, "count" DOUBLE,
         approx BOOLEAN, reason INTEGER""",
-    "measures": "run USMALLINT, kind USMALLINT, place INTEGER, value FLOAT, reason INTEGER",
+    "measures": "run USMALLINT, kind USMALLINT, shift INTEGER, value FLOAT, reason INTEGER",
     "findings": """run USMALLINT, kind USMALLINT, grp INTEGER, value FLOAT, low FLOAT, high FLOAT, p DOUBLE, n INTEGER,
         left_out INTEGER, reason INTEGER, detail VARCHAR""",
 }
@@ -58,7 +59,7 @@ TABLES: Mapping[str, str] = {
 _ID = "sets.stem || CASE WHEN items.number < 0 THEN items.rest ELSE CAST(items.number AS VARCHAR) END"
 _ITEM = f"JOIN {NAME}.items ON items.item = fact.item JOIN {NAME}.sets ON sets.set_key = items.set_key"
 _PLACE = (
-    f"JOIN {NAME}.instances AS member ON member.run = fact.run AND member.place = fact.place "
+    f"JOIN {NAME}.instances AS member ON member.run = fact.run AND member.place = fact.rowid + fact.shift "
     f"JOIN {NAME}.items ON items.item = member.item JOIN {NAME}.sets ON sets.set_key = items.set_key"
 )
 _KIND = f"JOIN {NAME}.kinds ON kinds.kind = fact.kind"

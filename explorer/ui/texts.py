@@ -45,9 +45,10 @@ def filled(frame: pd.DataFrame, benchmark: str) -> pd.DataFrame:
 
     A variant is its instance with the swaps of `edit` made again. What cannot be filled stays empty.
     """
-    if frame.empty or frame["payload"].notna().all() or not are_here(benchmark):
+    gaps = frame["payload"].isna() | (frame["variant"].isna() & frame["edit"].notna())
+    if not gaps.any() or (frame["payload"].isna().any() and not are_here(benchmark)):
         return frame
-    known = instances.listing(benchmark).by_id
+    known = instances.listing(benchmark).by_id if are_here(benchmark) else {}
     rows = []
     for row in frame.to_dict("records"):
         instance = known.get(str(row["instance_id"]))
