@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 
 import pandas as pd
@@ -10,7 +11,7 @@ import streamlit as st
 from explorer.figures.priming_curves import name_of
 from explorer.figures.priming_edits import edit_curves, edit_effects
 from explorer.figures.priming_heatmap import priming_heatmap
-from explorer.results import queries_priming
+from explorer.results import queries, queries_priming
 from explorer.ui import links, resources, show
 from explorer.ui.frame import Chosen
 from explorer.ui.priming_statistics import p_value
@@ -35,10 +36,22 @@ MATRICES = {
 }
 
 
+def _asked_for_edits(run_id: str) -> bool:
+    spec = resources.ask(queries.run, run_id)["spec"]
+    return bool(len(spec) and json.loads(spec.iloc[0])["settings"].get("edits"))
+
+
 def edits(chosen: Chosen, run_id: str) -> None:
     """What mild changes of matched contexts do to their effect."""
     found = resources.ask(queries_priming.edits, run_id)
     curves = found[found["finding"] == "edit_curve"]
+    if curves.empty and _asked_for_edits(run_id):
+        show.nothing_yet(
+            "Nothing was measured of the perturbed contexts",
+            "The most affected suites are chosen on one half of the items and measured on the other; this run is too "
+            "small for both. Take more items of each suite, or set edit_halves to false.",
+        )
+        return
     if curves.empty:
         show.nothing_yet(
             "No perturbed contexts in this run",

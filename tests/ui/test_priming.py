@@ -64,6 +64,23 @@ def test_without_a_run_every_view_says_how_to_start_one(open_page, tmp_path, her
     assert "python -m explorer run priming" in html_of(app)
 
 
+def test_a_run_too_small_for_both_halves_says_why_no_edit_was_measured(open_page, tmp_path, tiny_gpt2, here):
+    from explorer.resources import Resources
+    from explorer.runs import request, worker
+    from explorer.runs.folder import RunFolder
+
+    resources = Resources(settings_module.read(cache=tmp_path / "cache"))
+    given = {"lengths": (0, 60), "unrelated": "starter", "overlap": 0, "edits": ("all",)}
+    spec = request.make_spec(
+        resources, study="priming", model=here["model"], benchmark="starter_pairs", limit=1, settings=given
+    )
+    folder = RunFolder.create(resources.settings.runs, spec)
+    assert worker.work(folder, resources, lambda text: None, wait=False) == "complete"
+    app = open_page("priming", tmp_path / "cache", priming="Perturbed contexts", **here)
+    assert not app.exception and not app.error
+    assert "too small for both" in html_of(app) and "No perturbed contexts" not in html_of(app)
+
+
 def test_a_benchmark_without_pairs_is_told(open_page, tmp_path, here):
     app = open_page("priming", tmp_path / "cache", **{**here, "benchmark": "starter_cloze"})
     assert not app.exception
