@@ -39,7 +39,12 @@ def whole() -> None:
     instance = finder.find(listing, run_id)
     if instance:
         scoring = frame.scoring_of(run_id)
-        found = answer.stored(run_id, instance) or answer.offered(instance, chosen.model, scoring)
+        found = answer.stored(run_id, instance)
+        if found is None:
+            found = answer.offered(instance, chosen.model, scoring, "No stored run has this instance.")
+        elif not instance_view.has_tokens(found):
+            missing = "The stored run kept sums, not tokens."
+            found = answer.offered(instance, chosen.model, scoring, missing) or found
         if found:
             instance_view.draw(instance, found, unit, shape)
         else:

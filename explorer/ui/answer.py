@@ -41,8 +41,8 @@ def stored(run_id: str, instance: Instance) -> Answer | None:
     return Answer(answers.of_rows(scores), [dict(row) for _, row in measures.iterrows()])
 
 
-def offered(instance: Instance, model: str, scoring: Mapping[str, Any]) -> Answer | None:
-    """The model's answer: at once where it is loaded, else when the reader asks for it."""
+def offered(instance: Instance, model: str, scoring: Mapping[str, Any], missing: str) -> Answer | None:
+    """The model's answer: at once where it is loaded, else when the reader asks for it; `missing` says what for."""
     if why := live.why_unknown(model):
         show.note(why)
         return None
@@ -56,7 +56,7 @@ def offered(instance: Instance, model: str, scoring: Mapping[str, Any]) -> Answe
             on_click=st.session_state.__setitem__,
             args=("score:asked", (instance.id, model)),
         )
-        show.note(f"No stored run has this instance. {title} can score it now; loading it takes some seconds.")
+        show.note(f"{missing} {title} can score it now; loading it takes some seconds.")
         return None
     return now(instance, model, scoring)
 

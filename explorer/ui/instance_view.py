@@ -32,13 +32,18 @@ def draw(instance: Instance, answer: Answer, unit: Unit, shape: str = SHAPES[0])
     options = answers.options_of(answer.asked)
     for fault in dict.fromkeys(one.reason for one in options if one.reason):
         show.note(f"Without a score: {fault}")
-    if not any(one.tokens for one in options):
+    if not has_tokens(answer):
         _sums(instance, options, unit)
     elif shape == "Lines":
         _draw_lines(instance, options, unit)
     else:
         VIEWS[instance.kind](instance, options, answer, unit)
         st.html(strips.key(unit))
+
+
+def has_tokens(answer: Answer) -> bool:
+    """Whether an answer says more than the sums."""
+    return any(one.tokens for one in answers.options_of(answer.asked))
 
 
 def text(instance: Instance) -> None:
@@ -115,10 +120,12 @@ VIEWS: Mapping[str, Callable[[Instance, Sequence[Asked], Answer, Unit], None]] =
 
 
 def _sums(instance: Instance, options: Sequence[Asked], unit: Unit) -> None:
-    show.note("This run stored no tokens; the sums are below.")
+    whole = prompts.option_texts(instance)
     for one in options:
         name = answers.option_name(instance, one.option)
         st.html(f'<p class="lx-option"><b>{html.escape(name)}</b><span class="lx-quiet">{_sum(one, unit)}</span></p>')
+        if one.option < len(whole) == len(options):
+            st.html(f'<p class="lx-sentence">{html.escape(whole[one.option])}</p>')
 
 
 def _head(instance: Instance, one: Asked, unit: Unit) -> str:
