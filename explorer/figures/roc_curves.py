@@ -9,6 +9,7 @@ import plotly.graph_objects as go
 from explorer.figures import theme
 
 HEIGHT = 440
+BINS = 40
 
 
 def roc_curves(curves: Mapping[str, tuple[Sequence[float], Sequence[float], float]]) -> go.Figure:
@@ -62,4 +63,24 @@ def two_scores(points: Mapping[str, tuple[Sequence[float], Sequence[float]]], ti
         )  # fmt: skip
     figure.update_xaxes(title_text=f"{theme.escape(title)} of the other text")
     figure.update_yaxes(title_text=f"{theme.escape(title)} of the right text")
+    return figure
+
+
+def one_score(values: Mapping[str, Sequence[float]], title: str) -> go.Figure:
+    """How many texts have which score, the right and the wrong answers over one another, in the same bins."""
+    every = [value for own in values.values() for value in own]
+    low, high = min(every, default=0.0), max(every, default=1.0)
+    width = (high - low) / BINS or 1.0
+    traces = [
+        go.Histogram(
+            x=list(own), name=f"{name} ({len(own):,})", opacity=0.6,
+            marker={"color": theme.VERDICTS.get(name, theme.GRAY)},
+            xbins={"start": low - width / 2, "end": high + width, "size": width},
+            hovertemplate=f"%{{y:,}} {name} at %{{x}}<extra></extra>",
+        )
+        for name, own in values.items()
+    ]  # fmt: skip
+    figure = theme.figure(*traces, height=HEIGHT, barmode="overlay")
+    figure.update_xaxes(title_text=theme.escape(title))
+    figure.update_yaxes(title_text="Texts")
     return figure

@@ -13,7 +13,7 @@ from explorer.experiments import memorization_published as published
 from explorer.experiments.memorization_rows import ATTACKS
 from explorer.experiments.popularity_groups import members_of, title_of
 from explorer.figures.popularity_dumbbells import dumbbells
-from explorer.figures.roc_curves import roc_curves, two_scores
+from explorer.figures.roc_curves import one_score, roc_curves, two_scores
 from explorer.results import queries_memorization
 from explorer.ui import frame, links, resources, show, undecided
 from explorer.ui.frame import Chosen
@@ -93,6 +93,13 @@ def scores(run_id: str, chosen: Chosen) -> None:
         )
         if len(shown) < len(two):
             show.note(f"{DOTS:,} of {len(two):,} instances are drawn, by chance.")
+    elif len(items):
+        show.chart(
+            one_score({str(name): own["own"].tolist() for name, own in items.groupby("verdict")}, _title(attack)),
+            key="memorization_scores",
+            alt=f"How many texts have which {_title(attack)}, right and wrong answers apart",
+            n=len(items),
+        )
     strongest = items.sort_values("own", ascending=ATTACKS[attack].seen == "low").head(100)
     with st.expander("Instances that look most like seen ones"):
         show.table(
@@ -189,7 +196,7 @@ def low_high(run_id: str, chosen: Chosen) -> None:
             "task": "Score", "field": "Divided", "low_value": NUMBER("Low half", format="percent"),
             "low_n": NUMBER("n low", format="%d"), "high_value": NUMBER("High half", format="percent"),
             "high_n": NUMBER("n high", format="%d"), "difference": NUMBER("Difference", format="percent"),
-            "p": NUMBER("Fisher's p", format="%.3f"), "auc": NUMBER("AUC, tie-free", format="%.3f"),
+            "p": NUMBER("Fisher's p", format="%.2g"), "auc": NUMBER("AUC, tie-free", format="%.3f"),
             "paper_low": NUMBER("Paper: low", format="%.1f"), "paper_high": NUMBER("Paper: high", format="%.1f"),
             "reason": "Remarks",
         },
@@ -310,8 +317,8 @@ def _coefficients(found: pd.DataFrame) -> None:
         columns={
             "attack": "Score", "side": "Of", "value": NUMBER("Log odds per unit", format="%.4g"), "stars": "",
             "per_sd": NUMBER("per SD", format="%.3f"), "low": NUMBER("from", format="%.4g"),
-            "high": NUMBER("to", format="%.4g"), "p": NUMBER("p", format="%.4f"),
-            "p_holm": NUMBER("p (Holm)", format="%.4f"), "n": NUMBER("Instances", format="%d"), "reason": "Why not",
+            "high": NUMBER("to", format="%.4g"), "p": NUMBER("p", format="%.2g"),
+            "p_holm": NUMBER("p (Holm)", format="%.2g"), "n": NUMBER("Instances", format="%d"), "reason": "Why not",
         },
     )  # fmt: skip
 

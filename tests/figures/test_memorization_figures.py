@@ -3,7 +3,7 @@
 import pandas as pd
 
 from explorer.figures.icl_curves import memorization_against_performance, replication_curves
-from explorer.figures.roc_curves import roc_curves
+from explorer.figures.roc_curves import one_score, roc_curves
 
 NAMES = {"full": "Full", "pairs": "Pairs"}
 
@@ -39,3 +39,10 @@ def test_dots_of_settings_that_agree_have_labels_in_different_places():
     points = pd.DataFrame({"setting": ["full", "pairs"], "k": [0, 0], "memorized": [0.1, 0.1], "accuracy": [0.5, 0.5]})
     places = {line.textposition for line in memorization_against_performance(points, NAMES).data}
     assert len(places) == 2
+
+
+def test_right_and_wrong_texts_are_counted_in_the_same_bins():
+    figure = one_score({"right": [1.0, 2.0], "wrong": [5.0]}, "MIA loss")
+    assert figure.data[0].xbins == figure.data[1].xbins
+    assert figure.data[0].xbins.start < 1 and figure.data[0].xbins.end > 5
+    assert one_score({"right": [0.0, 0.0]}, "TDE accuracy").data[0].xbins.size > 0
