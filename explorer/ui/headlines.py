@@ -104,26 +104,17 @@ def draw() -> None:
         rows = table(study, found[found["study"] == study], [one for one in planned if one.study == study])
         if rows.empty or study not in HEADLINES:
             continue
-        if study == "accuracy":
-            _missing(rows)
-            continue
-        st.subheader(show.plain(find_study(study).title), anchor=False)
-        show.lead(HEADLINES[study].sentence)
-        show.table(rows, f"headlines of {study}")
+        gaps = (rows.drop(columns="On") == NOT_COMPUTED).all(axis=1)
+        if study != "accuracy":
+            st.subheader(show.plain(find_study(study).title), anchor=False)
+            show.lead(HEADLINES[study].sentence)
+            if not gaps.all():
+                show.table(rows[~gaps], f"headlines of {study}")
+        if gaps.any():
+            show.note(f"{NOT_COMPUTED.capitalize()}: {', '.join(rows.loc[gaps, 'On'])}.")
         for page in frame.PAGES:
             if page.study == study:
                 frame.link_to(page.title, f"Look closer: {page.title}")
-
-
-def _missing(rows: pd.DataFrame) -> None:
-    gaps = [
-        f"{row['On']} with {model}"
-        for row in rows.to_dict("records")
-        for model, cell in row.items()
-        if cell == NOT_COMPUTED
-    ]
-    if gaps:
-        show.note(f"{NOT_COMPUTED.capitalize()}: {', '.join(gaps)}.")
 
 
 def table(study: str, found: pd.DataFrame, planned: Sequence[Planned]) -> pd.DataFrame:
