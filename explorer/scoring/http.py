@@ -185,8 +185,13 @@ class Endpoint:
         answers: dict[int, T] = {}
         refusals = 0
         halted = threading.Event()
+        # An answer that has not been handed on is lost if the process is killed: only so many may wait.
+        room = threading.Semaphore(2 * max(1, self.limits.concurrency))
 
         def ask(request: Request) -> T:
+            while not room.acquire(timeout=0.1):
+                if halted.is_set():
+                    break
             if halted.is_set():
                 raise RequestRefused("not asked")
             why = _unaskable(request)
@@ -211,6 +216,7 @@ class Endpoint:
                 answers[place] = answer
                 if on_answer:
                     on_answer(place, answer)
+                room.release()
                 if progress:
                     progress(len(answers), len(requests))
         except BaseException:

@@ -321,6 +321,19 @@ def test_what_was_answered_before_a_server_failed_is_kept_and_not_asked_again(se
     assert len(more) + len(kept) == 20
 
 
+def test_few_answers_wait_to_be_kept_however_slow_their_keeper_is(serve, settings):
+    server = serve(echo_prompt)
+    waiting: list[int] = []
+
+    def keep(place: int, answer: Generation) -> None:
+        time.sleep(0.01)
+        waiting.append(len(server.calls) - len(waiting))
+
+    ask(server, settings, 30, dataclasses.replace(QUICK, concurrency=2), on_answer=keep)
+    assert len(waiting) == 30
+    assert max(waiting) <= 2 * 2
+
+
 def test_a_silent_server_ends_the_run_after_its_tries(serve, settings):
     server = serve(lambda call, number: Reply(body=completion("late"), after=1.0))
     with pytest.raises(FetchError, match=r"was silent for 0\.2 s.*resume"):
