@@ -47,7 +47,7 @@ def saved(page, open_menu: str, button: str) -> tuple[str, bytes]:
 
 def test_figures_and_the_run_are_saved_under_speaking_names(browser, theme):
     page = browser.open("runs")
-    assert page.get_by_text("Imported, not done here: lm-evaluation-harness 0.4.13").count() == 1
+    page.get_by_text("Imported, not done here: lm-evaluation-harness 0.4.13").wait_for()
     name, svg = saved(page, "Download figure", "SVG")
     assert name.startswith("accuracy_tiny-gpt2_starter-pairs_") and name.endswith(".svg")
     assert svg.startswith(b"<svg") and b"10 instances." in svg
