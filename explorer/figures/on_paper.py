@@ -13,6 +13,7 @@ import plotly.graph_objects as go
 from explorer.figures import theme
 
 COLUMN, PAGE = 480, 960  # pixels
+CELLS, NUMBERED = 24, 5  # cells of a grid side by side that a column has room for, without and with a number in each
 TYPE = 15
 CAPTION = 13  # pixels, and what a letter of it takes on average:
 LETTER = 6.2
@@ -63,7 +64,8 @@ def on_paper(figure: go.Figure, caption: str = "") -> go.Figure:
 def width_of(figure: go.Figure) -> int:
     """Pixels: a page for panels side by side and for grids of many cells, a column for all else."""
     beside = {trace.xaxis for trace in figure.data if getattr(trace, "xaxis", None)}
-    grid = any(trace.type == "heatmap" and trace.x is not None and len(trace.x) > 24 for trace in figure.data)
+    most = NUMBERED if any(getattr(trace, "mode", "") == "text" for trace in figure.data) else CELLS
+    grid = any(trace.type == "heatmap" and trace.x is not None and len(trace.x) > most for trace in figure.data)
     return PAGE if len(beside) > 1 or grid else COLUMN
 
 

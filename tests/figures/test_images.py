@@ -46,6 +46,14 @@ def test_panels_side_by_side_take_a_page():
     assert on_paper(both).layout.width == PAGE
 
 
+@pytest.mark.parametrize(("cells", "numbered", "width"), [(5, True, COLUMN), (6, True, PAGE), (24, False, COLUMN)])
+def test_a_grid_takes_a_page_where_the_numbers_in_its_cells_would_run_into_each_other(cells, numbered, width):
+    grid = theme.figure(go.Heatmap(x=list(range(cells)), y=[0], z=[[0.5] * cells]), height=300)
+    if numbered:
+        grid.add_trace(go.Scatter(x=list(range(cells)), y=[0] * cells, text=["−0.50"] * cells, mode="text"))
+    assert on_paper(grid).layout.width == width
+
+
 def test_what_a_graphics_card_draws_becomes_lines():
     assert [trace.type for trace in on_paper(figure(go.Scattergl)).data] == ["scatter"]
 
