@@ -40,6 +40,7 @@ class Store:
         self, generation: Path | None, precomputed: Path | None = None, parts: RunFolder | None = None
     ) -> None:
         self.generation = generation
+        self._precomputed = precomputed
         self._connection = duckdb.connect(":memory:")
         self._lock = threading.Lock()
         if generation is not None:
@@ -111,7 +112,7 @@ class Store:
             with contextlib.closing(cursor):
                 return cursor.execute(sql, list(parameters)).df()
         except duckdb.Error as error:
-            remedy = f" {_remedy(error)}" if isinstance(error, _DAMAGE) else ""
+            remedy = f" {_remedy(error, self._precomputed)}" if _is_damage(error) else ""
             raise StoreError(f"The database could not answer ({_first_line(error)}).{remedy}") from error
 
     def close(self) -> None:
@@ -281,13 +282,24 @@ def _telling_damage(folder: RunFolder) -> Iterator[None]:
 _DAMAGE = (duckdb.IOException, duckdb.SerializationException, duckdb.InternalException, duckdb.FatalException)
 
 
-def _remedy(error: duckdb.Error) -> str:
+def _is_damage(error: duckdb.Error) -> bool:
+    # A block whose checksum is wrong comes as an error of no class of its own.
+    return isinstance(error, _DAMAGE) or str(error).startswith("Corrupt database file")
+
+
+def _remedy(error: duckdb.Error, precomputed: Path | None = None) -> str:
     text = str(error)
     if "set lock" in text or "being used by another process" in text:
         return "Another program holds the file open for writing: close it there and try again."
     if "No space left" in text or "File too large" in text:
         return "Free some disk space and try again."
-    return "`python -m explorer rebuild` makes it again from the run folders."
+    remedy = "`python -m explorer rebuild` makes it again from the run folders."
+    if precomputed is not None:  # DuckDB does not say in which of the attached files it is
+        remedy += (
+            f" If that does not help, restore {precomputed} with `git checkout`, or set EXPLORER_PRECOMPUTED=none to "
+            "go without the precomputed runs."
+        )
+    return remedy
 
 
 def _first_line(error: duckdb.Error) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import math
@@ -204,6 +205,21 @@ def test_a_damaged_file_says_what_to_do_and_none_is_no_fault(settings, tmp_path,
     (tmp_path / "packed.duckdb").write_bytes(b"version https://git-lfs.github.com/spec/v1\n")
     with pytest.raises(StoreError, match="git checkout"):
         store.open_store(chosen)
+
+
+def test_a_file_damaged_in_any_block_says_how_to_go_without_it(settings, tmp_path):
+    packed = tmp_path / "packed.duckdb"
+    precomputed.pack([a_run(settings, "starter_pairs"), a_run(settings, "blimp")], packed)
+    whole, told = packed.read_bytes(), []
+    for start in range(3 * 4096 + 64, len(whole), 256 * 1024):  # behind the headers, within each block
+        packed.write_bytes(whole[:start] + bytes(255 - byte for byte in whole[start : start + 8]) + whole[start + 8 :])
+        try:
+            with contextlib.closing(store.Store(None, packed)) as held:
+                for table in store.RUN_TABLES:
+                    held.frame(f"SELECT * FROM {table}")
+        except StoreError as error:
+            told.append(str(error))
+    assert told and all("EXPLORER_PRECOMPUTED=none" in sentence for sentence in told), told
 
 
 def test_a_file_of_a_later_format_is_refused(settings, tmp_path):
