@@ -63,7 +63,7 @@ def test_half_precision_is_near(settings, tiny_folders):
 
 
 def test_a_model_that_does_not_fit_is_refused_by_its_header(settings, copy):
-    header = json.dumps({"w": {"dtype": "F32", "shape": [10**7, 10**6], "data_offsets": [0, 4 * 10**13]}}).encode()
+    header = json.dumps({"w": {"dtype": "F32", "shape": [10**7, 10**6], "data_offsets": [0, 0]}}).encode()
     (copy / "model.safetensors").write_bytes(struct.pack("<Q", len(header)) + header)
     with pytest.raises(ModelError, match=r"too large: 10,000,000 million parameters in float32 need about 44000\.4 GB"):
         hf.load(str(copy), settings, device="cpu")
