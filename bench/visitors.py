@@ -77,17 +77,22 @@ def main() -> None:
         with server(cache) as address, contextlib.ExitStack() as stack:
             if not args.alone:
                 stack.enter_context(full_run(cache))
-            found = asyncio.run(visit(address, args.visitors, args.seconds))
-            done = run_progress(cache)
-    print(json.dumps({"visitors": args.visitors, "run": done, "faults": found.faults, "steps": found.rows()}, indent=1))
+            found = Visits()
+            try:
+                asyncio.run(visit(address, args.visitors, args.seconds, found=found))
+            finally:  # also when it is ended early: what was seen until then
+                told = {"visitors": args.visitors, "run": run_progress(cache), "faults": found.faults}
+                print(json.dumps({**told, "steps": found.rows()}, indent=1), flush=True)
     sys.exit(1 if found.faults else 0)
 
 
-async def visit(address: str, visitors: int, seconds: float, pages: tuple[str, ...] = PAGES) -> Visits:
+async def visit(
+    address: str, visitors: int, seconds: float, pages: tuple[str, ...] = PAGES, found: Visits | None = None
+) -> Visits:
     """What so many visitors see who come and go for so long, each at least once through all pages."""
     from playwright.async_api import async_playwright
 
-    found = Visits()
+    found = Visits() if found is None else found
     program = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(executable_path=program, args=FLAGS)

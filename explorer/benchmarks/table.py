@@ -189,12 +189,23 @@ def store(path: Path, name: str, settings: Settings, reading: Reading, title: st
     return imported(name, settings)
 
 
+def _manifest(folder: Path, settings: Settings) -> str:
+    """What stands in an import's manifest; FileNotFoundError where there is none, also once nobody is replacing it."""
+    try:
+        return (folder / MANIFEST).read_text("utf-8")
+    except FileNotFoundError:
+        if not settings.imports.is_dir():
+            raise
+    with FileLock(settings.cache / ".imports.lock"):
+        return (folder / MANIFEST).read_text("utf-8")
+
+
 def imported(name: str, settings: Settings) -> Benchmark:
     """The benchmark that `store` kept under this name."""
     name = clean_name(name)
     folder = settings.imports / name
     try:
-        manifest = json.loads((folder / MANIFEST).read_text("utf-8"))
+        manifest = json.loads(_manifest(folder, settings))
         reading = Reading(**{**manifest["reading"], "names": tuple(manifest["reading"]["names"])})
         title, file = str(manifest["title"]), str(manifest["file"])
         if reading.kind not in table_roles.ROLES or not isinstance(reading.columns, dict):
