@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,8 +12,10 @@ import torch
 from explorer.errors import ModelError
 from explorer.scoring.generate import Decoder, Ids, Stats, Writing
 from explorer.scoring.hf_cache import Rows, attention_over, masks
+from explorer.scoring.hf_flights import SHORT, Flight
 from explorer.scoring.hf_graphs import CapturedStep, CapturedSteps
-from explorer.scoring.hf_heads import TILE, Head
+from explorer.scoring.hf_norms import FusedNorms
+from explorer.scoring.hf_picker import Picker
 from explorer.scoring.hf_plain import PlainDecoder
 from explorer.scoring.hf_rows import AGREEMENT, BATCH_TOKENS, HALF_AGREEMENT, OUT_OF_MEMORY, RowRunner
 from explorer.scoring.memory import free_ram
@@ -27,7 +29,6 @@ KEPT = 2  # prefixes
 MEMORY_SHARE = 0.3  # of the free memory, for the keys and values of a batch
 SHRINK = 0.9  # a batch is made smaller once this share of it, or less, is still unfinished
 HALF_APART = 0.2  # of hidden states in half precision: measured 0.05 to 0.08, and 0.4 where a position is wrong
-WARM_ROWS = 16  # sampled rows whose probabilities over all words stand in memory at once
 
 
 def open_decoder(model: Any, rows: int | None = None) -> Decoder:
@@ -57,6 +58,7 @@ class CachedDecoder:
         self.picker = Picker(runner.head)
         self.token_bytes = 0  # of keys and values, known once a token has been read
         self.near = AGREEMENT if runner.dtype in (torch.float32, torch.float64) else HALF_AGREEMENT
+        self.norms = FusedNorms(self.base)
         self.steps: CapturedSteps | None = None
         if kind == "cuda":
             self.steps = CapturedSteps(self.forward, self.picker.greedy, window, self.near)
@@ -68,13 +70,20 @@ class CachedDecoder:
         # In sorted order, so that prompts that begin alike are read together.
         pending = sorted(writings, key=lambda writing: writing.prompt)
         most = self.rows
+        flights: list[Flight] = []
         while pending:
             batch = pending[: self._fitting(pending, len(prefix), most)]
-            if self._try(prefix, batch, stats, lambda: done(0)):
-                pending = pending[len(batch) :]
-                done(len(batch))
-            else:
+            begun = self._try(prefix, batch, stats, lambda: done(0))
+            # While the GPU writes this batch, the answers of the one before are looked at.
+            _land(flights, done)
+            flights = begun or []
+            if begun is None:
                 most = len(batch) // 2
+                continue
+            pending = pending[len(batch) :]
+            if not flights:
+                done(len(batch))
+        _land(flights, done)
 
     def read(self, ids: Ids, behind: Rows | None = None, common: int = 0, stats: Stats | None = None) -> Rows:
         """Keys and values of a prefix; `behind` has read its first `common` tokens already."""
@@ -136,12 +145,13 @@ class CachedDecoder:
         held = torch.cuda.memory_reserved(self.device) - torch.cuda.memory_allocated(self.device)
         return int(torch.cuda.mem_get_info(self.device)[0]) + held
 
-    def _try(self, prefix: Ids, batch: Sequence[Writing], stats: Stats, step: Callable[[], None]) -> bool:
-        """Completes a batch; false where memory ran out and a smaller one may do."""
+    def _try(
+        self, prefix: Ids, batch: Sequence[Writing], stats: Stats, step: Callable[[], None]
+    ) -> list[Flight] | None:
+        """Completes a batch, or returns its flight; None where memory ran out and a smaller batch may do."""
         try:
             with self.runner.lock, torch.inference_mode():
-                self._write(self.prefixes.get(prefix, stats) if prefix else None, batch, stats, step)
-            return True
+                return self._write(self.prefixes.get(prefix, stats) if prefix else None, batch, stats, step)
         except RuntimeError as error:
             if not is_out_of_memory(error):
                 raise
@@ -153,15 +163,19 @@ class CachedDecoder:
         # Only here is the error, with all that hung on it, gone.
         for writing in batch:
             writing.restart()
+        if self.device.type == "cuda":
+            torch.cuda.synchronize(self.device)  # a batch before may still be in the steps
         self.prefixes.clear()
         if self.steps:
             self.steps.clear()
         gc.collect()
         if self.device.type == "cuda":
             torch.cuda.empty_cache()
-        return False
+        return None
 
-    def _write(self, behind: Rows | None, batch: Sequence[Writing], stats: Stats, tell: Callable[[], None]) -> None:
+    def _write(
+        self, behind: Rows | None, batch: Sequence[Writing], stats: Stats, tell: Callable[[], None]
+    ) -> list[Flight]:
         start = behind.used if behind else 0
         most = max(writing.most for writing in batch)
         found = forest([writing.prompt[start:] for writing in batch], FOREST_TOKENS.get(self.device.type, 128))
@@ -169,20 +183,26 @@ class CachedDecoder:
         stats.read_tokens += found.tokens
         stats.passes += 1
         self.token_bytes = read.token_bytes
-        tokens = self.picker.pick(hidden, batch, 0)
-        if most == 1:
-            for writing, token in zip(batch, tokens):
-                writing.add(token)
-            return
-        rows = self._part(found, read, most)
-        step = None
-        if self.steps:
-            places = self.put([len(writing.prompt) for writing in batch])
-            step = self.steps.ready(rows, most, self.rows, self.put(np.maximum(tokens, 0)), places)
+        is_warm = any(writing.temperature > 0 for writing in batch)
+        first = self.put(self.picker.pick(hidden, batch, 0)) if is_warm else self.picker.greedy(hidden)
+        step = rows = None
+        if most > 1:
+            rows = self._part(found, read, most)
+            if self.steps:
+                places = self.put([len(writing.prompt) for writing in batch])
+                step = self.steps.ready(rows, most, self.rows, first.clamp(min=0), places)
+        if self.steps and not is_warm and most <= SHORT and (step or most == 1):
+            stats.passes += most - 1
+            return [Flight(batch, first, step, most)]
+        tokens = first.tolist()
         if step:
             self._go_on_captured(step, batch, tokens, most, stats, tell)
-        else:
+        elif rows:
             self._go_on(rows, batch, tokens, most, stats, tell)
+        else:
+            for writing, token in zip(batch, tokens):
+                writing.add(token)
+        return []
 
     def _go_on(
         self, rows: Rows, batch: Sequence[Writing], tokens: list[int], most: int, stats: Stats, tell: Callable[[], None]
@@ -249,7 +269,7 @@ class CachedDecoder:
     ) -> torch.Tensor:
         """The last hidden states of tokens that go on from what the rows hold."""
         mask = masks(self.config, rows, positions, rows.note(positions), within)
-        with attention_over(self.config, rows):
+        with attention_over(self.config, rows), self.norms.inside():
             found = self.base(
                 input_ids=ids, attention_mask=mask, position_ids=positions, cache=rows, use_cache=True
             ).last_hidden_state
@@ -257,8 +277,11 @@ class CachedDecoder:
         return found
 
     def put(self, values: Any) -> torch.Tensor:
-        """Numbers on the model's device."""
-        return torch.as_tensor(np.asarray(values), device=self.device)
+        """Numbers on the model's device; a GPU fetches them when it comes to them, and nobody waits."""
+        found = torch.as_tensor(np.asarray(values))
+        if self.device.type == "cuda":
+            return found.pin_memory().to(self.device, non_blocking=True)
+        return found.to(self.device)
 
 
 class PrefixCache:
@@ -294,51 +317,10 @@ class PrefixCache:
         return (self.kept[place][1], shared) if shared else (None, 0)
 
 
-class Picker:
-    """Chooses the next token of each row from its hidden state."""
-
-    def __init__(self, head: Head) -> None:
-        self.head = head
-
-    def pick(self, hidden: torch.Tensor, writings: Sequence[Writing], step: int) -> list[int]:
-        """The likeliest token where an answer's temperature is 0, else one drawn; -1 where the model gave no number."""
-        warm = [row for row, writing in enumerate(writings) if writing.temperature > 0]
-        if not warm:
-            return self.greedy(hidden).tolist()
-        tokens = torch.empty(len(writings), dtype=torch.long)
-        cold = [row for row, writing in enumerate(writings) if not writing.temperature > 0]
-        if cold:
-            tokens[cold] = self.greedy(hidden[cold]).cpu()
-        for first in range(0, len(warm), WARM_ROWS):
-            part = warm[first : first + WARM_ROWS]
-            heat = torch.tensor([writings[row].temperature for row in part], device=hidden.device)
-            draws = torch.tensor([writings[row].draws[step] for row in part], device=hidden.device)
-            tokens[part] = self.drawn(hidden[part], heat, draws).cpu()
-        return tokens.tolist()
-
-    def greedy(self, hidden: torch.Tensor) -> torch.Tensor:
-        """The likeliest token of each row."""
-        peaks, found = [], []
-        for first, after in self._tiles(hidden.device.type):
-            peak, argmax = self.head.logits(hidden, first, after).max(1)
-            peaks.append(peak)
-            found.append(argmax + first)
-        peak, best = torch.stack(peaks).max(0)
-        return torch.stack(found).gather(0, best[None])[0].masked_fill(peak.isnan(), -1)
-
-    def drawn(self, hidden: torch.Tensor, heat: torch.Tensor, draws: torch.Tensor) -> torch.Tensor:
-        """For each row the token at which the summed probabilities, in the vocabulary's order, pass the row's draw."""
-        logits = self.head.logits(hidden, 0, self.head.words)
-        if logits.device.type == "mps":  # which has no double precision
-            logits, heat, draws = logits.cpu(), heat.cpu(), draws.cpu()
-        sums = (logits / heat[:, None]).softmax(-1, dtype=torch.float64).cumsum(-1)
-        found = torch.searchsorted(sums, (draws * sums[:, -1])[:, None], right=True)[:, 0]
-        return found.clamp(max=self.head.words - 1).masked_fill(sums[:, -1].isnan(), -1)
-
-    def _tiles(self, device: str) -> Iterator[tuple[int, int]]:
-        size = TILE.get(device, 32768)
-        for first in range(0, self.head.words, size):
-            yield first, min(first + size, self.head.words)
+def _land(flights: Sequence[Flight], done: Callable[[int], None]) -> None:
+    for flight in flights:
+        flight.land()
+        done(len(flight.batch))
 
 
 def _is_done(writing: Writing, token: int) -> bool:

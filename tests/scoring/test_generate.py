@@ -204,7 +204,7 @@ def test_a_batch_that_does_not_fit_is_halved(gemma, monkeypatch):
     def too_large(self, behind, batch, *rest):
         if len(batch) > 2:
             raise RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried to allocate 9 bytes.")
-        whole(self, behind, batch, *rest)
+        return whole(self, behind, batch, *rest)
 
     monkeypatch.setattr(hf_generate.CachedDecoder, "_write", too_large)
     assert ids_of(generator.generate(ask(TEXTS), max_new_tokens=8)) == wanted
@@ -291,8 +291,8 @@ def test_captured_steps_write_what_plain_generate_does(architecture, tiny_folder
         assert generator._decoder.steps.works
         assert len(generator._decoder.steps.kept)
         assert ids_of(found) == [plain(cpu, text, 24) for text in TEXTS]
-        cold, warm = ({"max_new_tokens": 9, "temperature": heat, "seed": 3} for heat in (0.0, 0.8))
-        for asked in (cold, warm):
+        for new, heat in ((1, 0.0), (2, 0.0), (9, 0.0), (16, 0.0), (1, 0.8), (9, 0.8)):
+            asked = {"max_new_tokens": new, "temperature": heat, "seed": 3}
             assert ids_of(generator.generate(ask(TEXTS), **asked)) == ids_of(
                 ModelGenerator(cpu).generate(ask(TEXTS), **asked)
             )
