@@ -9,6 +9,7 @@ from explorer.scoring.memory import free_ram
 
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
 ALIASES = {"fp32": "float32", "bf16": "bfloat16", "fp16": "float16"}
+MISREAD = 32  # see row_length
 SPARE = 1.1, 400e6  # memory beyond the weights: a share of them, and bytes for a small batch
 
 
@@ -41,6 +42,15 @@ def choose_dtype(dtype: str, device: torch.device) -> str:
     if name not in DTYPES:
         raise ModelError(f"The dtype {dtype!r} is unknown. Choose auto, {', '.join(DTYPES)}.")
     return name
+
+
+def row_length(length: int, device: torch.device) -> int:
+    """The length to which rows are padded: on a GPU never one more than a multiple of 32.
+
+    Where all heads share their keys, as in Gemma 3 270M, PyTorch's memory-efficient attention gives wrong numbers at
+    such a length: seen in 2.11 with float32, reported for 2.12 with bfloat16 (pytorch issue 191937).
+    """
+    return length + 1 if device.type == "cuda" and length % MISREAD == 1 else length
 
 
 def check_memory(name: str, parameters: int, dtype: str, device: torch.device) -> None:

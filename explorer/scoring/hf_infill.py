@@ -15,6 +15,7 @@ import torch
 
 from explorer.records import Request
 from explorer.scoring.hf import HFModel
+from explorer.scoring.hf_device import row_length
 from explorer.scoring.hf_words import whole_words
 from explorer.scoring.model import Gap
 from explorer.scoring.policy import PRESETS
@@ -80,12 +81,12 @@ class Infiller:
 
     def _last_states(self, rows: Sequence[tuple[int, ...]]) -> torch.Tensor:
         """The hidden state after the last token of each row."""
-        length = max(map(len, rows))
+        model = self.model.model
+        length = row_length(max(map(len, rows)), model.device)
         ids = torch.zeros((len(rows), length), dtype=torch.long)
         for row, tokens in enumerate(rows):
             ids[row, : len(tokens)] = torch.tensor(tokens)
         ends = torch.tensor([len(tokens) - 1 for tokens in rows])
-        model = self.model.model
         with self.model.lock, torch.inference_mode():
             # Right padding of plain sequences needs no mask: nothing looks at what comes later.
             states = model.base_model(input_ids=ids.to(model.device), use_cache=False).last_hidden_state

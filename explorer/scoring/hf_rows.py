@@ -14,6 +14,7 @@ import torch
 from explorer.errors import ModelError
 from explorer.records import PackedRow
 from explorer.scoring import hf_masks
+from explorer.scoring.hf_device import row_length
 from explorer.scoring.hf_flex import FROM_TOKENS, FlexLayers
 from explorer.scoring.hf_heads import Head
 from explorer.scoring.hf_work import Work, paths, prepare
@@ -131,7 +132,7 @@ class RowRunner:
 
     def _score(self, batch: Sequence[Work]) -> tuple[np.ndarray, np.ndarray]:
         """Log-probabilities and greedy flags of all targets of a batch, row after row."""
-        length = max(map(len, batch))
+        length = row_length(max(map(len, batch)), self.device)
         flex = self.flex if length >= FROM_TOKENS else None
         if flex:
             length = -(-length // hf_masks.BLOCK) * hf_masks.BLOCK

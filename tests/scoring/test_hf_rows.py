@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from explorer.errors import ModelError
 from explorer.records import PackedRow
-from explorer.scoring import hf_masks, tree
+from explorer.scoring import hf_masks, hf_rows, tree
+from explorer.scoring.hf_device import row_length
 from explorer.scoring.hf_flex import FlexLayers
 from explorer.scoring.hf_rows import RowRunner
 from explorer.scoring.hf_work import paths, prepare
@@ -293,3 +294,36 @@ def test_flex_attention_scores_as_masks_do(tiny_folders, architecture):
         assert one == pytest.approx(other, abs=1e-4)
     runner.flex = None
     assert sums(runner, sequences, row_tokens=10_000)[0] == pytest.approx(expected[0], abs=1e-6)
+
+
+def test_on_a_gpu_no_row_is_one_longer_than_a_multiple_of_32():
+    cuda, cpu = torch.device("cuda"), torch.device("cpu")
+    assert [row_length(length, cuda) for length in (1, 32, 33, 34, 512, 513)] == [2, 32, 34, 34, 512, 514]
+    assert [row_length(length, cpu) for length in (1, 33, 513)] == [1, 33, 513]
+
+
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+def test_a_longer_padding_changes_no_number(runners, architecture, monkeypatch):
+    runner = runners(architecture)
+    sequences = [[5, 16, 27, 38], [5, 16, 49], [60, 71, 82, 93, 104]]
+    usual = sums(runner, sequences)
+    monkeypatch.setattr(hf_rows, "row_length", lambda length, device: length + 3)
+    for one, other in zip(usual, sums(runner, sequences)):
+        np.testing.assert_allclose(other, one, atol=1e-5)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_a_model_whose_heads_share_their_keys_scores_rows_of_all_lengths_as_eager_attention_does(embedded_cache, dtype):
+    from explorer import settings
+    from explorer.scoring import hf
+
+    model = hf.load("gemma-3-270m", settings.read(cache=embedded_cache), device="cuda", dtype=str(dtype)[6:]).runner
+    near = 0.01 if dtype == torch.float32 else 1.5
+    for length in (*range(60, 70), *range(252, 262)):
+        sequences = [[2, *(9 + 37 * place * row % 30_000 for place in range(1, length))] for row in range(1, 9)]
+        model.model.set_attn_implementation("sdpa")
+        found = sums(model, sequences, 1)
+        model.model.set_attn_implementation("eager")
+        for one, other in zip(found, sums(model, sequences, 1)):
+            np.testing.assert_allclose(one, other, atol=near)
