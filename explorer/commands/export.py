@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from explorer.commands import common
-from explorer.errors import UsageError
+from explorer.errors import RunError, UsageError
 from explorer.results.schema import TABLES
 from explorer.settings import Settings
 
@@ -35,9 +35,11 @@ def add(subparsers: Any) -> None:
 
 def export_run(args: argparse.Namespace, settings: Settings) -> int:
     from explorer.results import export
-    from explorer.runs.folder import RunFolder
+    from explorer.results.packed_run import PackedRun, find
 
-    folder = RunFolder.find(settings.runs, args.run_id)
+    folder = find(settings, args.run_id)
+    if isinstance(folder, PackedRun):
+        _tell_what_lacks(folder, args.table)
     if args.format == "zip":
         return _export_zip(folder, args, settings)
     if args.table == "prompts":
@@ -72,6 +74,20 @@ def _export_zip(folder: Any, args: argparse.Namespace, settings: Settings) -> in
     else:
         print(f"{args.out}  {len(names):,} files, {args.out.stat().st_size:,} bytes")
     return 0
+
+
+def _tell_what_lacks(run: Any, table: str | None) -> None:
+    """Says what a packed run lacks; RunError where that is all of what is wanted."""
+    if table == "prompts":
+        lacks = run.read("generations", ["prompt"])["prompt"].isna().all()
+    else:
+        lacks = table is not None and table in TABLES and run.read(table, list(TABLES[table])[:1]).empty
+    if lacks:
+        raise RunError(
+            f"{run.run_id} came with the explorer and holds no {table}. {run.left_out} Do the run on this "
+            "machine to have them."
+        )
+    common.say(run.left_out)
 
 
 def import_runs(args: argparse.Namespace, settings: Settings) -> int:

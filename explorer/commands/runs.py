@@ -12,7 +12,9 @@ from explorer.settings import Settings
 
 
 def add(subparsers: Any) -> None:
-    common.parser(subparsers, "runs", "list all runs, the newest first").set_defaults(run=list_all)
+    common.parser(subparsers, "runs", "list the runs here, the newest first, and those that came along").set_defaults(
+        run=list_all
+    )
     resume = common.parser(subparsers, "resume", "do what is left of a run")
     resume.add_argument("run_id", metavar="ID", help="a run's id or its beginning")
     resume.add_argument("--detach", action="store_true", help="start a worker process and return at once")
@@ -28,9 +30,9 @@ def add(subparsers: Any) -> None:
 
 
 def list_all(args: argparse.Namespace, settings: Settings) -> int:
-    from explorer.runs.queue import list_runs
+    from explorer.results.packed_run import list_all as everything
 
-    rows = [dataclasses.asdict(run) for run in list_runs(settings)]
+    rows = [dataclasses.asdict(run) for run in everything(settings)]
     for row in rows:
         row["created"] = datetime.fromtimestamp(row["created"], UTC).isoformat(timespec="seconds")
     if args.json:
@@ -41,18 +43,18 @@ def list_all(args: argparse.Namespace, settings: Settings) -> int:
         )
     else:
         common.print_rows(
-            rows, ["run_id", "study", "model", "benchmark", "status", "done", "total", "created", "message"]
+            rows, ["run_id", "study", "model", "benchmark", "status", "done", "total", "created", "source", "message"]
         )
     return 0
 
 
 def resume_run(args: argparse.Namespace, settings: Settings) -> int:
     from explorer.commands.run import do_work
+    from explorer.results.packed_run import find_own
     from explorer.runs import queue
-    from explorer.runs.folder import RunFolder
     from explorer.runs.where import keep
 
-    folder = RunFolder.find(settings.runs, args.run_id)
+    folder = find_own(settings, args.run_id)
     place = where.asked(args)
     if folder.progress().status == "complete" and not folder.damaged():
         return _answer(args, folder.run_id, "complete")
@@ -68,16 +70,17 @@ def resume_run(args: argparse.Namespace, settings: Settings) -> int:
 
 
 def cancel_run(args: argparse.Namespace, settings: Settings) -> int:
+    from explorer.results.packed_run import find_own
     from explorer.runs import queue
 
-    return _answer(args, queue.cancel(settings, args.run_id), "cancelled")
+    return _answer(args, queue.cancel(settings, find_own(settings, args.run_id).run_id), "cancelled")
 
 
 def delete_run(args: argparse.Namespace, settings: Settings) -> int:
     from explorer.results import store
-    from explorer.runs.folder import RunFolder
+    from explorer.results.packed_run import find_own
 
-    folder = RunFolder.find(settings.runs, args.run_id)
+    folder = find_own(settings, args.run_id)
     folder.delete()
     store.remove(settings, [folder.run_id])
     return _answer(args, folder.run_id, "deleted")

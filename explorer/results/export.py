@@ -10,12 +10,12 @@ import pandas as pd
 
 from explorer.errors import RunError
 from explorer.results import formats
+from explorer.results.packed_run import Run
 from explorer.results.schema import FACTORS, TABLES
 from explorer.runs.files import write_atomically
-from explorer.runs.folder import RunFolder
 
 
-def write(folder: RunFolder, table: str | None, format: str, out: Path) -> list[tuple[Path, int]]:
+def write(folder: Run, table: str | None, format: str, out: Path) -> list[tuple[Path, int]]:
     """Writes one table, all tables into the folder `out`, or (table None) a row an instance; files and their rows."""
     if table == "all":
         try:
@@ -52,7 +52,7 @@ def write_frame(frame: pd.DataFrame, format: str, out: Path, *, caption: str = "
     return len(frame)
 
 
-def by_instance(folder: RunFolder) -> pd.DataFrame:
+def by_instance(folder: Run) -> pd.DataFrame:
     """A row an instance: who it is, its texts, and each measure in a column named with its factors and option."""
     instances = folder.read("instances")
     texts = pd.DataFrame([_texts(payload) for payload in instances["payload"]], index=instances.index)

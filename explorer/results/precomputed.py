@@ -74,6 +74,19 @@ _OPTIONS = 2**20  # from one option of an instance to the next, in the key of a 
 Connection = duckdb.DuckDBPyConnection
 
 
+def left_out(study: str, keeps_texts: bool) -> str:
+    """What a packed run of the study lacks, in words; `keeps_texts` where it is on a starter set."""
+    told = ["lists of tokens and their log-probabilities", f"the measures {', '.join(LEFT_OUT)}"]
+    if not keeps_texts:
+        told.append("the benchmark's texts and what was written from them (an answer's hash stands in its place)")
+    if study not in SCORED:
+        told.append("sums of single scores" + (" but those of right IDs" if study == "ontology" else ""))
+    if study == "perturbation":
+        told.append("the measure relative_difference")
+    told.append("the texts of contexts and variants (the edits tell them)")
+    return f"The precomputed file lacks {'; '.join(told)}. Numbers are rounded to {DECIMALS} decimals."
+
+
 def _quoted(names: Sequence[str]) -> str:
     return ", ".join(f"'{name}'" for name in names)
 

@@ -6,6 +6,9 @@ parts/...                         the rows as Parquet, exactly as in the run's f
 tables/<table>.csv                the same rows, a file a table; by_instance.csv has a row an instance
 findings.csv                      what the study concluded
 
+A run that came with the explorer has no folder: its archive has tables/<table>.parquet in place of parts/, and
+left_out.txt says what the precomputed file lacks. It is for readers, and is no run to be imported.
+
 An archive comes from anywhere, so it is unpacked with care: only these names, no links, no more than its limits, and
 each Parquet file is read before the run counts as here.
 """
@@ -34,6 +37,7 @@ import pyarrow.parquet as pq
 from explorer import __version__, citations
 from explorer.errors import RunError
 from explorer.results import formats
+from explorer.results.packed_run import SOURCE, PackedRun, Run
 from explorer.results.schema import TABLES
 from explorer.runs import files, imported
 from explorer.runs import spec as specs
@@ -51,18 +55,17 @@ _OURS = re.compile(
     rf"|parts/\d{{9}}-\d{{9}}\.done"
     rf"|parts/(?:{_TABLE})/(?:\d{{9}}-\d{{9}}|all)\.parquet"
 )
-_FOR_READERS = re.compile(r"README\.md|CITATION\.bib|findings\.csv|tables/[a-z_]+\.csv")
 # What a progress file says of the machine stays on the machine.
 _PROGRESS = ("status", "total", "done", "created", "updated", "message", "imported")
 
 
-def pack(folder: RunFolder, out: BinaryIO, settings: Settings) -> list[str]:
+def pack(folder: Run, out: BinaryIO, settings: Settings) -> list[str]:
     """Writes the run's archive and gives the names in it; RunError where a key of the settings stands in the run."""
-    if folder.is_being_worked():
+    if isinstance(folder, RunFolder) and folder.is_being_worked():
         raise RunError(f"{folder.run_id} is being worked on. Wait until it has ended, or cancel it, then export it.")
     keys = [key.encode() for key in (settings.api_key, settings.openai_key, settings.google_key) if key]
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED, allowZip64=True) as archive:
-        for name, write in _contents(folder).items():
+        for name, write in (_packed(folder) if isinstance(folder, PackedRun) else _contents(folder)).items():
             with archive.open(_entry(name), "w", force_zip64=True) as file:
                 write(_Watched(file, keys, name))  # type: ignore[arg-type]
         return archive.namelist()
@@ -88,6 +91,7 @@ def unpack(path: Path, settings: Settings) -> tuple[RunFolder, bool]:
         if not (work / "spec.json").exists():
             raise RunError(f"{path.name} holds no spec.json, so it is no exported run. Export the run again as zip.")
         target = settings.runs / specs.run_id(made.spec)
+        _refuse_packed(made, path.name)
         _check(made, path.name)
         if target.exists():
             return _known(RunFolder(target), made), False
@@ -106,45 +110,82 @@ def unpack(path: Path, settings: Settings) -> tuple[RunFolder, bool]:
 # --- writing
 
 
-def _contents(folder: RunFolder) -> dict[str, Callable[[BinaryIO], Any]]:
-    """Name → what writes that file."""
+Write = Callable[[BinaryIO], Any]
+
+
+def _text(words: str) -> Write:
+    return lambda file: file.write(words.encode("utf-8", "replace"))
+
+
+def _json(value: Any) -> Write:
+    return _text(json.dumps(value, ensure_ascii=False, indent=1, default=str))
+
+
+def _copy_of(path: Path) -> Write:
+    return lambda file: file.write(path.read_bytes())
+
+
+def _frame(read: Callable[[], pd.DataFrame], format: str = "csv") -> Write:
+    return lambda file: file.write(formats.as_bytes(read(), format))
+
+
+def _packed(run: PackedRun) -> dict[str, Write]:
+    """Name → what writes that file, of a run that came with the explorer."""
     from explorer.results.export import by_instance
 
-    def text(words: str) -> Callable[[BinaryIO], Any]:
-        return lambda file: file.write(words.encode("utf-8", "replace"))
+    found = {
+        "README.md": _text(_readme(run)),
+        "CITATION.bib": _text(citations.bibtex(run.spec)),
+        "left_out.txt": _text(f"{run.left_out}\n"),
+        "spec.json": _text(specs.to_json(run.spec)),
+        "environment.json": _json(run.environment),
+        "progress.json": _json(
+            {"status": "complete", "total": run.total, "done": run.total, "created": run.created, "source": SOURCE}
+        ),
+        "findings.csv": _frame(lambda: run.read("findings")),
+    }
+    if run.reviews.exists():
+        found["reviews.jsonl"] = _copy_of(run.reviews)
+    for table in TABLES:
+        frame = run.read(table)
+        if len(frame):
+            found[f"tables/{table}.parquet"] = _frame(lambda frame=frame: frame, "parquet")  # type: ignore[misc]
+            if table != "findings":
+                found[f"tables/{table}.csv"] = _frame(lambda frame=frame: frame)  # type: ignore[misc]
+    found["tables/by_instance.csv"] = _frame(lambda: by_instance(run))
+    return found
 
-    def copy(path: Path) -> Callable[[BinaryIO], Any]:
-        return lambda file: file.write(path.read_bytes())
 
-    def csv(read: Callable[[], pd.DataFrame]) -> Callable[[BinaryIO], Any]:
-        return lambda file: file.write(formats.as_bytes(read(), "csv"))
+def _contents(folder: RunFolder) -> dict[str, Write]:
+    """Name → what writes that file."""
+    from explorer.results.export import by_instance
 
     spec = folder.spec
     told = files.read_json(folder.path / "progress.json")
     progress = {**{name: told[name] for name in _PROGRESS if name in told}, "status": folder.progress().status}
-    found: dict[str, Callable[[BinaryIO], Any]] = {
-        "README.md": text(_readme(folder)),
-        "CITATION.bib": text(citations.bibtex(spec)),
-        "spec.json": copy(folder.path / "spec.json"),
-        "environment.json": text(json.dumps(folder.environment, ensure_ascii=False, indent=1, default=str)),
-        "progress.json": text(json.dumps(progress, ensure_ascii=False, indent=1)),
-        "findings.csv": csv(lambda: folder.read("findings")),
+    found: dict[str, Write] = {
+        "README.md": _text(_readme(folder)),
+        "CITATION.bib": _text(citations.bibtex(spec)),
+        "spec.json": _copy_of(folder.path / "spec.json"),
+        "environment.json": _json(folder.environment),
+        "progress.json": _json(progress),
+        "findings.csv": _frame(lambda: folder.read("findings")),
     }
     for name in ("reviews.jsonl", "left_out.jsonl"):
         if (folder.path / name).exists():
-            found[name] = copy(folder.path / name)
+            found[name] = _copy_of(folder.path / name)
     for path in sorted(folder.path.glob("environments/*.json")):
-        found[f"environments/{path.name}"] = copy(path)
+        found[f"environments/{path.name}"] = _copy_of(path)
     for first, last in folder.finished():
         name = f"parts/{first:09d}-{last:09d}.done"
-        found[name] = copy(folder.path / name)
+        found[name] = _copy_of(folder.path / name)
     for table in TABLES:
         paths = folder.part_files(table)
-        found |= {f"parts/{table}/{path.name}": copy(path) for path in paths}
+        found |= {f"parts/{table}/{path.name}": _copy_of(path) for path in paths}
         if paths and table != "findings":
-            found[f"tables/{table}.csv"] = csv(lambda table=table: folder.read(table))  # type: ignore[misc]
+            found[f"tables/{table}.csv"] = _frame(lambda table=table: folder.read(table))  # type: ignore[misc]
     if folder.finished():
-        found["tables/by_instance.csv"] = csv(lambda: by_instance(folder))
+        found["tables/by_instance.csv"] = _frame(lambda: by_instance(folder))
     return found
 
 
@@ -170,8 +211,15 @@ class _Watched:
         return int(self.file.write(data))
 
 
-def _readme(folder: RunFolder) -> str:
+_FILES = """- `parts/<table>/`: the same rows as Parquet; `pandas.read_parquet("parts/scores")` reads a table whole.
+- `python -m explorer import-run FILE.zip` makes this a run of another machine."""
+_PACKED_FILES = """- `tables/*.parquet`: the same rows as Parquet.
+- `left_out.txt`: what the file with the precomputed runs lacks, so that this is no run to be imported."""
+
+
+def _readme(folder: Run) -> str:
     spec, progress = folder.spec, folder.progress()
+    packed = isinstance(folder, PackedRun)
     settings = "\n".join(
         f"- {name}: `{json.dumps(value, ensure_ascii=False)}`" for name, value in spec.settings.items()
     )
@@ -185,7 +233,8 @@ def _readme(folder: RunFolder) -> str:
         "Limit": "" if spec.limit is None else f"the first {spec.limit:,}",
         "Seed": str(spec.seed),
         "Instances": f"{progress.done:,} of {progress.total:,} ({progress.status})",
-        "Imported from": imported.source(folder),
+        "Imported from": "" if isinstance(folder, PackedRun) else imported.source(folder),
+        "Precomputed": "it came with Lexiscope, and left_out.txt says what of it did not" if packed else "",
     }
     told = "\n".join(f"- {name}: {value}" for name, value in facts.items() if value)
     return f"""# Run {folder.run_id}
@@ -203,9 +252,8 @@ Settings:
 - `spec.json`: what was asked; the run's id is its hash. `environment.json`: where it was done.
 - `findings.csv`: what the study concluded. `tables/*.csv`: every row, a file a table; `by_instance.csv` has a row an
   instance.
-- `parts/<table>/`: the same rows as Parquet; `pandas.read_parquet("parts/scores")` reads a table whole.
+{_PACKED_FILES if packed else _FILES}
 - `reviews.jsonl`, where it is there: people's verdicts.
-- `python -m explorer import-run FILE.zip` makes this a run of another machine.
 
 Log-probabilities are natural logarithms. An empty value has its reason in the column `reason`.
 
@@ -298,6 +346,14 @@ def _check(made: RunFolder, archive_name: str) -> None:
             )
 
 
+def _refuse_packed(made: RunFolder, archive_name: str) -> None:
+    if files.read_json(made.path / "progress.json").get("source") == SOURCE:
+        raise RunError(
+            f"{archive_name} was exported from the runs that come with the explorer and lacks some of its rows, as "
+            "left_out.txt in it says, so that it cannot become a run here. Look at it among the precomputed runs."
+        )
+
+
 def _known(here: RunFolder, made: RunFolder) -> RunFolder:
     if len(here.finished()) and here.progress().status == "complete":
         return here
@@ -321,7 +377,7 @@ def _sign(made: RunFolder, path: Path) -> None:
     files.write_json(made.path / "progress.json", {**kept, "status": status, "message": message, "imported": words})
 
 
-def as_bytes(folder: RunFolder, settings: Settings) -> bytes:
+def as_bytes(folder: Run, settings: Settings) -> bytes:
     """The archive in memory, for a download."""
     file = io.BytesIO()
     pack(folder, file, settings)

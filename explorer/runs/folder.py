@@ -28,7 +28,7 @@ from explorer.errors import RunError
 from explorer.records import RunSpec
 from explorer.results.schema import TABLES
 from explorer.runs import environment as environments
-from explorer.runs import files
+from explorer.runs import files, reviews
 from explorer.runs import spec as specs
 
 Rows = Sequence[Mapping[str, Any]]
@@ -293,26 +293,11 @@ class RunFolder:
 
     def add_review(self, review: Mapping[str, Any]) -> None:
         """Appends a person's verdict, with the time."""
-        line = json.dumps({**review, "at": time.time()}, ensure_ascii=False) + "\n"
-        try:
-            with self.reviews.open("ab") as file:
-                file.write(line.encode("utf-8", "backslashreplace"))
-        except OSError as error:
-            raise RunError(
-                f"The verdict could not be kept in {self.reviews} ({error.strerror or error}). Make room for it, then "
-                "give it again."
-            ) from error
+        reviews.add(self.reviews, review)
 
     def read_reviews(self) -> list[dict[str, Any]]:
-        """All verdicts in the order given; a half-written last line is left out."""
-        if not self.reviews.exists():
-            return []
-        kept = []
-        for line in self.reviews.read_text(encoding="utf-8", errors="replace").splitlines():
-            with contextlib.suppress(ValueError, RecursionError):
-                review = json.loads(line)
-                kept += [review] if isinstance(review, dict) else []
-        return kept
+        """All verdicts in the order given."""
+        return reviews.read(self.reviews)
 
     def delete(self) -> None:
         """Removes the run from disk; RunError while it is being worked on."""

@@ -19,6 +19,7 @@ from filelock import FileLock, Timeout
 
 from explorer.errors import RunError
 from explorer.records import RunSpec
+from explorer.runs import imported
 from explorer.runs import where as places
 from explorer.runs.folder import RunFolder, all_folders
 from explorer.runs.where import HERE, Where
@@ -42,6 +43,7 @@ class RunInfo:
     rate: float
     eta: float
     message: str
+    source: str = "here"  # or imported, or precomputed: in the file that comes with the explorer
 
 
 def submit(settings: Settings, spec: RunSpec, where: Where = HERE) -> str:
@@ -102,6 +104,7 @@ def info(folder: RunFolder) -> RunInfo:
         rate=now.rate,
         eta=now.eta,
         message=now.message,
+        source="imported" if imported.source(folder) else "here",
     )
 
 

@@ -11,7 +11,7 @@ import streamlit as st
 from explorer.errors import ExplorerError
 from explorer.figures.accuracy_by_group import accuracy_by_group
 from explorer.figures.margins import margin_histogram
-from explorer.results import queries
+from explorer.results import packed_run, queries
 from explorer.results import store as stores
 from explorer.runs import archive, imported, queue
 from explorer.runs import where as places
@@ -46,6 +46,10 @@ def _came_along(run: RunInfo) -> None:
     show.note(f"{_standing(run)} It came with the explorer.")
     if run.study == "accuracy":
         frame.link_to("Instance", "Look at its instances", model=run.model, benchmark=run.benchmark, run=run.run_id)
+    packed = packed_run.packed_run(resources.store(), run.run_id, resources.settings())
+    with st.container(horizontal=True, vertical_alignment="center"):
+        _download(packed)
+        show.note(packed.left_out)
     _findings(run)
     stored = resources.ask(queries.run, run.run_id)
     with st.expander("Request and environment"):
@@ -75,16 +79,7 @@ def _actions(run: RunInfo, folder: RunFolder) -> None:
         if run.status in RESUMABLE:
             st.button("Resume", icon=":material/resume:", key="run:resume", on_click=_resume, args=(run.run_id,))
         if run.status not in progress.LIVE:
-            st.download_button(
-                "Download all",
-                lambda: archive.as_bytes(folder, resources.settings()),
-                file_name=f"{run.run_id}.zip",
-                mime="application/zip",
-                key="run:zip",
-                on_click="ignore",
-                icon=":material/folder_zip:",
-                help="The whole run as one zip: spec, environment, rows, findings, reviews and citation.",
-            )
+            _download(folder)
             with st.popover("Delete", icon=":material/delete:", key="run:delete"):
                 st.write("This removes the run's folder and its rows in the database. It cannot be undone.")
                 st.button("Delete this run", type="primary", key="run:really", on_click=_delete, args=(run.run_id,))
@@ -92,6 +87,19 @@ def _actions(run: RunInfo, folder: RunFolder) -> None:
         show.note(f"The parts of this run were made under different environments. {'; '.join(folder.differences())}")
     if fault := st.session_state.pop("run:fault", ""):
         st.error(show.plain(fault))
+
+
+def _download(run: packed_run.Run) -> None:
+    st.download_button(
+        "Download all",
+        lambda: archive.as_bytes(run, resources.settings()),
+        file_name=f"{run.run_id}.zip",
+        mime="application/zip",
+        key="run:zip",
+        on_click="ignore",
+        icon=":material/folder_zip:",
+        help="The whole run as one zip: spec, environment, rows, findings, reviews and citation.",
+    )
 
 
 def _findings(run: RunInfo) -> None:

@@ -8,10 +8,12 @@ import pandas as pd
 import streamlit as st
 
 from explorer.results import queries
+from explorer.results.packed_run import as_infos
 from explorer.runs import queue
 from explorer.runs.queue import RunInfo
 from explorer.ui import links, progress, resources, show
 
+SOURCES = {"here": "this machine", "imported": "imported", "precomputed": "the explorer"}  # where a run comes from
 SHOWN = "shown"  # the name of the choice: which run is looked at
 
 
@@ -38,18 +40,7 @@ def _live_table(shown: str) -> None:
 def _everything() -> list[RunInfo]:
     """The runs of this machine, then those that came with the explorer."""
     own = queue.list_runs(resources.settings())
-    known = {run.run_id for run in own}
-    nan = float("nan")
-    stored = resources.ask(queries.runs).to_dict("records")
-    return own + [
-        RunInfo(
-            run_id=row["run_id"], study=row["study"], model=row["model"], benchmark=row["benchmark"],
-            status=row["status"], created=row["created"].timestamp(), done=row["done"], total=row["total"], rate=nan,
-            eta=nan, message=row["message"],
-        )
-        for row in stored
-        if row["run_id"] not in known
-    ]  # fmt: skip
+    return own + as_infos(resources.ask(queries.runs), {run.run_id for run in own})
 
 
 def _table(runs: list[RunInfo], shown: str) -> None:
@@ -63,6 +54,7 @@ def _table(runs: list[RunInfo], shown: str) -> None:
             "status": [run.status for run in runs],
             "share": [min(100, 100 * run.done // run.total) if run.total else 0 for run in runs],
             "so_far": [progress.told(run) if run.status in progress.LIVE else f"{run.done:,}" for run in runs],
+            "source": [SOURCES[run.source] for run in runs],
             "created": [datetime.fromtimestamp(run.created) for run in runs],
             "remark": [run.message if run.status not in progress.LIVE else "" for run in runs],
         }
@@ -83,12 +75,13 @@ def _table(runs: list[RunInfo], shown: str) -> None:
             "status": "Status",
             "share": st.column_config.ProgressColumn("Progress", format="%d%%", min_value=0, max_value=100),
             "so_far": "Instances",
+            "source": "From",
             "created": st.column_config.DatetimeColumn("Started", format="D MMM, HH:mm"),
             "remark": "Remark",
         },
         alt=f"{len(runs)} runs",
     )
-    show.save(frame, "runs", caption="Runs on this machine", about=show.About())
+    show.save(frame, "runs", caption="Runs on this machine, and those that came with the explorer", about=show.About())
     rows = answer["selection"]["rows"]
     if rows and names[rows[0]] != shown and names[rows[0]] != st.session_state.get("runs:picked"):
         st.session_state["runs:picked"] = names[rows[0]]

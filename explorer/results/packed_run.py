@@ -1,0 +1,148 @@
+"""A run of the precomputed file, read as a run's folder is: to be listed, exported and reviewed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from explorer.benchmarks import starter
+from explorer.errors import RunError
+from explorer.records import RunSpec
+from explorer.results import queries, store
+from explorer.results.precomputed import left_out
+from explorer.results.schema import FACTORS, TABLES
+from explorer.results.store import Store
+from explorer.runs import queue, reviews
+from explorer.runs import spec as specs
+from explorer.runs.folder import Progress, RunFolder, all_folders
+from explorer.runs.queue import RunInfo
+from explorer.settings import Settings
+
+SOURCE = "precomputed"
+# What orders the rows of an instance, or of the findings.
+_ORDER = ("finding", "request", "variant_id", "option", *FACTORS, "measure", "index_name", "n", "start", "grp")
+
+
+@dataclass(frozen=True, slots=True)
+class PackedRun:
+    """A run that came with the explorer. It is complete, and has no folder."""
+
+    run_id: str
+    spec: RunSpec
+    environment: dict[str, Any]
+    reviews: Path
+    store: Store = field(repr=False)
+    created: float = 0.0
+    total: int = 0
+
+    @property
+    def keeps_texts(self) -> bool:
+        """Whether the file holds the texts: those of the starter sets."""
+        return self.spec.benchmark in starter.BENCHMARKS
+
+    @property
+    def left_out(self) -> str:
+        """What the file does not hold of this run, in words."""
+        return left_out(self.spec.study, self.keeps_texts)
+
+    def progress(self) -> Progress:
+        return Progress("complete", self.total, self.total, created=self.created, updated=self.created)
+
+    def read(self, table: str, columns: Sequence[str] | None = None) -> pd.DataFrame:
+        """The table's rows, by instance in run order."""
+        named = ", ".join(f'rows."{name}"' for name in columns or TABLES[table])
+        order = [f'rows."{name}"' for name in _ORDER if name in TABLES[table]]
+        joined = ""
+        if "instance_id" in TABLES[table]:
+            joined = "LEFT JOIN instances AS place USING (run_id, instance_id)"
+            order = ["place.position NULLS LAST", "rows.instance_id", *order]
+        return self.store.frame(
+            f"SELECT {named} FROM {table} AS rows {joined} WHERE rows.run_id = ? ORDER BY {', '.join(order)}",
+            [self.run_id],
+        )
+
+    def add_review(self, review: Mapping[str, Any]) -> None:
+        """Appends a person's verdict, with the time, to a file in the cache."""
+        self.reviews.parent.mkdir(parents=True, exist_ok=True)
+        reviews.add(self.reviews, review)
+
+    def read_reviews(self) -> list[dict[str, Any]]:
+        """All verdicts in the order given."""
+        return reviews.read(self.reviews)
+
+
+Run = RunFolder | PackedRun
+
+
+def packed_run(opened: Store, run_id: str, settings: Settings) -> PackedRun:
+    """The packed run of this id in a store that shows it."""
+    [row] = queries.run(opened, run_id).to_dict("records")
+    return PackedRun(
+        run_id,
+        specs.from_json(row["spec"]),
+        json.loads(row["environment"]),
+        settings.cache / "reviews" / f"{run_id}.jsonl",
+        opened,
+        row["created"].timestamp(),
+        int(row["total"]),
+    )
+
+
+def list_all(settings: Settings) -> list[RunInfo]:
+    """The runs on this machine, the newest first, then those of the precomputed file that are not there, too."""
+    own = queue.list_runs(settings)
+    path = store.precomputed(settings)
+    if path is None:
+        return own
+    opened = Store(None, path)
+    try:
+        return own + as_infos(queries.runs(opened), {run.run_id for run in own})
+    finally:
+        opened.close()
+
+
+def as_infos(stored: pd.DataFrame, known: set[str]) -> list[RunInfo]:
+    """The packed among stored runs: those whose id is not `known` as one on this machine."""
+    nan = float("nan")
+    return [
+        RunInfo(
+            run_id=row["run_id"], study=row["study"], model=row["model"], benchmark=row["benchmark"],
+            status=row["status"], created=row["created"].timestamp(), done=row["done"], total=row["total"], rate=nan,
+            eta=nan, message=row["message"], source=SOURCE,
+        )
+        for row in stored.to_dict("records")
+        if row["run_id"] not in known
+    ]  # fmt: skip
+
+
+def find(settings: Settings, run_id: str) -> Run:
+    """The run with this id, or with the only id that starts so: one on this machine, else a precomputed one."""
+    try:
+        return RunFolder.find(settings.runs, run_id)
+    except RunError:
+        path = store.precomputed(settings)
+        some_here = any(folder.run_id.startswith(run_id) for folder in all_folders(settings.runs))
+        if path is None or not run_id or some_here:
+            raise
+    opened = Store(None, path)
+    names = [name for name in queries.runs(opened)["run_id"] if name.startswith(run_id)]
+    if len(names) != 1:
+        what = "is no run" if not names else f"are {len(names)} runs"
+        raise RunError(f"There {what} with an id that starts with {run_id!r}; `python -m explorer runs` lists them.")
+    return packed_run(opened, names[0], settings)
+
+
+def find_own(settings: Settings, run_id: str) -> RunFolder:
+    """The run on this machine; RunError where it is none, or came with the explorer."""
+    found = find(settings, run_id)
+    if isinstance(found, PackedRun):
+        raise RunError(
+            f"{found.run_id} came with the explorer, in {store.precomputed(settings)}: it is complete and has no "
+            "folder, so that it cannot be resumed, cancelled or deleted. EXPLORER_PRECOMPUTED=none hides such runs."
+        )
+    return found

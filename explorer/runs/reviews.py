@@ -1,0 +1,37 @@
+"""People's verdicts, vetoes and judge clicks: one JSON line each, appended, never changed."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from explorer.errors import RunError
+
+
+def add(path: Path, review: Mapping[str, Any]) -> None:
+    """Appends a person's verdict, with the time."""
+    line = json.dumps({**review, "at": time.time()}, ensure_ascii=False) + "\n"
+    try:
+        with path.open("ab") as file:
+            file.write(line.encode("utf-8", "backslashreplace"))
+    except OSError as error:
+        raise RunError(
+            f"The verdict could not be kept in {path} ({error.strerror or error}). Make room for it, then give it "
+            "again."
+        ) from error
+
+
+def read(path: Path) -> list[dict[str, Any]]:
+    """All verdicts in the order given; a half-written last line is left out."""
+    if not path.exists():
+        return []
+    kept = []
+    for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
+        with contextlib.suppress(ValueError, RecursionError):
+            review = json.loads(line)
+            kept += [review] if isinstance(review, dict) else []
+    return kept
