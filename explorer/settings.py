@@ -11,6 +11,7 @@ from pathlib import Path
 from explorer.errors import UsageError
 
 ROOT = Path(__file__).resolve().parent.parent
+PRECOMPUTED = ROOT / "cache" / "precomputed.duckdb"  # comes with the explorer
 OPENAI = "https://api.openai.com/v1"
 INFINIGRAM = "https://api.infini-gram.io/"
 INFINIGRAM_MINI = "https://api.infini-gram-mini.io/"
@@ -110,7 +111,7 @@ def _precomputed(named: str) -> Path | None:
     """The file named, none for "none", and the one that git keeps where nothing is named."""
     if named.lower() == "none":
         return None
-    return path_of(named).resolve() if named else ROOT / "cache" / "precomputed.duckdb"
+    return path_of(named).resolve() if named else PRECOMPUTED
 
 
 def _number(env: Mapping[str, str], name: str, default: float) -> float:

@@ -17,13 +17,12 @@ from explorer.experiments import STUDIES
 from explorer.experiments import study as find_study
 from explorer.experiments.plan import Planned, plan
 from explorer.runs.part import LARGEST
-from explorer.settings import ROOT, Settings
+from explorer.settings import PRECOMPUTED, ROOT, Settings
 
 if TYPE_CHECKING:
     from explorer.resources import Resources
     from explorer.runs.folder import RunFolder
 
-KEPT = ROOT / "cache" / "precomputed.duckdb"
 EPILOG = """plan    which runs are planned, and how far each is
 run     do them in the plan's order, from where they stand, for some minutes; call it again until all is done
 merge   add run folders that were made elsewhere
@@ -55,7 +54,7 @@ def add(subparsers: Any) -> None:
 
     pack = common.parser(actions, "pack", "put finished runs into one file")
     pack.add_argument("runs", nargs="*", metavar="RUN", help="ids of runs; none = the finished ones of the plan")
-    pack.add_argument("--out", type=Path, default=KEPT, help="the file (cache/precomputed.duckdb)")
+    pack.add_argument("--out", type=Path, default=PRECOMPUTED, help="the file (cache/precomputed.duckdb)")
     pack.set_defaults(run=pack_runs)
 
 

@@ -27,7 +27,7 @@ from explorer.results.schema import TABLES
 from explorer.runs import files
 from explorer.runs.folder import RunFolder, all_folders
 from explorer.runs.queue import info
-from explorer.settings import Settings
+from explorer.settings import PRECOMPUTED, Settings
 
 RUN_TABLES = ("runs", *TABLES)
 _GENERATION = re.compile(r"explorer-(\d+)\.duckdb")
@@ -75,9 +75,14 @@ class Store:
             self._connection.execute(f"ATTACH '{quoted(path)}' AS {name} (READ_ONLY)")
             found = self._connection.execute(f"SELECT format, version FROM {name}.about").fetchone()
         except duckdb.Error as error:
+            remedy = (
+                "Restore the file with `git checkout`"
+                if path == PRECOMPUTED
+                else "Name a file in EXPLORER_PRECOMPUTED that `precompute pack` wrote"
+            )
             raise StoreError(
-                f"The precomputed runs in {path} cannot be opened ({_first_line(error)}). Restore the file with "
-                "`git checkout`, or set EXPLORER_PRECOMPUTED=none to go without them."
+                f"The precomputed runs in {path} cannot be opened ({_first_line(error)}). {remedy}, or set "
+                "EXPLORER_PRECOMPUTED=none to go without them."
             ) from error
         if found and found[0] > precomputed_schema.FORMAT:
             raise StoreError(
@@ -133,9 +138,20 @@ def open_store(settings: Settings) -> Store:
 
 
 def precomputed(settings: Settings) -> Path | None:
-    """The file with the precomputed runs, or none where there is none."""
+    """The file with the precomputed runs, or none where none is wanted or none came along.
+
+    StoreError where a file was named that is not there.
+    """
     path = settings.precomputed
-    return path if path is not None and path.is_file() else None
+    if path is None or os.path.isfile(path):
+        return path
+    if path == PRECOMPUTED:
+        return None
+    what = "is no file" if os.path.exists(path) else "is not there"
+    raise StoreError(
+        f"EXPLORER_PRECOMPUTED names {path}, which {what}. Name a file that `precompute pack` wrote, unset it for the "
+        "one that comes with the explorer, or set it to none to go without."
+    )
 
 
 def open_parts(folder: RunFolder) -> Store:

@@ -15,6 +15,7 @@ import pandas as pd
 import pytest
 
 from explorer import benchmarks, prompts
+from explorer.__main__ import main
 from explorer.benchmarks import starter, wikitext
 from explorer.errors import StoreError
 from explorer.records import Generation, Instance, Request, RunSpec, Score
@@ -198,13 +199,34 @@ def test_a_run_that_is_not_finished_is_not_packed(settings, tmp_path):
     assert not (tmp_path / "packed.duckdb").exists()
 
 
-def test_a_damaged_file_says_what_to_do_and_none_is_no_fault(settings, tmp_path, monkeypatch):
-    monkeypatch.setenv("EXPLORER_PRECOMPUTED", str(tmp_path / "packed.duckdb"))
-    chosen = read_settings(cache=settings.cache)
-    assert store.open_store(chosen).frame("SELECT * FROM runs").empty
-    (tmp_path / "packed.duckdb").write_bytes(b"version https://git-lfs.github.com/spec/v1\n")
+def named(settings, monkeypatch, text: object):
+    monkeypatch.setenv("EXPLORER_PRECOMPUTED", str(text))
+    return read_settings(cache=settings.cache)
+
+
+def test_a_damaged_file_says_what_to_do(settings, tmp_path, monkeypatch):
+    packed = tmp_path / "packed.duckdb"
+    packed.write_bytes(b"version https://git-lfs.github.com/spec/v1\n")
+    with pytest.raises(StoreError, match="EXPLORER_PRECOMPUTED=none"):
+        store.open_store(named(settings, monkeypatch, packed))
+    monkeypatch.setattr(store, "PRECOMPUTED", packed)
     with pytest.raises(StoreError, match="git checkout"):
-        store.open_store(chosen)
+        store.open_store(named(settings, monkeypatch, packed))
+
+
+def test_a_named_file_that_is_not_there_is_told_and_one_that_did_not_come_along_is_no_fault(
+    settings, tmp_path, monkeypatch, capsys
+):
+    absent = tmp_path / "packed.duckdb"
+    for text, what in ((absent, "is not there"), (tmp_path, "is no file")):
+        with pytest.raises(StoreError, match=f"EXPLORER_PRECOMPUTED names .*{what}"):
+            store.open_store(named(settings, monkeypatch, text))
+        assert main(["runs", "--cache", str(settings.cache)]) == 1
+        told = capsys.readouterr().err
+        assert told.count("\n") == 1 and "EXPLORER_PRECOMPUTED names" in told
+    monkeypatch.setattr(store, "PRECOMPUTED", absent)
+    assert store.open_store(named(settings, monkeypatch, absent)).frame("SELECT * FROM runs").empty
+    assert store.open_store(named(settings, monkeypatch, "none")).frame("SELECT * FROM runs").empty
 
 
 def test_a_file_damaged_in_any_block_says_how_to_go_without_it(settings, tmp_path):

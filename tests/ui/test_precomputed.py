@@ -126,3 +126,13 @@ def test_a_page_without_a_run_of_the_choice_shows_the_nearest_and_says_so(open_p
     app = open_page("perturbation", fresh, model=MODEL, benchmark="starter_causes", facet="Full runs")
     assert not app.exception
     assert "shown is Gemma 3 270M on COPA" in html_of(app)
+
+
+@pytest.mark.parametrize("address", [page.address for page in PAGES])
+def test_a_named_file_that_is_not_there_is_one_sentence(open_page, tmp_path, monkeypatch, address):
+    monkeypatch.setenv("EXPLORER_PRECOMPUTED", str(tmp_path / "absent.duckdb"))
+    app = open_page(address, tmp_path / "cache")
+    assert not app.exception
+    for told in (error.value.replace("\\", "") for error in app.error):
+        assert "EXPLORER_PRECOMPUTED names" in told and "absent.duckdb" in told
+    assert len(app.error) == 1 or address != "overview"
