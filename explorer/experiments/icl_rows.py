@@ -109,7 +109,7 @@ def review(instance_id: str, setting: str, k: int, verdict: str, by: str = "") -
 def verdict_table(read: Read, reviews: Sequence[Mapping[str, Any]] = ()) -> pd.DataFrame:
     """A row a completion with all verdicts side by side, in run order, for tables, review and findings.
 
-    `read` gives columns of a run's table: `RunFolder.read`, or `queries_icl.reader` for a stored run. Columns:
+    `read` gives columns of a run's table: `RunFolder.read`, or `queries_icl.rows` for a stored run. Columns:
     instance_id, setting, k, grp, label, position, first, reference, raw, completion, rule, judge, people, final (None
     where nobody has judged), rouge, cosine, differing, reason.
     """

@@ -151,5 +151,8 @@ def _neighbours(model: str) -> Iterator[Planned]:
 
 
 def _icl(model: str) -> Iterator[Planned]:
+    # Few enough that a person can look at every completion.
+    for benchmark in STARTER_LABELLED:
+        yield Planned("icl", model, benchmark, settings={"instances": 60})
     for benchmark in ("wnli", "rte", "trec", "dbpedia14"):
         yield Planned("icl", model, benchmark)

@@ -7,6 +7,7 @@ starter sets, which are the explorer's own:
 - a perturbed instance is its swaps: where, in which synset, by which word; of the starter sets, too
 - a priming context is its seed and its sentences: 2**20 x the option + the instance's key, or -1 - n for the unrelated
   sentence n
+- a demonstration or test item is its place; its two pieces stay of the starter sets
 - an answer is its verdict and a hash; its text stays only where that is a bare number or identifier
 """
 
@@ -114,6 +115,7 @@ def _write(folders: Sequence[RunFolder], out: Path) -> None:
                 connection.execute(f"CREATE TABLE {NAME}.{table} ({columns})")
             connection.execute(f"INSERT INTO {NAME}.about VALUES (?, ?)", [FORMAT, __version__])
             _runs(connection)
+            _hush(connection)
             _items(connection)
             _kinds(connection)
             _words(connection)
@@ -140,6 +142,16 @@ def _runs(connection: Connection) -> None:
     )
     connection.execute(
         f"INSERT INTO {NAME}.runs SELECT run, runs.* FROM runs JOIN numbered USING (run_id) ORDER BY run"
+    )
+
+
+def _hush(connection: Connection) -> None:
+    """Empties the reasons that list the words in which a completion differs from a benchmark's text."""
+    connection.execute(
+        """
+        UPDATE measures SET reason = ''
+        WHERE measure = 'same_names' AND run_id IN (SELECT run_id FROM numbered WHERE NOT keeps)
+        """
     )
 
 
@@ -241,9 +253,6 @@ def _words(connection: Connection) -> None:
 def _word_of(table: str, column: str) -> str:
     if column == "suffix":
         return "substr(variant_id, length(instance_id) + 1)"
-    if (table, column) == ("measures", "reason"):
-        # This reason lists the words in which a completion differs from the text.
-        return "CASE measures.measure WHEN 'same_names' THEN '' ELSE measures.reason END"
     return f"{table}.{column}"
 
 
@@ -265,12 +274,13 @@ _FACTS = {
         CASE WHEN drawn.context IS NOT NULL THEN CAST(json_extract(edit, '$.checkpoints[*].length') AS VARCHAR) END,
         CASE WHEN drawn.context IS NOT NULL
             THEN CAST(json_extract(edit, '$.checkpoints[*].sentences') AS SMALLINT[]) END,
-        CASE WHEN json_exists(edit, '$.first')
+        CASE WHEN json_exists(edit, '$.first') AND numbered.keeps THEN edit
+            WHEN json_exists(edit, '$.first')
                 THEN json_merge_patch(edit, '{"first": "", "second": "", "label": ""}')
             WHEN json_exists(edit, '$.original')
                 THEN json_merge_patch(edit, '{"original": "", "logprob": null, "weights": null}')
             END,
-        NULL""",
+        CASE WHEN json_exists(edit, '$.first') AND numbered.keeps THEN variants.payload END""",
     "scores": f"""request, round(logprob, {DECIMALS}), tokens, tokens - scored, chars, bytes - chars, greedy, straddles,
         truncated, reason_word.word, NULL, NULL""",
     "generations": f"""request, tokens, finish_word.word, verdict_word.word, reason_word.word,

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-
 import pandas as pd
 
 from explorer.results.schema import TABLES
@@ -25,14 +23,10 @@ def runs(store: Store, benchmark: str) -> pd.DataFrame:
     )
 
 
-def reader(store: Store, run_id: str) -> Callable[[str, Sequence[str]], pd.DataFrame]:
-    """A stored run's tables, column by column, in the form that `icl_rows.verdict_table` takes."""
-
-    def read(table: str, columns: Sequence[str]) -> pd.DataFrame:
-        named = ", ".join(name for name in columns if name in TABLES[table])
-        return store.frame(f"SELECT {named} FROM {table} WHERE run_id = ?", [run_id])
-
-    return read
+def rows(store: Store, run_id: str, table: str, columns: tuple[str, ...]) -> pd.DataFrame:
+    """Columns of a stored run's table, in no order, as `icl_rows.verdict_table` takes them."""
+    named = ", ".join(name for name in columns if name in TABLES[table])
+    return store.frame(f"SELECT {named} FROM {table} WHERE run_id = ?", [run_id])
 
 
 def findings(store: Store, run_id: str, finding: str, group: str = "overall") -> pd.DataFrame:

@@ -11,6 +11,8 @@ import pandas as pd
 import streamlit as st
 
 from explorer.experiments import icl_findings, icl_rows
+from explorer.results import queries_icl
+from explorer.results.packed_run import PackedRun, Run
 from explorer.results.store import ingest
 from explorer.runs.folder import RunFolder
 from explorer.ui import icl_run, links, ngram_strip, resources, show
@@ -24,26 +26,28 @@ _WORDS = re.compile(r"\w+|[^\w\s]")
 
 def draw(run_id: str, chosen: Chosen) -> None:
     """The filters, the completion under review, and the table of all."""
-    folder = icl_run.folder(run_id)
-    if folder is None:
+    run = resources.run(run_id)
+    if isinstance(run, PackedRun) and not run.keeps_texts:
         show.note(
-            "This run came with the program: it keeps verdicts and numbers, no completions. Do a run of your own to "
-            "review its verdicts."
+            "This run came with the explorer: of a benchmark that is not its own it keeps verdicts and numbers, no "
+            "completions. Those of the starter sets are there to be looked at; or do a run of your own."
         )
         return
-    _draw(run_id, folder)
+    _draw(run_id)
 
 
 @st.fragment
-def _draw(run_id: str, folder: RunFolder) -> None:
+def _draw(run_id: str) -> None:
     with show.problems():
-        table = _table(folder)
+        run = resources.run(run_id)
+        table = _table(run)
         if table.empty:
             show.note("This run has no completion yet.")
             return
         st.html(f"<style>{ngram_strip.style()}</style>")
         _agreement(table)
-        _count(folder)
+        if isinstance(run, RunFolder):
+            _count(run)
         chosen = _filtered(table)
         waiting = chosen[chosen["people"].isna()]
         place = st.session_state.get(_place(run_id))
@@ -82,13 +86,15 @@ def _marked(text: str, spans: Sequence[tuple[int, int]]) -> str:
     return "".join([*made, html.escape(text[last:])])
 
 
-def _table(folder: RunFolder) -> pd.DataFrame:
-    return icl_rows.verdict_table(_reader(folder), folder.read_reviews())
+def _table(run: Run) -> pd.DataFrame:
+    return icl_rows.verdict_table(_reader(run), run.read_reviews())
 
 
-def _reader(folder: RunFolder) -> icl_rows.Read:
+def _reader(run: Run) -> icl_rows.Read:
     def read(table: str, columns: Sequence[str]) -> pd.DataFrame:
-        return _rows(str(folder.path), table, tuple(columns), len(folder.part_files(table)))
+        if isinstance(run, PackedRun):
+            return resources.ask(queries_icl.rows, run.run_id, table, tuple(columns))
+        return _rows(str(run.path), table, tuple(columns), len(run.part_files(table)))
 
     return read
 
@@ -224,15 +230,13 @@ def _shown(run_id: str) -> str:
 
 
 def _keep(run_id: str, instance_id: str, setting: str, k: int, kind: str) -> None:
-    """Appends the verdict to the run's reviews, which outlive the database.
+    """Appends the verdict to the run's reviews, which outlive the database and the precomputed file.
 
     A key that comes while the next completion is being drawn still means the one before, and is dropped.
     """
     if st.session_state.get(_shown(run_id)) != (instance_id, setting, k):
         return
-    folder = icl_run.folder(run_id)
-    if folder is not None:
-        folder.add_review(icl_rows.review(instance_id, setting, k, kind, "a person"))
+    resources.run(run_id).add_review(icl_rows.review(instance_id, setting, k, kind, "a person"))
     if kind:
         st.session_state.pop(_place(run_id), None)
     else:

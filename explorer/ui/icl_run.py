@@ -9,9 +9,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from explorer.errors import RunError
 from explorer.results import queries_icl
-from explorer.runs.folder import RunFolder
 from explorer.ui import frame, links, resources
 from explorer.ui.frame import Chosen
 
@@ -45,14 +43,6 @@ def settings_of(run_id: str, benchmark: str) -> dict[str, Any]:
     """The settings of a run."""
     found = resources.ask(queries_icl.runs, benchmark).set_index("run_id")
     return dict(json.loads(str(found.loc[run_id, "spec"]))["settings"])
-
-
-def folder(run_id: str) -> RunFolder | None:
-    """The run's folder; None for a run that came with the explorer."""
-    try:
-        return RunFolder.find(resources.settings().runs, run_id)
-    except RunError:
-        return None
 
 
 def _name(row: pd.Series) -> str:

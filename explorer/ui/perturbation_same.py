@@ -16,7 +16,6 @@ from explorer.experiments.perturbation_judge import judged_setting
 from explorer.experiments.popularity_groups import kind_of, title_of
 from explorer.results import queries_perturbation
 from explorer.results.rows import instance_of
-from explorer.runs.folder import RunFolder
 from explorer.scoring import catalog
 from explorer.similarity import judge
 from explorer.stats.kappa import Agreement, kappa
@@ -73,8 +72,7 @@ def verdicts_of(run_id: str, pos: str, run_judge: str) -> Verdicts:
     answers = resources.ask(queries_perturbation.judged, run_id)
     for row in answers[answers["setting"] == pos].to_dict("records"):
         found.setdefault(f"{run_judge} (in the run)", {})[row["instance_id"]] = row["verdict"]
-    folder = _folder(run_id)
-    for review in folder.read_reviews() if folder else ():
+    for review in resources.run(run_id).read_reviews():
         if review.get("kind") == KIND and review.get("setting") == pos:
             found.setdefault(str(review["by"]), {})[str(review["instance_id"])] = str(review["answer"])
     return found
@@ -198,23 +196,14 @@ def _judge(run_id: str, pos: str, pairs: pd.DataFrame, name: str) -> None:
 
 
 def _keep(run_id: str, pos: str, answers: Sequence[tuple[str, str, str]], by: str) -> None:
-    """Appends verdicts to the run's reviews, which outlive the database."""
-    folder = _folder(run_id)
-    if folder is None:
-        st.session_state["judge:fault"] = (
-            "This run came with the program and has no folder, so verdicts on it cannot be kept. "
-            "Judge a run of your own."
-        )
-        return
-    for name, answer, raw in answers:
-        folder.add_review({"kind": KIND, "by": by, "instance_id": name, "setting": pos, "answer": answer, "raw": raw})
-
-
-def _folder(run_id: str) -> RunFolder | None:
+    """Appends verdicts to the run's reviews, which outlive the database and the precomputed file."""
+    run = resources.run(run_id)
     try:
-        return RunFolder.find(resources.settings().runs, run_id)
-    except RunError:
-        return None
+        for name, answer, raw in answers:
+            about = {"instance_id": name, "setting": pos, "answer": answer, "raw": raw}
+            run.add_review({"kind": KIND, "by": by, **about})
+    except RunError as error:
+        st.session_state["judge:fault"] = str(error)
 
 
 def _answers(pairs: pd.DataFrame, verdicts: Verdicts) -> None:

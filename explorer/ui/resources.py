@@ -18,6 +18,7 @@ from explorer.settings import Settings
 
 if TYPE_CHECKING:
     from explorer.benchmarks.benchmark import Loaded
+    from explorer.results.packed_run import Run
     from explorer.results.store import Store
 
 
@@ -68,6 +69,16 @@ def store() -> Store:
     from explorer.results.store import current_generation
 
     return _store(settings(), str(current_generation(settings())))
+
+
+def run(run_id: str) -> Run:
+    """A stored run: its folder on this machine, or else what came with the explorer."""
+    from explorer.results.packed_run import packed_run
+    from explorer.runs.folder import RunFolder
+
+    if (settings().runs / run_id / "spec.json").exists():
+        return RunFolder.find(settings().runs, run_id)
+    return packed_run(store(), run_id, settings())
 
 
 # A few generations stay open, since another visitor may be in the middle of a question to an older one.

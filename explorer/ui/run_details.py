@@ -11,8 +11,9 @@ import streamlit as st
 from explorer.errors import ExplorerError
 from explorer.figures.accuracy_by_group import accuracy_by_group
 from explorer.figures.margins import margin_histogram
-from explorer.results import packed_run, queries
+from explorer.results import queries
 from explorer.results import store as stores
+from explorer.results.packed_run import PackedRun, Run
 from explorer.runs import archive, imported, queue
 from explorer.runs import where as places
 from explorer.runs.folder import RunFolder
@@ -46,10 +47,11 @@ def _came_along(run: RunInfo) -> None:
     show.note(f"{_standing(run)} It came with the explorer.")
     if run.study == "accuracy":
         frame.link_to("Instance", "Look at its instances", model=run.model, benchmark=run.benchmark, run=run.run_id)
-    packed = packed_run.packed_run(resources.store(), run.run_id, resources.settings())
+    packed = resources.run(run.run_id)
     with st.container(horizontal=True, vertical_alignment="center"):
         _download(packed)
-        show.note(packed.left_out)
+        if isinstance(packed, PackedRun):
+            show.note(packed.left_out)
     _findings(run)
     stored = resources.ask(queries.run, run.run_id)
     with st.expander("Request and environment"):
@@ -89,7 +91,7 @@ def _actions(run: RunInfo, folder: RunFolder) -> None:
         st.error(show.plain(fault))
 
 
-def _download(run: packed_run.Run) -> None:
+def _download(run: Run) -> None:
     st.download_button(
         "Download all",
         lambda: archive.as_bytes(run, resources.settings()),

@@ -7,6 +7,7 @@ from collections import Counter
 import pytest
 
 from explorer import benchmarks
+from explorer.benchmarks import starter
 from explorer.experiments import STUDIES, selection, study
 from explorer.experiments.plan import FORMAL, FUNCTIONAL, plan
 from explorer.resources import Resources
@@ -56,3 +57,10 @@ def test_concepts_are_spread_over_the_buckets(real_settings, benchmark):
     resources = Resources(real_settings)
     chosen = study("ontology").select(run.spec(resources), resources)
     assert len(chosen) >= {"go": 5000, "uberon": 2000}[benchmark]
+
+
+def test_each_model_completes_items_of_every_labelled_starter_set():
+    asked = Counter(run.benchmark for run in plan() if run.study == "icl")
+    for name in starter.BENCHMARKS:
+        if benchmarks.BENCHMARKS[name].kind == "labelled":
+            assert asked[name] == len(catalog.EMBEDDED_MODELS)

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
+from explorer.experiments import icl_prompts, icl_rows
 from explorer.resources import Resources
+from explorer.results import precomputed
+from explorer.results.packed_run import PackedRun, find
 from explorer.runs.folder import RunFolder
 from explorer.runs.request import make_spec
 from explorer.runs.worker import work
@@ -137,3 +141,37 @@ def test_what_differs_is_marked_in_both_texts_and_escaped():
     assert original == "a &lt;b&gt; <mark>cat</mark> sat."
     assert completion == "a &lt;b&gt; <mark>dog</mark> sat."
     assert diff_html("same", "same") == ("same", "same")
+
+
+def test_on_a_fresh_clone_a_person_reviews_the_packed_runs_of_starter_sets(
+    open_page, runs, tiny_gpt2, tmp_path, monkeypatch
+):
+    cache, run_id = runs
+    precomputed.pack([RunFolder.find(Settings(cache=cache).runs, run_id)], tmp_path / "packed.duckdb")
+    monkeypatch.setenv("EXPLORER_PRECOMPUTED", str(tmp_path / "packed.duckdb"))
+    choice = {"model": str(tiny_gpt2), "benchmark": "starter_entailment", "facet": "Review verdicts", "k": "1"}
+    app = open_page("in_context", tmp_path / "cache", **choice)
+    assert not app.exception and not app.error
+    assert "Original" in words_of(app)
+    shown = app.session_state[f"icl:shown:{run_id}"][0]
+    button(app, "icl:inexact").click().run()
+    assert not app.exception
+    found = find(Settings(cache=tmp_path / "cache", precomputed=tmp_path / "packed.duckdb"), run_id)
+    assert isinstance(found, PackedRun)
+    [review] = found.read_reviews()
+    assert (review["instance_id"], review["verdict"], review["k"]) == (shown, "inexact", 1)
+    again = open_page("in_context", tmp_path / "cache", **choice)
+    assert next(metric.value for metric in again.metric if metric.label == "Rule overruled") == "1"
+
+
+def test_a_packed_run_of_a_starter_set_has_the_verdicts_and_prompts_of_its_folder(runs, tmp_path):
+    cache, run_id = runs
+    folder = RunFolder.find(Settings(cache=cache).runs, run_id)
+    precomputed.pack([folder], tmp_path / "packed.duckdb")
+    packed = find(Settings(cache=tmp_path, precomputed=tmp_path / "packed.duckdb"), run_id)
+    ours, theirs = (icl_rows.verdict_table(run.read, run.read_reviews()) for run in (folder, packed))
+    told = ["instance_id", "setting", "k", "first", "reference", "completion", "rule", "differing"]
+    pd.testing.assert_frame_equal(ours[told], theirs[told])
+    ours, theirs = (icl_prompts.full_prompts(run.read)[["instance_id", "k", "prompt"]] for run in (folder, packed))
+    by = ["instance_id", "k", "prompt"]
+    pd.testing.assert_frame_equal(ours.sort_values(by, ignore_index=True), theirs.sort_values(by, ignore_index=True))
