@@ -29,6 +29,7 @@ from explorer.runs.folder import RunFolder
 
 LARGEST = 20 * 1024 * 1024  # bytes of a file that git keeps
 BLOCK = 65536  # bytes; of the usual 256 KiB blocks, small tables would fill little
+GROUP = 1228800  # rows that are compressed together; of the usual 122,880, each column would begin many blocks
 SHARE = 5  # decimals of a finding
 DECIMALS = 3  # of a nat: float32 itself leaves the last of them open between a GPU and a CPU, and rounded sums pack
 ROUNDED = (
@@ -47,8 +48,8 @@ LEFT_OUT = (
     "neighbour_loss",
     "swappable_left",
 )
-# Of the other studies' sums, tens for each instance, the measures are kept.
-SCORED = ("accuracy", "perturbation")
+# Of the other studies' sums the measures are kept.
+SCORED = ("accuracy", "perturbation", "priming")
 
 # An answer that is no text: digits, after an ontology's prefix or not, with blanks and marks around them.
 BARE = r"[\W_]*([A-Za-z]+:)?\d[\d\W_]*|\s*"
@@ -110,7 +111,7 @@ def _write(folders: Sequence[RunFolder], out: Path) -> None:
             for folder in folders:
                 store.put(connection, folder)
             out.unlink()  # a file that is there already, even an empty one, is no new database
-            connection.execute(f"ATTACH '{store.quoted(out)}' AS {NAME} (BLOCK_SIZE {BLOCK})")
+            connection.execute(f"ATTACH '{store.quoted(out)}' AS {NAME} (BLOCK_SIZE {BLOCK}, ROW_GROUP_SIZE {GROUP})")
             for table, columns in TABLES.items():
                 connection.execute(f"CREATE TABLE {NAME}.{table} ({columns})")
             connection.execute(f"INSERT INTO {NAME}.about VALUES (?, ?)", [FORMAT, __version__])
@@ -281,8 +282,10 @@ _FACTS = {
                 THEN json_merge_patch(edit, '{"original": "", "logprob": null, "weights": null}')
             END,
         CASE WHEN json_exists(edit, '$.first') AND numbered.keeps THEN variants.payload END""",
-    "scores": f"""request, round(logprob, {DECIMALS}), tokens, tokens - scored, chars, bytes - chars, greedy, straddles,
-        truncated, reason_word.word, NULL, NULL""",
+    "scores": f"""request, round(logprob, {DECIMALS}), CASE WHEN bare.tokens IS NULL THEN scores.tokens END,
+        scores.tokens - scored, CASE WHEN bare.tokens IS NULL THEN scores.chars END,
+        CASE WHEN bare.tokens IS NULL THEN scores.bytes - scores.chars END, greedy, straddles, truncated,
+        reason_word.word, NULL, NULL""",
     "generations": f"""request, tokens, finish_word.word, verdict_word.word, reason_word.word,
         CASE WHEN NOT (numbered.keeps OR regexp_full_match(generations.text, '{BARE}'))
             THEN CAST('0x' || left(sha256(generations.text), 16) AS UBIGINT) END,
@@ -308,6 +311,13 @@ def _facts(connection: Connection, table: str) -> None:
     if table == "variants":
         _contexts(connection)
         joined += ["LEFT JOIN named USING (instance_id)", "LEFT JOIN drawn USING (run_id, variant_id)"]
+    if table == "scores":
+        _lengths(connection)
+        joined += [
+            """LEFT JOIN bare ON scores.length > 0 AND bare.run_id = scores.run_id
+            AND bare.instance_id = scores.instance_id AND bare.option IS NOT DISTINCT FROM scores.option
+            AND bare.tokens = scores.tokens AND bare.chars = scores.chars AND bare.bytes = scores.bytes"""
+        ]
     joined += [
         f"JOIN {NAME}.words AS {column}_word ON {column}_word.text IS NOT DISTINCT FROM {_word_of(table, column)}"
         for column in _WORDS[table]
@@ -335,6 +345,20 @@ def _facts(connection: Connection, table: str) -> None:
             {kept}
         )
         ORDER BY number
+        """
+    )
+
+
+def _lengths(connection: Connection) -> None:
+    """How long each text is that is scored without a context: after contexts it is as long, which is not kept again."""
+    connection.execute(
+        """
+        CREATE TEMP TABLE bare AS
+        SELECT run_id, instance_id, option, min(tokens) AS tokens, min(chars) AS chars, min(bytes) AS bytes
+        FROM scores
+        WHERE length = 0
+        GROUP BY run_id, instance_id, option
+        HAVING count(*) = 1
         """
     )
 

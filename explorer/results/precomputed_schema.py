@@ -44,6 +44,7 @@ TABLES: Mapping[str, str] = {
         seed INTEGER, change VARCHAR, swaps STRUCT(part VARCHAR, "start" SMALLINT, "end" SMALLINT, synset VARCHAR,
         lemma VARCHAR, substitute VARCHAR)[], context INTEGER, drawn SMALLINT, lengths VARCHAR, sentences SMALLINT[],
         edit VARCHAR, payload VARCHAR""",
+    # After a context of some length, tokens, chars and more_bytes are null where they are as without any.
     "scores": """run USMALLINT, kind USMALLINT, shift INTEGER, request INTEGER, logprob FLOAT, tokens SMALLINT,
         unscored SMALLINT, chars INTEGER, more_bytes SMALLINT, greedy BOOLEAN, straddles BOOLEAN, truncated SMALLINT,
         reason INTEGER, context VARCHAR, continuation VARCHAR""",
@@ -63,6 +64,13 @@ _PLACE = (
     f"JOIN {NAME}.items ON items.item = member.item JOIN {NAME}.sets ON sets.set_key = items.set_key"
 )
 _KIND = f"JOIN {NAME}.kinds ON kinds.kind = fact.kind"
+_BARE = f"""LEFT JOIN (
+        SELECT base.run, base.rowid + base.shift AS place, kinds.option, base.tokens, base.chars, base.more_bytes
+        FROM {NAME}.scores AS base
+        JOIN {NAME}.kinds ON kinds.kind = base.kind
+        WHERE kinds.length = 0
+    ) AS bare ON fact.tokens IS NULL AND bare.run = fact.run AND bare.place = fact.rowid + fact.shift
+        AND bare.option IS NOT DISTINCT FROM kinds.option"""
 _FACTORS = {factor: f"kinds.{factor}" for factor in schema.FACTORS}
 
 
@@ -113,10 +121,10 @@ _SHOWN: Mapping[str, tuple[Mapping[str, str], str]] = {
             "role": "kinds.name",
             **_FACTORS,
             "logprob": "fact.logprob",
-            "tokens": "fact.tokens",
-            "scored": "CAST(fact.tokens AS INTEGER) - fact.unscored",
-            "chars": "fact.chars",
-            "bytes": "fact.chars + fact.more_bytes",
+            "tokens": "coalesce(fact.tokens, bare.tokens)",
+            "scored": "CAST(coalesce(fact.tokens, bare.tokens) AS INTEGER) - fact.unscored",
+            "chars": "coalesce(fact.chars, bare.chars)",
+            "bytes": "coalesce(fact.chars + fact.more_bytes, bare.chars + bare.more_bytes)",
             "greedy": "fact.greedy",
             "straddles": "fact.straddles",
             "truncated": "fact.truncated",
@@ -124,7 +132,7 @@ _SHOWN: Mapping[str, tuple[Mapping[str, str], str]] = {
             "context": "fact.context",
             "continuation": "fact.continuation",
         },
-        f"{_PLACE} {_KIND} {_word('reason')}",
+        f"{_PLACE} {_KIND} {_word('reason')} {_BARE}",
     ),
     "generations": (
         {

@@ -141,6 +141,34 @@ def test_packed_rows_are_the_stored_rows_but_for_what_is_left_out(settings, tmp_
             assert same(ours[name], theirs[name]), name
 
 
+def a_primed_run(settings) -> RunFolder:
+    """A run that scores two texts without a context and after three, one of which makes a text one token longer."""
+    folder = RunFolder.create(settings.runs, RunSpec("priming", 1, "toy", "blimp"))
+    pair = Instance("blimp/one/0", "blimp", "test", "one", "pair", "sentence", options=("A cat.", "A café."), gold=0)
+    scores = []
+    for condition, length in (("baseline", 0), ("matched", 100), ("matched", 200), ("unrelated", 100)):
+        for option, text in enumerate(pair.options):
+            tokens = ("A", " cat", ".") if (condition, option) == ("unrelated", 1) else ("A", " cat.")
+            request = Request(pair.id, option, "Before.", text, factors={"condition": condition, "length": length})
+            score = Score(request, tokens, tuple(range(len(tokens))), tuple(-1.5 for _ in tokens), len(text),
+                          len(text.encode()), True, False)  # fmt: skip
+            scores.append(score_row(score, len(scores)))
+    folder.write_part(0, 0, {"instances": [instance_row(pair, 0)], "scores": scores})
+    folder.write_findings([])
+    folder.write_progress(status="complete", total=1)
+    return folder
+
+
+def test_lengths_of_a_text_are_kept_once_for_all_contexts_and_read_at_each(settings, tmp_path):
+    own, packed = both(settings, [a_primed_run(settings)], tmp_path)
+    ours, theirs = rows_of(own, "scores"), rows_of(packed, "scores")
+    assert len(ours) == len(theirs) == 8
+    for name in set(ours) - TEXT:
+        assert same(ours[name], theirs[name]), name
+    kept = packed.frame("SELECT count(tokens) AS tokens, count(chars) AS chars FROM precomputed.scores")
+    assert kept.loc[0].tolist() == [3, 3]  # both without a context, and the one that differs after one
+
+
 HASHED = f"sha256:{hashlib.sha256(b'the cytoplasm of a cell').hexdigest()[:16]}"
 
 
