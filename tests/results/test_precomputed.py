@@ -40,6 +40,7 @@ from explorer.variants import wordnet
 from explorer.variants.swapped import swapped
 
 FEWEST = 3  # words: of fewer, any sentence of ours may hold some
+WRITTEN = 5  # words: fewer stand by chance in what a model wrote about an item of our own
 TEXT = {"context", "continuation", "token_texts", "token_logprobs", "prompt", "payload", "ids"}
 
 
@@ -339,7 +340,22 @@ def inside(values: Iterable[str], texts: Iterable[Words]) -> Iterator[tuple[str,
 
 def leaks(path: Path, texts: Iterable[Words]) -> list[str]:
     """What of the texts stands in a file, a line each."""
-    return [f"{value[:200]!r} holds {' '.join(text)!r}" for value, text in inside(strings(path), texts)]
+    own = written(path)
+    return [
+        f"{value[:200]!r} holds {' '.join(text)!r}"
+        for value, text in inside(strings(path), texts)
+        if len(text) >= WRITTEN or value not in own
+    ]
+
+
+def written(path: Path) -> set[str]:
+    """What models wrote about items of the starter sets."""
+    with duckdb.connect(str(path), read_only=True) as connection:
+        rows = connection.execute(
+            "SELECT DISTINCT text FROM generations JOIN runs USING (run) WHERE benchmark IN (SELECT unnest(?))",
+            [list(starter.BENCHMARKS)],
+        ).fetchall()
+    return {text for (text,) in rows if text}
 
 
 @pytest.fixture(scope="session")
