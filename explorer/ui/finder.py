@@ -91,6 +91,13 @@ def _list(names: list[str], listing: Listing) -> None:
         key=f"list:{hash(tuple(shown))}",
         column_config={"instance": "Instance", "text": st.column_config.TextColumn("Text", width="large")},
     )
+    # The file has all that match, not only those listed.
+    show.save(
+        pd.DataFrame({"instance": names, "text": [instances.summary(listing.by_id[name]) for name in names]}),
+        "instances",
+        caption="The instances that match, with the beginning of their text",
+        n=len(names),
+    )
     if len(names) > LISTED:
         show.note(f"The first {LISTED} of {len(names):,}; search to see others.")
     rows = chosen["selection"]["rows"]

@@ -101,10 +101,12 @@ def _draw_regions(instance: Instance, options: Sequence[Asked], answer: Answer, 
         }
     )
     show.section("Predictions of the suite")
-    st.dataframe(
+    show.table(
         formulas,
-        hide_index=True,
-        column_config={"prediction": st.column_config.TextColumn("Formula", width="large"), "held": "Holds"},
+        "formulas",
+        columns={"prediction": st.column_config.TextColumn("Formula", width="large"), "held": "Holds"},
+        caption=f"The predictions of the suite and whether each holds for {instance.id}",
+        n=1,
     )
 
 

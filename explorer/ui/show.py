@@ -108,7 +108,6 @@ def table(
     *,
     columns: Mapping[str, Any] | None = None,
     height: int | None = None,
-    download: bool = True,
     caption: str = "",
     n: int | None = None,
     about: About | None = None,
@@ -127,8 +126,7 @@ def table(
         key=f"table:{name}",
         alt=f"{name}, {len(frame)} rows",
     )
-    if download:
-        save(frame, name, columns=columns, caption=caption, n=n, about=about)
+    save(frame, name, columns=columns, caption=caption, n=n, about=about)
 
 
 def save(

@@ -51,7 +51,7 @@ def draw() -> None:
     if upload is None:
         _answer()
         show.section("What the columns should hold")
-        st.dataframe(_expected(), hide_index=True)
+        show.table(_expected(), "columns", caption="What the columns of an imported table should hold")
         return
     with tempfile.TemporaryDirectory() as folder:
         # Only the file's ending is taken over: its name is the visitor's.
@@ -139,11 +139,12 @@ def _preview(path: Path, reading: Reading, title: str) -> None:
     parsed = table.read(path, reading, "preview")
     show.section("What would be imported")
     show.note(told(reading, parsed))
-    show.table(_rows(parsed), "preview", download=False)
+    rows = _rows(parsed)
+    show.table(rows, "preview", caption="The first rows of the table as they were read", n=len(rows))
     if parsed.left_out:
         with st.expander(f"{len(parsed.left_out):,} rows left out"):
-            rows = pd.DataFrame([{"where": row.where, "reason": row.reason} for row in parsed.left_out])
-            show.table(rows, "rows left out", columns={"where": "Where", "reason": "Why"})
+            out = pd.DataFrame([{"where": row.where, "reason": row.reason} for row in parsed.left_out])
+            show.table(out, "rows left out", columns={"where": "Where", "reason": "Why"})
     with st.form("import:keep", border=False):
         name = st.text_input("Name", _suggest(title), help="Small letters, digits, - and _.", key="import:name") or ""
         if st.form_submit_button("Import", type="primary", icon=":material/save:", key="import:store"):

@@ -1,8 +1,11 @@
+import ast
+
 import pandas as pd
 import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
+from explorer.settings import ROOT
 from explorer.ui import show
 
 
@@ -91,3 +94,17 @@ def test_nothing_is_drawn_or_written_before_somebody_asks(monkeypatch):
     assert not app.exception
     labels = [button.label for button in app.get("download_button")]
     assert {"HTML", "JSON", "CSV", "Parquet", "LaTeX"} <= set(labels)
+
+
+def test_every_table_can_be_downloaded():
+    rooms = [*(ROOT / "explorer" / "ui").glob("*.py"), *(ROOT / "pages").glob("*.py")]
+    drawing = 0
+    for path in rooms:
+        for function in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if not isinstance(function, ast.FunctionDef):
+                continue
+            called = {ast.unparse(node.func) for node in ast.walk(function) if isinstance(node, ast.Call)}
+            if called & {"st.dataframe", "st.table", "st.data_editor"}:
+                drawing += 1
+                assert called & {"show.save", "save"}, f"{path.name}: {function.name} draws a table without a download"
+    assert drawing > 3
