@@ -103,7 +103,8 @@ def correlations(table: pd.DataFrame, names: Sequence[str], *, within: bool) -> 
         [
             {
                 "first": pair.first, "second": pair.second, "rho": pair.correlation.rho, "low": pair.correlation.low,
-                "high": pair.correlation.high, "p": pair.correlation.p, "adjusted_p": pair.adjusted_p,
+                "high": pair.correlation.high, "p": show.above_zero(pair.correlation.p),
+                "adjusted_p": show.above_zero(pair.adjusted_p),
                 "n": pair.correlation.n, "groups": pair.correlation.groups, "reason": pair.correlation.reason,
             }
             for pair in found
@@ -143,7 +144,7 @@ def _pairs(told: pd.DataFrame, chosen: Chosen, names: Sequence[str], way: str) -
             "rho": number("rho", format="%.3f", width="small"),
             "low": number("From", format="%.3f", width="small", help="95 % bootstrap interval"),
             "high": number("To", format="%.3f", width="small"),
-            "p": number("p", format="%.3g", width="small"),
+            "p": number("p", format="%.3g", width="small", help=show.UNDERFLOW),
             "adjusted_p": number("Adjusted p", format="%.3g", width="small", help="Benjamini and Hochberg, all pairs"),
             "n": number("Instances", format="localized", width="small"),
             "look": st.column_config.LinkColumn("Scatter", display_text="look", width="small"),

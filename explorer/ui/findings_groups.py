@@ -50,7 +50,7 @@ def draw(chosen: Chosen, gathered: Gathered) -> None:
             ),
             (
                 "Kruskal-Wallis p",
-                p_value(test.p),
+                show.p_value(test.p),
                 test.reason or f"H = {test.statistic:.1f}: do the groups differ beyond chance?",
             ),
         ]
@@ -95,10 +95,3 @@ def means(table: pd.DataFrame) -> pd.DataFrame:
             }
         )  # fmt: skip
     return pd.DataFrame(rows, columns=["grp", "value", "low", "high", "sd", "n"])
-
-
-def p_value(p: float) -> str:
-    """A p-value as papers print it."""
-    if p != p:
-        return "–"
-    return "< 0.0001" if p < 1e-4 else f"{p:.3g}"

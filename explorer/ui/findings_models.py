@@ -13,7 +13,6 @@ from explorer.results.measures import SCORED
 from explorer.runs import imported
 from explorer.stats.paired_groups import OVERALL, compare_groups
 from explorer.ui import frame, links, resources, show, undecided
-from explorer.ui.findings_groups import p_value
 from explorer.ui.frame import Chosen
 
 BY = {"group": "grp", "phenomenon": "phenomenon"}
@@ -81,9 +80,10 @@ def comparisons(items: pd.DataFrame, by: str) -> pd.DataFrame:
             {
                 "grp": one.group or "none", "n": one.outcomes.n, "first": one.outcomes.before,
                 "second": one.outcomes.after, "difference": one.outcomes.after - one.outcomes.before,
-                "lost": one.outcomes.lost, "gained": one.outcomes.gained, "p": one.outcomes.p,
-                "adjusted_p": one.outcome_p, "margin": one.margins.value, "margin_low": one.margins.low,
-                "margin_high": one.margins.high, "margin_p": one.raw_margin_p, "margin_adjusted_p": one.margin_p,
+                "lost": one.outcomes.lost, "gained": one.outcomes.gained,
+                "p": show.above_zero(one.outcomes.p), "adjusted_p": show.above_zero(one.outcome_p),
+                "margin": one.margins.value, "margin_low": one.margins.low, "margin_high": one.margins.high,
+                "margin_p": show.above_zero(one.raw_margin_p), "margin_adjusted_p": show.above_zero(one.margin_p),
                 "left_out": one.outcomes.left_out,
             }
             for one in found
@@ -130,11 +130,12 @@ def _overall(row: pd.Series, names: tuple[str, str]) -> None:
             (show.plain(names[0]), show.percent(row["first"]), "Accuracy on the shared instances, ties as wrong."),
             (show.plain(names[1]), show.percent(row["second"]), "Accuracy on the shared instances, ties as wrong."),
             ("Lost / gained", f"{row['lost']:,} / {row['gained']:,}", "Right in the first only / in the second only."),
-            ("McNemar p", p_value(row["p"]), "Exact, two-sided, on the instances that changed sides."),
+            ("McNemar p", show.p_value(row["p"]), "Exact, two-sided, on the instances that changed sides."),
             (
                 "Margin difference",
                 "–" if row["margin"] != row["margin"] else f"{row['margin']:+.2f} nats".replace("-", "−"),
-                f"{row['margin_low']:.2f} to {row['margin_high']:.2f} nats, Wilcoxon p {p_value(row['margin_p'])}.",
+                f"{row['margin_low']:.2f} to {row['margin_high']:.2f} nats, "
+                f"Wilcoxon p {show.p_value(row['margin_p'])}.",
             ),
         ]
     )

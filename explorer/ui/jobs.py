@@ -56,26 +56,30 @@ def is_running(name: str) -> bool:
     return job is not None and not job.done
 
 
-def draw() -> None:
-    """How the preparations are going; the page is drawn anew when one ends."""
-    _forget_seen()
-    if any(not job.done for job in _jobs().values()):
-        _watch()
+def draw(name: str = "") -> None:
+    """How the preparations are going, or that of this name alone; the page is drawn anew when one ends."""
+    _forget_seen(name)
+    if any(not job.done for job in _named(name)):
+        _watch(name)
     else:
-        _show()
+        _show(name)
 
 
 @st.fragment(run_every=EVERY)
-def _watch() -> None:
+def _watch(name: str) -> None:
     running = {job.name for job in _jobs().values() if not job.done}
     if running != st.session_state.setdefault("jobs:running", running):
         st.session_state["jobs:running"] = running
         st.rerun()
-    _show()
+    _show(name)
 
 
-def _show() -> None:
-    for job in list(_jobs().values()):
+def _named(name: str) -> list[Job]:
+    return [job for job in list(_jobs().values()) if name in ("", job.name)]
+
+
+def _show(name: str) -> None:
+    for job in _named(name):
         if job.fault:
             st.error(show.plain(f"{job.name}: {job.fault}"))
         elif job.done:
@@ -84,12 +88,12 @@ def _show() -> None:
             st.progress(job.share, text=show.plain(f"{job.name}: {job.text}"))
 
 
-def _forget_seen() -> None:
+def _forget_seen(name: str) -> None:
     """A job that ended is told once in each window."""
     seen = st.session_state.setdefault("jobs:seen", set())
-    for name, job in list(_jobs().items()):
+    for job in _named(name):
         if job.done and id(job) in seen:
-            _jobs().pop(name, None)
+            _jobs().pop(job.name, None)
         elif job.done:
             seen.add(id(job))
 

@@ -103,13 +103,13 @@ def _numbers(found: pd.DataFrame) -> None:
                 points(gap["value"]),
                 f"High minus low, in points: {points(interval['low'])} to {points(interval['high'])} (95 % interval"
                 + (" over paradigms" if over is not None else "")
-                + f"), Fisher's exact p {p_value(gap['p'])}.",
+                + f"), Fisher's exact p {show.p_value(gap['p'])}.",
             ),
             (
                 "Slope",
                 "–" if math.isnan(per_sd) else f"{per_sd:+.2f}",
                 "Change in the log odds of being right per standard deviation of the score, logistic regression: p "
-                f"{p_value(slope['p'])}. {slope['reason'] or ''}",
+                f"{show.p_value(slope['p'])}. {slope['reason'] or ''}",
             ),
             (
                 "AUC",
@@ -211,10 +211,3 @@ def _ends(run_id: str, chosen: Chosen) -> None:
 def points(share: float) -> str:
     """A difference of shares in percentage points, with its sign."""
     return "–" if share != share else f"{100 * share:+.1f}".replace("-", "−")
-
-
-def p_value(p: float) -> str:
-    """A p-value as papers print it."""
-    if p != p:
-        return "–"
-    return "< 0.0001" if p < 1e-4 else f"{p:.3g}"

@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import html
 import re
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -20,6 +21,8 @@ from explorer.errors import ExplorerError
 Figure = Any  # a Plotly figure, made in explorer/figures
 
 LONGEST = 2_000  # characters of a cell on the screen; a download has all of them
+SMALLEST = sys.float_info.min
+UNDERFLOW = f"{SMALLEST:.3g} stands for anything smaller."
 TABLE_FORMATS = ("csv", "parquet", "latex")
 
 
@@ -242,6 +245,18 @@ def percent(value: float, low: float = float("nan"), high: float = float("nan"))
         return "–"
     interval = f" ({low:.1%} – {high:.1%})" if low == low and high == high else ""
     return f"{value:.1%}{interval}"
+
+
+def p_value(p: float) -> str:
+    """A p-value as papers print it."""
+    if p != p:
+        return "–"
+    return "< 0.0001" if p < 1e-4 else f"{p:.3g}"
+
+
+def above_zero(p: float) -> float:
+    """A p-value for a column of numbers: none is 0, even where the number is too small to be written."""
+    return max(p, SMALLEST) if p == p else p
 
 
 def duration(seconds: float) -> str:

@@ -6,6 +6,7 @@ import threading
 import time
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from explorer import benchmarks
 from explorer.settings import read as read_settings
@@ -112,3 +113,16 @@ def _wait_until_idle() -> None:
             return
         time.sleep(0.05)
     pytest.fail("a preparation did not end")
+
+
+def test_a_page_tells_only_of_the_preparation_it_offers(fresh_app):
+    def fail(report):
+        raise ValueError("no luck")
+
+    jobs.start("One", fail)
+    jobs.start("Another", fail)
+    _wait_until_idle()
+    page = AppTest.from_string("from explorer.ui import jobs\njobs.draw('One')").run()
+    assert [error.value.partition("\\:")[0] for error in page.error] == ["One"]
+    page = AppTest.from_string("from explorer.ui import jobs\njobs.draw()").run()
+    assert {error.value.partition("\\:")[0] for error in page.error} == {"One", "Another"}
