@@ -31,6 +31,7 @@ LARGEST = 20 * 1024 * 1024  # bytes of a file that git keeps
 BLOCK = 65536  # bytes; of the usual 256 KiB blocks, small tables would fill little
 GROUP = 1228800  # rows that are compressed together; of the usual 122,880, each column would begin many blocks
 SHARE = 5  # decimals of a finding
+LONG = "([.][0-9]{6})[0-9]+"  # a number in a finding's detail, of which the first six decimals are kept
 DECIMALS = 3  # of a nat: float32 itself leaves the last of them open between a GPU and a CPU, and rounded sums pack
 ROUNDED = (
     "margin", "logprob", "tde_likelihood", "gold_logprob", "gold_gain", "mia_loss", "mia_neighbours", "min_k", "ips",
@@ -49,7 +50,7 @@ LEFT_OUT = (
     "swappable_left",
 )
 # Of the other studies' sums the measures are kept.
-SCORED = ("accuracy", "perturbation", "priming")
+SCORED = ("accuracy", "perturbation", "priming", "icl")
 
 # An answer that is no text: digits, after an ontology's prefix or not, with blanks and marks around them.
 BARE = r"[\W_]*([A-Za-z]+:)?\d[\d\W_]*|\s*"
@@ -78,7 +79,7 @@ Connection = duckdb.DuckDBPyConnection
 
 def left_out(study: str, keeps_texts: bool) -> str:
     """What a packed run of the study lacks, in words; `keeps_texts` where it is on a starter set."""
-    told = ["lists of tokens and their log-probabilities", f"the measures {', '.join(LEFT_OUT)}"]
+    told = ["lists of tokens and their log-probabilities", "measures that follow from others (such as perplexities)"]
     if not keeps_texts:
         told.append("the benchmark's texts and what was written from them (an answer's hash stands in its place)")
     if study not in SCORED:
@@ -295,10 +296,10 @@ _FACTS = {
     "measures": f"""CASE WHEN measure IN ({_quoted(ROUNDED)}) THEN round(value, {DECIMALS}) ELSE value END,
         reason_word.word""",
     "findings": f"""grp_word.word, round(value, {SHARE}), round(low, {SHARE}), round(high, {SHARE}), p, n, left_out,
-        reason_word.word, CASE WHEN json_exists(detail, '$.roc.true_positive')
+        reason_word.word, regexp_replace(CASE WHEN json_exists(detail, '$.roc.true_positive')
             THEN json_merge_patch(detail, json_object('roc', json_object(
                 'false_positive', {_thinned("false_positive")}, 'true_positive', {_thinned("true_positive")})))
-            ELSE detail END""",
+            ELSE detail END, '{LONG}', '\\1', 'g')""",
 }
 
 

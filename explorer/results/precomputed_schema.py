@@ -25,7 +25,7 @@ TABLES: Mapping[str, str] = {
     "sets": """set_key USMALLINT, stem VARCHAR, benchmark VARCHAR, split VARCHAR, grp VARCHAR, phenomenon VARCHAR,
         field VARCHAR, kind VARCHAR""",
     "items": """item INTEGER, set_key USMALLINT, number INTEGER, rest VARCHAR, gold TINYINT, label VARCHAR,
-        text_hash UBIGINT, payload VARCHAR""",
+        text_hash UBIGINT, payload VARCHAR USING COMPRESSION zstd""",
     "kinds": "kind USMALLINT, "
     + ", ".join(
         f"{name} {kind}"

@@ -170,6 +170,17 @@ def test_lengths_of_a_text_are_kept_once_for_all_contexts_and_read_at_each(setti
     assert kept.loc[0].tolist() == [3, 3]  # both without a context, and the one that differs after one
 
 
+def test_numbers_in_the_details_of_findings_keep_six_decimals(settings, tmp_path):
+    folder = a_run(settings, "blimp")
+    folder.write_findings(
+        [finding_row("a", "overall", 1.0, detail={"mean": -0.123456789, "p": 1.23456789e-30, "n": 12345678})]
+    )
+    _, packed = both(settings, [folder], tmp_path)
+    assert json.loads(packed.frame("SELECT detail FROM findings")["detail"][0]) == {
+        "mean": -0.123456, "p": 1.234567e-30, "n": 12345678,
+    }  # fmt: skip
+
+
 HASHED = f"sha256:{hashlib.sha256(b'the cytoplasm of a cell').hexdigest()[:16]}"
 
 
