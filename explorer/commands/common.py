@@ -12,7 +12,6 @@ from typing import Any
 from explorer import settings as settings_module
 from explorer.settings import Settings
 
-
 WIDEST = 200  # characters of a cell in a terminal; --json prints all of them
 
 
