@@ -29,7 +29,7 @@ with show.problems():
             "memorization",
             chosen,
             "No memorization run yet",
-            "A run asks for the second half of every text, measures the loss of the whole and of neighbours that "
+            "A run asks for the second half of every text, measures the loss of the whole and of neighbors that "
             "differ in a word, and tests whether these scores tell right from wrong answers.",
             settings={"neighbours": 0},
         )

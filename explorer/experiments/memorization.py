@@ -35,13 +35,13 @@ if TYPE_CHECKING:
 Row = Mapping[str, Any]
 
 SETTINGS = {
-    "neighbours": Setting(neighbours.PER_TEXT, "neighbours of each text, one word replaced in each; 0 = none"),
+    "neighbours": Setting(neighbours.PER_TEXT, "neighbors of each text, one word replaced in each; 0 = none"),
     "neighbours_by": Setting(
         "auto",
         "who proposes the words: a masked LM (a Hugging Face id or a folder) or infill:MODEL, a causal LM; "
         "auto: roberta-base where it can be had, else infilling by the embedded model",
     ),
-    "neighbours_cap": Setting(100, "instances of each task that get neighbours, drawn with the seed; 0 = all"),
+    "neighbours_cap": Setting(100, "instances of each task that get neighbors, drawn with the seed; 0 = all"),
     "min_k": Setting(100 * attacks.MIN_K, "percent of a text's tokens that min-k % looks at"),
 }
 STEP_SECONDS = 2.0  # of making neighbours, after which progress is told
@@ -105,7 +105,7 @@ def ask(
 ) -> list[Asked]:
     """What is asked of the model about each instance."""
     policy = accuracy.policy_of(spec)
-    reason = "no neighbours were asked for"
+    reason = "no neighbors were asked for"
     asked = [
         Asked(one, prompts.option_texts(one), accuracy.ask(one, policy) if one.kind in JUDGED else [], reason)
         for one in instances

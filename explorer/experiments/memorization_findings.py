@@ -184,7 +184,7 @@ def neighbours_by(spec: RunSpec, folder: RunFolder, frame: pd.DataFrame) -> Row:
     methods = list(dict.fromkeys(made["setting"].dropna()))
     if len(methods) > 1:
         raise RunError(
-            f"The neighbours of this run come from {' and '.join(methods)}. Delete it and start it again with "
+            f"The neighbors of this run come from {' and '.join(methods)}. Delete it and start it again with "
             "neighbours_by naming one of them."
         )
     accepted = made[made["accepted"].astype(bool)]

@@ -88,7 +88,7 @@ ATTACKS: Mapping[str, Attack] = {
     "tde_likelihood": Attack("TDE likelihood", "nats", "high"),
     "mia_loss": Attack("MIA loss", "nats a token", "low"),
     "mia_perplexity": Attack("MIA perplexity", "exp of nats a token", "low"),
-    "mia_neighbours": Attack("MIA neighbours", "nats a token", "low"),
+    "mia_neighbours": Attack("MIA neighbors", "nats a token", "low"),
     "min_k": Attack("Min-k %", "nats a token", "low"),
     "zlib": Attack("Zlib ratio", "nats a token and byte", "low"),
 }

@@ -182,7 +182,7 @@ MEASURES: Mapping[str, Measure] = {
         ("memorization",), _gold_less_others("mia_loss"),
     ),
     "mia_neighbours": Measure(
-        "MIA neighbours", "nats a token, right less wrong", "right option's text less expected than its neighbours",
+        "MIA neighbors", "nats a token, right less wrong", "right option's text less expected than its neighbors",
         ("memorization",), _gold_less_others("mia_neighbours"),
     ),
     "min_k": Measure(

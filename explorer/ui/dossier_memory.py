@@ -17,7 +17,7 @@ ATTACKS = {
     "tde_likelihood": ("TDE likelihood", "%.2f", "nats, log P of the second half after the first"),
     "mia_loss": ("MIA loss", "%.3f", "nats a token"),
     "mia_perplexity": ("MIA perplexity", "%.2f", "exp of the loss"),
-    "mia_neighbours": ("MIA neighbours", "%+.3f", "loss less the mean loss of its neighbours, nats a token"),
+    "mia_neighbours": ("MIA neighbors", "%+.3f", "loss less the mean loss of its neighbors, nats a token"),
     "min_k": ("Min-k %", "%.3f", "nats a token, over the least likely tokens"),
     "zlib": ("Zlib ratio", "%.4f", "nats a token and compressed byte"),
 }

@@ -19,7 +19,7 @@ KINDS = {
     "pair": "minimal pairs",
     "choice": "choices",
     "cloze": "last words",
-    "labelled": "labelled texts",
+    "labelled": "labeled texts",
     "regions": "regions of sentences",
     "concept": "concepts",
     "text": "texts",

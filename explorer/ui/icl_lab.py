@@ -35,8 +35,8 @@ def draw(chosen: Chosen) -> None:
     instances = resources.instances(chosen.benchmark).instances
     if not any(one.kind == "labelled" for one in instances):
         show.nothing_yet(
-            "No labelled texts here",
-            "Choose a labelled set, such as RTE or our own entailment pairs, as benchmark in the sidebar.",
+            "No labeled texts here",
+            "Choose a labeled set, such as RTE or our own entailment pairs, as benchmark in the sidebar.",
         )
         return
     held = _ground(chosen)

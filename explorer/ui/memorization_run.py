@@ -67,8 +67,8 @@ def scores(run_id: str, chosen: Chosen) -> None:
         columns={
             "attack": "Score", "side": "Of", "value": NUMBER("Mean", format="%.4g"),
             "low": NUMBER("from", format="%.4g"), "high": NUMBER("to", format="%.4g"), "unit": "Unit",
-            "seen": st.column_config.TextColumn("Speaks for having been seen"), "n": NUMBER("Instances", format="%d"),
-            "left_out": NUMBER("Left out", format="%d"), "reason": "Why",
+            "seen": st.column_config.TextColumn("Speaks for having been seen"),
+            "n": NUMBER("Instances", format="localized"), "left_out": NUMBER("Left out", format="%d"), "reason": "Why",
         },
     )  # fmt: skip
     attack = _attack(found)
@@ -138,7 +138,7 @@ def classifiers(run_id: str, chosen: Chosen) -> None:
                 "low": NUMBER("from", format="%.3f"), "high": NUMBER("to", format="%.3f"),
                 "f1_in": NUMBER("F1, in sample", format="%.3f"), "auc_in": NUMBER("AUC, in sample", format="%.3f"),
                 "paper_f1": NUMBER("Paper: F1", format="%.3f"), "paper_auc": NUMBER("Paper: AUC", format="%.3f"),
-                "n": NUMBER("Instances", format="%d"), "reason": "Remarks",
+                "n": NUMBER("Instances", format="localized"), "reason": "Remarks",
             },
         )  # fmt: skip
         show.note(
@@ -206,7 +206,7 @@ def low_high(run_id: str, chosen: Chosen) -> None:
 def _name(row: pd.Series) -> str:
     settings = json.loads(row["spec"])["settings"]
     made = settings.get("neighbours", 0)
-    neighbours = f" · {made} neighbours a text" if made else " · without neighbours"
+    neighbours = f" · {made} neighbors a text" if made else " · without neighbors"
     return f"{row['done']:,} instances{neighbours} · seed {row['seed']} · {row['created']:%d %b %Y %H:%M}"
 
 
@@ -233,14 +233,14 @@ def _attack(found: pd.DataFrame) -> str:
 def _neighbours(run_id: str) -> None:
     found = resources.ask(queries_memorization.neighbours_by, run_id)
     if found.empty:
-        show.note("This run made no neighbours (neighbours=0).")
+        show.note("This run made no neighbors (neighbours=0).")
         return
     row = found.iloc[0]
     detail = _detail(row["detail"])
     if not row["value"]:
-        show.note(f"No neighbours were made. {row['reason'] or ''}")
+        show.note(f"No neighbors were made. {row['reason'] or ''}")
         return
-    text = f"Neighbours by {row['setting']}: {detail.get('per_text', '?')} a text, of {row['value']:,.0f} instances"
+    text = f"Neighbors by {row['setting']}: {detail.get('per_text', '?')} a text, of {row['value']:,.0f} instances"
     text += f" ({row['reason']})" if row["reason"] else ""
     if "infilling" in str(row["setting"]):
         text += ". These are words that a causal model finds likely in the gap, not a masked model's as in the paper"
@@ -318,7 +318,8 @@ def _coefficients(found: pd.DataFrame) -> None:
             "attack": "Score", "side": "Of", "value": NUMBER("Log odds per unit", format="%.4g"), "stars": "",
             "per_sd": NUMBER("per SD", format="%.3f"), "low": NUMBER("from", format="%.4g"),
             "high": NUMBER("to", format="%.4g"), "p": NUMBER("p", format="%.2g"),
-            "p_holm": NUMBER("p (Holm)", format="%.2g"), "n": NUMBER("Instances", format="%d"), "reason": "Why not",
+            "p_holm": NUMBER("p (Holm)", format="%.2g"), "n": NUMBER("Instances", format="localized"),
+            "reason": "Why not",
         },
     )  # fmt: skip
 

@@ -119,17 +119,28 @@ def table(
 
     `columns` names the shown ones, in order; a CSV or Parquet file has all columns, LaTeX those shown.
     """
-    shown = frame[list(columns)] if columns else frame
+    shown, config = _in_percent(frame[list(columns)] if columns else frame, columns or {})
     st.dataframe(
         shortened(shown),
         hide_index=True,
-        column_config=dict(columns) if columns else None,
+        column_config=config or None,
         height=height or "auto",
         placeholder="–",
         key=f"table:{name}",
         alt=f"{name}, {len(frame)} rows",
     )
     save(frame, name, columns=columns, caption=caption, n=n, about=about)
+
+
+def _in_percent(frame: pd.DataFrame, columns: Mapping[str, Any]) -> tuple[pd.DataFrame, dict[str, Any]]:
+    """Shares with one decimal in every row: Streamlit's own "percent" gives each row as many as it needs."""
+    config = dict(columns)
+    for name, column in columns.items():
+        kind = column.get("type_config") if isinstance(column, dict) else None
+        if kind and kind.get("format") == "percent":
+            config[name] = {**column, "type_config": {**kind, "format": "%.1f%%"}}
+            frame = frame.assign(**{name: 100 * pd.to_numeric(frame[name])})
+    return frame, config
 
 
 def save(

@@ -42,7 +42,7 @@ def draw() -> None:
     """The upload, the guess, the preview and the button that keeps it."""
     show.lead(
         "CSV, TSV, JSON, JSON Lines or Parquet, a row an instance: minimal pairs, choices, passages whose last word is "
-        "asked, or labelled texts."
+        "asked, or labeled texts."
     )
     upload = st.file_uploader(
         "Table", type=["csv", "tsv", "txt", "json", "jsonl", "ndjson", "parquet"], key="import:file",

@@ -32,7 +32,7 @@ def words_of(app) -> str:
 @pytest.mark.parametrize(
     ("facet", "said"),
     [
-        ("Scores", "made no neighbours"),
+        ("Scores", "made no neighbors"),
         ("Classifiers", "majority dummy"),
         ("Low and high", "ties go to the low half"),
     ],

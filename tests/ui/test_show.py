@@ -115,3 +115,14 @@ def test_a_p_value_is_never_printed_as_zero():
     assert show.p_value(float("nan")) == "–"
     assert show.above_zero(0.0) > 0 and show.above_zero(0.25) == 0.25
     assert show.above_zero(float("nan")) != show.above_zero(float("nan"))
+
+
+def test_shares_are_shown_with_one_decimal_and_saved_as_they_are():
+    frame = pd.DataFrame({"share": [0.7, 2 / 3, float("nan")], "n": [1, 2, 3]})
+    columns = {"share": st.column_config.NumberColumn("Share", format="percent"), "n": "Items"}
+    shown, config = show._in_percent(frame, columns)
+    assert config["share"]["type_config"]["format"] == "%.1f%%"
+    assert config["share"]["label"] == "Share"
+    assert shown["share"].round(3).tolist()[:2] == [70.0, 66.667]
+    assert shown["share"].isna().tolist() == [False, False, True]
+    assert frame["share"][0] == 0.7 and columns["share"]["type_config"]["format"] == "percent"
