@@ -5,6 +5,7 @@ import streamlit as st
 from explorer.ui import frame, icl_lab, icl_results, icl_review, icl_run, links, nearest, show, study_start
 
 VIEWS = {"Over k": icl_results.draw, "Review verdicts": icl_review.draw}
+NEAREST = {"Review verdicts": {"useful": icl_review.keeps_completions}}
 LIVE = "Live lab"
 
 chosen = frame.open_page(
@@ -19,7 +20,7 @@ with show.problems():
     if view == LIVE:
         icl_lab.draw(chosen)
     else:
-        chosen = nearest.with_runs("icl", chosen)
+        chosen = nearest.with_runs("icl", chosen, **NEAREST.get(view, {}))
         run_id = icl_run.pick(chosen)
         if run_id:
             VIEWS[view](run_id, chosen)

@@ -24,10 +24,15 @@ SAID = {"rule": "The rule says", "judge": "the judge model says", "people": "a p
 _WORDS = re.compile(r"\w+|[^\w\s]")
 
 
+def keeps_completions(run_id: str) -> bool:
+    """Whether the run still has its completions: those that came with the explorer have them of its own sets alone."""
+    run = resources.run(run_id)
+    return not isinstance(run, PackedRun) or run.keeps_texts
+
+
 def draw(run_id: str, chosen: Chosen) -> None:
     """The filters, the completion under review, and the table of all."""
-    run = resources.run(run_id)
-    if isinstance(run, PackedRun) and not run.keeps_texts:
+    if not keeps_completions(run_id):
         show.note(
             "This run came with the explorer: of a benchmark that is not its own it keeps verdicts and numbers, no "
             "completions. Those of the starter sets are there to be looked at; or do a run of your own."

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from explorer.results import queries
 from explorer.ui import frame, resources, show
 from explorer.ui.frame import Chosen
 
 
-def with_runs(study: str, chosen: Chosen) -> Chosen:
+def with_runs(study: str, chosen: Chosen, *, useful: Callable[[str], bool] = lambda run_id: True) -> Chosen:
     """The choice itself where the study has a run of it, else the nearest that has a finished one, which is said.
 
-    Nearest is the same benchmark, else the same model, else the largest run.
+    Nearest is the same benchmark, else the same model, else the largest run; of these one that is `useful`, if any is.
     """
     runs = resources.ask(queries.runs)
     runs = runs[runs["study"] == study]
@@ -20,7 +22,8 @@ def with_runs(study: str, chosen: Chosen) -> Chosen:
         return chosen
     model, benchmark = runs["model"] == chosen.model, runs["benchmark"] == chosen.benchmark
     pool = runs[benchmark] if benchmark.any() else runs[model] if model.any() else runs
-    best = pool.sort_values("done", ascending=False, kind="stable").iloc[0]
+    ordered = pool.sort_values("done", ascending=False, kind="stable")
+    best = next((row for _, row in ordered.iterrows() if useful(str(row["run_id"]))), ordered.iloc[0])
     other = Chosen(str(best["model"]), str(best["benchmark"]))
     show.note(
         f"There is no run of this study with {frame.model_title(chosen.model)} on "

@@ -14,7 +14,7 @@ from explorer.results.packed_run import PackedRun, find
 from explorer.runs.folder import RunFolder
 from explorer.runs.request import make_spec
 from explorer.runs.worker import work
-from explorer.settings import Settings
+from explorer.settings import PRECOMPUTED, Settings
 from explorer.similarity import replication
 from explorer.ui.icl_review import diff_html
 
@@ -162,6 +162,13 @@ def test_on_a_fresh_clone_a_person_reviews_the_packed_runs_of_starter_sets(
     assert (review["instance_id"], review["verdict"], review["k"]) == (shown, "inexact", 1)
     again = open_page("in_context", tmp_path / "cache", **choice)
     assert next(metric.value for metric in again.metric if metric.label == "Rule overruled") == "1"
+
+
+def test_the_first_look_at_the_review_falls_on_a_run_that_kept_its_completions(open_page, tmp_path, monkeypatch):
+    monkeypatch.setenv("EXPLORER_PRECOMPUTED", str(PRECOMPUTED))
+    app = open_page("in_context", tmp_path / "cache", facet="Review verdicts")
+    assert not app.exception and not app.error
+    assert "on Starter " in words_of(app) and "Original" in words_of(app)
 
 
 def test_a_packed_run_of_a_starter_set_has_the_verdicts_and_prompts_of_its_folder(runs, tmp_path):
