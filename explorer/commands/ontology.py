@@ -37,12 +37,14 @@ def add(subparsers: Any) -> None:
 
 
 def import_predictions(args: argparse.Namespace, settings: Settings) -> int:
-    from explorer.errors import FetchError
+    from explorer.errors import FetchError, UsageError
     from explorer.experiments.imported_predictions import both, keep
     from explorer.ontologies.load import ONTOLOGIES, load
     from explorer.ontologies.predictions import ontology_in, read_predictions
     from explorer.resources import Resources
 
+    if not args.model_name.strip():
+        raise UsageError("--model-name is empty, expected the name of the model that answered. Give its name.")
     try:
         ontology = load(args.ontology, settings, common.ProgressLine(args.ontology))
     except FetchError as error:
@@ -56,6 +58,8 @@ def import_predictions(args: argparse.Namespace, settings: Settings) -> int:
             f"{len(predictions.unknown):,} ids are not in {ontology.report.source}: "
             f"{', '.join(predictions.unknown[:5])}"
         )
+    if again := len(predictions.concepts) - len({concept.id for concept in predictions.concepts}):
+        common.say(f"{again:,} of the rows of {args.file.name} repeat an id above them; every row counts.")
     released, corrected = both(predictions, args.after_prefix, args.seed)
     name = args.ontology if args.ontology in ONTOLOGIES else Path(args.ontology).stem
     folder = keep(

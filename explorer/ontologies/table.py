@@ -86,9 +86,10 @@ def read(text: str, name: str, predictions: bool = False, columns: Sequence[str]
         counts = {}
         for column in ("annotations", "web count"):
             value = _number(cells.get(column, ""))
-            if value is None:
-                problems.append(Problem(number, f"{column} {cells[column]!r} is no number"))
-            counts[column] = math.nan if value is None else value
+            if value is None or value < 0 or math.isinf(value):
+                problems.append(Problem(number, f"{column} {cells[column]!r} is no count"))
+                value = math.nan
+            counts[column] = value
         concepts.append(
             Concept(
                 id=curie,

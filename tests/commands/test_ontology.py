@@ -155,3 +155,18 @@ def test_a_dry_run_says_what_an_endpoint_will_be_asked_and_starts_nothing(files:
     assert not (files / "cache" / "runs").exists()
     local = [*asked[:3], "gemma-3-270m", *asked[4:]]
     assert "requests" not in json.loads(call(capsys, *local, "--json")[1])
+
+
+@pytest.mark.parametrize("name", ["", "  "])
+def test_predictions_of_a_model_without_a_name_are_refused(files: Path, capsys, name):
+    code, _, err = call(capsys, *imported(files, "--model-name", name))
+    assert code == 1 and "--model-name is empty" in err
+    assert not list((files / "cache").rglob("spec.json"))
+
+
+def test_rows_that_repeat_an_id_are_told(files: Path, capsys):
+    with (files / "predictions.csv").open("a", encoding="utf-8") as file:
+        file.write("\r\nTOY:0000002;red cup;4;20;TOY:0000004")
+    code, out, err = call(capsys, *imported(files, "--json"))
+    assert code == 0 and json.loads(out)["n"] == 5
+    assert "1 of the rows of predictions.csv repeat an id above" in err

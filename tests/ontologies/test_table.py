@@ -184,3 +184,11 @@ def test_a_file_that_is_no_text_is_refused_with_its_line(tmp_path: Path):
     path.write_bytes(b"\x1f\x8bnot gzip at all")
     with pytest.raises(OntologyError, match="cannot be read"):
         read_text(path)
+
+
+@pytest.mark.parametrize("count", ["-1", "-0.5", "inf", "-inf", "1e999"])
+def test_a_negative_or_endless_count_is_no_count(count):
+    contents = table.read(f"TOY:1;blue cup;{count};5\nTOY:2;red cup;0;1e3", "t")
+    assert [problem.line for problem in contents.problems] == [1]
+    assert math.isnan(contents.concepts[0].annotations) and contents.concepts[0].web_count == 5
+    assert (contents.concepts[1].annotations, contents.concepts[1].web_count) == (0, 1000)
