@@ -6,7 +6,7 @@ Nothing here depends on what app.py did, since a page opened by its address may 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -133,6 +133,17 @@ def pick_run(study: str, chosen: Chosen, *, none: str = "") -> str:
     return links.pick(
         st.selectbox, "Stored run", "run", list(names), default=first, format_func=lambda run_id: names[run_id]
     )
+
+
+def pick_stored(runs: pd.DataFrame, chosen: Chosen, name: Callable[[pd.Series], str]) -> str:
+    """The id of one of these runs of the chosen model, of which the page's figures are from here on; "" for none."""
+    own = runs[runs["model"] == chosen.model]
+    names = {str(row["run_id"]): name(row) for _, row in own.iterrows()}
+    if not names:
+        return ""
+    run_id = links.pick(st.selectbox, "Stored run", "run", list(names), format_func=names.__getitem__)
+    about_run(run_id)
+    return run_id
 
 
 def about_run(run_id: str) -> None:

@@ -7,10 +7,9 @@ from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
-import streamlit as st
 
 from explorer.results import queries_icl
-from explorer.ui import frame, links, resources
+from explorer.ui import frame, resources
 from explorer.ui.frame import Chosen
 
 SETTINGS: Mapping[str, str] = {
@@ -29,14 +28,7 @@ SOURCES: Mapping[str, str] = {
 
 def pick(chosen: Chosen) -> str:
     """The id of one of the model's in-context runs on the benchmark; "" where there is none."""
-    found = resources.ask(queries_icl.runs, chosen.benchmark)
-    own = found[found["model"] == chosen.model]
-    names = {row["run_id"]: _name(row) for _, row in own.iterrows()}
-    if not names:
-        return ""
-    run_id = links.pick(st.selectbox, "Stored run", "run", list(names), format_func=names.__getitem__)
-    frame.about_run(run_id)
-    return run_id
+    return frame.pick_stored(resources.ask(queries_icl.runs, chosen.benchmark), chosen, _name)
 
 
 def settings_of(run_id: str, benchmark: str) -> dict[str, Any]:

@@ -31,14 +31,7 @@ DOTS = 4000
 
 def pick(chosen: Chosen) -> str:
     """The id of one of the model's memorization runs on the benchmark; "" where there is none."""
-    found = resources.ask(queries_memorization.runs, chosen.benchmark)
-    own = found[found["model"] == chosen.model]
-    names = {row["run_id"]: _name(row) for _, row in own.iterrows()}
-    if not names:
-        return ""
-    run_id = links.pick(st.selectbox, "Stored run", "run", list(names), format_func=names.__getitem__)
-    frame.about_run(run_id)
-    return run_id
+    return frame.pick_stored(resources.ask(queries_memorization.runs, chosen.benchmark), chosen, _name)
 
 
 def pick_group(run_id: str) -> str:

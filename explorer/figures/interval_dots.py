@@ -1,0 +1,49 @@
+"""A dot a row with its interval, from the lowest value up: what figures of groups are made of."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from explorer.figures import theme
+
+ROW = 20  # pixels a group
+
+
+def interval_dots(groups: pd.DataFrame, number: str) -> tuple[go.Scatter, dict[str, object]]:
+    """The dots, the highest at the top, and the axis that names them.
+
+    `groups` has the columns grp, value, low, high, n; `number` is the format that values are told in.
+    """
+    rows = groups.sort_values("value", na_position="first", kind="stable")
+    places = list(range(len(rows)))
+    told = [f"%{{customdata[{place}]:{number}}}" for place in (1, 2)]
+    dots = go.Scatter(
+        x=rows["value"],
+        y=places,
+        mode="markers",
+        marker={"size": 8, "color": theme.BLUE},
+        error_x={
+            "type": "data",
+            "symmetric": False,
+            "array": (rows["high"] - rows["value"]).clip(lower=0),
+            "arrayminus": (rows["value"] - rows["low"]).clip(lower=0),
+            "color": theme.BLUE,
+            "thickness": 1.4,
+            "width": 0,
+        },
+        customdata=np.column_stack(
+            [[theme.escape(str(name)) for name in rows["grp"]], rows["low"], rows["high"], rows["n"]]
+        ),
+        hovertemplate=f"<b>%{{customdata[0]}}</b><br>%{{x:{number}}} ({told[0]} to {told[1]})"
+        "<br>%{customdata[3]} instances<extra></extra>",
+        showlegend=False,
+    )
+    axis: dict[str, object] = {
+        "tickmode": "array",
+        "tickvals": places,
+        "ticktext": [theme.escape(theme.shorten(str(name))) for name in rows["grp"]],
+        "range": [-0.8, len(rows) - 0.2],
+    }
+    return dots, axis
