@@ -36,6 +36,7 @@ import pyarrow.parquet as pq
 
 from explorer import __version__, citations
 from explorer.errors import RunError
+from explorer.records import RunSpec
 from explorer.results import formats
 from explorer.results.packed_run import SOURCE, PackedRun, Run
 from explorer.results.schema import TABLES
@@ -90,7 +91,7 @@ def unpack(path: Path, settings: Settings) -> tuple[RunFolder, bool]:
         made = RunFolder(work)
         if not (work / "spec.json").exists():
             raise RunError(f"{path.name} holds no spec.json, so it is no exported run. Export the run again as zip.")
-        target = settings.runs / specs.run_id(made.spec)
+        target = settings.runs / specs.run_id(_spec(made, path.name))
         _refuse_packed(made, path.name)
         _check(made, path.name)
         if target.exists():
@@ -105,6 +106,15 @@ def unpack(path: Path, settings: Settings) -> tuple[RunFolder, bool]:
         ) from error
     finally:
         shutil.rmtree(work, ignore_errors=True)
+
+
+def _spec(made: RunFolder, name: str) -> RunSpec:
+    try:
+        return made.spec
+    except RunError as error:
+        raise RunError(
+            f"The spec.json in {name} is not a run's spec, or of another version. Export the run again as zip."
+        ) from error
 
 
 # --- writing

@@ -151,7 +151,7 @@ def test_an_archive_that_unpacks_without_end_is_refused(folder, settings, elsewh
     ("change", "said"),
     [
         (lambda name, data: None if name == "spec.json" else (name, data), "no spec.json"),
-        (lambda name, data: (name, b"{}" if name == "spec.json" else data), "not a run's spec"),
+        (lambda name, data: (name, b"{}" if name == "spec.json" else data), "in changed.zip is not a run's spec"),
         (lambda name, data: (name, data[:40] if name.endswith(".parquet") else data), "no readable Parquet"),
     ],
     ids=["without a spec", "another spec", "a cut part"],
