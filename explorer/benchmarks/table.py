@@ -85,7 +85,7 @@ def guess(
     if not found:
         raise UsageError(
             f"The columns of {path.name} ({', '.join(name[:40] for name in table.names[:20])}) do not tell what it "
-            "holds. Say it with --kind pair, choice, cloze or labelled, and name columns with --column ROLE=COLUMN."
+            "holds. Say the kind (--kind pair, choice, cloze or labelled) and name the columns (--column ROLE=COLUMN)."
         )
     roles = table_roles.assign(found, table.names, columns or {})
     if found == "choice" and not gold:

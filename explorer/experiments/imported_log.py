@@ -74,7 +74,9 @@ def keep(log: Log, resources: Resources, *, benchmark: str = "", model: str = ""
 
     name = model or log.model
     if not name:
-        raise UsageError(f"{log.file} does not say which model answered. Say it with --model-name NAME.")
+        raise UsageError(
+            f"{log.file} does not say which model answered. Name the model (--model-name NAME on the command line)."
+        )
     chosen, placed, data_hash, dropped = _place(log, resources, benchmark)
     spec = RunSpec(
         study="accuracy",

@@ -55,7 +55,7 @@ def _bring(uploads: Sequence[Any], model: str) -> list[str]:
 
 def _one(path: Path, model: str) -> list[str]:
     settings = resources.settings()
-    if archive.is_run(path):
+    if archive.is_run(path) or path.suffix == ".zip":  # logs come as no .zip, so a broken one is a run's
         folder, new = archive.unpack(path, settings)
         if new:
             resources.resources().ingest(folder)

@@ -29,13 +29,18 @@ def test_a_log_with_its_results_and_a_zip_become_runs_beside_a_file_that_is_none
     cache = tmp_path / "cache"
     app = open_page("runs", cache, view="From elsewhere")
     files = [(path.name, path.read_bytes(), "application/json") for path in (samples, results)]
-    files += [("../../run.zip", packed.getvalue(), "application/zip"), ("x.json", b"{}", "application/json")]
+    files += [
+        ("../../run.zip", packed.getvalue(), "application/zip"),
+        ("x.json", b"{}", "application/json"),
+        ("y.zip", b"x", ""),
+    ]
     app.file_uploader(key="bring:files").set_value(files).run()
     app.button(key="bring:now").click().run()
     assert not app.exception
     told = notes(app)
     assert "10 samples of lm-evaluation-harness 0.4.13, 10 of them instances of Starter pairs" in told
     assert "x.json: x.json is no log that is known here" in told
+    assert "y.zip: y.zip is no readable zip file" in told
     here = settings_module.read(cache=cache)
     assert sorted(folder.spec.benchmark.split("-")[0] for folder in all_folders(here.runs)) == [
         "imported_lexi",
