@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from explorer.experiments import STUDIES, study
 from explorer.ui import compare, frame, links, run_details, run_import, runs_list, show
 
 VIEWS = ["One run", "Compare two", "From elsewhere"]
@@ -19,10 +20,9 @@ with show.problems():
     elif view == VIEWS[2]:
         run_import.draw()
     elif run := runs_list.choose():
+        title = study(run.study).title if run.study in STUDIES else run.study
         st.subheader(
-            show.plain(
-                f"{run.study.capitalize()}: {frame.model_title(run.model)} on {frame.benchmark_title(run.benchmark)}"
-            ),
+            show.plain(f"{title}: {frame.model_title(run.model)} on {frame.benchmark_title(run.benchmark)}"),
             anchor=False,
         )
         run_details.draw(run)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from explorer.records import RunSpec
 from explorer.runs import queue
+from explorer.runs.folder import RunFolder
 from explorer.settings import ROOT
 from explorer.settings import read as read_settings
 from explorer.ui.frame import PAGES
@@ -179,6 +181,19 @@ def test_a_run_shows_what_it_found_and_can_be_deleted(open_page, cache, run_id, 
     assert not app.exception
     assert not queue.list_runs(read_settings())
     assert "No run yet" in html_of(app)
+
+
+@pytest.mark.parametrize(
+    ("name", "title"), [("icl", "In-context memorization"), ("of a later version", "of a later version")]
+)
+def test_a_run_is_headed_by_the_title_of_its_study(open_page, tmp_path, name, title):
+    spec = RunSpec(
+        study=name, version=1, model="m", benchmark="starter_pairs", data_hash="", seed=0, dtype="auto", settings={}
+    )
+    folder = RunFolder.create(tmp_path / "cache" / "runs", spec)
+    app = open_page("runs", tmp_path / "cache", shown=folder.run_id)
+    assert not app.exception
+    assert app.subheader[0].value.startswith(title)
 
 
 def test_two_runs_are_needed_for_a_comparison(open_page, cache):
