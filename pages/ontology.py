@@ -17,6 +17,8 @@ with show.problems():
     )
     if view == VIEWS[1]:
         # The model that is asked is the one in the sidebar, whatever runs there are.
+        if not ontology_inspector.is_ontology(chosen.benchmark):
+            chosen = frame.Chosen(chosen.model, nearest.with_runs("ontology", chosen).benchmark)
         ontology_inspector.draw(ontology_results.pick(chosen), chosen)
     elif run_id := ontology_results.pick(chosen := nearest.with_runs("ontology", chosen)):
         ontology_results.draw(run_id, chosen)

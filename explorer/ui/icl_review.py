@@ -62,7 +62,7 @@ def _draw(run_id: str) -> None:
         if waiting.empty and place is None:
             show.note("No completion is left here: every verdict was accepted or overruled.")
             st.button(
-                "Look at the last one", key="icl:last", shortcut="ArrowLeft", type="tertiary",
+                "Look at the last one", key="icl:last", shortcut="B", type="tertiary",
                 on_click=_go, args=(run_id, chosen["instance_id"].iloc[-1]),
             )  # fmt: skip
         else:
@@ -198,15 +198,15 @@ def _one(run_id: str, chosen: pd.DataFrame, waiting: pd.DataFrame) -> None:
                 help="The rule says so." if kind == counted else None,
             )  # fmt: skip
         st.button(
-            "Accept the rule", key=f"icl:accept:{own}", shortcut="Enter", icon=":material/check:", disabled=not counted,
+            "Accept the rule", key=f"icl:accept:{own}", shortcut="A", icon=":material/check:", disabled=not counted,
             on_click=_keep, args=(run_id, *about, counted),
         )  # fmt: skip
         st.button(
-            "Back", key=f"icl:back:{own}", shortcut="ArrowLeft", type="tertiary", disabled=at == 0,
+            "Back", key=f"icl:back:{own}", shortcut="B", type="tertiary", disabled=at == 0,
             on_click=_go, args=(run_id, names[max(0, at - 1)]),
         )  # fmt: skip
         st.button(
-            "Next", key=f"icl:next:{own}", shortcut="ArrowRight", type="tertiary", disabled=at == len(names) - 1,
+            "Next", key=f"icl:next:{own}", shortcut="N", type="tertiary", disabled=at == len(names) - 1,
             on_click=_go, args=(run_id, names[min(len(names) - 1, at + 1)]),
         )  # fmt: skip
         st.button(

@@ -10,6 +10,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from explorer import benchmarks
 from explorer.experiments import ontology_gold
 from explorer.experiments.ontology import STUDY
 from explorer.experiments.ontology_asking import Asking, asking
@@ -31,6 +32,11 @@ from explorer.ui.frame import Chosen
 MOST = 200  # concepts in a list of matches
 OTHERS = 9  # ids among which the right one is ranked
 ROW = 35  # pixels of a table's row
+
+
+def is_ontology(benchmark: str) -> bool:
+    """Whether the benchmark's instances are concepts."""
+    return benchmarks.find(benchmark, resources.settings()).kind == "concept"
 
 
 def draw(run_id: str, chosen: Chosen) -> None:

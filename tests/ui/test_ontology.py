@@ -137,7 +137,14 @@ def test_the_sidebar_says_what_an_endpoint_will_be_asked(open_page, here, tmp_pa
     assert any("At most 30 requests to 127.0.0.1:9" in one.proto.body for one in app.sidebar.get("html"))
 
 
-def test_another_kind_of_benchmark_has_no_concepts(open_page, here, asked):
-    app = open_page("ontology", asked, model=here["model"], benchmark="starter_pairs", view="Concept inspector")
+def test_another_kind_of_benchmark_has_no_concepts(open_page, here, tmp_path):
+    app = open_page("ontology", tmp_path, model=here["model"], benchmark="starter_pairs", view="Concept inspector")
     assert not app.exception
     assert any("No concepts here" in one.proto.body for one in app.html)
+
+
+def test_with_another_kind_of_benchmark_the_inspector_takes_the_ontology_of_a_run_and_says_so(open_page, here, asked):
+    app = open_page("ontology", asked, model=here["model"], benchmark="starter_pairs", view="Concept inspector")
+    assert not app.exception
+    assert any("on Starter pairs yet; shown is" in one.proto.body for one in app.html)
+    assert any(one.label == "Concept" for one in app.selectbox)
