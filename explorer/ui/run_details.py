@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from datetime import datetime
+from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -20,6 +22,26 @@ from explorer.runs.folder import RunFolder
 from explorer.runs.queue import RunInfo
 from explorer.ui import frame, progress, resources, show, undecided
 
+# The columns of what a run concluded, as headings; one without a value in any row is left out.
+FINDINGS: Mapping[str, Any] = {
+    "finding": "Finding",
+    "grp": st.column_config.TextColumn("Group", width=130),
+    "condition": "Condition",
+    "setting": "Setting",
+    "length": st.column_config.NumberColumn("Tokens of context", format="localized"),
+    "k": "k",
+    "part": "Part",
+    "language": "Language",
+    "temperature": "Temperature",
+    "value": st.column_config.NumberColumn("Value", format="%.4g"),
+    "low": st.column_config.NumberColumn("From", format="%.4g", help="the 95 % interval"),
+    "high": st.column_config.NumberColumn("To", format="%.4g"),
+    "p": st.column_config.NumberColumn("p", format="%.3g"),
+    "n": st.column_config.NumberColumn("n", format="localized"),
+    "left_out": st.column_config.NumberColumn("Left out", format="localized"),
+    "reason": "Remark",
+    "detail": "Detail",
+}
 RESUMABLE = ("interrupted", "cancelled", "failed")
 
 
@@ -114,7 +136,8 @@ def _findings(run: RunInfo) -> None:
             found = resources.ask(queries.findings, run.run_id)
             if len(found):
                 show.section("Findings")
-                show.table(found.dropna(axis=1, how="all"), f"findings {run.run_id}")
+                columns = {name: label for name, label in FINDINGS.items() if found[name].notna().any()}
+                show.table(found, f"findings {run.run_id}", columns=columns)
             return
         _headline(overall)
         undecided.tell([run.run_id])

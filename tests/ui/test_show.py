@@ -5,8 +5,9 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
+from explorer.results.schema import TABLES
 from explorer.settings import ROOT
-from explorer.ui import show
+from explorer.ui import run_details, show
 
 
 @pytest.mark.parametrize(
@@ -126,3 +127,7 @@ def test_shares_are_shown_with_one_decimal_and_saved_as_they_are():
     assert shown["share"].round(3).tolist()[:2] == [70.0, 66.667]
     assert shown["share"].isna().tolist() == [False, False, True]
     assert frame["share"][0] == 0.7 and columns["share"]["type_config"]["format"] == "percent"
+
+
+def test_every_column_of_a_runs_findings_has_a_heading():
+    assert set(run_details.FINDINGS) == set(TABLES["findings"])
