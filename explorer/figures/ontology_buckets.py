@@ -14,6 +14,7 @@ from explorer.figures import theme
 Series = tuple[str, pd.DataFrame, str]  # its name, a row a bucket, and the column that is drawn
 BUCKET, COUNT = "bucket", "mean_count"
 HEIGHT = 320  # pixels
+FINE = [digit * 10**power for power in range(7) for digit in (1, 2, 5)]  # ticks of a short log scale
 
 
 def by_bucket(
@@ -56,7 +57,11 @@ def sizes(rows: pd.DataFrame) -> go.Figure:
             hovertemplate=f"bucket %{{x}}<br>{title.lower()} %{{y:,.4~g}}<extra></extra>",
         )  # fmt: skip
         figure.add_trace(bars, row=1, col=place)
-        figure.update_yaxes(title_text=f"{title}, log scale", type="log", dtick=1, row=1, col=place)
+        figure.update_yaxes(title_text=f"{title}, log scale", type="log", row=1, col=place)
+        if rows[column].max() < 100 * rows[column].min():  # powers of ten alone would leave one tick
+            figure.update_yaxes(tickvals=FINE, row=1, col=place)
+        else:
+            figure.update_yaxes(dtick=1, row=1, col=place)
     figure.update_layout(theme.figure(height=HEIGHT).layout)
     figure.update_xaxes(title_text="Popularity bucket", showgrid=False)
     return figure

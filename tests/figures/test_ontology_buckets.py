@@ -43,3 +43,9 @@ def test_a_line_a_way_and_two_panels_of_sizes(rows):
     assert [len(trace.x) for trace in by_way(ways, "accuracy", "Accuracy").data] == [3, 2]
     concepts, counts = sizes(rows).data
     assert list(concepts.y) == [90, 8, 2] and list(counts.y) == [3, 40, 900]
+
+
+def test_a_log_axis_of_less_than_two_decades_has_ticks_between_its_powers_of_ten(rows):
+    layout = sizes(rows).layout
+    assert {20, 50} <= set(layout.yaxis.tickvals)
+    assert layout.yaxis2.tickvals is None and layout.yaxis2.dtick == 1
