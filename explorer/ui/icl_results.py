@@ -146,7 +146,7 @@ def _pearson(run_id: str, source: str, benchmark: str) -> None:
             "name": "Setting",
             "kind": "Memorized",
             "value": number("r", format="%.2f", help="Pearson's r over k."),
-            "p": number("p", format="%.3f", help="Exact permutation test."),
+            "p": number("p", format="%.3g", help="Exact permutation test."),
             "paper": number(
                 "Paper", format="%.2f", help=f"{icl_published.SOURCE}, Tables 2 and 3, for {icl_published.MODEL}"
             ),
@@ -184,7 +184,7 @@ def _memorized(run_id: str, source: str) -> None:
             "other": number("Accuracy, other", format="percent"),
             "n_other": number("Other items", format="%d"),
             "gap": number("Gap", format="percent"),
-            "p": number("Fisher's p", format="%.3f"),
+            "p": number("Fisher's p", format="%.3g"),
         },
     )
 
