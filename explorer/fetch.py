@@ -4,7 +4,10 @@
     post_json(url, payload)           → Response
     download(url, target, sha256=...) → the file, whole and checked
 
-Each takes `patience` (time-outs and retries), `limit` (called before every try, see `RateLimit`) and `offline`.
+Each takes `patience` (time-outs and retries), `limit` (called before every try, see `RateLimit`) and `offline`; with
+`public_only`, a host inside of this machine's own network is refused. Credentials are those in the headers and the
+address that were given, never those of a `.netrc` file or a cookie; a redirect to another server is followed by
+`download` alone, and without them.
 What goes wrong is a `WebError`, which tells of which kind it was and keeps the last response, if there was one.
 """
 
@@ -24,8 +27,9 @@ from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
-from urllib.parse import urlsplit
+from urllib.parse import urljoin, urlsplit, urlunsplit
 
+from explorer.addresses import is_public, origin_of
 from explorer.errors import FetchError
 
 if TYPE_CHECKING:
@@ -44,6 +48,9 @@ T = TypeVar("T")
 
 USER_AGENT = "lexiscope"
 CHUNK = 1 << 16
+MOST_REDIRECTS = 10
+# What goes along to another server than the one that was asked.
+HARMLESS = frozenset({"accept", "accept-encoding", "range", "if-range"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,9 +146,10 @@ def get(
     limit: Callable[[], None] | None = None,
     cache: Path | None = None,
     offline: bool = False,
+    public_only: bool = False,
 ) -> Response:
     """The answer to a GET; with `cache`, a folder, an answer once had is kept there and given again."""
-    return _call("GET", url, None, headers, patience, limit, cache, offline)
+    return _call("GET", url, None, headers, patience, limit, cache, offline, public_only)
 
 
 def post_json(
@@ -153,10 +161,11 @@ def post_json(
     limit: Callable[[], None] | None = None,
     cache: Path | None = None,
     offline: bool = False,
+    public_only: bool = False,
 ) -> Response:
     """The answer to a POST of `payload` as JSON; `cache` as in `get`."""
     body = json.dumps(payload, sort_keys=True).encode("ascii")
-    return _call("POST", url, body, headers, patience, limit, cache, offline)
+    return _call("POST", url, body, headers, patience, limit, cache, offline, public_only)
 
 
 def download(
@@ -221,6 +230,7 @@ def _call(
     limit: Callable[[], None] | None,
     cache: Path | None,
     offline: bool,
+    public_only: bool,
 ) -> Response:
     kept = (
         cache / hashlib.sha256(b"\n".join([method.encode(), url.encode(), body or b""])).hexdigest() if cache else None
@@ -231,7 +241,7 @@ def _call(
     as_json = {"Content-Type": "application/json", "Accept": "application/json"} if body is not None else {}
 
     def once() -> Response:
-        with _answer(method, url, body, {**as_json, **(headers or {})}, patience) as answer:
+        with _answer(method, url, body, {**as_json, **(headers or {})}, patience, public_only=public_only) as answer:
             return Response(url, answer.status_code, _lower(answer.headers), answer.content)
 
     response = _with_retries(url, once, patience, limit, offline)
@@ -263,7 +273,7 @@ def _append_rest(
         if validator.exists():
             wanted["If-Range"] = validator.read_text("utf-8")
     try:
-        with _answer("GET", url, None, wanted, patience) as answer:
+        with _answer("GET", url, None, wanted, patience, anywhere=True) as answer:
             if answer.status_code == 206 and _range_start(answer.headers.get("Content-Range", "")) != have:
                 part.unlink(missing_ok=True)
                 raise WebError(f"{_plain(url)} sent another piece than was asked for.", kind="connection")
@@ -337,16 +347,21 @@ def _retry_after(response: Response | None) -> float | None:
 
 @contextlib.contextmanager
 def _answer(
-    method: str, url: str, body: bytes | None, headers: Mapping[str, str], patience: Patience
+    method: str,
+    url: str,
+    body: bytes | None,
+    headers: Mapping[str, str],
+    patience: Patience,
+    *,
+    anywhere: bool = False,
+    public_only: bool = False,
 ) -> Iterator[requests.Response]:
     """An open answer of status 2xx; all that can go wrong until it is read becomes a `WebError`."""
     import requests
 
     try:
-        _knock(url, patience.connect)
-        with _session().request(
-            method, url, data=body, headers=headers, timeout=(patience.connect, patience.read), stream=True
-        ) as answer:
+        _knock(url, patience.connect, public_only)
+        with _follow(method, url, body, headers, patience, anywhere, public_only) as answer:
             if not answer.ok:
                 response = Response(url, answer.status_code, _lower(answer.headers), answer.content)
                 said = " ".join(response.text.split())[:200]
@@ -377,10 +392,81 @@ def _answer(
         ) from error
 
 
+def _follow(
+    method: str,
+    url: str,
+    body: bytes | None,
+    headers: Mapping[str, str],
+    patience: Patience,
+    anywhere: bool,
+    public_only: bool,
+) -> requests.Response:
+    """The answer at the end of the redirects; credentials stay with the server that they were given for."""
+    from requests.auth import HTTPBasicAuth
+    from requests.utils import get_auth_from_url, requote_uri
+
+    session = _session(public_only)
+    user = get_auth_from_url(url)
+    auth = HTTPBasicAuth(*user) if any(user) else _add_nothing
+    for _ in range(MOST_REDIRECTS):
+        answer = session.request(
+            method,
+            url,
+            data=body,
+            headers=headers,
+            auth=auth,
+            timeout=(patience.connect, patience.read),
+            stream=True,
+            allow_redirects=False,
+        )
+        location = session.get_redirect_target(answer)
+        if location is None:
+            return answer
+        answer.close()
+        target = _without_user(urljoin(url, requote_uri(location)))
+        _check_address(target)
+        if origin_of(target) != origin_of(url):
+            _check_redirect(url, target, anywhere, bool(any(user)) or "authorization" in _lower(headers))
+            headers = {name: value for name, value in headers.items() if name.lower() in HARMLESS}
+            auth = _add_nothing
+        # As browsers do: only 307 and 308 send a body again.
+        if answer.status_code == 303 or (answer.status_code in (301, 302) and method == "POST"):
+            method, body = "GET", None
+            headers = {name: value for name, value in headers.items() if name.lower() != "content-type"}
+        url = target
+    raise WebError(f"{_plain(url)} redirects more than {MOST_REDIRECTS} times. Check the address.", kind="address")
+
+
+def _check_redirect(url: str, target: str, anywhere: bool, has_credentials: bool) -> None:
+    """An error unless a redirect from one server to another may be followed."""
+    here, there = origin_of(url), origin_of(target)
+    is_upgrade = (here.scheme, there.scheme) == ("http", "https") and here.host == there.host
+    if anywhere and not (here.scheme == "https" and there.scheme == "http"):
+        return
+    if is_upgrade and there.has_usual_port and not has_credentials:
+        return
+    raise WebError(
+        f"{here} redirects to {there}, which is another server: nothing was sent there. If it is the right one, give "
+        "its address instead.",
+        kind="address",
+    )
+
+
+def _without_user(url: str) -> str:
+    """The address without a user and a password, which only who gives an address may put there."""
+    parts = urlsplit(url)
+    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, parts.query, ""))
+
+
+def _add_nothing(request: Any) -> Any:
+    """An authorization that adds none: without any, requests would look one up in a .netrc file."""
+    return request
+
+
 _answered: set[tuple[str, int]] = set()  # hosts that took a connection in this process
 
 
-def _knock(url: str, seconds: float) -> None:
+def _knock(url: str, seconds: float, public_only: bool = False) -> None:
     """Raise unless the host takes a connection within `seconds`, name look-up and all its addresses included.
 
     Neither requests nor the resolver bounds that as a whole: a dead name server or a host with four silent addresses
@@ -389,9 +475,11 @@ def _knock(url: str, seconds: float) -> None:
     from requests.utils import get_environ_proxies, select_proxy
 
     place = _place(url)
-    if place in _answered or select_proxy(url, get_environ_proxies(url, no_proxy=None)):
+    if place in _answered and not public_only:
         return
-    outcomes: queue.SimpleQueue[OSError | None] = queue.SimpleQueue()
+    if not public_only and select_proxy(url, get_environ_proxies(url, no_proxy=None)):
+        return
+    outcomes: queue.SimpleQueue[OSError | WebError | None] = queue.SimpleQueue()
 
     def connect(address: tuple[Any, ...], family: int) -> None:
         try:
@@ -410,6 +498,9 @@ def _knock(url: str, seconds: float) -> None:
         except (OSError, UnicodeError) as error:
             outcomes.put(error if isinstance(error, OSError) else OSError(str(error)))
             return
+        if public_only and not all(is_public(str(address[0])) for *_, address in found):
+            outcomes.put(WebError(inside(place[0]), kind="address"))
+            return
         waiting.extend(found[1:])
         for family, _, _, _, address in found:
             threading.Thread(target=connect, args=(address, family), daemon=True).start()
@@ -425,6 +516,8 @@ def _knock(url: str, seconds: float) -> None:
         if outcome is None:
             _answered.add(place)
             return
+        if isinstance(outcome, WebError):
+            raise outcome
         if not waiting:
             raise WebError(_unreachable(url, outcome.strerror or str(outcome)), kind="unreachable") from outcome
         waiting.pop()
@@ -433,14 +526,23 @@ def _knock(url: str, seconds: float) -> None:
 _local = threading.local()
 
 
-def _session() -> requests.Session:
+def _session(public_only: bool = False) -> requests.Session:
     """One per thread: connections are kept open between calls, and a session is not safe to share."""
+    from http.cookiejar import DefaultCookiePolicy
+
     import requests
 
-    if not hasattr(_local, "session"):
-        _local.session = requests.Session()
-        _local.session.headers["User-Agent"] = USER_AGENT
-    return _local.session
+    kept: dict[bool, requests.Session] = _local.__dict__.setdefault("sessions", {})
+    if public_only not in kept:
+        made = requests.Session()
+        made.headers["User-Agent"] = USER_AGENT
+        made.cookies.set_policy(DefaultCookiePolicy(allowed_domains=[]))
+        if public_only:
+            from explorer import fetch_public
+
+            fetch_public.confine(made)
+        kept[public_only] = made
+    return kept[public_only]
 
 
 @contextlib.contextmanager
@@ -496,6 +598,14 @@ def _plain(url: str) -> str:
     """The address without what might be secret in it: user, password and query."""
     parts = urlsplit(url)
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
+
+
+def inside(host: str) -> str:
+    """That a host is not asked, since it lies in this machine's own network."""
+    return (
+        f"{host} lies inside the network of the machine that the explorer runs on; a visitor from elsewhere cannot "
+        "reach it from here, unless the owner of the app allows it."
+    )
 
 
 def _unreachable(url: str, why: str) -> str:

@@ -25,7 +25,8 @@ class Settings:
     cache: Path
     data: Path | None = None  # a folder laid out as docs/DATA.md says, or none
     precomputed: Path | None = None  # the file with the precomputed runs, or none
-    api_key: str = field(default="", repr=False)  # for OpenAI-compatible endpoints; never written anywhere
+    api_key: str = field(default="", repr=False)  # for the server in api_url alone; never written anywhere
+    host_keys: tuple[tuple[str, str], ...] = field(default=(), repr=False)  # EXPLORER_API_KEY_<HOST> and its value
     openai_key: str = field(default="", repr=False)  # for api.openai.com alone
     api_url: str = OPENAI  # the server that openai:NAME means
     google_key: str = field(default="", repr=False)  # for web counts of one's own; never written anywhere
@@ -39,6 +40,12 @@ class Settings:
     threads: int = 0  # CPU threads for torch, 0 = torch's own choice
     parallel_runs: int = 1  # full runs done at the same time on this machine
     own_counts: Path | None = None  # another folder for counts, where the cache is no local disk
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """Every key, for those who must see to it that none is written anywhere."""
+        named = [value for _, value in self.host_keys]
+        return tuple(key for key in (self.api_key, self.openai_key, self.google_key, *named) if key)
 
     @property
     def models(self) -> Path:
@@ -92,6 +99,7 @@ def read(cache: str | Path | None = None, data: str | Path | None = None) -> Set
         data=path_of(folder).resolve() if folder else None,
         precomputed=_precomputed(env.get("EXPLORER_PRECOMPUTED") or ""),
         api_key=env.get("EXPLORER_API_KEY") or "",
+        host_keys=tuple(sorted((name, env[name]) for name in env if name.startswith("EXPLORER_API_KEY_"))),
         openai_key=env.get("OPENAI_API_KEY") or "",
         api_url=env.get("EXPLORER_API_URL") or OPENAI,
         google_key=env.get("EXPLORER_GOOGLE_KEY") or "",

@@ -481,3 +481,184 @@ def test_the_limit_holds_for_retries_too(server: Server, patience: Patience) -> 
     calls: list[None] = []
     fetch.get(server.url, patience=patience, limit=lambda: calls.append(None))
     assert len(calls) == 3
+
+
+# --- credentials and redirects
+
+
+def goes_to(target: str, status: int = 302) -> Callable[[BaseHTTPRequestHandler], None]:
+    return says(b"", status, Location=target)
+
+
+@pytest.fixture
+def other() -> Iterator[Server]:
+    """Another server: the same machine, another port."""
+    server = Server()
+    server.handlers = [says(b"there")]
+    yield server
+    server.http.shutdown()
+    server.http.server_close()
+
+
+@pytest.fixture
+def netrc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A home with a .netrc that has a password for every server there is."""
+    (tmp_path / ".netrc").write_text(
+        "machine 127.0.0.1 login me password of-netrc\ndefault login me password of-netrc\n"
+    )
+    (tmp_path / ".netrc").chmod(0o600)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("NETRC", str(tmp_path / ".netrc"))
+
+
+def authorizations(server: Server) -> list[str | None]:
+    return [headers.get("Authorization") for _, _, headers, _ in server.asked]
+
+
+def test_a_netrc_file_adds_no_password_and_replaces_no_key(server: Server, netrc: None, tmp_path: Path) -> None:
+    server.handlers = [says(b"yes")]
+    fetch.get(server.url)
+    fetch.get(server.url, headers={"Authorization": "Bearer k"})
+    fetch.post_json(server.url, {})
+    fetch.download(server.url, tmp_path / "file")
+    assert authorizations(server) == [None, "Bearer k", None, None]
+
+
+def test_a_netrc_file_has_no_say_after_a_redirect_either(server: Server, other: Server, netrc: None, tmp_path) -> None:
+    server.handlers = [goes_to("/here"), says(b"here"), goes_to(other.url)]
+    assert fetch.get(server.url, headers={"Authorization": "Bearer k"}).body == b"here"
+    fetch.download(server.url, tmp_path / "file", headers={"Authorization": "Bearer k"})
+    assert authorizations(server) == ["Bearer k"] * 3
+    assert authorizations(other) == [None]
+
+
+def test_a_password_in_the_address_itself_is_sent_to_that_server_alone(server: Server, other: Server, tmp_path) -> None:
+    server.handlers = [goes_to(f"http://a:b@127.0.0.1:{other.http.server_port}/")]
+    fetch.download(server.url.replace("//", "//me:mine@"), tmp_path / "file")
+    assert (authorizations(server)[0] or "").startswith("Basic ") and authorizations(other) == [None]
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+@pytest.mark.parametrize("place", ["http://localhost:{port}/x", "http://127.0.0.1:{port}/x", "//127.0.0.1:{port}"])
+def test_a_redirect_to_another_server_is_refused_with_both_names(server: Server, other: Server, status, place) -> None:
+    server.handlers = [goes_to(place.format(port=other.http.server_port), status)]
+    for ask in (
+        lambda: fetch.get(server.url, headers={"Authorization": "Bearer k"}, patience=fetch.ONCE),
+        lambda: fetch.post_json(server.url, {"secret": 1}, patience=fetch.ONCE),
+    ):
+        with pytest.raises(WebError, match="is another server: nothing was sent there") as caught:
+            ask()
+        assert server.url in str(caught.value) and str(other.http.server_port) in str(caught.value)
+    assert not other.asked
+
+
+def test_a_redirect_within_a_server_keeps_the_key_and_a_moved_post_is_posted_again(server: Server) -> None:
+    server.handlers = [goes_to("/v1/x", 308), says(b"{}")]
+    fetch.post_json(server.url, {"a": 1}, headers={"Authorization": "Bearer k"})
+    assert [(method, path, body) for method, path, _, body in server.asked] == [
+        ("POST", "/", b'{"a": 1}'),
+        ("POST", "/v1/x", b'{"a": 1}'),
+    ]
+    assert authorizations(server) == ["Bearer k"] * 2
+
+
+def test_a_download_follows_its_hub_to_another_server_without_what_belongs_to_the_hub(
+    server: Server, other: Server, tmp_path: Path
+) -> None:
+    server.handlers = [goes_to(other.url + "/blob")]
+    other.handlers = [serves_ranges()]
+    headers = {"Authorization": "Bearer k", "Cookie": "a=b", "X-Key": "k"}
+    path = fetch.download(server.url, tmp_path / "file", sha256=SHA256, headers=headers)
+    assert path.read_bytes() == CONTENT
+    (_, _, sent, _) = other.asked[0]
+    assert not {"authorization", "cookie", "x-key"} & {name.lower() for name in sent}
+    assert sent["Accept-Encoding"] == "identity"
+
+
+def test_redirects_without_end_are_one_sentence(server: Server) -> None:
+    server.handlers = [goes_to("/again")]
+    with pytest.raises(WebError, match="redirects more than 10 times"):
+        fetch.get(server.url, patience=fetch.ONCE)
+
+
+@pytest.mark.parametrize("target", ["file:///etc/passwd", "ftp://host/x", "gopher://host"])
+def test_a_redirect_to_what_is_no_web_address_is_refused(server: Server, target: str, tmp_path: Path) -> None:
+    server.handlers = [goes_to(target)]
+    with pytest.raises(WebError, match="is no address of the form"):
+        fetch.download(server.url, tmp_path / "file", patience=fetch.ONCE)
+
+
+def test_no_cookie_is_kept(server: Server) -> None:
+    server.handlers = [says(b"", Set_Cookie="session=1; Path=/")]
+    fetch.get(server.url)
+    fetch.get(server.url)
+    assert "Cookie" not in server.asked[1][2]
+
+
+def test_a_proxy_of_the_environment_is_used(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    server.handlers = [says(b"by proxy")]
+    monkeypatch.setenv("http_proxy", server.url.replace("//", "//user:word@"))
+    monkeypatch.setenv("no_proxy", "")
+    assert fetch.get("http://elsewhere.invalid/x").body == b"by proxy"
+    assert server.asked[0][1] == "http://elsewhere.invalid/x"
+    assert server.asked[0][2]["Proxy-Authorization"].startswith("Basic ")
+
+
+# --- out of the network alone
+
+INSIDE = ["127.0.0.1", "localhost", "127.1", "2130706433", "0x7f.0.0.1", "0177.0.0.1", "[::1]", "[::ffff:127.0.0.1]"]
+
+
+@pytest.mark.parametrize("host", INSIDE)
+def test_an_address_inside_is_neither_knocked_at_nor_asked(server: Server, host: str) -> None:
+    server.handlers = [says(b"inside")]
+    with socket.socket() as counter:  # a listener that nobody may connect to
+        counter.bind(("127.0.0.1", 0))
+        counter.listen()
+        counter.settimeout(0.3)
+        with pytest.raises(WebError, match=r"lies inside the network|cannot be reached") as caught:
+            fetch.get(f"http://{host}:{counter.getsockname()[1]}/", public_only=True, patience=fetch.ONCE)
+        assert caught.value.kind in ("address", "unreachable")
+        with pytest.raises(TimeoutError):
+            counter.accept()
+
+
+def test_a_name_that_changes_its_address_after_the_check_reaches_nothing(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # 127.0.0.1 stands in for an outside address, 127.0.0.2 for one inside: the network of a test has no outside.
+    inner = ThreadingHTTPServer(("127.0.0.2", server.http.server_port), server.http.RequestHandlerClass)
+    threading.Thread(target=inner.serve_forever, args=(0.02,), daemon=True).start()
+    server.handlers = [says(b"asked")]
+    looked_up: list[str] = []
+    known = socket.getaddrinfo
+
+    def rebinding(host: str, *rest: object, **named: object) -> object:
+        if host != "rebinding.test":
+            return known(host, *rest, **named)  # type: ignore[arg-type]
+        looked_up.append(host)
+        return known("127.0.0.1" if len(looked_up) < 2 else "127.0.0.2", *rest, **named)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(socket, "getaddrinfo", rebinding)
+    for room in ("explorer.fetch", "explorer.fetch_public"):
+        monkeypatch.setattr(f"{room}.is_public", lambda address: address == "127.0.0.1")
+    try:
+        with pytest.raises(WebError, match="lies inside the network"):
+            fetch.get(
+                f"http://rebinding.test:{server.http.server_port}/",
+                public_only=True,
+                patience=Patience(connect=2, tries=1),
+            )
+        assert len(looked_up) == 2 and not server.asked
+    finally:
+        inner.shutdown()
+        inner.server_close()
+
+
+def test_what_is_outside_is_asked_at_the_address_that_was_checked(server: Server, monkeypatch) -> None:
+    server.handlers = [says(b"outside")]
+    for room in ("explorer.fetch", "explorer.fetch_public"):
+        monkeypatch.setattr(f"{room}.is_public", lambda address: address == "127.0.0.1")
+    url = server.url.replace("127.0.0.1", "localhost")
+    assert fetch.get(url, public_only=True, patience=fetch.ONCE).body == b"outside"
+    assert server.asked[0][2]["Host"] == f"localhost:{server.http.server_port}"

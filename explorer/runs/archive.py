@@ -64,7 +64,7 @@ def pack(folder: Run, out: BinaryIO, settings: Settings) -> list[str]:
     """Writes the run's archive and gives the names in it; RunError where a key of the settings stands in the run."""
     if isinstance(folder, RunFolder) and folder.is_being_worked():
         raise RunError(f"{folder.run_id} is being worked on. Wait until it has ended, or cancel it, then export it.")
-    keys = [key.encode() for key in (settings.api_key, settings.openai_key, settings.google_key) if key]
+    keys = [key.encode() for key in settings.keys]
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED, allowZip64=True) as archive:
         for name, write in (_packed(folder) if isinstance(folder, PackedRun) else _contents(folder)).items():
             with archive.open(_entry(name), "w", force_zip64=True) as file:

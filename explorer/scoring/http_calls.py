@@ -9,14 +9,15 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from explorer import fetch
+from explorer.addresses import is_loopback
 from explorer.errors import ExplorerError, FetchError, ModelError
 from explorer.fetch import Patience, RateLimit, Response, WebError
+from explorer.scoring.http_keys import key_for
 from explorer.settings import Settings
 
 RETRY_ON = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
 REFUSALS = frozenset({400, 413, 422})  # the request itself is at fault
 GARBLED_TRIES = 3  # answers that are no JSON, or not the JSON expected
-LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,14 +68,17 @@ class Gate:
 class Caller:
     """Posts to one server for one model; thread-safe. The key goes into a header and nowhere else."""
 
-    def __init__(self, base_url: str, model: str, settings: Settings, limits: Limits) -> None:
+    def __init__(
+        self, base_url: str, model: str, settings: Settings, limits: Limits, *, public_only: bool = False
+    ) -> None:
         self.base_url = base_url
         self.host = urlsplit(base_url).netloc
         self.model = model
-        openai = urlsplit(base_url).hostname == "api.openai.com"
-        self._key = (settings.api_key or (settings.openai_key if openai else "")).strip()
+        found = key_for(base_url, settings)
+        self._key, self._key_advice = found.value, found.advice
+        self._public_only = public_only
         # The network is what "offline" forbids; a server on this machine is not reached through it.
-        self._offline = settings.offline and urlsplit(base_url).hostname not in LOOPBACK
+        self._offline = settings.offline and not is_loopback(urlsplit(base_url).hostname or "")
         self._gate = Gate(limits.requests_per_second)
         self._patience = Patience(
             read=limits.timeout,
@@ -97,6 +101,7 @@ class Caller:
                     patience=self._patience,
                     limit=self._gate,
                     offline=self._offline,
+                    public_only=self._public_only,
                 )
             except WebError as error:
                 raise self._explained(error, path) from None  # the cause may hold what the server said about the key
@@ -117,6 +122,7 @@ class Caller:
                 patience=self._patience,
                 limit=self._gate,
                 offline=self._offline,
+                public_only=self._public_only,
             )
             models = response.json()["data"]
             return [(str(model["id"]), str(model.get("owned_by", ""))) for model in models]
@@ -142,6 +148,8 @@ class Caller:
         """The fault in our words, with what the server said and without the key."""
         said = self._clean(_message(error.response))
         told = f" ({said})" if said else ""
+        if error.kind == "address":
+            return ModelError(self._clean(str(error)))
         if error.kind != "status":
             return FetchError(
                 f"{self._clean(str(error))} What was answered before is kept; resume when the server is back."
@@ -149,10 +157,8 @@ class Caller:
         status = error.status or 0
         if status in (401, 403):
             # What the server says here may spell out parts of the key.
-            what = "refused the key" if self._key else "wants a key, and none is set"
-            return ModelError(
-                f"{self.host} {what} (status {status}). Set EXPLORER_API_KEY, or the app's secret, to a valid key."
-            )
+            what = "refused the key" if self._key else "wants a key, and none is set for it"
+            return ModelError(f"{self.host} {what} (status {status}). {self._key_advice}")
         if status == 404:
             return self._not_there(path, told)
         if status in REFUSALS:

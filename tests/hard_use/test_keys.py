@@ -30,6 +30,7 @@ from explorer.scoring.http_calls import Limits
 PLANTED = {
     "EXPLORER_API_KEY": "sk-planted-explorer-0123456789",
     "OPENAI_API_KEY": "sk-planted-openai-0123456789",
+    "EXPLORER_API_KEY_LLM_LAB_ORG": "sk-planted-llm-lab-0123456789",
     "EXPLORER_GOOGLE_KEY": "AIza-planted-google-0123456789",
     "HF_TOKEN": "hf_plantedplantedplanted0123456789",
     "AWS_SECRET_ACCESS_KEY": "planted/aws/0123456789",
@@ -102,8 +103,9 @@ def server() -> Iterator[Server]:
 
 
 @pytest.fixture
-def keyed(monkeypatch, tmp_path):
-    """Settings from an environment full of keys."""
+def keyed(server, monkeypatch, tmp_path):
+    """Settings from an environment full of keys, the explorer's own for the server."""
+    monkeypatch.setenv("EXPLORER_API_URL", server.url)
     for name, key in PLANTED.items():
         monkeypatch.setenv(name, key)
     quick = Limits(concurrency=2, tries=2, delay=0.01, longest_wait=0.1)

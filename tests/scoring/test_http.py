@@ -137,7 +137,7 @@ def requests(n: int) -> list[Request]:
 
 
 def ask(server: Server, settings: Settings, n: int = 1, limits: Limits = QUICK, **rest: Any) -> list[Generation]:
-    endpoint = Endpoint(server.url, "m", settings, limits=limits)
+    endpoint = Endpoint(server.url, "m", dataclasses.replace(settings, api_url=server.url), limits=limits)
     return endpoint.generate(requests(n), max_new_tokens=7, **rest)
 
 
@@ -166,6 +166,7 @@ def test_a_plain_prompt_is_completed_and_a_conversation_is_chatted(serve, keyed)
         return Reply(body=chat("hello") if "messages" in call.body else completion(" world"))
 
     server = serve(answer)
+    keyed = dataclasses.replace(keyed, api_url=server.url)
     endpoint = Endpoint(server.url + "/", "m", keyed, limits=QUICK)
     turns = (("system", "Be brief."), ("user", "Hi"))
     asked = [Request("a", 0, "Hi", conversation=turns), Request("b", 0, "Hello")]
@@ -443,7 +444,9 @@ def test_a_name_without_a_model_or_with_a_secret_is_refused(name, settings):
 
 
 def test_the_key_is_in_no_record_and_no_repr(keyed):
+    keyed = dataclasses.replace(keyed, host_keys=(("EXPLORER_API_KEY_LOCALHOST_8000", KEY),))
     endpoint = from_name("http://localhost:8000/v1#m", keyed)
+    assert endpoint._caller._headers() == {"Authorization": f"Bearer {KEY}"}
     assert KEY not in f"{endpoint!r} {endpoint.record()} {endpoint.name} {keyed!r} {vars(endpoint)}"
 
 

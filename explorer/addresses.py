@@ -1,0 +1,120 @@
+"""Addresses of servers: which server one means, and whether it lies inside of the network this machine stands in."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+from dataclasses import dataclass
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+from urllib.parse import urlsplit
+
+USUAL_PORTS = {"http": 80, "https": 443}
+LOCAL_NAMES = ("localhost", "localhost.localdomain", "ip6-localhost")
+# IPv6 addresses that hold an IPv4 address in their last bits, which a router may unpack.
+_NAT64 = (IPv6Network("64:ff9b::/96"), IPv6Network("64:ff9b:1::/48"), IPv6Network("::/96"))
+
+_NOT_OPEN = (IPv4Network("192.0.0.0/24"), IPv4Network("192.88.99.0/24"), IPv4Network("240.0.0.0/4"))
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """A server: scheme, host and port; a key belongs to one of these."""
+
+    scheme: str
+    host: str
+    port: int
+
+    @property
+    def has_usual_port(self) -> bool:
+        """Whether the port is the scheme's own, which addresses leave out."""
+        return self.port == USUAL_PORTS.get(self.scheme)
+
+    def __str__(self) -> str:
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{self.scheme}://{host}" + ("" if self.has_usual_port else f":{self.port}")
+
+
+def origin_of(address: str) -> Origin:
+    """The server that an address means; its host is "" where it means none."""
+    try:
+        parts = urlsplit(address)
+        port = parts.port or USUAL_PORTS.get(parts.scheme, 0)
+    except ValueError:
+        return Origin("", "", 0)
+    return Origin(parts.scheme, (parts.hostname or "").lower(), port)
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a host, a name or an IP address, is this machine by itself, as localhost and 127.0.0.1 are."""
+    if host.lower() in LOCAL_NAMES:
+        return True
+    try:
+        found = ip_address(host.partition("%")[0])
+    except ValueError:
+        return False
+    inner = _inner(found)
+    return found.is_loopback or (inner is not None and inner.is_loopback)
+
+
+def is_public(address: str) -> bool:
+    """Whether an IP address lies in the open internet: not this machine, its networks, or a cloud's own services."""
+    try:
+        found = ip_address(address.partition("%")[0])
+    except ValueError:
+        return False
+    if isinstance(found, IPv6Address) and found.ipv4_mapped:
+        found = found.ipv4_mapped
+    inner = _inner(found)
+    return _is_open(found) and (inner is None or _is_open(inner)) and not _is_ours(inner or found)
+
+
+def _is_open(found: IPv4Address | IPv6Address) -> bool:
+    odd = found.is_private or found.is_link_local or found.is_multicast or found.is_unspecified or found.is_loopback
+    if isinstance(found, IPv6Address):
+        odd = odd or found.is_site_local
+    return (
+        found.is_global
+        and not odd
+        and not any(found in network for network in _NOT_OPEN if network.version == found.version)
+    )
+
+
+def _is_ours(found: IPv4Address | IPv6Address) -> bool:
+    """Whether it lies in a network that this machine stands in: a laboratory's addresses are often public ones."""
+    import psutil
+
+    for addresses in psutil.net_if_addrs().values():
+        for each in addresses:
+            if each.family in (socket.AF_INET, socket.AF_INET6) and each.address:
+                own = each.address.partition("%")[0]
+                with contextlib.suppress(ValueError):
+                    if found in ip_network(f"{own}/{_bits(each.netmask, own)}", strict=False):
+                        return True
+    return False
+
+
+def _bits(netmask: str | None, own: str) -> int:
+    """The length of a network's prefix; that of the one address where the system tells none."""
+    longest = ip_address(own).max_prefixlen
+    return bin(int(ip_address(netmask))).count("1") if netmask else longest
+
+
+def addresses_of(host: str, port: int) -> list[tuple[int, str]]:
+    """Every address that a host stands for at this moment, with its family; OSError where there is none."""
+    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return list(dict.fromkeys((int(family), str(address[0])) for family, _, _, _, address in found))
+
+
+def _inner(found: IPv4Address | IPv6Address) -> IPv4Address | None:
+    """The IPv4 address inside of an IPv6 one that only wraps it."""
+    if not isinstance(found, IPv6Address):
+        return None
+    if found.ipv4_mapped:
+        return found.ipv4_mapped
+    if found.sixtofour:
+        return found.sixtofour
+    if found.teredo:
+        return found.teredo[1]
+    if any(found in network for network in _NAT64):
+        return IPv4Address(int(found) & 0xFFFFFFFF)
+    return None
