@@ -10,6 +10,7 @@ from typing import Any
 
 from explorer.commands import common, output
 from explorer.errors import CountError, UsageError
+from explorer.popularity.indexes import DEMO
 from explorer.settings import Settings, path_of
 
 
@@ -68,6 +69,8 @@ def run_build(args: argparse.Namespace, settings: Settings) -> int:
 
     if not args.out.strip():
         raise UsageError("--out is empty, expected a new folder, or a name for a new one in the cache's indexes/.")
+    if _place(args.out, settings) == settings.indexes / DEMO or args.name == DEMO:
+        raise UsageError(f"{DEMO!r} is the name of the demonstration index, which is built by itself. Choose another.")
     inputs = [path_of(each) for each in args.inputs]
     files = documents.files(inputs)
     if not 257 <= args.vocabulary <= tokenizer.LARGEST_ID:

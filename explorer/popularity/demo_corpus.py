@@ -1,106 +1,142 @@
-"""A demonstration corpus that any machine can build: WordNet's glosses, package documentation, our starter texts.
+"""The demonstration corpus, the same bytes on every machine: WordNet's glosses and examples, and texts of our own.
 
-The same packages give the same corpus.
+Nothing in it depends on what is installed: WordNet 3.0 is known by its checksums, the other texts and the tokenizer are
+in the repository. Its hash is checked before the index is built, so that no other corpus can bear the name of the index
+that shipped runs were counted in.
+
+    documents(settings)     the corpus
+    ensure(settings)        the folder of its index, built on first use
 """
 
 from __future__ import annotations
 
-import importlib.metadata
+import hashlib
 import json
-import re
 import shutil
-import sysconfig
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from filelock import FileLock
 
-from explorer.errors import CountError
-from explorer.popularity import index
+from explorer.benchmarks.starter_grammar import entailment
+from explorer.benchmarks.starter_grammar.frames import fill_in_turn, read_frames, sentence
+from explorer.errors import CountError, LexiconError
+from explorer.popularity import demo_tokenizer, index, infinigram_local
 from explorer.popularity import manifest as manifests
 from explorer.popularity.documents import SourceDocument
-from explorer.popularity.indexes import DEMO
+from explorer.popularity.indexes import DEMO, DEMO_INDEX, DEMO_TEXT
 from explorer.settings import Settings
 
 NOTE = (
-    "A demonstration index of text that comes with installed packages, and of starter texts. It is not the "
-    "pre-training data of any model: its counts show how the method works, no more."
+    f"A demonstration index of {DEMO_TEXT}. It is not the pre-training data of any model: its counts show how the "
+    "method works, no more."
 )
-WORDNET = "WordNet"
+SOURCES = ("glosses and examples of WordNet 3.0", "sentences of the starter grammar", "starter texts")
+WORDNET_FILES = ("data.noun", "data.verb", "data.adj", "data.adv")
 STARTER = Path(__file__).resolve().parent.parent / "benchmarks" / "starter_data"
-STARTER_FIELDS = ("text", "premise", "goal")
-DOCSTRING_CHARACTERS = 6_000_000  # in all, so that the index is built in well under a minute
-README_CHARACTERS = 60_000  # of one package
+# The field whose text is taken of each starter set. Candidate answers are left out, and so are the starter pairs, so
+# that right and wrong ones meet the corpus on equal terms.
+STARTER_FIELDS = {
+    "starter_causes": "premise",
+    "starter_cloze": "text",
+    "starter_entailment": "premise",
+    "starter_physics": "goal",
+    "starter_questions": "question",
+}
 DOCUMENT = 500  # WordNet entries in one document
-
-_DOCSTRING = re.compile(r'^[ \t]*[rR]?"""(.*?)"""', re.DOTALL | re.MULTILINE)
-_WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*[,.;:?!]*")
+FILLINGS = 160  # of a frame of the grammar
 
 Progress = Callable[[str, int, int], None]
 
 
 def ensure(settings: Settings, progress: Progress | None = None) -> Path:
-    """The folder of the demonstration index, built on first use; built anew once WordNet has come."""
+    """The folder of the demonstration index, built on first use; an index of another corpus or version is replaced."""
     folder = settings.indexes / DEMO
-    settings.indexes.mkdir(parents=True, exist_ok=True)
-    with FileLock(settings.indexes / f".{DEMO}.lock"):  # a second process waits and then finds the index
-        if not _is_current(folder, settings):
-            shutil.rmtree(folder, ignore_errors=True)
-            index.build(
-                lambda: documents(settings),
-                folder,
-                name=DEMO,
-                sources=sources(settings),
-                note=NOTE,
-                progress=progress,
-            )
+    try:
+        settings.indexes.mkdir(parents=True, exist_ok=True)
+        with FileLock(settings.indexes / f".{DEMO}.lock"):  # a second process waits and then finds the index
+            if not _is_current(folder):
+                _build(folder, settings, progress)
+    except OSError as error:
+        raise CountError(
+            f"{settings.indexes} cannot be written ({error.strerror or error}), so the demonstration index cannot be "
+            "built. Free some space or allow it."
+        ) from error
     return folder
 
 
-def documents(settings: Settings) -> Iterator[SourceDocument]:
+def documents(settings: Settings, progress: Progress | None = None) -> Iterator[SourceDocument]:
     """The corpus: every line begins with a blank, as words in running text do."""
-    yield from _wordnet(_wordnet_folder(settings))
-    yield from _readmes()
-    yield from _docstrings()
+    yield from _wordnet(_wordnet_data(settings, progress))
+    yield from _grammar()
     yield from _starter_texts()
 
 
-def sources(settings: Settings) -> list[str]:
-    """What the corpus is made of on this machine."""
-    wordnet = [WORDNET] if _wordnet_folder(settings).is_dir() else []
-    return [
-        *wordnet,
-        "descriptions of installed packages",
-        "docstrings of the standard library and packages",
-        "starter texts",
-    ]
+def corpus_hash(corpus: Iterable[SourceDocument]) -> str:
+    """SHA-256 over the names and texts of all documents, in order."""
+    digest = hashlib.sha256()
+    for each in corpus:
+        digest.update(f"{each.path}\0{each.number}\0{each.text}\0".encode())
+    return digest.hexdigest()
 
 
-def _is_current(folder: Path, settings: Settings) -> bool:
+def index_id(corpus: str, tokenizer: str) -> str:
+    """The index's name, from the hashes of corpus and tokenizer and the layout of its files, and from nothing else."""
+    layout = f"infini-gram {manifests.ENGINE_VERSION} {index.DTYPE}"
+    return f"{DEMO}-{manifests.short(' '.join((corpus, tokenizer, layout)))}"
+
+
+def _build(folder: Path, settings: Settings, progress: Progress | None) -> None:
+    infinigram_local.require()
+    corpus = list(documents(settings, progress))
+    tokenizer = demo_tokenizer.load()
+    made = index_id(corpus_hash(corpus), tokenizer.hash)
+    if made != DEMO_INDEX:
+        raise CountError(
+            f"The texts of the demonstration corpus give {made} here, expected {DEMO_INDEX}: a file of explorer/ was "
+            "changed. Get it back with git, or count in another index."
+        )
+    shutil.rmtree(folder, ignore_errors=True)
+    index.build(
+        lambda: corpus,
+        folder,
+        name=DEMO,
+        identity=DEMO_INDEX,
+        tokenizer=tokenizer,
+        sources=SOURCES,
+        note=NOTE,
+        progress=progress,
+    )
+
+
+def _is_current(folder: Path) -> bool:
     try:
         made = manifests.read(folder)
         manifests.check_sizes(folder, made)
         manifests.check_tokenizer(folder, made)
     except CountError:
         return False
-    return WORDNET in made.sources or not _wordnet_folder(settings).is_dir()
+    return made.key == DEMO_INDEX
 
 
-def _wordnet_folder(settings: Settings) -> Path:
-    return settings.nltk_data / "corpora" / "wordnet"
+def _wordnet_data(settings: Settings, progress: Progress | None) -> Mapping[str, bytes]:
+    from explorer.variants import wordnet
+
+    telling = (lambda done, total: progress("fetching WordNet", done, total)) if progress else None
+    try:
+        return wordnet.data_files(settings, telling)
+    except LexiconError as error:
+        raise CountError(f"The demonstration index needs WordNet 3.0: {error}") from error
 
 
-def _wordnet(folder: Path) -> Iterator[SourceDocument]:
+def _wordnet(data: Mapping[str, bytes]) -> Iterator[SourceDocument]:
     """The definitions and examples after the bar of each line of WordNet's data files."""
-    for part in ("noun", "verb", "adj", "adv"):
-        path = folder / f"data.{part}"
-        if not path.is_file():
-            continue
-        lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+    for name in WORDNET_FILES:
+        lines = data[name].decode("ascii").split("\n")
         glosses = [line.split("| ", 1)[1] for line in lines if not line.startswith("  ") and "| " in line]
         for number, first in enumerate(range(0, len(glosses), DOCUMENT)):
             pieces = [piece for gloss in glosses[first : first + DOCUMENT] for piece in _gloss_parts(gloss)]
-            yield _document(pieces, f"wordnet/{path.name}", number)
+            yield _document(pieces, f"wordnet/{name}", number)
 
 
 def _gloss_parts(gloss: str) -> list[str]:
@@ -109,67 +145,21 @@ def _gloss_parts(gloss: str) -> list[str]:
     return [part for part in parts if part]
 
 
-def _readmes() -> Iterator[SourceDocument]:
-    """The long description of every installed package, by name."""
-    found: dict[str, str] = {}
-    for distribution in importlib.metadata.distributions():
-        name = (distribution.metadata["Name"] or "").lower()
-        # The description is the header of that name in old metadata, and all that follows the headers in new ones.
-        text = distribution.read_text("METADATA") or distribution.read_text("PKG-INFO") or ""
-        found.setdefault(name, text.partition("\n\n")[2][:README_CHARACTERS])
-    for name in sorted(found):
-        yield from _if_any(_prose(found[name]), f"packages/{name}")
+def _grammar() -> Iterator[SourceDocument]:
+    """Premises of the entailment frames, each with what follows from it, a document a frame.
 
-
-def _docstrings() -> Iterator[SourceDocument]:
-    """Docstrings of the standard library and of installed packages, up to a fixed amount."""
-    left = DOCSTRING_CHARACTERS
-    for root, label in ((sysconfig.get_path("stdlib"), "stdlib"), (sysconfig.get_path("purelib"), "packages")):
-        share = left // 2 if label == "stdlib" else left
-        for path in _modules(Path(root)):
-            source = path.read_bytes().decode("utf-8", "replace")
-            lines = [line for text in _DOCSTRING.findall(source) for line in _prose(text)]
-            size = sum(map(len, lines))
-            if size > share:
-                break
-            share -= size
-            left -= size
-            yield from _if_any(lines, f"{label}/{path.relative_to(root)}")
-
-
-def _modules(root: Path) -> list[Path]:
-    skipped = {"test", "tests", "testing", "site-packages", "__pycache__", "idlelib", "lib2to3", "_vendor", "vendor"}
-    found = (path for path in root.rglob("*.py") if not skipped.intersection(path.relative_to(root).parts))
-    return sorted(found, key=lambda path: path.relative_to(root).as_posix())
+    The frames of the minimal pairs are left out: their sentences would favor the acceptable member of every pair.
+    """
+    for frame in read_frames(entailment.FRAMES):
+        texts = [filling.split(" > ")[:2] for filling in fill_in_turn(frame, FILLINGS)]
+        yield _document([sentence(text) for pair in texts for text in pair], f"grammar/{frame.key}", 0)
 
 
 def _starter_texts() -> Iterator[SourceDocument]:
-    """The passages, premises and goals of the starter benchmarks.
-
-    Candidate answers are left out, so that right and wrong ones meet the corpus on equal terms.
-    """
-    for path in sorted(STARTER.glob("*.jsonl")):
-        rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
-        texts = (row[field] for row in rows for field in STARTER_FIELDS if isinstance(row.get(field), str))
-        yield from _if_any(dict.fromkeys(" ".join(text.split()) for text in texts), f"starter/{path.name}")
-
-
-def _prose(text: str) -> list[str]:
-    """The paragraphs of a text that read as sentences, each on one line; no code, tables or lists of links."""
-    paragraphs = (" ".join(paragraph.split()) for paragraph in re.split(r"\n[ \t]*\n", text))
-    return [paragraph for paragraph in paragraphs if _reads_as_prose(paragraph)]
-
-
-def _reads_as_prose(paragraph: str) -> bool:
-    words = paragraph.split()
-    plain = sum(_WORD.fullmatch(word) is not None for word in words)
-    return len(words) >= 5 and plain >= 0.7 * len(words) and ">>>" not in paragraph
-
-
-def _if_any(lines: Iterable[str], path: str) -> Iterator[SourceDocument]:
-    kept = list(lines)
-    if kept:
-        yield _document(kept, path, 0)
+    """The passages, premises, goals and questions of the starter sets, each text once."""
+    for name, field in STARTER_FIELDS.items():
+        rows = map(json.loads, (STARTER / f"{name}.jsonl").read_text(encoding="utf-8").splitlines())
+        yield _document(dict.fromkeys(" ".join(row[field].split()) for row in rows), f"starter/{name}", 0)
 
 
 def _document(lines: Iterable[str], path: str, number: int) -> SourceDocument:

@@ -56,6 +56,7 @@ def build(
     out: Path,
     *,
     name: str = "",
+    identity: str = "",
     tokenizer: IndexTokenizer | None = None,
     vocabulary: int = tokenizers.DEFAULT_VOCABULARY,
     sources: Sequence[str] = (),
@@ -65,7 +66,8 @@ def build(
 ) -> Manifest:
     """Builds a checked index in the new folder `out`; `documents` gives the corpus afresh each time it is called.
 
-    Without a tokenizer one is trained on the corpus. `cpus` 0 means all.
+    Without a tokenizer one is trained on the corpus. `cpus` 0 means all. `identity` is the key of a corpus that is the
+    same everywhere; else the key follows from the files.
     """
     infinigram_local.require()
     out = out.expanduser().resolve()
@@ -83,7 +85,7 @@ def build(
             told("sorting the suffixes", 0, 0)
             _write_table(work, cpus or os.cpu_count() or 1)
             made = _describe(work, name or out.name, tokenizer, (shard,), DTYPE)
-            made = replace(made, sources=tuple(sources), note=note)
+            made = replace(made, sources=tuple(sources), note=note, identity=identity)
             manifests.check_sizes(work, made)
             told("comparing with brute force", 0, 0)
             manifests.write(work, _checked(work, made))

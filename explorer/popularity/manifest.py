@@ -47,6 +47,7 @@ class Manifest:
     sources: tuple[str, ...] = ()
     note: str = ""
     packages: Mapping[str, str] = field(default_factory=dict)
+    identity: str = ""  # the name of a corpus that is the same everywhere, where it has one
 
     @property
     def tokens(self) -> int:
@@ -61,8 +62,13 @@ class Manifest:
     @property
     def key(self) -> str:
         """The name under which counts of exactly this index are cached."""
-        digest = hashlib.sha256("".join(f"{name}:{self.sha256[name]}\n" for name in sorted(self.sha256)).encode())
-        return f"{self.name}-{digest.hexdigest()[:12]}"
+        files = "".join(f"{name}:{self.sha256[name]}\n" for name in sorted(self.sha256))
+        return self.identity or f"{self.name}-{short(files)}"
+
+
+def short(text: str) -> str:
+    """The first twelve hex digits of a text's SHA-256."""
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
 def write(folder: Path, manifest: Manifest) -> None:
@@ -175,6 +181,7 @@ def pointer_width(size: int) -> int:
 def _parse(content: Mapping[str, Any]) -> Manifest:
     if content["format"] != FORMAT:
         raise ValueError(f"format {content['format']}")
+    content = {"identity": "", **content}  # which older manifests lack
     fields = {name: content[name] for name in (each.name for each in dataclasses.fields(Manifest))}
     fields["shards"] = tuple(Shard(**shard) for shard in fields["shards"])
     fields["sources"] = tuple(fields["sources"])

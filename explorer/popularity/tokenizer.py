@@ -160,3 +160,4 @@ def _byte_alphabet() -> dict[str, int]:
 
 
 _BYTES = _byte_alphabet()
+ALPHABET = tuple(sorted(_BYTES))  # the spelling of each byte

@@ -41,6 +41,30 @@ def find(settings: Settings) -> Path | None:
     return own if any(path.is_file() and _unpack(path, own) for path in zips) else None
 
 
+def data_files(settings: Settings, progress: Callable[[int, int], None] | None = None) -> dict[str, bytes]:
+    """The data files of WordNet 3.0, the same bytes on every machine; another copy of it is passed over.
+
+    Taken from a WordNet folder whose checksums are right, else from the archive, which is fetched once.
+    """
+    told = progress or (lambda done, total: None)
+    for folder in _shelves(settings):
+        if (found := wordnet_files.data_in(folder)) is not None:
+            return found
+    archive = settings.downloads / wordnet_files.ARCHIVE
+    if settings.offline and not archive.is_file():
+        raise LexiconError(
+            f"No WordNet folder here has the bytes that are expected (data.noun of SHA-256 "
+            f"{wordnet_files.DATA_SHA256['data.noun'][:12]}…), and the explorer is set to stay offline. Unset "
+            f"EXPLORER_OFFLINE once, or copy {wordnet_files.ARCHIVE} to {settings.downloads}."
+        )
+    told(0, 2)
+    archive = wordnet_files.download(settings)
+    told(1, 2)
+    found = wordnet_files.data_of(archive)
+    told(2, 2)
+    return found
+
+
 def _unpacked(settings: Settings) -> Path | None:
     return next((folder for folder in _shelves(settings) if not wordnet_files.missing(folder)), None)
 

