@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from explorer.scoring.generate import ModelGenerator
     from explorer.scoring.hf import HFModel
     from explorer.scoring.http import Endpoint
+    from explorer.scoring.http_calls import Limits
     from explorer.scoring.model import Encoder, Generator, Proposer, Scorer
     from explorer.similarity.bertscore import BertScore
 
@@ -26,8 +27,9 @@ Progress = Callable[[str, int, int], None]  # what is being prepared, done, in a
 class Resources:
     """Builds on demand and keeps: one language model at a time, any number of the small things. Thread-safe."""
 
-    def __init__(self, settings: Settings, progress: Progress | None = None) -> None:
+    def __init__(self, settings: Settings, progress: Progress | None = None, limits: Limits | None = None) -> None:
         self.settings = settings
+        self._limits = limits  # how hard endpoints may be worked; none for those of a run
         self._progress = progress or (lambda what, done, total: None)
         self._lock = threading.RLock()
         self._kept: dict[tuple[Any, ...], Any] = {}
@@ -95,14 +97,14 @@ class Resources:
     def beside(self) -> Resources:
         """The same resources with room for a second language model: a judge that alternates with the scored model."""
         if self._second is None:
-            self._second = Resources(self.settings, self._progress)
+            self._second = Resources(self.settings, self._progress, self._limits)
             self._second._kept, self._second._making, self._second._lock = self._kept, self._making, self._lock
         return self._second
 
     def _endpoint(self, name: str) -> Endpoint:
         from explorer.scoring import http
 
-        return self.once(("endpoint", name), lambda: http.from_name(name, self.settings))
+        return self.once(("endpoint", name), lambda: http.from_name(name, self.settings, limits=self._limits))
 
     def model_record(self, name: str, dtype: str = "auto") -> dict[str, Any]:
         """What identifies the loaded model: id, revision or weights hash, dtype, device, versions."""

@@ -21,7 +21,7 @@ from explorer.results.rows import measure_row, score_row
 from explorer.runs import spec as specs
 from explorer.scoring import http
 from explorer.scoring.generate import chat_text
-from explorer.scoring.model import Progress
+from explorer.scoring.model import Progress, Scorer
 from explorer.scoring.policy import PRESETS
 
 if TYPE_CHECKING:
@@ -63,27 +63,38 @@ def know(
         refused = [CHAT]
     if not refused:
         try:
-            return _rows(spec, resources, put, wanted, progress)
+            return rows(spec, resources, kept_answers.scorer(spec, resources), put, wanted, progress)
         except ScoringError as error:
             if not http.is_endpoint(spec.model):
                 raise
             refused.append(str(error))
-    (reason,) = refused
+    return unknown(wanted, refused[0])
+
+
+def unknown(wanted: Sequence[Candidates], reason: str) -> dict[str, list[dict[str, Any]]]:
+    """The rows of concepts whose ids cannot be scored."""
     return {"measures": [measure_row(one.instance.id, "gold_logprob", math.nan, reason=reason) for one in wanted]}
 
 
-def _rows(
-    spec: RunSpec, resources: Resources, put: Asking, wanted: Sequence[Candidates], progress: Progress
+def rows(
+    spec: RunSpec,
+    resources: Resources,
+    scorer: Scorer,
+    put: Asking,
+    wanted: Sequence[Candidates],
+    progress: Progress | None = None,
 ) -> dict[str, list[dict[str, Any]]]:
+    """Rows of `scores` and `measures`; ScoringError where the model gives no log-probabilities."""
     # An id's log-probability after the content-free label is the same for all concepts: asked once a run.
     priors: dict[str, float] = resources.once(("ontology priors", specs.run_id(spec)), dict)
     free = text_read(spec, resources, put.content_free(CONTENT_FREE))
-    fresh = list(dict.fromkeys(curie for one in wanted for _, curie in one.found if curie not in priors))
+    asked = dict.fromkeys(curie for one in wanted for _, curie in one.found)
+    fresh = [curie for curie in asked if math.isnan(priors.get(curie, math.nan))]
     requests = [_request(put, wanted[0].asked, free, curie, 0, PRIOR) for curie in fresh]
     for one in wanted:
         text = text_read(spec, resources, one.asked)
         requests += [_request(put, one.asked, text, curie, i, role) for i, (role, curie) in enumerate(one.found)]
-    scores = iter(kept_answers.scorer(spec, resources).score(requests, PRESETS["natural"], progress))
+    scores = iter(scorer.score(requests, PRESETS["natural"], progress))
     priors.update({curie: next(scores).sum for curie in fresh})
     tables: dict[str, list[dict[str, Any]]] = {"scores": [], "measures": []}
     for one in wanted:

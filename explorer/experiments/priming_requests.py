@@ -30,7 +30,7 @@ class Step:
     item: Instance
     factors: Mapping[str, Factor]
     sentences: int
-    tokens: int
+    tokens: float  # nan where a server does not tell
     requests: tuple[Request, ...]
 
 
@@ -54,7 +54,7 @@ def step(
     length: int | None,
     edit: str = "none",
     sentences: int = 0,
-    tokens: int = 0,
+    tokens: float = 0,
 ) -> Step:
     """The item after `text`, which may be empty; `opening` then stands before each target in place of a blank.
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from typing import Any, Literal, TypeVar
 from urllib.parse import urlsplit
@@ -17,18 +17,24 @@ from explorer.errors import ModelError, ScoringError
 from explorer.records import Generation, Request, Score
 from explorer.scoring.encode import unencodable
 from explorer.scoring.http_calls import Caller, Limits, RequestRefused
-from explorer.scoring.http_logprobs import echoed, prompt_tokens, score_of
+from explorer.scoring.http_logprobs import PromptToken, echoed, prompt_tokens, score_of
 from explorer.scoring.model import Progress
 from explorer.scoring.policy import PRESETS, ScoringPolicy
 from explorer.settings import Settings
 
 Kind = Literal["auto", "chat", "completions"]
-PromptLogprobs = Literal["echo", "vllm"]
+PromptLogprobs = Literal["auto", "echo", "vllm"]
 T = TypeVar("T", Generation, Score)
 
 REFUSED_AT_FIRST = 3  # so many refusals before any answer mean that the call is wrong, not the rows
 OPENAI_MARK = "openai:"
 NO_ID = -1  # stands for a token whose id the server does not tell
+
+# How a prompt's log-probabilities are asked for, in the order tried: what is sent, and how the answer is read.
+PROMPT_WAYS: dict[str, tuple[dict[str, Any], Callable[[Mapping[str, Any]], list[PromptToken] | None]]] = {
+    "echo": ({"echo": True, "logprobs": 1}, echoed),
+    "vllm": ({"prompt_logprobs": 1}, prompt_tokens),
+}
 
 
 def is_endpoint(name: str) -> bool:
@@ -68,7 +74,7 @@ class Endpoint:
 
     kind           "chat" sends conversations, "completions" plain text, "auto" whichever the request is
     prompt_logprobs  how a prompt's log-probabilities are asked for: "echo" (OpenAI's legacy completions, vLLM,
-                   llama-cpp-python), or "vllm" (its prompt_logprobs, which also tell token ids)
+                   llama-cpp-python), or "vllm" (its prompt_logprobs, which also tell token ids); "auto" tries both
     """
 
     def __init__(
@@ -78,7 +84,7 @@ class Endpoint:
         settings: Settings,
         *,
         kind: Kind = "auto",
-        prompt_logprobs: PromptLogprobs = "echo",
+        prompt_logprobs: PromptLogprobs = "auto",
         limits: Limits | None = None,
     ) -> None:
         limits = limits or Limits()
@@ -86,7 +92,7 @@ class Endpoint:
         self.model = model
         self.name = f"{self.base_url}#{model}"
         self.kind: Kind = kind
-        self.prompt_logprobs: PromptLogprobs = prompt_logprobs
+        self._ways = tuple(PROMPT_WAYS) if prompt_logprobs == "auto" else (prompt_logprobs,)
         self.limits = limits
         self._caller = Caller(self.base_url, model, settings, limits)
         self._served = ""
@@ -100,7 +106,7 @@ class Endpoint:
             "server": self.base_url,
             "served": self._served,
             "kind": self.kind,
-            "prompt_logprobs": self.prompt_logprobs,
+            "prompt_logprobs": self._ways[0] if len(self._ways) == 1 else "auto",
         }
 
     def models(self) -> list[str]:
@@ -284,23 +290,32 @@ class Endpoint:
             return score_of(request, policy, (), "a conversation can be answered, not scored")
         if not request.continuation:
             return score_of(request, policy, (), "the continuation is empty")
-        vllm = self.prompt_logprobs == "vllm"
-        payload: dict[str, Any] = {
-            "model": self.model,
-            "prompt": request.context + request.continuation,
-            "temperature": 0.0,
-            "stream": False,
-            **({"prompt_logprobs": 1} if vllm else {"echo": True, "logprobs": 1}),
-        }
-        choice = _choice(self._complete(payload, 1))  # one token, since some servers refuse to write none
-        tokens = prompt_tokens(choice) if vllm else echoed(choice)
-        if tokens is None:
-            raise ScoringError(
-                f"{self.base_url} returned no log-probabilities of the prompt, expected them after "
-                f"{'prompt_logprobs' if vllm else 'echo and logprobs'}. "
-                "Score with a server that has them (vLLM, llama-cpp-python), or with the model itself."
-            )
-        return score_of(request, policy, tokens)
+        return score_of(request, policy, self._prompt_tokens(request.context + request.continuation))
+
+    def _prompt_tokens(self, text: str) -> list[PromptToken]:
+        """The tokens of a prompt, asked for in the way that has worked before, else in each."""
+        refusal: RequestRefused | None = None
+        ways = self._ways
+        for way in ways:
+            asked, read = PROMPT_WAYS[way]
+            payload = {"model": self.model, "prompt": text, "temperature": 0.0, "stream": False, **asked}
+            try:
+                choice = _choice(self._complete(payload, 1))  # one token, since some servers refuse to write none
+            except RequestRefused as error:
+                refusal = refusal or error
+                continue
+            tokens = read(choice)
+            # A lone token is the one written: the server did not see that the prompt was asked for.
+            if tokens and (len(tokens) > 1 or tokens[0].text.strip() == text.strip()):
+                self._ways = (way,)
+                return tokens
+        if refusal:
+            raise refusal
+        fields = " or ".join(field for way in ways for field in PROMPT_WAYS[way][0])
+        raise ScoringError(
+            f"{self.base_url} returned no log-probabilities of the prompt, expected them after {fields}. "
+            "Score with a server that has them (vLLM, llama-cpp-python), or with the model itself."
+        )
 
 
 def _unaskable(request: Request) -> str:

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from explorer import fetch
 from explorer.addresses import is_loopback
-from explorer.errors import ExplorerError, FetchError, ModelError
+from explorer.errors import ExplorerError, FetchError, ModelError, ScoringError
 from explorer.fetch import Patience, RateLimit, Response, WebError
 from explorer.scoring.http_keys import key_for
 from explorer.settings import Settings
@@ -152,7 +152,7 @@ class Caller:
             return ModelError(self._clean(str(error)))
         if error.kind != "status":
             return FetchError(
-                f"{self._clean(str(error))} What was answered before is kept; resume when the server is back."
+                f"{self._clean(str(error))} What was answered before is kept; try again when the server is back."
             )
         status = error.status or 0
         if status in (401, 403):
@@ -166,10 +166,10 @@ class Caller:
         if status == 429:
             return FetchError(
                 f"{self.host} went on limiting the rate or the quota{told}. What was answered is kept; "
-                "lower the concurrency, or resume later."
+                "lower the concurrency, or try again later."
             )
         return FetchError(
-            f"{self.host} failed with status {status}{told}. What was answered is kept; resume when the server is well."
+            f"{self.host} failed with status {status}{told}. What was answered is kept; try again when it is well."
         )
 
     def _not_there(self, path: str, told: str) -> ExplorerError:
@@ -180,6 +180,11 @@ class Caller:
         if names and self.model not in names:
             return ModelError(
                 f"{self.host} has no model {self.model!r}; it offers {', '.join(names[:20])}. Name one of these."
+            )
+        if names and path == "/completions":
+            return ScoringError(
+                f"{self.host} has {self.model!r} for conversations alone{told}: it completes no text, and so gives no "
+                "log-probabilities of one. Score with a server that has them (vLLM, llama-cpp-python)."
             )
         return ModelError(
             f"{self.host} has no model {self.model!r}, or nothing at {path}{told}. "

@@ -56,9 +56,10 @@ def offered(instance: Instance, model: str, scoring: Mapping[str, Any], missing:
             on_click=st.session_state.__setitem__,
             args=("score:asked", (instance.id, model)),
         )
-        show.note(f"{missing} {title} can score it now; loading it takes some seconds.")
+        show.note(f"{missing} {title} can score it now; {live.beginning(model)}.")
         return None
-    return now(instance, model, scoring)
+    about = tuple(sorted(scoring.items()))
+    return live.attempt("instance", model, about, lambda: now(instance, model, scoring))
 
 
 def now(instance: Instance, model: str, scoring: Mapping[str, Any]) -> Answer:
@@ -66,7 +67,6 @@ def now(instance: Instance, model: str, scoring: Mapping[str, Any]) -> Answer:
     if live.is_loaded(model):
         judged = live.judge(instance, model, scoring)
     else:
-        text = f"Loading {frame.model_title(model)}; the very first time its file is converted, which takes a minute"
-        with st.spinner(show.plain(text), show_time=True):
+        with st.spinner(show.plain(live.waiting(model, frame.model_title(model))), show_time=True):
             judged = live.judge(instance, model, scoring)
     return Answer(answers.of_scores(judged.scores), judged.measures)

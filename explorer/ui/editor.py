@@ -66,17 +66,22 @@ def draw(instance: Instance, model: str, scoring: Mapping[str, Any], unit: Unit)
         )
     if sent:
         st.session_state["edit:shown"] = (instance.id, typed)
+        live.forget_fault("editor")
     shown_for, texts = st.session_state.get("edit:shown", ("", {}))
     if shown_for != instance.id:
         return
-    with show.problems():
-        original = answer.now(instance, model, scoring)
-        if texts == own:
-            show.note("Nothing was changed: this is the original, scored now.")
-            instance_view.draw(instance, original, unit)
-        else:
-            changed = with_texts(instance, texts)
-            _draw_both(instance, changed, original, answer.now(changed, model, scoring), unit)
+    changed = instance if texts == own else with_texts(instance, texts)
+    about = tuple(sorted(scoring.items()))
+    found = live.attempt(
+        "editor", model, about, lambda: [answer.now(one, model, scoring) for one in (instance, changed)]
+    )
+    if found is None:
+        return
+    if changed is instance:
+        show.note("Nothing was changed: this is the original, scored now.")
+        instance_view.draw(instance, found[0], unit)
+    else:
+        _draw_both(instance, changed, found[0], found[1], unit)
 
 
 def _draw_both(instance: Instance, changed: Instance, original: Answer, new: Answer, unit: Unit) -> None:

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import html
 import math
+from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
 import streamlit as st
 
 from explorer import prompts, prompts_icl
+from explorer.errors import ExplorerError
 from explorer.experiments.icl import STUDY
 from explorer.experiments.icl_ground import Ground, ground
-from explorer.records import RunSpec
+from explorer.records import RunSpec, Score
 from explorer.scoring import http
-from explorer.scoring.generate import ModelGenerator
 from explorer.scoring.policy import PRESETS
 from explorer.settings import Settings
 from explorer.similarity import replication
@@ -25,6 +26,18 @@ from explorer.ui.icl_review import diff_html
 MOST = 200
 NEW_TOKENS = 60
 START = "3"
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """What the model wrote, or the reason why nothing; what the rule says of it; each label's log-probability."""
+
+    text: str
+    reason: str
+    match: replication.Match
+    labels: pd.DataFrame
+    unscored: str  # why no label has a log-probability
+    remark: str
 
 
 def draw(chosen: Chosen) -> None:
@@ -74,16 +87,22 @@ def draw(chosen: Chosen) -> None:
     asked = ("icl", chosen.model, chosen.benchmark, name, setting, k, order)
     if st.button(f"Ask {title}", icon=":material/bolt:", type="primary", key="icl:ask", shortcut="Enter"):
         st.session_state["icl:asked"] = asked
+        live.forget_fault("icl")
     if st.session_state.get("icl:asked") != asked:
         return
-    with st.spinner(f"Asking {show.plain(title)}", show_time=True):
-        raw, reason, verdict, labels = _answer(
-            chosen.model, chosen.benchmark, name, setting, k, order, resources.settings()
+    with st.spinner(show.plain(live.waiting(chosen.model, title)), show_time=True):
+        found = live.attempt(
+            "icl", chosen.model, asked, lambda: answer(chosen.model, chosen.benchmark, name, setting, k, order)
         )
-    if reason:
-        show.note(f"{title} gave no answer: {reason}. Take fewer demonstrations, or another item.")
+    if found is None:
+        return
+    if found.remark:
+        show.note(found.remark)
+    if found.reason:
+        show.note(f"{title} gave no answer: {found.reason}. Take fewer demonstrations, or another item.")
     else:
-        _shown(pieces.second, raw, verdict, labels)
+        _written(pieces.second, found)
+    _labels(found)
 
 
 def _number(label: str, name: str, default: str, most: int) -> float:
@@ -94,27 +113,31 @@ def _number(label: str, name: str, default: str, most: int) -> float:
     return found
 
 
-def _shown(reference: str, raw: str, verdict: replication.Match, labels: pd.DataFrame) -> None:
+def _written(reference: str, found: Answered) -> None:
     st.html(f"<style>{ngram_strip.style()}</style>")
-    original, completion = diff_html(reference, prompts_icl.completion(raw))
+    original, completion = diff_html(reference, prompts_icl.completion(found.text))
     left, right = st.columns(2, gap="large")
     for column, title, text in ((left, "In the data set", original), (right, "The model", completion or "nothing")):
         with column:
             show.section(title)
             st.html(f'<div class="lx-pair"><p class="lx-sentence">{text}</p></div>')
+    verdict = found.match
     told = [f"By rule {verdict.kind}"]
     told += [f"ROUGE-L recall {verdict.rouge:.2f}"] if verdict.rouge == verdict.rouge else []
     told += [f"cosine {verdict.cosine:.2f}"] if verdict.cosine == verdict.cosine else []
     told += [f"names or numbers not found: {', '.join(verdict.differing)}"] if verdict.differing else []
     show.note("; ".join(told) + ".")
     with st.expander("Everything it wrote"):
-        st.html(f'<pre class="lx-prompt">{html.escape(raw)}</pre>')
-    if labels.empty:
-        show.note("A chat endpoint gives no log-probabilities, so labels are not scored here.")
-        return
+        st.html(f'<pre class="lx-prompt">{html.escape(found.text)}</pre>')
+
+
+def _labels(found: Answered) -> None:
     st.subheader("The label after the same demonstrations", anchor=False)
+    if found.unscored:
+        show.note(f"No label has a score: {found.unscored}")
+        return
     show.table(
-        labels,
+        found.labels,
         "labels now",
         columns={
             "label": "Label", "logprob": st.column_config.NumberColumn("log P (nats)", format="%.3f"),
@@ -124,33 +147,45 @@ def _shown(reference: str, raw: str, verdict: replication.Match, labels: pd.Data
     )  # fmt: skip
 
 
+def answer(model: str, benchmark: str, item: str, setting: str, k: int, order: int) -> Answered:
+    """What the model makes of an item now; ExplorerError where it cannot be asked."""
+    asked = (model, benchmark, item, setting, k, order, resources.settings())
+    found = _answer(*asked)
+    if http.is_endpoint(model) and (found.reason or found.unscored or any(found.labels["reason"])):
+        _answer.clear(*asked)  # a server may think better of what it refused
+    return found
+
+
 @st.cache_data(max_entries=64, show_spinner=False)
 def _answer(
     model: str, benchmark: str, item: str, setting: str, k: int, order: int, settings: Settings
-) -> tuple[str, str, replication.Match, pd.DataFrame]:
-    """The raw answer, why there is none, the rule's verdict, and each label's log-probability, by the code of runs."""
+) -> Answered:  # fmt: skip
+    """The answer by the code of runs; an endpoint that cannot score still writes."""
     held = _ground(Chosen(model, benchmark))
     shots = held.orders[order][:k]
     pieces = held.pieces[item]
     before = prompts_icl.shared(shots, setting, held.example, held.draw.split)
     shared = resources.resources()
-    with resources.model_lock():
-        generator = shared.generator(model)
-        options: dict[str, Any] = {}
-        if isinstance(generator, ModelGenerator):
-            options["until"] = prompts_icl.is_complete
-        chat = http.is_endpoint(model)
-        request = prompts_icl.replication(pieces, before, setting, k, chat=chat)
-        answer = generator.generate([request], max_new_tokens=NEW_TOKENS, **options)[0]
+    is_remote = http.is_endpoint(model)
+    options: dict[str, Any] = {} if is_remote else {"until": prompts_icl.is_complete}
+    scores: list[Score] = []
+    unscored = ""
+    with live.turn(model):
+        request = prompts_icl.replication(pieces, before, setting, k, chat=is_remote)
+        (written,), remark = live.generate(model, [request], max_new_tokens=NEW_TOKENS, **options)
         opening = prompts_icl.label_shared(shots, held.example)
         asked = prompts_icl.label_requests(pieces.instance, opening, k, order)
-        scores = [] if chat else shared.scorer(model).score(asked, PRESETS["natural"])
-        resources.loaded_model()["name"] = model
+        try:
+            scores = shared.scorer(model).score(asked, PRESETS["natural"])
+        except ExplorerError as error:
+            if not is_remote:
+                raise
+            unscored = str(error)
     rule = replication.Rule(shared.encoder(), shared.tagger())
-    match = rule.judge([pieces.second], [prompts_icl.completion(answer.text)])[0]
+    match = rule.judge([pieces.second], [prompts_icl.completion(written.text)])[0]
     words = prompts.label_words(pieces.instance)
-    known = [i for i, score in enumerate(scores) if math.isfinite(score.sum)]
-    best = max(known, key=lambda i: scores[i].sum) if len(known) == len(scores) else None
+    known = all(math.isfinite(score.sum) for score in scores)
+    best = max(range(len(scores)), key=lambda i: scores[i].sum, default=None) if known else None
     rows = [
         {
             "label": word,
@@ -161,7 +196,8 @@ def _answer(
         }
         for i, (word, score) in enumerate(zip(words, scores))
     ]
-    return answer.text, answer.reason, match, pd.DataFrame(rows)
+    labels = pd.DataFrame(rows, columns=["label", "logprob", "right", "chosen", "reason"])
+    return Answered(written.text, written.reason, match, labels, unscored, remark)
 
 
 def _ground(chosen: Chosen) -> Ground:

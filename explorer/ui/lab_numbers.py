@@ -11,7 +11,7 @@ import streamlit as st
 
 from explorer import prompts
 from explorer.records import Instance
-from explorer.ui import answer, frame, lab_tools, live, ngram_rating, show, strips
+from explorer.ui import answer, frame, instance_view, lab_tools, live, ngram_rating, show, strips
 from explorer.ui import asked as answers
 from explorer.ui.answer import Answer
 from explorer.ui.ngram_rating import Source
@@ -33,17 +33,20 @@ class Cell:
 
 def draw(instance: Instance, changed: Instance, model: str, scoring: Mapping[str, Any], source: Source | None) -> None:
     """The changed instance's numbers with their change against the original's."""
-    if not _may_score(model):
-        scores = None
-    else:
-        scores = (answer.now(instance, model, scoring), answer.now(changed, model, scoring))
+    scores = None
+    if _may_score(model):
+        about = tuple(sorted(scoring.items()))
+        scores = live.attempt(
+            "lab", model, about, lambda: [answer.now(one, model, scoring) for one in (instance, changed)]
+        )
+    if scores:
         _verdicts(instance, changed, *scores)
     cells = _log_probabilities(instance, *scores) if scores else []
     cells += _popularity(instance, changed, source) if source else []
     cells += _likeness(instance, changed) if changed is not instance else []
     if cells:
         _metrics(cells)
-    if scores and changed is not instance:
+    if scores and changed is not instance and all(map(instance_view.has_tokens, scores)):
         drawer = st.expander("Token by token", key="lab:tokens", on_change="rerun")
         if drawer.open:
             with drawer:
@@ -52,6 +55,9 @@ def draw(instance: Instance, changed: Instance, model: str, scoring: Mapping[str
 
 def _may_score(model: str) -> bool:
     """Whether the model is loaded, or the visitor wants it to be."""
+    if why := live.why_unknown(model):
+        show.note(why)
+        return False
     if live.is_loaded(model) or st.session_state.get("lab:scored") == model:
         return True
     title = frame.model_title(model)
@@ -59,11 +65,13 @@ def _may_score(model: str) -> bool:
         f"Score with {show.plain(title)}", type="primary", icon=":material/bolt:", key="lab:score",
         on_click=st.session_state.__setitem__, args=("lab:scored", model),
     )  # fmt: skip
-    show.note(f"Loading {title} takes some seconds once; after that every swap is scored as you click.")
+    show.note(f"With {title} every swap is scored as you click; {live.beginning(model)}.")
     return False
 
 
 def _verdicts(instance: Instance, changed: Instance, before: Answer, after: Answer) -> None:
+    for fault in dict.fromkeys(one.reason for found in (before, after) for one in found.asked if one.reason):
+        show.note(f"Without a score: {fault}")
     if instance.kind == "text":
         return
     shown = [("Now" if changed is not instance else "", after)]

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import streamlit as st
 
+from explorer.errors import ExplorerError, ModelError, ScoringError
 from explorer.experiments import accuracy, verdicts
-from explorer.records import Instance, RunSpec, Score
+from explorer.records import Generation, Instance, Request, RunSpec, Score
 from explorer.results.rows import instance_of, payload
+from explorer.scoring import http
 from explorer.settings import Settings
-from explorer.ui import resources
+from explorer.ui import resources, show
+
+T = TypeVar("T")
+ASKED = "live:endpoints"  # the endpoints that this visitor has asked
+FAULTS = "live:faults"  # view → what it asked and why that failed
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,15 +33,91 @@ class Judged:
 
 def judge(instance: Instance, model: str, scoring: Mapping[str, Any]) -> Judged:
     """The instance asked, scored and judged under an accuracy run's settings; ExplorerError where that fails."""
-    return _judge(payload(instance), model, tuple(sorted(scoring.items())), resources.settings())
+    asked = (payload(instance), model, tuple(sorted(scoring.items())), resources.settings())
+    found = _judge(*asked)
+    if http.is_endpoint(model) and any(score.reason for score in found.scores):
+        _judge.clear(*asked)  # a server may think better of what it refused
+    return found
+
+
+def attempt(view: str, model: str, about: Hashable, ask: Callable[[], T]) -> T | None:
+    """What `ask` gives; where it fails its sentence and a button, and nothing is asked again until that is pressed.
+
+    So all else on the page stays, what was typed too, and a server that is gone does not hold up every click.
+    """
+    faults: dict[str, tuple[Hashable, ExplorerError]] = st.session_state.setdefault(FAULTS, {})
+    if view not in faults or faults[view][0] != (model, about):
+        try:
+            found = ask()
+        except ExplorerError as error:
+            faults[view] = ((model, about), error)
+        else:
+            faults.pop(view, None)
+            if http.is_endpoint(model):
+                st.session_state[ASKED] = {*st.session_state.get(ASKED, ()), model}
+            return found
+    _, fault = faults[view]
+    if isinstance(fault, ScoringError):  # what a model cannot give is no fault
+        show.note(str(fault))
+    else:
+        show.problem(fault)
+    st.button("Try again", key=f"again:{view}", icon=":material/refresh:", on_click=forget_fault, args=(view,))
+    return None
+
+
+def generate(model: str, requests: Sequence[Request], **options: Any) -> tuple[list[Generation], str]:
+    """What the model writes, and a remark where its server takes no conversations and was sent plain text instead."""
+    generator = resources.resources().generator(model)
+    if not http.is_endpoint(model) or not any(request.conversation for request in requests):
+        return generator.generate(requests, **options), ""
+    plain = [dataclasses.replace(request, conversation=None) for request in requests]
+    try:
+        found = generator.generate(requests, **options)
+        if not all(one.reason for one in found):
+            return found, ""
+        others = generator.generate(plain, **options)
+        if all(one.reason for one in others):
+            return found, ""
+    except (ModelError, ScoringError) as error:
+        try:
+            others = generator.generate(plain, **options)
+        except ExplorerError:
+            raise error from None
+    return others, "The server takes no conversations here, so the prompt was sent as plain text."
+
+
+def forget_fault(view: str) -> None:
+    """Lets a view ask again."""
+    st.session_state.get(FAULTS, {}).pop(view, None)
+
+
+@contextlib.contextmanager
+def turn(model: str, *, beside: bool = False) -> Iterator[None]:
+    """While a model is asked: one on this machine serves one visitor at a time, a server looks after its own queue.
+
+    `beside` leaves the model that is loaded in its place.
+    """
+    if http.is_endpoint(model):
+        yield
+    else:
+        with resources.model_lock():
+            yield
+            if not beside:
+                resources.loaded_model()["name"] = model
 
 
 def why_unknown(model: str) -> str:
     """Why nothing can be asked of a model of this name, found out without the network; "" where it may answer."""
-    from explorer.scoring import catalog, hf_source, http, identity
+    from explorer.scoring import catalog, hf_source, identity
 
     name, _, _ = model.partition("@")
-    if catalog.find(model) or hf_source.is_folder(model) or http.is_endpoint(model):
+    if http.is_endpoint(model):
+        try:
+            http.from_name(model, resources.settings())
+        except ExplorerError as error:
+            return str(error)
+        return ""
+    if catalog.find(model) or hf_source.is_folder(model):
         return ""
     is_hub_id = "/" in name and identity.HUB_ID.fullmatch(model) is not None
     if is_hub_id and not resources.settings().offline:
@@ -44,13 +127,29 @@ def why_unknown(model: str) -> str:
     hint = "it is not on this machine, and the network is off" if is_hub_id else "nothing is known by this name"
     return (
         f"The model {model} cannot be asked: {hint}. Choose one in the sidebar, or type a Hugging Face id such as "
-        "EleutherAI/pythia-160m, a folder, or an endpoint."
+        "EleutherAI/pythia-160m, a folder, or an endpoint like http://localhost:8000/v1#model."
     )
 
 
 def is_loaded(model: str) -> bool:
-    """Whether the model has answered before in this app, and no other was loaded since."""
+    """Whether the model answers without more ado: the one loaded last, or an endpoint that this visitor has asked."""
+    if http.is_endpoint(model):
+        return model in st.session_state.get(ASKED, ())
     return resources.loaded_model().get("name") == model
+
+
+def beginning(model: str) -> str:
+    """What happens before the first answer, as the end of a sentence."""
+    if http.is_endpoint(model):
+        return "its server scores where it returns the log-probabilities of a prompt"
+    return "loading it takes some seconds once"
+
+
+def waiting(model: str, title: str) -> str:
+    """What a visitor waits for."""
+    if is_loaded(model) or http.is_endpoint(model):
+        return f"Asking {title}"
+    return f"Loading {title}; the very first time its file is converted, which takes a minute"
 
 
 @st.cache_data(max_entries=512, show_spinner=False)
@@ -61,10 +160,9 @@ def _judge(text: str, model: str, scoring: tuple[tuple[str, Any], ...], settings
     )
     policy = accuracy.policy_of(spec)
     shared = resources.resources()
-    with resources.model_lock():
-        dtype = str(shared.model(model).record()["dtype"])
+    with turn(model):
         scores = shared.scorer(model).score(accuracy.ask(instance, policy), policy)
-        resources.loaded_model()["name"] = model
+        dtype = str(shared.model_record(model).get("dtype", ""))  # a server does not tell its own
     return Judged(tuple(scores), tuple(verdicts.judge(instance, scores, policy, dtype)))
 
 

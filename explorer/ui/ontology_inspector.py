@@ -5,12 +5,14 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
 import streamlit as st
 
 from explorer import benchmarks
+from explorer.errors import ExplorerError
 from explorer.experiments import ontology_gold
 from explorer.experiments.ontology import STUDY
 from explorer.experiments.ontology_asking import Asking, asking
@@ -24,14 +26,24 @@ from explorer.ontologies.prompts import PROMPTS
 from explorer.records import Instance, RunSpec
 from explorer.results import queries_ontology
 from explorer.results.rows import instance_of, payload
-from explorer.scoring.generate import ModelGenerator
+from explorer.scoring import http
 from explorer.settings import Settings
-from explorer.ui import frame, links, resources, show, strips, texts
+from explorer.ui import frame, links, live, resources, show, strips, texts
 from explorer.ui.frame import Chosen
 
 MOST = 200  # concepts in a list of matches
 OTHERS = 9  # ids among which the right one is ranked
 ROW = 35  # pixels of a table's row
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A model's answers now, the right id's tokens, its measures with the reason of each, and remarks."""
+
+    answers: pd.DataFrame
+    digits: pd.DataFrame
+    measures: dict[str, tuple[float, str]]
+    remarks: tuple[str, ...]
 
 
 def is_ontology(benchmark: str) -> bool:
@@ -100,15 +112,21 @@ def _about(instance: Instance, benchmark: str, held: Ground, run_id: str) -> Non
 
 
 def _live(instance: Instance, chosen: Chosen) -> None:
-    title = frame.model_title(chosen.model)
+    title = show.plain(frame.model_title(chosen.model))
     st.subheader("Ask now", anchor=False)
     show.lead("The question in five languages, and at eleven temperatures; then how likely the right ID is.")
+    if reason := live.why_unknown(chosen.model):
+        show.note(reason)
+        return
     if not st.button(f"Ask {title}", icon=":material/bolt:", key="ontology:ask"):
         return
-    with st.spinner(f"Asking {title}"):
-        answers, digits, measures = _asked(payload(instance), chosen.model, chosen.benchmark, resources.settings())
-    show.table(answers, "live answers", height=ROW * (len(answers) + 1) + 3)
-    _right_id(digits, measures)
+    with show.problems():
+        with st.spinner(f"Asking {title}", show_time=True):
+            found = asked(instance, chosen)
+        for remark in found.remarks:
+            show.note(remark)
+        show.table(found.answers, "live answers", height=ROW * (len(found.answers) + 1) + 3)
+        _right_id(found.digits, found.measures)
 
 
 def _right_id(digits: pd.DataFrame, measures: dict[str, tuple[float, str]]) -> None:
@@ -116,7 +134,7 @@ def _right_id(digits: pd.DataFrame, measures: dict[str, tuple[float, str]]) -> N
     st.subheader("How likely the right ID is", anchor=False)
     total, reason = measures["gold_logprob"]
     if math.isnan(total):
-        show.note(f"Not known: {reason}.")
+        show.note(f"Not known: {reason.rstrip('.')}.")
         return
     cells = [("log P (nats)", f"{total:.2f}".replace("-", "−"), "Summed over the ID, after the question.")]
     rank = measures.get("gold_rank", (math.nan, ""))[0]
@@ -136,21 +154,35 @@ def _right_id(digits: pd.DataFrame, measures: dict[str, tuple[float, str]]) -> N
     show.table(digits, "digits of the right id", columns=columns)
 
 
+def asked(instance: Instance, chosen: Chosen) -> Asked:
+    """What the model says of a concept now; ExplorerError where it cannot be asked."""
+    about = (payload(instance), chosen.model, chosen.benchmark, resources.settings())
+    found = _asked(*about)
+    if http.is_endpoint(chosen.model) and any(reason for _, reason in found.measures.values()):
+        _asked.clear(*about)  # a server may think better of what it refused
+    return found
+
+
 @st.cache_data(max_entries=64, show_spinner=False)
-def _asked(
-    text: str, model: str, benchmark: str, settings: Settings
-) -> tuple[pd.DataFrame, pd.DataFrame, dict[str, tuple[float, str]]]:
-    """Live answers, the right id's tokens, and its measures, by the code of full runs."""
+def _asked(text: str, model: str, benchmark: str, settings: Settings) -> Asked:
+    """The answers by the code of full runs; an endpoint that cannot score still answers."""
     instance = instance_of(text)
     spec = _spec(model, benchmark)
     shared = resources.resources()
-    with resources.model_lock():
+    is_remote = http.is_endpoint(model)
+    with live.turn(model):
         put = asking(spec, shared)
         chat = dataclasses.replace(put, prompt=PROMPTS["chat"])
-        rows = _answers(spec, put, instance, "PI-2") + _answers(spec, chat, instance, "PI-3")
+        told = [_answers(spec, put, instance, "PI-2"), _answers(spec, chat, instance, "PI-3")]
+        # A server gives log-probabilities of plain text alone.
+        put = dataclasses.replace(put, prompt=PROMPTS["completion"]) if is_remote else put
         one = ontology_gold.candidates(put, put.requests(instance)[0], instance, OTHERS, (), seed=0)
-        tables = ontology_gold.know(spec, shared, put, [one], lambda done, total: None)
-        resources.loaded_model()["name"] = model
+        try:
+            tables = ontology_gold.rows(spec, shared, shared.scorer(model), put, [one])
+        except ExplorerError as error:
+            if not is_remote:
+                raise
+            tables = ontology_gold.unknown([one], str(error))
     gold = tables.get("scores", [])[:1]
     digits = pd.DataFrame(
         [
@@ -160,17 +192,16 @@ def _asked(
         ]
     )
     found = {row["measure"]: (float(row["value"]), str(row["reason"])) for row in tables["measures"]}
-    return pd.DataFrame(rows), digits, found
+    rows = [row for answered, _ in told for row in answered]
+    return Asked(pd.DataFrame(rows), digits, found, tuple(dict.fromkeys(remark for _, remark in told if remark)))
 
 
-def _answers(spec: RunSpec, put: Asking, instance: Instance, way: str) -> list[dict[str, Any]]:
+def _answers(spec: RunSpec, put: Asking, instance: Instance, way: str) -> tuple[list[dict[str, Any]], str]:
     held = put.ground
     requests = ask_again(instance, put.prompt, held.prefix, held.title, way)
-    generator = resources.resources().generator(spec.model)
-    options: dict[str, Any] = {}
-    if isinstance(generator, ModelGenerator):
-        options["until"] = completeness(held.rule, put.prompt.ends_with_prefix)
-    found = generator.generate(requests, max_new_tokens=put.new_tokens, **options)
+    until = completeness(held.rule, put.prompt.ends_with_prefix)
+    options: dict[str, Any] = {} if http.is_endpoint(spec.model) else {"until": until}
+    found, remark = live.generate(spec.model, requests, max_new_tokens=put.new_tokens, **options)
     rows = []
     for one in found:
         outcome = put.parse(one.text)
@@ -180,12 +211,12 @@ def _answers(spec: RunSpec, put: Asking, instance: Instance, way: str) -> list[d
                 "Language": one.request.factors["language"],
                 "Temperature": one.request.factors["temperature"],
                 "Answer": one.text or one.reason,
-                "Gives": outcome.id or outcome.kind,
+                "Gives": "" if one.reason else outcome.id or outcome.kind,
                 "Its label": held.labels.get(outcome.id, ""),
-                "Verdict": "right" if outcome.id == instance.options[0] else "wrong",
+                "Verdict": "" if one.reason else "right" if outcome.id == instance.options[0] else "wrong",
             }
         )
-    return rows
+    return rows, remark
 
 
 def _ground(chosen: Chosen) -> Ground:

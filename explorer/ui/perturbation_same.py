@@ -20,7 +20,7 @@ from explorer.scoring import catalog
 from explorer.similarity import judge
 from explorer.stats.kappa import Agreement, kappa
 from explorer.stats.proportion import proportion
-from explorer.ui import links, ngram_strip, perturbation_run, resources, show, texts
+from explorer.ui import links, live, ngram_strip, perturbation_run, resources, show, texts
 from explorer.ui.frame import Chosen
 from explorer.ui.perturbation_pairs import pair_html, right_text, swaps_of
 
@@ -178,9 +178,10 @@ def _ask_model(run_id: str, pos: str, pairs: pd.DataFrame) -> None:
     )  # fmt: skip
     many = int(st.number_input("Pairs", min_value=1, max_value=len(pairs), value=min(20, len(pairs)), key="judge:many"))
     if st.button("Judge now", icon=":material/gavel:", key="judge:now"):
-        with st.spinner(f"{show.plain(name)} judges {many} pairs", show_time=True):
-            _judge(run_id, pos, pairs.head(many), name)
-        st.rerun(scope="fragment")
+        with show.problems():
+            with st.spinner(f"{show.plain(name)} judges {many} pairs", show_time=True):
+                _judge(run_id, pos, pairs.head(many), name)
+            st.rerun(scope="fragment")
     show.note("The prompt is the paper's; an answer other than “same” or “different” counts as unparsed.")
 
 
@@ -189,7 +190,7 @@ def _judge(run_id: str, pos: str, pairs: pd.DataFrame, name: str) -> None:
         (right_text(instance_of(old)), right_text(instance_of(new)))
         for old, new in zip(pairs["payload"], pairs["variant"])
     ]
-    with resources.model_lock():
+    with live.turn(name, beside=True):
         found = judge.judge(texts, resources.resources().beside().generator(name))
     answers = [(one, verdict.answer, verdict.raw) for one, verdict in zip(pairs["instance_id"], found)]
     _keep(run_id, pos, answers, name)

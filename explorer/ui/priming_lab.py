@@ -62,18 +62,15 @@ def _lab(chosen: Chosen, item: Instance, pools: Pools, source: str) -> None:
     links.remember("context", pack(lines), EMPTY)
     st.subheader("The context", anchor=False)
     _add(item, pools, source, lines)
-    with show.problems():
+    left, right = st.columns(2, gap="large")
+    with right:
         points = _points(chosen, item, lines)
-        left, right = st.columns(2, gap="large")
-        with left:
-            _list(item, lines, sides, points)
-        with right:
-            if points:
-                _result(chosen, item, lines, sides, points)
-            else:
-                _offer(chosen)
         if points:
-            _tokens(item, points[-1])
+            _result(chosen, item, lines, sides, points)
+    with left:
+        _list(item, lines, sides, points)
+    if points:
+        _tokens(item, points[-1])
 
 
 # Adding sentences
@@ -145,15 +142,20 @@ def _meaning(kind: str, item: Instance, source: str) -> str:
 
 
 def _points(chosen: Chosen, item: Instance, lines: Sequence[Line]) -> tuple[Point, ...]:
-    """The pair after every sentence; nothing while the model is not loaded and nobody asked for it."""
+    """The pair after every sentence; nothing while nobody asked for it, or where the model cannot be had."""
+    if reason := live.why_unknown(chosen.model):
+        show.note(reason)
+        return ()
     wanted = live.is_loaded(chosen.model) or st.session_state.get("lab:model") == chosen.model
     if not wanted:
+        _offer(chosen)
         return ()
     texts = [line.text for line in lines]
-    title = show.plain(frame.model_title(chosen.model))
-    first = "" if live.is_loaded(chosen.model) else f"Loading {title}; the very first time its file is converted. "
-    with st.spinner(f"{first}Reading the context", show_time=True):
-        return priming_live.growth(item, texts, chosen.model, "natural")
+    with st.spinner(show.plain(live.waiting(chosen.model, frame.model_title(chosen.model))), show_time=True):
+        found = live.attempt(
+            "priming", chosen.model, "", lambda: priming_live.growth(item, texts, chosen.model, "natural")
+        )
+    return found or ()
 
 
 def _offer(chosen: Chosen) -> None:
@@ -162,7 +164,7 @@ def _offer(chosen: Chosen) -> None:
         f"Judge with {show.plain(title)}", type="primary", icon=":material/bolt:", key="lab:judge",
         on_click=st.session_state.__setitem__, args=("lab:model", chosen.model),
     )  # fmt: skip
-    show.note(f"Loading {title} takes some seconds; from then on every change of the context is judged at once.")
+    show.note(f"With {title} every change of the context is judged at once; {live.beginning(chosen.model)}.")
 
 
 def _list(item: Instance, lines: Sequence[Line], sides: Sides, points: Sequence[Point]) -> None:
@@ -215,10 +217,12 @@ def _result(chosen: Chosen, item: Instance, lines: Sequence[Line], sides: Sides,
     before, after = first.measure("margin"), last.measure("margin")
     cells = [
         ("No context", _number(before), "Margin in nats of the pair by itself"),
-        ("After it", _number(after), f"Margin in nats after {last.tokens:,} tokens of context"),
+        ("After it", _number(after), f"Margin in nats after {_tokens_of(last)} of context"),
         ("Change", _number(after - before), "What all sentences add together, in nats"),
     ]
     show.numbers(cells if lines else cells[:1])
+    for remark in priming_live.remarks(points):
+        show.note(remark)
     if lines and not math.isnan(before):
         show.chart(
             margin_growth(
@@ -234,11 +238,12 @@ def _result(chosen: Chosen, item: Instance, lines: Sequence[Line], sides: Sides,
 
 def flips_in_words(verdicts: Sequence[str]) -> str:
     """Where along the context the verdict changes, in one sentence."""
-    turns = [place for place in range(1, len(verdicts)) if verdicts[place] != verdicts[place - 1]]
+    words = ["no score" if verdict == "none" else verdict for verdict in verdicts]
+    turns = [place for place in range(1, len(words)) if words[place] != words[place - 1]]
     if not turns:
-        return f"{verdicts[0].capitalize()} without a context, and after every sentence of it."
-    told = ", ".join(f"{'no score' if verdicts[place] == 'none' else verdicts[place]} from {place}" for place in turns)
-    return f"{verdicts[0].capitalize()} without a context; counted in sentences, {told} on."
+        return f"{words[0].capitalize()} without a context, and after every sentence of it."
+    told = ", ".join(f"{words[place]} from {place}" for place in turns)
+    return f"{words[0].capitalize()} without a context; counted in sentences, {told} on."
 
 
 def _tokens(item: Instance, point: Point) -> None:
@@ -255,6 +260,10 @@ def _tokens(item: Instance, point: Point) -> None:
         names = (answers.option_name(item, first.option), answers.option_name(item, second.option))
         st.html(strips.aligned(first.tokens, second.tokens, "nats", labels=names))
         st.html(strips.key("nats"))
+
+
+def _tokens_of(point: Point) -> str:
+    return "the tokens" if math.isnan(point.tokens) else f"{point.tokens:,.0f} tokens"
 
 
 def _number(value: float) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,9 +12,12 @@ import streamlit as st
 from explorer.experiments import priming_ground, priming_requests
 from explorer.records import Instance, Score
 from explorer.results.rows import instance_of, payload
+from explorer.scoring import http
+from explorer.scoring.model import LanguageModel
 from explorer.settings import Settings
-from explorer.ui import resources
+from explorer.ui import live, resources
 from explorer.variants import running_text
+from explorer.variants.running_text import Encode
 
 CONDITION = "typed"  # the lab's contexts are of no condition of a run
 
@@ -24,7 +28,7 @@ class Point:
 
     scores: tuple[Score, ...]
     measures: tuple[Mapping[str, Any], ...]
-    tokens: int
+    tokens: float  # nan where a server does not tell
 
     def measure(self, name: str) -> float:
         """The value of a measure of the whole pair, nan where there is none."""
@@ -37,25 +41,28 @@ class Point:
 
 def growth(item: Instance, sentences: Sequence[str], model: str, preset: str) -> tuple[Point, ...]:
     """The pair without a context and after each sentence; ExplorerError where the model cannot be had."""
-    return _growth(payload(item), tuple(sentences), model, preset, resources.settings())
+    asked = (payload(item), tuple(sentences), model, preset, resources.settings())
+    points = _growth(*asked)
+    if http.is_endpoint(model) and any(score.reason for point in points for score in point.scores):
+        _growth.clear(*asked)  # a server may think better of what it refused
+    return points
 
 
 @st.cache_data(max_entries=256, show_spinner=False)
 def _growth(text: str, sentences: tuple[str, ...], model: str, preset: str, settings: Settings) -> tuple[Point, ...]:
     item = instance_of(text)
-    policy = priming_requests.policy_of(preset, "preset")
+    # A server decides about a BOS for itself.
+    policy = priming_requests.policy_of(preset, "auto" if http.is_endpoint(model) else "preset")
     shared = resources.resources()
-    with resources.model_lock():
-        loaded = shared.model(model)
-
-        def encode(text: str) -> tuple[int, ...]:
-            return loaded.encode("", text, "never", "offsets").ids
-
-        opening = "" if preset == "minicons" else priming_ground.opening_of(encode)
+    with live.turn(model):
+        encode = None if http.is_endpoint(model) else _encoder(shared.model(model))
+        # Of a server's tokenizer nothing is known: most want a blank, so that a target's tokens are those after a text.
+        blank = " " if encode is None else priming_ground.opening_of(encode)
+        opening = "" if preset == "minicons" else blank
         steps = []
         for number in range(len(sentences) + 1):
             before = running_text.join(sentences[:number])
-            tokens = len(encode(before)) if before else 0
+            tokens = 0 if not before else math.nan if encode is None else len(encode(before))
             steps.append(
                 priming_requests.step(
                     item, before, opening, condition=CONDITION, length=None, sentences=number, tokens=tokens
@@ -63,10 +70,24 @@ def _growth(text: str, sentences: tuple[str, ...], model: str, preset: str, sett
             )
         flat = [request for step in steps for request in step.requests]
         scores = iter(shared.scorer(model).score(flat, policy))
-        dtype = str(loaded.record()["dtype"])
-        resources.loaded_model()["name"] = model
+        dtype = str(shared.model_record(model).get("dtype", ""))
     points = []
     for step in steps:
         own = tuple(next(scores) for _ in step.requests)
         points.append(Point(own, tuple(priming_requests.judge(step, own, policy, dtype)), step.tokens))
     return tuple(points)
+
+
+def _encoder(loaded: LanguageModel) -> Encode:
+    return lambda text: loaded.encode("", text, "never", "offsets").ids
+
+
+def remarks(points: Sequence[Point]) -> list[str]:
+    """What makes the step from no context to the first sentence another than those after it."""
+    first, last = points[0], points[-1]
+    found = []
+    if any(score.scored and math.isnan(score.logprobs[0]) for score in first.scores):
+        found.append("Without a context the first token of a text has no probability: nothing stands before it.")
+    if priming_requests.token_ids(first.scores) != priming_requests.token_ids(last.scores):
+        found.append("The text is cut into other tokens after a context than without one.")
+    return found if len(points) > 1 and not any(score.reason for score in (*first.scores, *last.scores)) else []

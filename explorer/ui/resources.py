@@ -14,12 +14,15 @@ import streamlit as st
 from explorer import settings as settings_module
 from explorer.errors import UsageError
 from explorer.resources import Resources
+from explorer.scoring.http_calls import Limits
 from explorer.settings import Settings
 
 if TYPE_CHECKING:
     from explorer.benchmarks.benchmark import Loaded
     from explorer.results.packed_run import Run
     from explorer.results.store import Store
+
+LIVE = Limits(concurrency=4, timeout=60, tries=2, longest_wait=5)  # a run has the night, a visitor has not
 
 
 def settings() -> Settings:
@@ -50,7 +53,7 @@ def loaded_model() -> dict[str, str]:
 
 @st.cache_resource(max_entries=1, show_spinner=False)
 def _resources(chosen: Settings) -> Resources:
-    return Resources(chosen)
+    return Resources(chosen, limits=LIVE)
 
 
 @st.cache_resource(show_spinner=False)

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
-import json
 import math
 import threading
 import time
 import traceback
 from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -24,94 +21,10 @@ from explorer.scoring.http_calls import Limits
 from explorer.scoring.http_cost import Planned, Prices, estimate
 from explorer.scoring.policy import PRESETS
 from explorer.settings import Settings
+from tests.endpoint_servers import Call, Reply, Server, chat, completion, echoed, scoring
 
 KEY = "sk-very-secret-0123456789"
 QUICK = Limits(concurrency=4, timeout=5, tries=3, delay=0.01)
-
-
-@dataclasses.dataclass
-class Call:
-    path: str
-    body: dict[str, Any]
-    headers: dict[str, str]
-    at: float
-
-
-@dataclasses.dataclass
-class Reply:
-    status: int = 200
-    body: Any = None
-    headers: dict[str, str] = dataclasses.field(default_factory=dict)
-    cut: int = 0  # bytes of the body held back after promising them
-    after: float = 0.0  # seconds of silence first
-
-
-def chat(text: str | None, **more: Any) -> dict[str, Any]:
-    return {
-        "model": "served-name",
-        "choices": [{"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop", **more}],
-        "usage": {"prompt_tokens": 5, "completion_tokens": 3},
-    }
-
-
-def completion(text: str, **more: Any) -> dict[str, Any]:
-    return {"model": "served-name", "choices": [{"index": 0, "text": text, "finish_reason": "length", **more}]}
-
-
-class Server:
-    """A server whose answers a test writes: `answer(call, number)` gives the reply to the number-th POST."""
-
-    def __init__(self, answer: Callable[[Call, int], Reply], models: Any = None) -> None:
-        self.calls: list[Call] = []
-        self.busy = self.busiest = 0
-        lock = threading.Lock()
-        outer = self
-
-        class Handler(BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-
-            def do_GET(self) -> None:
-                self.reply(Reply(404 if models is None else 200, models))
-
-            def do_POST(self) -> None:
-                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-                call = Call(self.path, body, dict(self.headers), time.monotonic())
-                with lock:
-                    outer.calls.append(call)
-                    number = len(outer.calls) - 1
-                    outer.busy += 1
-                    outer.busiest = max(outer.busiest, outer.busy)
-                reply = answer(call, number)
-                time.sleep(reply.after)
-                with lock:
-                    outer.busy -= 1
-                with contextlib.suppress(OSError):  # the client may have given up
-                    self.reply(reply)
-
-            def reply(self, reply: Reply) -> None:
-                raw = reply.body if isinstance(reply.body, bytes) else json.dumps(reply.body).encode()
-                self.send_response(reply.status)
-                self.send_header("Content-Length", str(len(raw)))
-                for name, value in reply.headers.items():
-                    self.send_header(name, value)
-                self.end_headers()
-                self.wfile.write(raw[: len(raw) - reply.cut])
-                if reply.cut:
-                    self.wfile.flush()
-                    self.close_connection = True
-                    self.connection.shutdown(2)
-
-            def log_message(self, *args: Any) -> None:
-                pass
-
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self._server.daemon_threads = True
-        self.url = f"http://127.0.0.1:{self._server.server_port}/v1"
-        threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True).start()
-
-    def close(self) -> None:
-        self._server.shutdown()
-        self._server.server_close()
 
 
 @pytest.fixture
@@ -337,7 +250,7 @@ def test_few_answers_wait_to_be_kept_however_slow_their_keeper_is(serve, setting
 
 def test_a_silent_server_ends_the_run_after_its_tries(serve, settings):
     server = serve(lambda call, number: Reply(body=completion("late"), after=1.0))
-    with pytest.raises(FetchError, match=r"was silent for 0\.2 s.*resume"):
+    with pytest.raises(FetchError, match=r"was silent for 0\.2 s.*try again"):
         ask(server, settings, 1, dataclasses.replace(QUICK, timeout=0.2, tries=2))
     assert len(server.calls) == 2
 
@@ -346,7 +259,7 @@ def test_half_an_answer_is_asked_for_again(serve, settings):
     server = serve(lambda call, number: dataclasses.replace(echo_prompt(call, number), cut=20 if number == 0 else 0))
     assert ask(server, settings)[0].text == "after prompt 0"
     server = serve(lambda call, number: dataclasses.replace(echo_prompt(call, number), cut=20))
-    with pytest.raises(FetchError, match=r"broke.*resume"):
+    with pytest.raises(FetchError, match=r"broke.*try again"):
         ask(server, settings)
 
 
@@ -473,10 +386,6 @@ def scores(choice: dict[str, Any], serve: Any, settings: Settings, request: Requ
     return score, server.calls[0].body
 
 
-def echoed(tokens: list[str], values: list[float | None], **more: Any) -> dict[str, Any]:
-    return {"text": "".join(tokens), "logprobs": {"tokens": tokens, "token_logprobs": values, **more}}
-
-
 def test_the_tokens_that_end_beyond_the_context_are_scored(serve, settings):
     tops = [None, {" cat": -1.0}, {" sat": -0.5}, {".": -0.1}, {"\n": -0.2}]
     choice = echoed(["The", " cat", " sat", "!", "\n"], [None, -1.0, -2.0, -3.0, -0.2], top_logprobs=tops)
@@ -587,29 +496,7 @@ def test_what_a_server_decides_for_itself_cannot_be_asked_of_it(serve, settings)
 
 @pytest.fixture(scope="module")
 def scoring_server(tiny_gpt2: Path) -> Iterator[Server]:
-    import torch
-    from transformers import AutoModelForCausalLM, AutoTokenizer
-
-    tokenizer = AutoTokenizer.from_pretrained(tiny_gpt2)
-    model = AutoModelForCausalLM.from_pretrained(tiny_gpt2).eval()
-
-    @torch.inference_mode()
-    def answer(call: Call, number: int) -> Reply:
-        ids = tokenizer(call.body["prompt"])["input_ids"]
-        logprobs = model(torch.tensor([ids])).logits[0].log_softmax(-1)
-        texts = [tokenizer.decode([i]) for i in ids]
-        values = [None, *(float(logprobs[i, token]) for i, token in enumerate(ids[1:]))]
-        best = [None, *(int(row.argmax()) for row in logprobs[:-1])]
-        if "prompt_logprobs" in call.body:
-            told: list[Any] = [None]
-            for i in range(1, len(ids)):
-                rank = 1 + int((logprobs[i - 1] > logprobs[i - 1, ids[i]]).sum())
-                told.append({str(ids[i]): {"logprob": values[i], "rank": rank, "decoded_token": texts[i]}})
-            return Reply(body={"choices": [{"text": "", "prompt_logprobs": told}]})
-        tops = [None, *({tokenizer.decode([top]): float(logprobs[i, top])} for i, top in enumerate(best[1:]))]
-        return Reply(body={"choices": [echoed(texts, values, top_logprobs=tops)]})
-
-    server = Server(answer)
+    server = Server(scoring(tiny_gpt2))
     yield server
     server.close()
 
