@@ -5,7 +5,9 @@
     option_texts(instance)                  each option as running text, without prompt words
     differing_spans(first, second)          where two texts differ, for scoring only what differs
 
-`FORMATS` has a line for each kind of prompt; a prompt that no preset changes is the same in all.
+`FORMATS` has a line for each kind of prompt; a prompt that no preset changes is the same in all. The blank between two
+pieces is put by `writing.joined` alone, whatever white space stands at their edges; under "lm-eval" and "minicons" the
+texts are as the harness takes them.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ from typing import Literal
 from explorer.errors import UsageError
 from explorer.records import Condition, Factor, Instance, Request
 from explorer.scoring.policy import PRESETS
+from explorer.writing import blank, joined, pieces, running
 
 Span = tuple[int, int]  # first character, character after the last
 Joining = Literal["stripped", "file"]
@@ -79,7 +82,7 @@ def differing_spans(first: str, second: str) -> tuple[tuple[Span, ...], tuple[Sp
 
 
 def _words(text: str) -> list[tuple[str, Span]]:
-    return [(match[0], match.span()) for match in re.finditer(r"\w+|[^\w\s]", text)]
+    return [(piece.text, (piece.start, piece.end)) for piece in pieces(text, signs=True)]
 
 
 def _whole(words: Sequence[tuple[str, Span]]) -> Span:
@@ -102,29 +105,39 @@ def sentence(condition: Condition, regions: Joining = "stripped") -> str:
 
 def _ask_sentences(instance: Instance, options: Options) -> list[Request]:
     # The harness puts its delimiter, a blank, before the sentence even where there is no context.
-    blank = " " if options.preset == "lm-eval" else ""
-    return [Request(instance.id, i, "", blank + text) for i, text in enumerate(instance.options)]
+    delimiter = " " if options.preset == "lm-eval" else ""
+    return _after("", instance, delimiter, options)
 
 
 def _ask_bare(instance: Instance, options: Options) -> list[Request]:
-    return [Request(instance.id, i, "", text) for i, text in enumerate(instance.options)]
+    return _after("", instance, "", options)
+
+
+def _after(context: str, instance: Instance, delimiter: str, options: Options, role: str = "option") -> list[Request]:
+    """Each option after the context; `delimiter` is what the harness puts before it, whatever it begins with."""
+    if options.preset == "lm-eval":
+        pairs = [(context, delimiter + text) for text in instance.options]
+    elif options.preset == "minicons" and not context:
+        pairs = [("", text) for text in instance.options]
+    else:
+        pairs = [joined(context.lstrip(), text) for text in instance.options]
+    return [Request(instance.id, i, *pair, role) for i, pair in enumerate(pairs)]
 
 
 def _options(instance: Instance) -> tuple[str, ...]:
-    return instance.options
+    return tuple(text.strip() for text in instance.options)
 
 
 # --- choices
 
 
 def _ask_choice(instance: Instance, options: Options) -> list[Request]:
-    blank = "" if not instance.context or instance.context[-1].isspace() else " "
-    return [Request(instance.id, i, instance.context, blank + text) for i, text in enumerate(instance.options)]
+    return _after(instance.context, instance, " ", options)
 
 
 def _ask_piqa(instance: Instance, options: Options) -> list[Request]:
-    context = f"Question: {instance.context}\nAnswer:"
-    return [Request(instance.id, i, context, f" {text}") for i, text in enumerate(instance.options)]
+    goal = instance.context if options.preset == "lm-eval" else instance.context.strip()
+    return _after(f"Question: {goal}\nAnswer:", instance, " ", options)
 
 
 CONNECTORS = {"cause": "because", "effect": "therefore"}
@@ -132,41 +145,49 @@ CONNECTORS = {"cause": "because", "effect": "therefore"}
 
 def _ask_copa(instance: Instance, options: Options) -> list[Request]:
     """Premise without its full stop, connector; alternative with a small first letter (also "i", as the harness)."""
-    premise = instance.context.strip()
-    # The harness drops the last character, whatever it is.
-    premise = premise[:-1] if options.preset == "lm-eval" else premise.removesuffix(".")
-    context = f"{premise} {CONNECTORS[instance.extra['question']]}"
-    texts = instance.options if options.preset == "lm-eval" else [text.strip() for text in instance.options]
-    return [Request(instance.id, i, context, f" {text[:1].lower()}{text[1:]}") for i, text in enumerate(texts)]
+    premise, connector = instance.context.strip(), CONNECTORS[instance.extra["question"]]
+    if options.preset == "lm-eval":  # the harness drops the last character, whatever it is
+        return [
+            Request(instance.id, i, f"{premise[:-1]} {connector}", f" {text[:1].lower()}{text[1:]}")
+            for i, text in enumerate(instance.options)
+        ]
+    context = running(premise.removesuffix("."), connector)
+    small = (f"{text[:1].lower()}{text[1:]}" for text in map(str.strip, instance.options))
+    return [Request(instance.id, i, *joined(context, text)) for i, text in enumerate(small)]
 
 
 def _ask_winogrande(instance: Instance, options: Options) -> list[Request]:
     """Partial evaluation: the option stands in the context, the rest of the sentence is scored for each."""
     before, _, rest = instance.context.partition("_")
+    if options.preset == "lm-eval" and rest.strip():
+        return [Request(instance.id, i, before + text, " " + rest.strip()) for i, text in enumerate(instance.options)]
+    filled = [_in_gap(before, text, rest) for text in instance.options]
     if not rest.strip():  # nothing is left to score: the option itself is
-        return [Request(instance.id, i, before, text + rest) for i, text in enumerate(instance.options)]
-    if options.preset == "lm-eval":
-        rest = " " + rest.strip()
-    return [Request(instance.id, i, before + text, rest) for i, text in enumerate(instance.options)]
+        return [Request(instance.id, i, head, option) for i, (head, option, _) in enumerate(filled)]
+    return [Request(instance.id, i, head + option, tail) for i, (head, option, tail) in enumerate(filled)]
+
+
+def _in_gap(before: str, option: str, rest: str) -> tuple[str, str, str]:
+    """What stands before an option in a gap, the option, and what stands behind it, with the sentence's own blanks."""
+    text = option.strip()
+    head = before.lstrip() if text else before.strip()
+    return head, text, rest.rstrip() if text or head else rest.strip()
 
 
 def _context_and_option(instance: Instance) -> tuple[str, ...]:
-    return tuple(f"{instance.context.strip()} {text.strip()}".strip() for text in instance.options)
+    return tuple(running(instance.context, text) for text in instance.options)
 
 
 def _gap_filled(instance: Instance) -> tuple[str, ...]:
-    return tuple(instance.context.replace("_", text, 1) for text in instance.options)
+    before, _, rest = instance.context.partition("_")
+    return tuple("".join(_in_gap(before, text, rest)).strip() for text in instance.options)
 
 
 # --- cloze
 
 
 def _ask_cloze(instance: Instance, options: Options) -> list[Request]:
-    return [Request(instance.id, 0, instance.context, f" {instance.options[0]}", "target")]
-
-
-def _passage(instance: Instance) -> tuple[str, ...]:
-    return (f"{instance.context} {instance.options[0]}",)
+    return _after(instance.context, instance, " ", options, "target")
 
 
 # --- regions
@@ -190,19 +211,21 @@ def _ask_regions(instance: Instance, options: Options) -> list[Request]:
 def _pieces(condition: Condition, joining: Joining) -> list[tuple[int, str]]:
     """(region number, its text with the blank before it) of each region that is not empty.
 
-    "stripped" parts regions by one blank, with none before . , ? !; "file" keeps the blanks at their edges as they
-    are and puts one blank between.
+    "stripped" joins regions as any two pieces of a text, without regard to the white space at their edges; "file" keeps
+    that as it is and puts one blank between.
     """
-    pieces: list[tuple[int, str]] = []
+    found: list[tuple[int, str]] = []
+    before = ""
     for number, text in enumerate(condition.regions, 1):
         bare = text.strip()
         if not bare:
             continue
         if joining == "stripped":
-            text = bare
-        blank = "" if not pieces or (joining == "stripped" and bare[0] in ".,?!") else " "
-        pieces.append((number, blank + text))
-    return pieces
+            found.append((number, blank(before, bare) + bare))
+        else:
+            found.append((number, f" {text}" if found else text))
+        before = bare
+    return found
 
 
 def _condition_sentences(instance: Instance) -> tuple[str, ...]:
@@ -240,13 +263,15 @@ def _ask_label(instance: Instance, options: Options) -> list[Request]:
     if options.preset == "lm-eval" and entailment:
         blocks = [_true_or_false(shot) + " " + TRUE_FALSE[shot.options[_gold(shot)]] for shot in options.demonstrations]
         context = "\n\n".join([*blocks, _true_or_false(instance)])
-        words = tuple(TRUE_FALSE[option] for option in instance.options)
+        asked = [(context, f" {TRUE_FALSE[option]}") for option in instance.options]
     else:
-        blocks = [f"{_label_text(shot)}\nLabel: {label_words(shot)[_gold(shot)]}" for shot in options.demonstrations]
+        blocks = [
+            running(f"{_label_text(shot)}\nLabel:", label_words(shot)[_gold(shot)]) for shot in options.demonstrations
+        ]
         context = "\n\n".join([*blocks, f"{_label_text(instance)}\nLabel:"])
-        words = label_words(instance)
+        asked = [joined(context, word) for word in label_words(instance)]
     factors = {"k": len(options.demonstrations)}
-    return [Request(instance.id, i, context, f" {word}", "label", factors) for i, word in enumerate(words)]
+    return [Request(instance.id, i, *pair, "label", factors) for i, pair in enumerate(asked)]
 
 
 def _gold(shot: Instance) -> int:
@@ -260,14 +285,17 @@ def _true_or_false(instance: Instance) -> str:
 
 
 def _label_text(instance: Instance) -> str:
-    # DBpedia's sentences are parted by tabs.
-    first = instance.context.replace("\t", " ").strip()
-    return f"Sentence 1: {first}\nSentence 2: {instance.second.strip()}" if instance.second else first
+    first, second = _without_tabs(instance.context), instance.second.strip()
+    return running("Sentence 1:", first) + "\n" + running("Sentence 2:", second) if second else first
+
+
+def _without_tabs(text: str) -> str:
+    """DBpedia's sentences are parted by tabs, which stand for blanks."""
+    return re.sub(r"[ \xa0]*\t\s*", " ", text).strip()
 
 
 def _labelled_text(instance: Instance) -> tuple[str, ...]:
-    first = instance.context.replace("\t", " ").strip()
-    return (f"{first} {instance.second.strip()}".strip(),)
+    return (running(_without_tabs(instance.context), instance.second),)
 
 
 # --- concepts and texts
@@ -280,16 +308,16 @@ def _ask_concept(instance: Instance, options: Options) -> list[Request]:
     """The completion prompt of Bombieri et al. (2024); the digits of the identifier are scored."""
     prefix, _, digits = instance.options[0].partition(":")
     ontology = ONTOLOGIES.get(prefix, f"{prefix} ontology")
-    context = f"In the {ontology}, the {prefix} ID of the label '{instance.context}' is {prefix}:"
+    context = f"In the {ontology}, the {prefix} ID of the label '{instance.context.strip()}' is {prefix}:"
     return [Request(instance.id, 0, context, digits, "target")]
 
 
 def _ask_text(instance: Instance, options: Options) -> list[Request]:
-    return [Request(instance.id, 0, "", instance.context, "target")]
+    return [Request(instance.id, 0, "", instance.context.strip(), "target")]
 
 
 def _context(instance: Instance) -> tuple[str, ...]:
-    return (instance.context,)
+    return (instance.context.strip(),)
 
 
 FORMATS: dict[str, Format] = {
@@ -299,7 +327,7 @@ FORMATS: dict[str, Format] = {
     "piqa": Format(_ask_piqa, _context_and_option),
     "copa": Format(_ask_copa, _context_and_option),
     "winogrande": Format(_ask_winogrande, _gap_filled),
-    "cloze": Format(_ask_cloze, _passage),
+    "cloze": Format(_ask_cloze, _context_and_option),
     "syntaxgym": Format(_ask_regions, _condition_sentences),
     "labelled": Format(_ask_label, _labelled_text),
     "wnli": Format(_ask_label, _labelled_text),

@@ -22,6 +22,7 @@ from collections.abc import Mapping, Sequence
 from explorer import prompts
 from explorer.records import Factor, Instance, Request
 from explorer.variants.demonstrations import Pieces, on_one_line
+from explorer.writing import joined, running, without_blanks
 
 # What a prompt holds beside the pieces: instruction, labels. "general" is ours, the others are the paper's.
 SETTINGS: Mapping[str, tuple[str, bool]] = {
@@ -97,13 +98,13 @@ def question(pieces: Pieces, setting: str) -> str:
     """An instance's own part of a replication prompt: all but its second piece."""
     first, second = ("Sentence 1", "Sentence 2") if is_pair(pieces.instance) else ("First Piece", "Second Piece")
     label = f"Label: {numbered_label(pieces.instance)}\n" if SETTINGS[setting][1] else ""
-    return f"{label}{first}: {pieces.first}\n{second}:"
+    return f"{label}{running(f'{first}:', pieces.first)}\n{second}:"
 
 
 def shared(shots: Sequence[Pieces], setting: str, example: Instance, split: str) -> str:
     """What all replication prompts with these demonstrations begin with: the instruction and the demonstrations."""
     opening = instruction(example, setting, split)
-    blocks = [f"{question(shot, setting)} {shot.second}" for shot in shots]
+    blocks = [running(question(shot, setting), shot.second) for shot in shots]
     return "".join(f"{block}\n\n" for block in ([opening] if opening else []) + blocks)
 
 
@@ -142,15 +143,16 @@ def label_shared(shots: Sequence[Pieces], example: Instance) -> str:
     """What all label prompts with these demonstrations begin with."""
     words = ", ".join(prompts.label_words(example))
     opening = (LABEL_PAIR if is_pair(example) else LABEL_TEXT).format(labels=words)
-    blocks = [f"{label_question(shot.instance)} {label_word(shot.instance)}" for shot in shots]
+    blocks = [running(label_question(shot.instance), label_word(shot.instance)) for shot in shots]
     return "".join(f"{block}\n\n" for block in [opening, *blocks])
 
 
 def label_question(instance: Instance) -> str:
     """An instance's own part of a label prompt."""
     first, second = on_one_line(instance.context), on_one_line(instance.second)
-    text = f"Sentence 1: {first}\nSentence 2: {second}" if second else f"Text: {first}"
-    return f"{text}\nLabel:"
+    if not second:
+        return running("Text:", first) + "\nLabel:"
+    return f"{running('Sentence 1:', first)}\n{running('Sentence 2:', second)}\nLabel:"
 
 
 def label_word(instance: Instance) -> str:
@@ -164,7 +166,7 @@ def label_requests(instance: Instance, before: str, k: int, order: int) -> list[
     context = before + label_question(instance)
     factors: dict[str, Factor] = {"k": k, "part": order}
     return [
-        Request(instance.id, option, context, f" {word}", "label", factors)
+        Request(instance.id, option, *joined(context, word), "label", factors)
         for option, word in enumerate(prompts.label_words(instance))
     ]
 
@@ -187,7 +189,8 @@ def parse_label(raw: str, instance: Instance) -> int | None:
         for text in (word, name, str(option)):
             names.setdefault(_bare(text), option)
     for name in sorted(names, key=len, reverse=True):  # "not entailment" before "entailment"
-        if answer == name or re.match(re.escape(name) + r"(?!\w)", answer):
+        rest = answer[len(name) :]
+        if answer.startswith(name) and (not re.match(r"\w", rest) or without_blanks(name[-1:])):
             return names[name]
     return None
 

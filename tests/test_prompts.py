@@ -60,6 +60,11 @@ ITEM = instance(
         (
             PIQA,
             "natural",
+            [("Question: Dry a shoe\nAnswer:", " Use paper."), ("Question: Dry a shoe\nAnswer:", " Use ice.")],
+        ),
+        (
+            PIQA,
+            "lm-eval",
             [("Question: Dry a shoe\nAnswer:", " Use paper."), ("Question: Dry a shoe\nAnswer:", " Use ice. ")],
         ),
         (
@@ -99,7 +104,7 @@ def test_copa_loses_only_a_full_stop_but_the_harness_drops_whatever_comes_last()
 
 
 @pytest.mark.parametrize(
-    "rest, natural, harness", [("  was wide. ", "  was wide. ", " was wide."), (" .", " .", " ."), (".", ".", " .")]
+    "rest, natural, harness", [("  was wide. ", "  was wide.", " was wide."), (" .", " .", " ."), (".", ".", " .")]
 )
 def test_the_rest_of_a_gap_sentence_is_as_in_the_file_and_stripped_for_the_harness(rest, natural, harness):
     made = dataclasses.replace(GAP, context=f"It was the _{rest}")
@@ -117,8 +122,10 @@ def test_a_target_with_newlines_stays_whole():
     assert asked(made) == [("She opened the old", " know\n\nher")]
 
 
-def test_a_piqa_goal_keeps_its_blanks():
-    assert asked(dataclasses.replace(PIQA, context=" Dry it "))[0][0] == "Question:  Dry it \nAnswer:"
+def test_a_piqa_goal_keeps_the_blanks_at_its_edges_for_the_harness_alone():
+    loose = dataclasses.replace(PIQA, context=" Dry it ")
+    assert asked(loose, "lm-eval")[0][0] == "Question:  Dry it \nAnswer:"
+    assert asked(loose)[0][0] == "Question: Dry it\nAnswer:"
 
 
 # --- regions

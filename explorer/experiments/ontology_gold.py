@@ -23,6 +23,7 @@ from explorer.scoring import http
 from explorer.scoring.generate import chat_text
 from explorer.scoring.model import Progress, Scorer
 from explorer.scoring.policy import PRESETS
+from explorer.writing import joined
 
 if TYPE_CHECKING:
     from explorer.resources import Resources
@@ -122,7 +123,7 @@ def continuation(put: Asking, asked: Request, text: str, curie: str) -> str:
         return curie.partition(":")[2]
     # No blank is wanted after white space, or after the mark with which a chat template begins the answer.
     is_template = asked.conversation is not None and text != asked.context
-    return curie if is_template or text[-1:].isspace() else f" {curie}"
+    return curie if is_template or text[-1:].isspace() else joined(text, curie)[1]
 
 
 def text_read(spec: RunSpec, resources: Resources, asked: Request) -> str:

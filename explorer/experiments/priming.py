@@ -238,7 +238,7 @@ STUDY = Study(
     name="priming",
     title="Priming",
     question="How does a growing context move a judgement of acceptability?",
-    version=1,
+    version=2,
     settings={
         **PRIMING,
         **selection.SELECTION,

@@ -18,6 +18,7 @@ from explorer.runs.folder import RunFolder
 from explorer.stats.bootstrap import bootstrap_mean
 from explorer.stats.overlap import token_f1
 from explorer.stats.spearman import spearman
+from explorer.variants import running_text
 from explorer.variants.prefix_edits import PREFIX_EDITS, edit_sentence
 
 if TYPE_CHECKING:
@@ -137,5 +138,5 @@ def similarity_to_plain(ground: Ground, edit: str, condition: str, suites: Seque
         for place in sorted(chance.permutation(len(pool))[:SAMPLE]):
             sentence = pool[place]
             edited = edit_sentence(edit, sentence.text, key=f"{seed}|{sentence.id}", common=ground.pools.common)
-            values.append(token_f1(ground.encode(f" {sentence.text}"), ground.encode(f" {edited}")))
+            values.append(token_f1(*(ground.encode(running_text.target(one)) for one in (sentence.text, edited))))
     return float(np.mean(values)) if values else math.nan

@@ -17,6 +17,7 @@ from explorer.results.rows import finding_row
 from explorer.stats.mantel import mantel
 from explorer.stats.overlap import OverlapMatrix, overlap_matrix, token_f1
 from explorer.stats.point_biserial import point_biserial
+from explorer.variants import running_text
 
 if TYPE_CHECKING:
     from explorer.experiments.priming_ground import Ground
@@ -90,7 +91,7 @@ def label(kind: str, texts: Sequence[str], ground: Ground, resources: Resources)
     """For each text the model's tokens, or the grammatical relations of its words."""
     each = list(dict.fromkeys(texts))
     if kind == "token":
-        return {text: ground.encode(f" {text}") for text in each}
+        return {text: ground.encode(running_text.target(text)) for text in each}
     tagged = resources.tagger().tag(each)
     return {text: tuple(token.dep for token in tokens) for text, tokens in zip(each, tagged)}
 

@@ -16,6 +16,7 @@ from explorer.experiments import verdicts
 from explorer.records import Factor, Instance, Request, Score
 from explorer.results.rows import measure_row
 from explorer.scoring.policy import PRESETS, Bos, ScoringPolicy
+from explorer.variants import running_text
 
 BASELINE = "baseline"  # the condition of an item without a context
 OTHER_TOKENS = "the target's tokens differ from those without a context"
@@ -72,7 +73,8 @@ def step(
         requests = tuple(_after(request, text, lead, where) for request in critical_requests(item))
     else:
         requests = tuple(
-            Request(item.id, i, text, lead + option.strip(), factors=about) for i, option in enumerate(item.options)
+            Request(item.id, i, text, running_text.target(option, lead), factors=about)
+            for i, option in enumerate(item.options)
         )
     return Step(item, about, sentences, tokens, requests)
 
@@ -98,8 +100,10 @@ def _after(request: Request, text: str, lead: str, where: Mapping[str, Factor]) 
     """The request of a region with a context before its sentence."""
     factors = {**request.factors, **where}
     if request.context:
-        return dataclasses.replace(request, context=text + lead + request.context, factors=factors)
-    return dataclasses.replace(request, context=text, continuation=lead + request.continuation, factors=factors)
+        before = text + running_text.target(request.context, lead)
+        return dataclasses.replace(request, context=before, factors=factors)
+    first = running_text.target(request.continuation, lead)
+    return dataclasses.replace(request, context=text, continuation=first, factors=factors)
 
 
 def token_ids(scores: Sequence[Score]) -> dict[Key, tuple[int, ...]]:

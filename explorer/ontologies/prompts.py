@@ -87,7 +87,7 @@ def text_of(
             f"The prompt {prompt.name} has no text in {language!r}, expected one of {', '.join(prompt.texts)}."
         )
     # Not str.format: a label may hold braces.
-    text = template.replace("{prefix}", prefix).replace("{title}", title).replace("{label}", label)
+    text = template.replace("{prefix}", prefix).replace("{title}", title).replace("{label}", label.strip())
     return f"{RELEASED_MARGIN}{text}{RELEASED_MARGIN}" if as_released and prompt.kind == "chat" else text
 
 

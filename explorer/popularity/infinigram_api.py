@@ -65,7 +65,7 @@ class InfinigramAPI:
             )
         pool = ThreadPoolExecutor(THREADS)
         try:
-            return list(pool.map(self._encode_text, [text.lstrip(" ") for text in texts]))
+            return list(pool.map(self._encode_text, [text.lstrip() for text in texts]))
         finally:
             pool.shutdown(cancel_futures=True)
 

@@ -51,8 +51,9 @@ class IndexTokenizer:
 
     def encode(self, texts: Sequence[str], *, bare: bool = False) -> list[tuple[int, ...]]:
         """The ids of each text as it stands in running text; `bare` leaves out the leading blank."""
+        # Before any script: the service of an index puts a blank before whatever it is asked.
         blank = "" if bare or self.puts_blank else " "
-        shaped = [blank + stripped if (stripped := text.lstrip(" ")) else "" for text in texts]
+        shaped = [blank + stripped if (stripped := text.lstrip()) else "" for text in texts]
         return [self._without_lone_blank(ids) for ids in self.encode_verbatim(shaped)]
 
     def encode_verbatim(self, texts: Sequence[str]) -> list[tuple[int, ...]]:

@@ -128,8 +128,7 @@ class MaskedModel:
 
     def _with_mask(self, gap: Gap) -> str:
         left, right = gap.left[-AROUND:], gap.right[:AROUND]
-        blank = "" if not left or left.endswith(" ") else " "
-        return f"{left}{blank}{self._tokenizer.mask_token}{right}"
+        return f"{left}{self._tokenizer.mask_token}{right}"
 
     def _logprobs(self, rows: Sequence[Sequence[int]], places: Sequence[int], longest: int) -> np.ndarray:
         """Log-probabilities of the vocabulary at one place of each row."""

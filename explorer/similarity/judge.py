@@ -40,7 +40,7 @@ class Verdict:
 
 def prompt(first: str, second: str) -> tuple[tuple[str, str], ...]:
     """The conversation that asks about two sentences."""
-    return (("system", SYSTEM), ("user", USER.format(first=first, second=second)))
+    return (("system", SYSTEM), ("user", USER.format(first=first.strip(), second=second.strip())))
 
 
 def requests(pairs: Sequence[tuple[str, str]], ids: Sequence[str] = ()) -> list[Request]:

@@ -174,7 +174,7 @@ EXAMPLES = (
 
 def judge_prompt(reference: str, candidate: str) -> str:
     """The paper's four-example prompt about a completion."""
-    shown = [*EXAMPLES, (reference, candidate, "")]
+    shown = [*EXAMPLES, (reference.strip(), candidate.strip(), "")]
     return PROMPT + "\n\n".join(
         f"Example {number}:\n\nReference Text: {one}\n\nCandidate Text: {other}\n\nAnswer: {answer}".rstrip()
         for number, (one, other, answer) in enumerate(shown, 1)

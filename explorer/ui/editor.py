@@ -14,6 +14,7 @@ from explorer.ui import asked as answers
 from explorer.ui.answer import Answer
 from explorer.ui.asked import Asked
 from explorer.ui.strips import Unit
+from explorer.writing import running
 
 BETWEEN_REGIONS = " | "
 TALL = 90  # characters from which a text gets a box instead of a line
@@ -128,4 +129,4 @@ def _regions(condition: Condition, text: str) -> tuple[str, ...]:
     # Formulas name regions by number: a missing one is empty, those too many belong to the last.
     many = len(condition.regions)
     pieces += [""] * (many - len(pieces))
-    return (*pieces[: many - 1], " ".join(piece for piece in pieces[many - 1 :] if piece))
+    return (*pieces[: many - 1], running(*pieces[many - 1 :]))

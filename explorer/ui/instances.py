@@ -7,9 +7,11 @@ from dataclasses import dataclass
 
 import streamlit as st
 
+from explorer import prompts
 from explorer.records import Instance
 from explorer.settings import Settings
 from explorer.ui import resources
+from explorer.writing import running
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,9 +58,9 @@ def summary(instance: Instance, most: int = 120) -> str:
     if instance.kind == "pair":
         text = instance.options[0]
     elif instance.kind == "regions":
-        text = " ".join(part for part in instance.conditions[0].regions if part)
+        text = prompts.sentence(instance.conditions[0])
     else:
-        text = f"{instance.context} {instance.second}"
+        text = running(instance.context, instance.second)
     text = " ".join(text.split())
     return text if len(text) <= most else f"{text[: most - 1]}…"
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from explorer.records import Condition, Instance
+from explorer.writing import blank, joined
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,21 +61,28 @@ def _whole(part: str, text: str, family: str = "") -> Running:
 
 
 def _cloze(instance: Instance) -> Running:
-    context, last = instance.context, instance.options[0]
-    blank = "" if not context or context[-1].isspace() else " "
-    start = len(context) + len(blank)
-    pieces = (Piece("context", 0, len(context)), Piece("option 0", start, start + len(last)))
-    return Running(context + blank + last, pieces)
+    context, last = joined(instance.context, instance.options[0])
+    start = len(context) + len(last) - len(last.strip())
+    pieces = (
+        Piece("context", 0, len(context)),
+        Piece("option 0", start, len(context) + len(last), _edge(instance.options[0])),
+    )
+    return Running(context + last, pieces)
+
+
+def _edge(text: str) -> int:
+    """How many characters of white space a text begins with."""
+    return len(text) - len(text.lstrip())
 
 
 def _filled(instance: Instance, number: int) -> Running:
     before, _, after = instance.context.partition("_")
-    option = instance.options[number]
+    option = instance.options[number].strip()
     gap = len(before)
     behind = gap + len(option)
     pieces = (
         Piece("context", 0, gap),
-        Piece(f"option {number}", gap, behind),
+        Piece(f"option {number}", gap, behind, _edge(instance.options[number])),
         Piece("context", behind, behind + len(after), gap + 1),
     )
     return Running(before + option + after, pieces, "options")
@@ -86,10 +94,8 @@ def _regions(number: int, condition: Condition) -> Running:
         bare = content.strip()
         if not bare:
             continue
-        if text and bare[0] not in ".,?!":
-            text += " "
-        offset = len(content) - len(content.lstrip())
-        pieces.append(Piece(f"condition {number} region {region}", len(text), len(text) + len(bare), offset))
+        text += blank(text, bare)
+        pieces.append(Piece(f"condition {number} region {region}", len(text), len(text) + len(bare), _edge(content)))
         text += bare
     return Running(text, tuple(pieces), "conditions")
 

@@ -63,7 +63,7 @@ def edit_sentence(edit: str, sentence: str, *, key: str, common: Collection[str]
         return choices[int.from_bytes(digest) % len(choices)]
 
     for step in PREFIX_EDITS[edit]:
-        sentence = step(sentence, pick, common)
+        sentence = step(sentence.strip(), pick, common)
     return sentence
 
 

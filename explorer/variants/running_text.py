@@ -7,26 +7,44 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
+from explorer.writing import is_wide, without_blanks
+
 Encode = Callable[[str], Sequence[int]]
 
-_ENDED = re.compile(r"""[.!?]["'”’»]*$""")
+_ENDED = re.compile(r"""[.!?。！？｡؟۔।။។]["'”’»」』]*$""")
 CARRIER = "So it was."  # any text that ends a sentence
 
 
 def close(sentence: str) -> str:
-    """The sentence with a full stop, unless it ends in . ! ? or in one of those and a quote."""
+    """The sentence with a full stop, unless it ends in . ! ? or in one of those and a quote.
+
+    The full stop is that of its script: 。 after Chinese and Japanese, none where a blank alone ends it, as in Thai.
+    """
     bare = sentence.strip()
-    return bare if _ENDED.search(bare) else bare + "."
+    if not bare or _ENDED.search(bare):
+        return bare
+    return bare + ("." if not without_blanks(bare[-1]) else "。" if is_wide(bare[-1]) else "")
 
 
 def join(sentences: Iterable[str]) -> str:
-    """The sentences as running text: each closed, one blank between them and none at the ends."""
-    return " ".join(map(close, sentences))
+    """The sentences as running text: each closed, parted by one blank, and none at the ends."""
+    text = ""
+    for sentence in sentences:
+        text = _followed(text, close(sentence))
+    return text
 
 
-def target(sentence: str) -> str:
-    """A sentence as it follows running text: with its leading blank."""
-    return " " + sentence.strip()
+def target(sentence: str, lead: str = " ") -> str:
+    """A sentence as it follows running text: behind a blank, or behind `lead`; Chinese and Japanese behind neither.
+
+    It does not depend on the text before, so that the sentence is the same tokens after each.
+    """
+    bare = sentence.strip()
+    return bare if not bare or is_wide(bare[0]) else lead + bare
+
+
+def _followed(text: str, sentence: str) -> str:
+    return text + target(sentence) if text else sentence
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +99,7 @@ class TokenCounter:
 
     def _made_on_the_text(self, sentences: Iterable[str], top: int) -> Growth:
         totals: list[int] = []
-        for text in itertools.accumulate(map(close, sentences), lambda before, next_one: f"{before} {next_one}"):
+        for text in itertools.accumulate(map(close, sentences), _followed):
             totals.append(len(self._encode(text)))
             if totals[-1] > top:
                 break
@@ -90,7 +108,7 @@ class TokenCounter:
     def _following(self, sentence: str) -> tuple[int, ...] | None:
         """The ids of a sentence after another, or None where the tokens before it depend on it."""
         if sentence not in self._after:
-            ids = tuple(self._encode(f"{CARRIER} {close(sentence)}"))
+            ids = tuple(self._encode(_followed(CARRIER, close(sentence))))
             split = len(self._carrier)
             self._after[sentence] = ids[split:] if ids[:split] == self._carrier else None
         return self._after[sentence]

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from explorer.records import Request
 from explorer.scoring.model import Scorer
 from explorer.variants.senses import Occurrence
+from explorer.writing import joined
 
 
 def choice_prompt(occurrence: Occurrence) -> str:
@@ -18,7 +19,7 @@ def choice_prompt(occurrence: Occurrence) -> str:
     numbered = "\n".join(f"{number}) {sense.definition}" for number, sense in enumerate(occurrence.senses, 1))
     return (
         f'Given the word "{occurrence.word}" in the input sentence, choose the correct meaning from the following:\n'
-        f'{numbered}\n\nGenerate only the number of the selected option. Input: "{occurrence.sentence}"'
+        f'{numbered}\n\nGenerate only the number of the selected option. Input: "{occurrence.sentence.strip()}"'
     )
 
 
@@ -32,7 +33,7 @@ class PmiSense:
 
     def score(self, occurrences: Sequence[Occurrence]) -> list[tuple[float, ...]]:
         def with_sentence(one: Occurrence) -> str:
-            return f'Sentence: "{one.sentence}" In this sentence, the word "{one.word}" means:'
+            return f'Sentence: "{one.sentence.strip()}" In this sentence, the word "{one.word}" means:'
 
         def without(one: Occurrence) -> str:
             return f'The word "{one.word}" means:'
@@ -62,7 +63,7 @@ def _definitions(
     scorer: Scorer, occurrences: Sequence[Occurrence], context: Callable[[Occurrence], str]
 ) -> list[tuple[float, ...]]:
     rows = [
-        [Request(str(i), k, context(one), f" {sense.definition}") for k, sense in enumerate(one.senses)]
+        [Request(str(i), k, *joined(context(one), sense.definition)) for k, sense in enumerate(one.senses)]
         for i, one in enumerate(occurrences)
     ]
     return _sums(scorer, rows)
