@@ -29,11 +29,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from urllib.parse import urljoin, urlsplit, urlunsplit
 
+from explorer import stopping
 from explorer.addresses import is_public, origin_of
 from explorer.errors import FetchError
 
 if TYPE_CHECKING:
     import requests
+
+    from explorer.fetch_line import Line
 
 try:
     import fcntl
@@ -43,14 +46,18 @@ except (
     fcntl = None  # type: ignore[assignment]
 
 Progress = Callable[[int, int], None]  # bytes so far, bytes in all (0 where the server does not say)
-Trouble = Literal["offline", "address", "unreachable", "connection", "timeout", "status", "body", "checksum", "disk"]
+Trouble = Literal[
+    "offline", "address", "unreachable", "connection", "timeout", "slow", "status", "body", "checksum", "disk"
+]
 T = TypeVar("T")
+Lines = dict[bool, "Line"]  # a thread's sessions, by whether they leave this machine's network alone
 
 USER_AGENT = "lexiscope"
 CHUNK = 1 << 16
 MOST_REDIRECTS = 10
 # What goes along to another server than the one that was asked.
 HARMLESS = frozenset({"accept", "accept-encoding", "range", "if-range"})
+SLOWEST = 1 << 13  # bytes a second that a download must bring on the whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,13 +109,14 @@ class Patience:
     """
 
     connect: float = 5.0
-    read: float = 60.0  # the longest silence, not the whole call
+    read: float = 60.0  # the longest silence
+    whole: float = 300.0  # a try as a whole; a download gets more as it grows, see SLOWEST
     tries: int = 5
     unreachable_tries: int = 1
     delay: float = 1.0  # before the second try, doubled each time
     longest_delay: float = 60.0
     retry_on: frozenset[int] = frozenset({403, 408, 429, 500, 502, 503, 504})
-    sleep: Callable[[float], None] = field(default=time.sleep, repr=False, compare=False)
+    sleep: Callable[[float], None] = field(default=stopping.pause, repr=False, compare=False)
 
 
 PATIENCE = Patience()
@@ -122,7 +130,7 @@ class RateLimit:
         self,
         per_second: float,
         clock: Callable[[], float] = time.monotonic,
-        sleep: Callable[[float], None] = time.sleep,
+        sleep: Callable[[float], None] = stopping.pause,
     ) -> None:
         self._gap = 1.0 / per_second if per_second > 0 else 0.0
         self._clock, self._sleep = clock, sleep
@@ -186,8 +194,8 @@ def download(
     """
     part = target.with_name(target.name + ".part")
 
-    def fetch_rest() -> None:
-        _append_rest(url, part, bool(sha256), headers or {}, progress, patience)
+    def fetch_rest(lines: Lines, pace: Pace) -> None:
+        _append_rest(lines, url, part, bool(sha256), headers or {}, progress, patience, pace)
 
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -240,8 +248,10 @@ def _call(
 
     as_json = {"Content-Type": "application/json", "Accept": "application/json"} if body is not None else {}
 
-    def once() -> Response:
-        with _answer(method, url, body, {**as_json, **(headers or {})}, patience, public_only=public_only) as answer:
+    def once(lines: Lines, _: Pace) -> Response:
+        with _answer(
+            lines, method, url, body, {**as_json, **(headers or {})}, patience, public_only=public_only
+        ) as answer:
             return Response(url, answer.status_code, _lower(answer.headers), answer.content)
 
     response = _with_retries(url, once, patience, limit, offline)
@@ -261,7 +271,14 @@ def _keep(path: Path, body: bytes) -> None:
 
 
 def _append_rest(
-    url: str, part: Path, checked: bool, headers: Mapping[str, str], progress: Progress | None, patience: Patience
+    lines: Lines,
+    url: str,
+    part: Path,
+    checked: bool,
+    headers: Mapping[str, str],
+    progress: Progress | None,
+    patience: Patience,
+    pace: Pace,
 ) -> None:
     """Append to `part` what it still lacks; one try."""
     have = part.stat().st_size if part.exists() else 0
@@ -273,7 +290,7 @@ def _append_rest(
         if validator.exists():
             wanted["If-Range"] = validator.read_text("utf-8")
     try:
-        with _answer("GET", url, None, wanted, patience, anywhere=True) as answer:
+        with _answer(lines, "GET", url, None, wanted, patience, anywhere=True) as answer:
             if answer.status_code == 206 and _range_start(answer.headers.get("Content-Range", "")) != have:
                 part.unlink(missing_ok=True)
                 raise WebError(f"{_plain(url)} sent another piece than was asked for.", kind="connection")
@@ -283,8 +300,10 @@ def _append_rest(
             total = done + int(length) if length.isdigit() else 0
             with part.open("ab" if done else "wb") as file:
                 for chunk in answer.iter_content(CHUNK):
+                    stopping.look()  # nobody waits any more: another may be writing here
                     file.write(chunk)
                     done += len(chunk)
+                    pace.bytes += len(chunk)
                     if progress:
                         progress(done, total)
     except WebError as error:
@@ -296,10 +315,17 @@ def _append_rest(
             raise WebError(f"{_plain(url)} has become shorter than the piece we had.", kind="connection") from error
 
 
+@dataclass(slots=True)
+class Pace:
+    """How many bytes of a download came in this try; each gives it more time."""
+
+    bytes: int = 0
+
+
 def _with_retries(
-    url: str, once: Callable[[], T], patience: Patience, limit: Callable[[], None] | None, offline: bool
+    url: str, once: Callable[[Lines, Pace], T], patience: Patience, limit: Callable[[], None] | None, offline: bool
 ) -> T:
-    """What `once` gives, tried again as `patience` says."""
+    """What `once` gives, tried again as `patience` says; it ends when this thread is told to stop."""
     _check_address(url)
     if offline:
         raise WebError(
@@ -311,13 +337,30 @@ def _with_retries(
         if limit:
             limit()
         try:
-            return once()
+            return _try(url, once, patience)
         except WebError as error:
             pause = _pause(error, tried, patience)
             if pause is None:
                 raise
         patience.sleep(pause)
     raise AssertionError("unreachable")
+
+
+def _try(url: str, once: Callable[[Lines, Pace], T], patience: Patience) -> T:
+    """One try, hung up when it takes too long as a whole or nobody waits for it any more."""
+    lines, pace = _lines(), Pace()
+    try:
+        return stopping.call(lambda: once(lines, pace), lambda: patience.whole + pace.bytes / SLOWEST)
+    except TimeoutError as error:
+        _hang_up(lines)
+        raise WebError(
+            f"{_plain(url)} did not finish its answer in {patience.whole + pace.bytes / SLOWEST:.0f} s.", kind="slow"
+        ) from error
+    except WebError:
+        raise
+    except BaseException:
+        _hang_up(lines)
+        raise
 
 
 def _pause(error: WebError, tried: int, patience: Patience) -> float | None:
@@ -347,6 +390,7 @@ def _retry_after(response: Response | None) -> float | None:
 
 @contextlib.contextmanager
 def _answer(
+    lines: Lines,
     method: str,
     url: str,
     body: bytes | None,
@@ -361,7 +405,7 @@ def _answer(
 
     try:
         _knock(url, patience.connect, public_only)
-        with _follow(method, url, body, headers, patience, anywhere, public_only) as answer:
+        with _follow(lines, method, url, body, headers, patience, anywhere, public_only) as answer:
             if not answer.ok:
                 response = Response(url, answer.status_code, _lower(answer.headers), answer.content)
                 said = " ".join(response.text.split())[:200]
@@ -393,6 +437,7 @@ def _answer(
 
 
 def _follow(
+    lines: Lines,
     method: str,
     url: str,
     body: bytes | None,
@@ -405,7 +450,7 @@ def _follow(
     from requests.auth import HTTPBasicAuth
     from requests.utils import get_auth_from_url, requote_uri
 
-    session = _session(public_only)
+    session = _line(lines, public_only)
     user = get_auth_from_url(url)
     auth = HTTPBasicAuth(*user) if any(user) else _add_nothing
     for _ in range(MOST_REDIRECTS):
@@ -526,31 +571,38 @@ def _knock(url: str, seconds: float, public_only: bool = False) -> None:
 _local = threading.local()
 
 
-def _session(public_only: bool = False) -> requests.Session:
-    """One per thread: connections are kept open between calls, and a session is not safe to share."""
-    from http.cookiejar import DefaultCookiePolicy
+def _lines() -> Lines:
+    """One thread's: connections are kept open between calls, and a session is not safe to share."""
+    if not hasattr(_local, "lines"):
+        _local.lines = {}
+    return _local.lines
 
-    import requests
 
-    kept: dict[bool, requests.Session] = _local.__dict__.setdefault("sessions", {})
-    if public_only not in kept:
-        made = requests.Session()
-        made.headers["User-Agent"] = USER_AGENT
-        made.cookies.set_policy(DefaultCookiePolicy(allowed_domains=[]))
-        if public_only:
-            from explorer import fetch_public
+def _line(lines: Lines, public_only: bool) -> Line:
+    from explorer.fetch_line import Line
 
-            fetch_public.confine(made)
-        kept[public_only] = made
-    return kept[public_only]
+    if public_only not in lines:
+        lines[public_only] = Line(public_only)
+        lines[public_only].headers["User-Agent"] = USER_AGENT
+    return lines[public_only]
+
+
+def _hang_up(lines: Lines) -> None:
+    del _local.lines
+    for line in lines.values():
+        line.hang_up()
 
 
 @contextlib.contextmanager
 def _locked(path: Path) -> Iterator[None]:
     """One process at a time."""
     with path.open("a") as file:
-        if fcntl:
-            fcntl.flock(file, fcntl.LOCK_EX)
+        while fcntl:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                stopping.pause(stopping.SLICE)
         yield
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from explorer import stopping
 from explorer.settings import Settings
 
 if TYPE_CHECKING:
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from explorer.runs.folder import RunFolder
     from explorer.scoring.generate import ModelGenerator
     from explorer.scoring.hf import HFModel
+    from explorer.scoring.hf_source import Source
     from explorer.scoring.http import Endpoint
     from explorer.scoring.http_calls import Limits
     from explorer.scoring.model import Encoder, Generator, Proposer, Scorer
@@ -34,6 +36,7 @@ class Resources:
         self._lock = threading.RLock()
         self._kept: dict[tuple[Any, ...], Any] = {}
         self._making: dict[tuple[Any, ...], threading.RLock] = {}
+        self._fetched: dict[tuple[str, str, str], Source] = {}  # found, and not yet loaded
         self._model: tuple[tuple[str, str, str], HFModel] | None = None
         self._generator: ModelGenerator | None = None
         self._second: Resources | None = None
@@ -60,12 +63,23 @@ class Resources:
         from explorer.scoring import hf
 
         wanted = (name, dtype, device)
-        with self._lock:
+        self.fetch(name, dtype, device)
+        with stopping.turn(self._lock):
             if self._model is None or self._model[0] != wanted:
                 self._model = self._generator = None
-                loaded = hf.load(name, self.settings, device=device, dtype=dtype, progress=self._steps())
+                source = self._fetched.pop(wanted, None)
+                loaded = hf.load(name, self.settings, device=device, dtype=dtype, progress=self._steps(), source=source)
                 self._model = (wanted, loaded)
             return self._model[1]
+
+    def fetch(self, name: str, dtype: str = "auto", device: str = "auto") -> None:
+        """Brings what the model needs onto this machine; until then what is loaded stays, and nobody else waits."""
+        from explorer.scoring import hf
+
+        wanted = (name, dtype, device)
+        with stopping.turn(self._lock_of(("model", *wanted))):
+            if wanted not in self._fetched and (self._model is None or self._model[0] != wanted):
+                self._fetched[wanted] = hf.find(name, self.settings, device=device, dtype=dtype, progress=self._steps())
 
     def embedded(self, name: str) -> Path:
         """The folder of an embedded model, fetched and converted where it is new."""
@@ -87,7 +101,8 @@ class Resources:
 
         if http.is_endpoint(name):
             return self._endpoint(name)
-        with self._lock:
+        self.fetch(name, dtype, device)
+        with stopping.turn(self._lock):
             model = self.model(name, dtype, device)
             # Kept, since it goes on from prefixes that it has read.
             if self._generator is None or self._generator.model is not model:
@@ -184,12 +199,13 @@ class Resources:
 
     def once(self, key: tuple[Any, ...], make: Callable[[], Any]) -> Any:
         """What `make` gives, kept under `key`; two threads that ask for the same wait for one making."""
-        with self._lock:
-            own = self._making.setdefault(key, threading.RLock())
-        with own:
+        with stopping.turn(self._lock_of(key)):
             if key not in self._kept:
                 self._kept[key] = make()
             return self._kept[key]
+
+    def _lock_of(self, key: tuple[Any, ...]) -> threading.RLock:
+        return self._making.setdefault(key, threading.RLock())
 
     def _telling(self, what: str) -> Callable[[int, int], None]:
         return lambda done, total: self._progress(what, done, total)

@@ -18,7 +18,7 @@ ROOMS = {
     "nltk": ("explorer/variants/wordnet",),
     "spacy": ("explorer/variants/tagging.py",),
     "lemminflect": ("explorer/variants/inflect.py",),
-    "requests": ("explorer/fetch.py", "explorer/fetch_public.py"),
+    "requests": ("explorer/fetch",),
     "psutil": ("explorer/addresses.py", "explorer/scoring/memory.py"),
     "duckdb": ("explorer/results/",),
     "plotly": ("explorer/figures/",),

@@ -14,15 +14,13 @@ import json
 import os
 import re
 import shutil
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from filelock import FileLock
-
+from explorer import sharing
 from explorer.benchmarks import table_roles, table_text
 from explorer.benchmarks.benchmark import Benchmark, LeftOut, Parsed, SourceFile
 from explorer.benchmarks.reading import unique_keys
@@ -170,13 +168,13 @@ def store(path: Path, name: str, settings: Settings, reading: Reading, title: st
     fresh: Path | None = None
     try:
         settings.imports.mkdir(parents=True, exist_ok=True)
-        fresh = Path(tempfile.mkdtemp(prefix=f".{name}.", dir=settings.imports))
+        fresh = sharing.new_folder(settings.imports, f".{name}.")
         file = f"table{path.suffix.lower()}"
         shutil.copyfile(path, fresh / file)
         manifest = {"version": 1, "title": title or path.name, "file": file, "reading": dataclasses.asdict(reading)}
         text = json.dumps(manifest, ensure_ascii=False, indent=2)
         (fresh / MANIFEST).write_bytes(text.encode("utf-8", "backslashreplace"))
-        with FileLock(settings.cache / ".imports.lock"):  # two may import under one name at once
+        with sharing.hold(settings.cache / ".imports.lock"):  # two may import under one name at once
             if target.exists():
                 os.replace(target, fresh / "replaced")
             os.replace(fresh, target)
@@ -196,7 +194,7 @@ def _manifest(folder: Path, settings: Settings) -> str:
     except FileNotFoundError:
         if not settings.imports.is_dir():
             raise
-    with FileLock(settings.cache / ".imports.lock"):
+    with sharing.hold(settings.cache / ".imports.lock"):
         return (folder / MANIFEST).read_text("utf-8")
 
 

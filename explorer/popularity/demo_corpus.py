@@ -16,8 +16,7 @@ import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
-from filelock import FileLock
-
+from explorer import sharing
 from explorer.benchmarks.starter_grammar import entailment
 from explorer.benchmarks.starter_grammar.frames import fill_in_turn, read_frames, sentence
 from explorer.errors import CountError, LexiconError
@@ -54,7 +53,7 @@ def ensure(settings: Settings, progress: Progress | None = None) -> Path:
     folder = settings.indexes / DEMO
     try:
         settings.indexes.mkdir(parents=True, exist_ok=True)
-        with FileLock(settings.indexes / f".{DEMO}.lock"):  # a second process waits and then finds the index
+        with sharing.hold(settings.indexes / f".{DEMO}.lock"):  # a second process waits and then finds the index
             if not _is_current(folder):
                 _build(folder, settings, progress)
     except OSError as error:

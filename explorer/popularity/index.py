@@ -19,9 +19,9 @@ from itertools import islice
 from pathlib import Path
 
 import numpy as np
-from filelock import FileLock, Timeout
+from filelock import Timeout
 
-from explorer import fetch
+from explorer import fetch, sharing
 from explorer.errors import CountError
 from explorer.popularity import brute_force, infinigram_local
 from explorer.popularity import manifest as manifests
@@ -102,7 +102,7 @@ def _workplace(out: Path, told: Progress) -> Iterator[Path]:
     """An empty folder beside `out` for one builder at a time; what a killed build left there is removed first."""
     out.parent.mkdir(parents=True, exist_ok=True)
     work = out.with_name(f".{out.name}.building")
-    lock = FileLock(work.with_name(f"{work.name}.lock"))
+    lock = sharing.lock_at(work.with_name(f"{work.name}.lock"))
     try:
         lock.acquire(timeout=0)
     except Timeout as error:

@@ -9,10 +9,9 @@ import json
 import math
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from explorer import fetch
+from explorer import fetch, stopping
 from explorer.errors import CountError
 from explorer.popularity.cached import UNREACHABLE, Answer, Ngram, count_with_cache
 from explorer.popularity.count_cache import CountCache, Encoded
@@ -63,11 +62,11 @@ class InfinigramAPI:
                 f"{self.index} puts a blank before every text, so the form without one cannot be had from the service. "
                 "Name a local folder with the index's tokenizer."
             )
-        pool = ThreadPoolExecutor(THREADS)
-        try:
-            return list(pool.map(self._encode_text, [text.lstrip() for text in texts]))
-        finally:
-            pool.shutdown(cancel_futures=True)
+        bare_texts = [text.lstrip() for text in texts]
+        found = {
+            place: outcome.result() for place, outcome in stopping.in_threads(self._encode_text, bare_texts, THREADS)
+        }
+        return [found[place] for place in range(len(texts))]
 
     def decode(self, ids: Sequence[int]) -> tuple[str, ...]:
         """The text of each token, from the local tokenizer or the service."""

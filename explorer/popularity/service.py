@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from explorer import fetch
+from explorer import fetch, stopping
 from explorer.errors import CountError
 from explorer.popularity.cached import UNREACHABLE, Answer, Ngram
 
@@ -73,7 +72,7 @@ class Service:
     def ask_each(
         self, ngrams: Sequence[Ngram], ask_one: Callable[[Ngram], int], outage: Outage
     ) -> Iterator[tuple[Ngram, Answer]]:
-        """An answer per n-gram, several under way at once; during an outage the rest is not asked."""
+        """An answer per n-gram, as they come, several under way at once; during an outage the rest is not asked."""
 
         def answer(ngram: Ngram) -> Answer:
             if outage.reason:
@@ -89,11 +88,8 @@ class Service:
             outage.over()
             return count
 
-        pool = ThreadPoolExecutor(THREADS)
-        try:
-            yield from zip(ngrams, pool.map(answer, ngrams))
-        finally:
-            pool.shutdown(cancel_futures=True)
+        for place, outcome in stopping.in_threads(answer, ngrams, THREADS):
+            yield ngrams[place], outcome.result()
 
     def _post(self, query: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
         """A body and what is wrong with it as a body."""

@@ -19,8 +19,8 @@ from typing import Any
 
 import duckdb
 import pandas as pd
-from filelock import FileLock
 
+from explorer import sharing
 from explorer.errors import RunError, StoreError
 from explorer.results import migrations, precomputed_schema
 from explorer.results.schema import TABLES
@@ -209,7 +209,7 @@ def rebuild(settings: Settings) -> tuple[int, list[str]]:
 @contextlib.contextmanager
 def _next_generation(settings: Settings, *, keep: bool) -> Iterator[duckdb.DuckDBPyConnection]:
     settings.store.mkdir(parents=True, exist_ok=True)
-    with FileLock(settings.store / "ingest.lock"):
+    with sharing.hold(settings.store / "ingest.lock"):
         before = current_generation(settings)
         path = settings.store / f"explorer-{max(_generations(settings), default=0) + 1}.duckdb"
         building = path.with_suffix(".building")

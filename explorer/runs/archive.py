@@ -22,7 +22,6 @@ import os
 import re
 import shutil
 import stat
-import tempfile
 import time
 import zipfile
 import zlib
@@ -34,7 +33,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from explorer import __version__, citations
+from explorer import __version__, citations, sharing
 from explorer.errors import RunError
 from explorer.records import RunSpec
 from explorer.results import formats
@@ -84,7 +83,7 @@ def is_run(path: Path) -> bool:
 def unpack(path: Path, settings: Settings) -> tuple[RunFolder, bool]:
     """The run in an archive, put among the runs here, and whether it is new; RunError where it is not in order."""
     settings.runs.mkdir(parents=True, exist_ok=True)
-    work = Path(tempfile.mkdtemp(prefix="unpacking-", dir=settings.cache))
+    work = sharing.new_folder(settings.cache, "unpacking-")
     try:
         with _opened(path) as archive:
             _extract(archive, path.name, work)

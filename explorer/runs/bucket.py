@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
+from explorer import stopping
 from explorer.errors import RunError, UsageError
 from explorer.results.schema import TABLES
 from explorer.runs import files
@@ -102,7 +103,7 @@ class Bucket:
                 tries += 1
                 if tries == TRIES or _is_final(error):
                     raise RunError(f"{problem} ({_said(error)}). {_advice(error)}") from error
-                time.sleep(PAUSE * 4 ** (tries - 1))
+                stopping.pause(PAUSE * 4 ** (tries - 1))
 
 
 def pull(bucket: Bucket, folder: RunFolder) -> dict[str, str]:

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 import ray
 import ray.exceptions
 
+from explorer import stopping
 from explorer.errors import RunError
 from explorer.runs import bucket as buckets
 from explorer.runs import part
@@ -244,7 +245,7 @@ class _Crew:
                         f"A node wrote {self.folder.parts / table / name}, which is not seen here after "
                         f"{PATIENCE:.0f} seconds. Check the shared disk, or use --to s3://bucket/prefix."
                     )
-                time.sleep(0.2)
+                stopping.pause(0.2)
 
     def _lose(self, member: _Member, task: Task, error: Exception) -> None:
         """Puts back what a lost worker had in hand; RunError once the same work has ended several workers."""
@@ -284,13 +285,13 @@ def _connected(where: Where) -> Iterator[None]:
         yield
         return
     try:
-        _connect(where.cluster)
-    except Exception as error:
-        raise RunError(
-            f"The Ray cluster {where.cluster} cannot be reached ({_first_line(error)}). Start one with "
-            "`ray start --head`, or check its address and token; --cluster auto without one starts it on this machine."
-        ) from error
-    try:
+        try:
+            _connect(where.cluster)
+        except Exception as error:
+            raise RunError(
+                f"The Ray cluster {where.cluster} cannot be reached ({_first_line(error)}). Start one with `ray start "
+                "--head`, or check its address and token; --cluster auto without one starts it on this machine."
+            ) from error
         yield
     finally:
         ray.shutdown()

@@ -12,6 +12,7 @@ from typing import Any
 
 from filelock import FileLock, Timeout
 
+from explorer import sharing
 from explorer.errors import RunError
 
 try:
@@ -29,9 +30,8 @@ def write_atomically(path: Path, write: Callable[[Path], Any]) -> None:
             _write_through(path, write)
             return
         path = path.resolve()
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
-        temporary = Path(name)
-        os.close(handle)
+        temporary = sharing.beside(path)
+        sharing.new_file(temporary)
         write(temporary)
         os.replace(temporary, path)
     except OSError as error:

@@ -24,6 +24,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from filelock import FileLock
 
+from explorer import sharing, stopping
 from explorer.errors import RunError
 from explorer.records import RunSpec
 from explorer.results.schema import TABLES
@@ -35,6 +36,7 @@ Rows = Sequence[Mapping[str, Any]]
 Tables = Mapping[str, Rows]  # table name → rows
 
 STARTING = 30.0  # seconds a new worker may take before it holds its run's lock
+ENDING = 60.0  # seconds a cancelled worker may take to store what is finished
 
 _DONE = re.compile(r"(\d{9})-(\d{9})\.done")
 _ARROW = {
@@ -49,8 +51,8 @@ _ARROW = {
 }
 
 
-class Cancelled(Exception):
-    """Somebody put the cancel mark."""
+class Cancelled(BaseException):
+    """Somebody put the cancel mark; no `except Exception` keeps it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +168,7 @@ class RunFolder:
 
     def lock(self) -> FileLock:
         """The lock that a worker holds for as long as it works; the system frees it when the worker dies."""
-        return FileLock(self.path / "lock")
+        return sharing.lock_at(self.path / "lock")
 
     def is_being_worked(self) -> bool:
         """Whether some process holds the lock now."""
@@ -186,9 +188,13 @@ class RunFolder:
     def ask_to_cancel(self) -> None:
         (self.path / "cancel").touch()
 
+    def is_asked_to_cancel(self) -> bool:
+        """Whether the cancel mark is there."""
+        return (self.path / "cancel").exists()
+
     def stop_if_cancelled(self) -> None:
         """Raises Cancelled at a cancel mark."""
-        if (self.path / "cancel").exists():
+        if self.is_asked_to_cancel():
             raise Cancelled
 
     def clear_cancel(self) -> None:
@@ -299,10 +305,27 @@ class RunFolder:
         """All verdicts in the order given."""
         return reviews.read(self.reviews)
 
+    def wait_for_worker(self, seconds: float = ENDING) -> None:
+        """Returns when nobody works on the run; RunError where its worker was not told to stop, or does not."""
+        end = time.monotonic() + seconds
+        # A worker that stops takes the mark away a moment before it frees the lock.
+        ends = self.is_asked_to_cancel() or not self._is_going_on()
+        while self.is_being_worked():
+            if not ends:
+                raise RunError(f"{self.run_id} is being worked on. Cancel it first, then delete it.")
+            if time.monotonic() > end:
+                raise RunError(
+                    f"{self.run_id} was cancelled, but its worker has not ended in {seconds:.0f} s; it may be storing "
+                    "what is finished. Try again in a moment."
+                )
+            stopping.pause(stopping.SLICE)
+
+    def _is_going_on(self) -> bool:
+        return files.read_json(self.path / "progress.json").get("status") in ("queued", "running")
+
     def delete(self) -> None:
-        """Removes the run from disk; RunError while it is being worked on."""
-        if self.is_being_worked():
-            raise RunError(f"{self.run_id} is being worked on. Cancel it first, then delete it.")
+        """Removes the run from disk once a worker that was cancelled has ended; RunError while one goes on."""
+        self.wait_for_worker()
         try:
             shutil.rmtree(self.path)
         except FileNotFoundError:

@@ -17,6 +17,7 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
+from explorer import sharing, stopping
 from explorer.errors import RunError
 from explorer.records import RunSpec
 from explorer.runs import imported
@@ -132,7 +133,7 @@ def wait_for_turn(folder: RunFolder, settings: Settings, say: Callable[[str], No
     line = settings.cache / "queue"
     line.mkdir(parents=True, exist_ok=True)
     ticket = line / f"{time.time_ns():020d}-{folder.run_id}"
-    lock = FileLock(ticket)
+    lock = sharing.lock_at(ticket)
     lock.acquire()  # held until this process ends: a dead worker leaves the line by itself
     _TICKETS.append(lock)
     told = False
@@ -145,7 +146,7 @@ def wait_for_turn(folder: RunFolder, settings: Settings, say: Callable[[str], No
             say(f"Waiting for {ahead[0].name.split('-', 1)[1]}.")
             told = True
         folder.write_progress(message=f"waiting for {ahead[0].name.split('-', 1)[1]}")
-        time.sleep(POLL)
+        stopping.pause(POLL)
 
 
 def leave_line() -> None:

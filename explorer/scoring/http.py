@@ -6,13 +6,14 @@ is a model behind the address in EXPLORER_API_URL, OpenAI's own where there is n
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import zlib
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
 from typing import Any, Literal, TypeVar
 from urllib.parse import urlsplit
 
+from explorer import stopping
 from explorer.errors import ModelError, ScoringError
 from explorer.records import Generation, Request, Score
 from explorer.scoring.encode import unencodable
@@ -188,54 +189,46 @@ class Endpoint:
             return []
         if not self._checked:
             self.check()
+        came: dict[int, T] = {}
         answers: dict[int, T] = {}
         refusals = 0
-        halted = threading.Event()
         # An answer that has not been handed on is lost if the process is killed: only so many may wait.
         room = threading.Semaphore(2 * max(1, self.limits.concurrency))
 
-        def ask(request: Request) -> T:
-            while not room.acquire(timeout=0.1):
-                if halted.is_set():
-                    break
-            if halted.is_set():
-                raise RequestRefused("not asked")
-            why = _unaskable(request)
-            return refused(request, why) if why else one(request)
+        def ask(place: int) -> T:
+            while not room.acquire(timeout=stopping.SLICE):
+                stopping.look()
+            why = _unaskable(requests[place])
+            came[place] = refused(requests[place], why) if why else one(requests[place])
+            return came[place]
 
-        pool = ThreadPoolExecutor(max(1, self.limits.concurrency), thread_name_prefix="endpoint")
-        self._caller.resume()
         try:
-            waiting = {pool.submit(ask, request): place for place, request in enumerate(requests)}
-            for future in as_completed(waiting):
-                place = waiting[future]
-                try:
-                    answer = future.result()
-                except RequestRefused as refusal:
-                    refusals += 1
-                    if refusals == REFUSED_AT_FIRST and not self._served:
-                        raise ScoringError(
-                            f"{self.base_url} refused the first {refusals} requests ({refusal}). "
-                            "Check what is asked of it."
-                        ) from None
-                    answer = refused(requests[place], str(refusal))
-                answers[place] = answer
-                if on_answer:
-                    on_answer(place, answer)
-                room.release()
-                if progress:
-                    progress(len(answers), len(requests))
+            with contextlib.closing(
+                stopping.in_threads(ask, range(len(requests)), self.limits.concurrency)
+            ) as outcomes:
+                for place, outcome in outcomes:
+                    try:
+                        answer = outcome.result()
+                    except RequestRefused as refusal:
+                        refusals += 1
+                        if refusals == REFUSED_AT_FIRST and not self._served:
+                            raise ScoringError(
+                                f"{self.base_url} refused the first {refusals} requests ({refusal}). "
+                                "Check what is asked of it."
+                            ) from None
+                        answer = refused(requests[place], str(refusal))
+                    answers[place] = answer
+                    if on_answer:
+                        on_answer(place, answer)
+                    room.release()
+                    if progress:
+                        progress(len(answers), len(requests))
         except BaseException:
-            halted.set()
-            self._caller.halt()
-            pool.shutdown(wait=True, cancel_futures=True)
             # Answers that came while the fault was noticed are kept, too.
-            for future, place in waiting.items():
-                done = future.done() and not future.cancelled() and not future.exception()
-                if done and place not in answers and on_answer:
-                    on_answer(place, future.result())
+            for place in came.keys() - answers.keys():
+                if on_answer:
+                    on_answer(place, came[place])
             raise
-        pool.shutdown()
         return [answers[place] for place in range(len(requests))]
 
     def _generate(

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
-from explorer import fetch
+from explorer import fetch, stopping
 from explorer.addresses import is_loopback
 from explorer.errors import ExplorerError, FetchError, ModelError, ScoringError
 from explorer.fetch import Patience, RateLimit, Response, WebError
@@ -27,6 +26,7 @@ class Limits:
     concurrency: int = 8
     requests_per_second: float = 0.0  # 0: as many as the concurrency allows
     timeout: float = 120.0  # seconds of silence
+    whole: float = 300.0  # seconds that an answer may take from the question to its last byte
     tries: int = 6
     delay: float = 1.0  # seconds before the second try, doubled each time
     longest_wait: float = 300.0  # seconds; a server that asks for a longer pause ends the run
@@ -42,7 +42,6 @@ class Gate:
     def __init__(self, per_second: float) -> None:
         self._space = RateLimit(per_second)
         self._open_at = 0.0
-        self._halted = threading.Event()
 
     def __call__(self) -> None:
         self.sleep(0.0)
@@ -51,18 +50,9 @@ class Gate:
     def sleep(self, seconds: float) -> None:
         """Waits that long, and keeps everyone else waiting."""
         self._open_at = max(self._open_at, time.monotonic() + seconds)
-        while (left := self._open_at - time.monotonic()) > 0 and not self._halted.wait(left):
-            pass
-        if self._halted.is_set():
-            raise RequestRefused("not asked, since the run was halted")
-
-    def halt(self) -> None:
-        """Lets nobody through any more, and wakes those who wait."""
-        self._halted.set()
-
-    def resume(self) -> None:
-        """Opens again."""
-        self._halted.clear()
+        # Once more where another call has put it off meanwhile.
+        while (left := self._open_at - time.monotonic()) > 0:
+            stopping.pause(left)
 
 
 class Caller:
@@ -82,6 +72,7 @@ class Caller:
         self._gate = Gate(limits.requests_per_second)
         self._patience = Patience(
             read=limits.timeout,
+            whole=limits.whole,
             tries=limits.tries,
             delay=limits.delay,
             longest_delay=limits.longest_wait,
@@ -132,14 +123,6 @@ class Caller:
             raise self._explained(error, "/models") from None
         except (KeyError, TypeError):
             return []
-
-    def halt(self) -> None:
-        """Ends waiting calls at once."""
-        self._gate.halt()
-
-    def resume(self) -> None:
-        """Allows calls again."""
-        self._gate.resume()
 
     def _headers(self) -> dict[str, str]:
         return {"Authorization": f"Bearer {self._key}"} if self._key else {}

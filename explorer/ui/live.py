@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 import streamlit as st
 
+from explorer import stopping
 from explorer.errors import ExplorerError, ModelError, ScoringError
 from explorer.experiments import accuracy, verdicts
 from explorer.records import Generation, Instance, Request, RunSpec, Score
@@ -95,15 +96,18 @@ def forget_fault(view: str) -> None:
 def turn(model: str, *, beside: bool = False) -> Iterator[None]:
     """While a model is asked: one on this machine serves one visitor at a time, a server looks after its own queue.
 
-    `beside` leaves the model that is loaded in its place.
+    `beside` leaves the model that is loaded in its place. Who waits is let go when his window is closed or he clicks
+    elsewhere, and frees what he held.
     """
     if http.is_endpoint(model):
         yield
-    else:
-        with resources.model_lock():
-            yield
-            if not beside:
-                resources.loaded_model()["name"] = model
+        return
+    shared = resources.resources()
+    (shared.beside() if beside else shared).fetch(model)  # what the network takes is waited for without the lock
+    with stopping.turn(resources.model_lock()):
+        yield
+        if not beside:
+            resources.loaded_model()["name"] = model
 
 
 def why_unknown(model: str) -> str:

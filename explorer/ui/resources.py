@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from explorer import settings as settings_module
+from explorer import stopping
 from explorer.errors import UsageError
 from explorer.resources import Resources
 from explorer.scoring.http_calls import Limits
@@ -60,6 +62,16 @@ def _resources(chosen: Settings) -> Resources:
 def model_lock() -> threading.Lock:
     """Held while the language model is loaded or asked: one visitor at a time."""
     return threading.Lock()
+
+
+def _stop_if_gone() -> None:
+    """Ends the script, by Streamlit's own exception, whose window was closed or was clicked in meanwhile."""
+    if get_script_run_ctx(suppress_warning=True) is not None:
+        # Every look at the state of a session is a place where Streamlit stops a script.
+        _ = "any" in st.session_state
+
+
+stopping.everywhere(_stop_if_gone)
 
 
 def instances(benchmark: str) -> Loaded:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 import threading
 import warnings
@@ -11,8 +10,7 @@ import zlib
 from collections.abc import Callable
 from pathlib import Path
 
-from filelock import FileLock
-
+from explorer import sharing, stopping
 from explorer.errors import LexiconError
 from explorer.settings import Settings
 from explorer.variants import wordnet_files
@@ -79,7 +77,7 @@ def _fetch_once(settings: Settings, progress: Callable[[int, int], None]) -> Pat
     """As `fetch`; a second process waits and then finds what the first one fetched."""
     try:
         settings.nltk_data.mkdir(parents=True, exist_ok=True)
-        with FileLock(settings.nltk_data / ".wordnet.lock"):
+        with sharing.hold(settings.nltk_data / ".wordnet.lock"):
             return find(settings) or fetch(settings, progress)
     except OSError as error:
         raise LexiconError(
@@ -118,8 +116,8 @@ def _ask_nltk(settings: Settings) -> bool:
     )
     command = [sys.executable, "-c", code, str(settings.nltk_data)]
     try:
-        return subprocess.run(command, capture_output=True, timeout=12 * CONNECT_SECONDS).returncode == 0
-    except subprocess.TimeoutExpired:
+        return stopping.command(command, 12 * CONNECT_SECONDS).returncode == 0
+    except TimeoutError:
         return False
 
 

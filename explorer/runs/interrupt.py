@@ -1,0 +1,48 @@
+"""A cancel mark reaches a worker that does not look: inside of a library, a long sum, a read that cannot be polled.
+
+Whoever waits in our own code looks for the mark by itself (explorer/stopping.py). For the rest a thread beside the
+worker looks, and after a moment of grace interrupts the main thread as Ctrl-C would. A worker may be killed at any
+moment without losing a finished part, so it may be interrupted at any, too.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from types import FrameType
+
+from explorer.runs.folder import Cancelled
+
+LOOK = 0.3  # seconds between two looks at the mark
+GRACE = 0.7  # seconds for the worker to see it by itself; then again each time, should a library have kept the error
+
+
+@contextlib.contextmanager
+def interrupted(is_asked: Callable[[], bool]) -> Iterator[None]:
+    """Within it, Cancelled is raised wherever the main thread is soon after `is_asked`; elsewhere nothing is done."""
+    if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "SIGUSR1"):
+        yield
+        return
+    left = threading.Event()
+    main = threading.get_ident()
+
+    def raise_cancelled(number: int, frame: FrameType | None) -> None:
+        if not left.is_set():
+            raise Cancelled
+
+    def watch() -> None:
+        while not left.wait(LOOK):
+            while is_asked() and not left.wait(GRACE):
+                signal.pthread_kill(main, signal.SIGUSR1)
+
+    before = signal.signal(signal.SIGUSR1, raise_cancelled)
+    watcher = threading.Thread(target=watch, name="cancel", daemon=True)
+    watcher.start()
+    try:
+        yield
+    finally:
+        left.set()
+        watcher.join()
+        signal.signal(signal.SIGUSR1, before)

@@ -1,0 +1,106 @@
+"""Files and locks that several accounts of one machine may use: rights from the umask, the group from the folder.
+
+A new file or folder gets what the umask allows and, in a folder with the set-group-ID bit, the folder's group; a lock
+gets the rights of its folder, so that whoever may put files there may wait there, too. What another account made and
+did not share is never called damaged, nor replaced.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import stat
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+from explorer import stopping
+
+try:
+    import pwd
+except ImportError:  # Windows
+    pwd = None  # type: ignore[assignment]
+
+
+def beside(path: Path, suffix: str = ".tmp") -> Path:
+    """A new hidden name beside `path`, for a file that is renamed to `path` once it is whole."""
+    return path.with_name(f".{path.name}.{secrets.token_hex(6)}{suffix}")
+
+
+def new_folder(parent: Path, prefix: str) -> Path:
+    """A new folder in `parent` with a name of its own, which others may read as the umask lets them."""
+    path = parent / f"{prefix}{secrets.token_hex(6)}"
+    path.mkdir()
+    return path
+
+
+def new_file(path: Path) -> None:
+    """An empty file where there is none: programs that make their own would leave the umask out of account."""
+    with contextlib.suppress(FileExistsError):
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
+
+
+def share(path: Path) -> None:
+    """Gives a file that some library made for its owner alone the rights of a new file there."""
+    probe = beside(path)
+    new_file(probe)
+    try:
+        path.chmod(stat.S_IMODE(probe.stat().st_mode))
+    finally:
+        probe.unlink()
+
+
+def lock_at(path: Path) -> FileLock:
+    """A lock between processes, which every account can hold that may write into its folder."""
+    try:
+        mode = stat.S_IMODE(path.parent.stat().st_mode) & 0o666
+    except OSError:
+        mode = -1  # the folder is missing; taking the lock says so
+    return FileLock(path, mode=mode)
+
+
+@contextlib.contextmanager
+def hold(path: Path, waiting: Callable[[], None] | None = None) -> Iterator[None]:
+    """Holds the lock at `path` once it is free; `waiting` is called once where it is not."""
+    lock = lock_at(path)
+    while True:
+        stopping.look()
+        try:
+            lock.acquire(timeout=stopping.SLICE)
+            break
+        except Timeout:
+            if waiting:
+                waiting()
+                waiting = None
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def kept_from_us(path: Path, *, writing: bool = False) -> str:
+    """A sentence where `path` is there but this account may not read it (or write it), else ""."""
+    for place in (*reversed(path.parents), path):
+        try:
+            found = place.stat()
+        except PermissionError:
+            continue  # its folder, a step before, was already found closed
+        except OSError:
+            return ""
+        needed = os.X_OK if stat.S_ISDIR(found.st_mode) and place != path else os.R_OK | (os.W_OK if writing else 0)
+        if not os.access(place, needed):
+            what = "changed" if os.access(place, os.R_OK) else "read"
+            return (
+                f"{place} belongs to {_name(found.st_uid)} and cannot be {what} by this account. Ask for the rights "
+                "(chmod g+rwX, with both accounts in its group); nothing of it was replaced."
+            )
+    return ""
+
+
+def _name(uid: int) -> str:
+    if pwd is not None:
+        with contextlib.suppress(KeyError):
+            return pwd.getpwuid(uid).pw_name
+    return f"the account {uid}"
