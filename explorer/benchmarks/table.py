@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from explorer import sharing
-from explorer.benchmarks import table_roles, table_text
+from explorer.benchmarks import table_limits, table_roles, table_text
 from explorer.benchmarks.benchmark import Benchmark, LeftOut, Parsed, SourceFile
 from explorer.benchmarks.reading import unique_keys
 from explorer.errors import BenchmarkError, UsageError
@@ -120,6 +120,7 @@ def _open(
         text, encoding = table_text.decode(data, path.name, encoding)
         draft = dataclasses.replace(draft, encoding=encoding)
         if draft.format == "csv":
+            table_limits.check_cells(text, path.name, "")
             dialect = table_text.guess_dialect(text, path.name, delimiter, quoting, header)
             draft = dataclasses.replace(
                 draft, delimiter=dialect.delimiter, quoting=dialect.quoting, header=dialect.header
@@ -258,6 +259,7 @@ def _load(name: str, file: str, reading: Reading, paths: Mapping[str, Path], spl
 
 
 def _read_bytes(path: Path) -> bytes:
+    table_limits.check_file(path)
     try:
         data = path.read_bytes()
     except OSError as error:
@@ -289,15 +291,18 @@ def _table(path: Path, data: bytes, reading: Reading) -> _Table:
     text, _ = table_text.decode(data, path.name, reading.encoding)
     if reading.format == "csv":
         return _from_cells(path, text, reading)
+    table_limits.check_json(text, path.name)
     return _from_objects(_json_lines(text) if reading.format == "jsonl" else _json(path, text), path)
 
 
 def _from_cells(path: Path, text: str, reading: Reading) -> _Table:
+    table_limits.check_cells(text, path.name, reading.delimiter)
     lines = table_text.split(text, reading.delimiter, reading.quoting)
     first = next(lines, None)
     if first is None:
         raise BenchmarkError(f"{path.name} has no rows, expected a table. Choose another file.")
     heads = first.cells if reading.header else tuple(f"column {n}" for n in range(1, len(first.cells) + 1))
+    table_limits.check_columns(len(heads), path.name)
     table = _Table(tuple(unique_keys(head.strip() or f"column {n}" for n, head in enumerate(heads, 1))))
     for line in lines if reading.header else _chain(first, lines):
         where = f"line {line.number}"
@@ -355,6 +360,7 @@ def _from_objects(rows: Iterator[tuple[str, Any]], path: Path) -> _Table:
             kept.append(LeftOut(where, f"a JSON {type(row).__name__}, expected an object"))
     if not names:
         raise BenchmarkError(f"{path.name} has no JSON object with fields, expected one a row. Choose another file.")
+    table_limits.check_columns(len(names), path.name)
     return _Table(tuple(names), kept)
 
 
@@ -374,7 +380,8 @@ def _from_parquet(path: Path) -> _Table:
     import pyarrow.parquet
 
     try:
-        rows = pyarrow.parquet.read_table(path).to_pylist()
+        table_limits.check_parquet(path)
+        rows = pyarrow.parquet.read_table(path, page_checksum_verification=True).to_pylist()
     except (pyarrow.ArrowException, OSError, ValueError) as error:
         reason = " ".join(str(error).split())[:120]
         raise BenchmarkError(f"{path.name} is not a readable Parquet file ({reason}). Download it again.") from error

@@ -16,6 +16,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from explorer import unpacking
 from explorer.errors import LogError
 from explorer.logs.log import (
     INSPECT,
@@ -29,11 +30,12 @@ from explorer.logs.log import (
     texts_in,
     without_keys,
 )
-from explorer.logs.opening import MOST_BYTES, Opened
+from explorer.logs.opening import MOST_BYTES, Opened, check_values
 from explorer.logs.zipped import entry_bytes
 
 KNOWN = 2  # version of the log format
 MOST_ENTRIES = 500_000
+MOST_EPOCHS = 1_000_000
 LONGEST_RECORD = 2_000  # characters of one part of the configuration that are kept
 # Inspect's own reading of a score as a number.
 _VALUES = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0, "yes": 1.0, "no": 0.0, "true": 1.0, "false": 0.0}
@@ -57,17 +59,16 @@ def read_eval(file: Opened) -> Log:
     try:
         with zipfile.ZipFile(file.file) as archive:
             entries = archive.infolist()
-            if len(entries) > MOST_ENTRIES or sum(entry.file_size for entry in entries) > MOST_BYTES:
-                raise LogError(
-                    f"{name} unpacks to more than {MOST_BYTES >> 30} GiB, expected less. Cut it into pieces."
-                )
+            most = unpacking.most(sum(entry.compress_size for entry in entries), MOST_BYTES)
+            if len(entries) > MOST_ENTRIES or sum(entry.file_size for entry in entries) > most:
+                raise LogError(f"{name} unpacks to more than {most >> 20:,} MiB, expected less. Cut it into pieces.")
             names = set(archive.namelist())
             head = next((head for head in ("header.json", "_journal/start.json") if head in names), None)
             if head is None:
                 raise LogError(
                     f"{name} is a zip file without header.json, so it is no log of Inspect. Give an .eval file."
                 )
-            fields = json.loads(entry_bytes(archive, head))
+            fields = _json(archive, head)
             return _log(file, fields, _entries(archive))
     except (zipfile.BadZipFile, ValueError, RecursionError, zlib.error, EOFError, NotImplementedError) as error:
         raise LogError(f"{name} is damaged ({error}). Get it again.") from error
@@ -77,9 +78,15 @@ def _entries(archive: zipfile.ZipFile) -> Iterator[_Entry]:
     for entry in archive.infolist():
         if entry.filename.startswith("samples/") and entry.filename.endswith(".json"):
             try:
-                yield entry.filename, json.loads(entry_bytes(archive, entry.filename))
-            except (ValueError, RecursionError, zipfile.BadZipFile, zlib.error, EOFError) as error:
+                yield entry.filename, _json(archive, entry.filename)
+            except (LogError, ValueError, RecursionError, zipfile.BadZipFile, zlib.error, EOFError) as error:
                 yield entry.filename, f"damaged ({error})"
+
+
+def _json(archive: zipfile.ZipFile, name: str) -> Any:
+    data = entry_bytes(archive, name)
+    check_values(data, name)
+    return json.loads(data)
 
 
 def _log(file: Opened, fields: Mapping[str, Any], entries: Iterable[_Entry]) -> Log:
@@ -180,6 +187,8 @@ def _sample(where: str, entry: Any, scorers: Sequence[str]) -> tuple[Sample, int
         raise _Unfit("no id or no input, expected a sample")
     fields = _attached(entry)
     epoch = int(fields.get("epoch") or 1)
+    if not 1 <= epoch <= MOST_EPOCHS:
+        raise _Unfit(f"epoch {str(epoch)[:40]}, expected 1 to {MOST_EPOCHS:,}")
     scores = fields.get("scores") or {}
     names = [name for name in scorers if name in scores] or list(scores)
     correct, reason = _verdict(scores.get(names[0]) if names else None, fields.get("error"))
@@ -227,18 +236,31 @@ def _attached(entry: Mapping[str, Any]) -> dict[str, Any]:
     """The sample's own fields with the long texts in their places; its events are left aside."""
     long = entry.get("attachments") or {}
     kept = {name: entry[name] for name in _WANTED if name in entry}
-    return {name: _with(value, long) for name, value in kept.items()} if long else kept
+    if not long:
+        return kept
+    room = [OFTEN * sum(len(text) for text in long.values()) + 65536]
+    return {name: _with(value, long, room) for name, value in kept.items()}
 
 
 _WANTED = ("id", "epoch", "input", "choices", "target", "metadata", "output", "scores", "error")
 
 
-def _with(value: Any, long: Mapping[str, str]) -> Any:
+OFTEN = 4  # times that a long text of a sample may stand in it
+
+
+def _with(value: Any, long: Mapping[str, str], room: list[int]) -> Any:
+    def text_of(match: re.Match[str]) -> str:
+        text = str(long.get(match[1], match[0]))
+        room[0] -= len(text)
+        if room[0] < 0:
+            raise _Unfit(f"its long texts stand in it more than {OFTEN} times")
+        return text
+
     if isinstance(value, str):
-        return _ATTACHED.sub(lambda match: str(long.get(match[1], match[0])), value)
+        return _ATTACHED.sub(text_of, value)
     if isinstance(value, dict):
-        return {name: _with(item, long) for name, item in value.items()}
-    return [_with(item, long) for item in value] if isinstance(value, list) else value
+        return {name: _with(item, long, room) for name, item in value.items()}
+    return [_with(item, long, room) for item in value] if isinstance(value, list) else value
 
 
 def _prompt(value: Any) -> str:

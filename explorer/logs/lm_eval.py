@@ -28,9 +28,10 @@ from explorer.logs.log import (
     texts_in,
     without_keys,
 )
-from explorer.logs.opening import Opened
+from explorer.logs.opening import Opened, check_values
 
 KNOWN = "0.4"
+MOST_RESULTS = 64 << 20  # bytes of a results_*.json
 # What a line holds beside its metrics.
 _FIELDS = {
     "doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "metrics", "doc_hash", "prompt_hash",
@@ -144,8 +145,10 @@ def _results(folder: Path, date: str, task: str) -> tuple[dict[str, Any], str]:
     paths.sort(key=lambda path: not date or date not in path.name)
     for path in paths:
         try:
+            if path.stat().st_size > MOST_RESULTS:
+                continue
             fields = json.loads(path.read_text("utf-8"))
-        except (OSError, ValueError):
+        except (OSError, ValueError, RecursionError):
             continue
         if isinstance(fields, dict) and task in (fields.get("results") or {}):
             return fields, path.name
@@ -174,7 +177,10 @@ def _take(found: _Lines, where: str, raw: bytes) -> None:
 
 def _parse(raw: bytes) -> dict[str, Any]:
     try:
+        check_values(raw, "it")
         fields = json.loads(raw.decode("utf-8-sig"))
+    except LogError as error:
+        raise _Unfit(str(error)) from None
     except UnicodeDecodeError as error:
         raise _Unfit(f"byte {error.start} is not UTF-8, expected UTF-8") from None
     except (ValueError, RecursionError) as error:
@@ -246,7 +252,7 @@ def _scored(response: Any) -> tuple[float, bool | None]:
     if not isinstance(response, list | tuple) or not response:
         raise _Unfit(f"an answer is {str(response)[:40]!r}, expected a log-probability and whether it is greedy")
     logprob = as_number(response[0])
-    if math.isnan(logprob):
+    if not math.isfinite(logprob):
         raise _Unfit(f"a log-probability is {str(response[0])[:40]!r}, expected a number")
     greedy = as_number(response[1]) if len(response) > 1 else math.nan
     return logprob, None if math.isnan(greedy) else bool(greedy)

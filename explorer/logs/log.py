@@ -143,8 +143,14 @@ def without_keys(value: Any, depth: int = 8) -> Any:
     if isinstance(value, list | tuple):
         return [without_keys(item, depth - 1) for item in value] if depth else []
     # lm-evaluation-harness writes the arguments of a model as name=value,name=value.
-    return _SECRET_VALUE.sub(r"\1=(left out)", value) if isinstance(value, str) else value
+    return _VALUE.sub(_without_secret, value) if isinstance(value, str) else value
+
+
+def _without_secret(match: re.Match[str]) -> str:
+    name = match[1].lower()
+    secret = "passw" in name or name.endswith(("api_key", "apikey", "token", "secret"))
+    return f"{match[1]}=(left out)" if secret else match[0]
 
 
 _SECRET = re.compile(r"(api_?key|token$|secret|passw|authorization|credential)", re.IGNORECASE)
-_SECRET_VALUE = re.compile(r"(\w*(?:api_?key|token|secret|passw\w*))=[^,\s]+", re.IGNORECASE)
+_VALUE = re.compile(r"(?<!\w)(\w++)=[^,\s]+")

@@ -6,6 +6,7 @@ import contextlib
 import gzip
 import hashlib
 import json
+import os
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -13,10 +14,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from explorer import unpacking
 from explorer.errors import LogError
 
-MOST_BYTES = 4 * 2**30  # of a log, unpacked
-LONGEST_LINE = 256 * 2**20
+MOST_BYTES = 2**30  # of a log, unpacked
+MOST_JSON = 2**29  # of a log that is one JSON value
+MOST_VALUES = 20_000_000  # in one JSON value
+LONGEST_LINE = 64 * 2**20
 
 
 @dataclass(slots=True)
@@ -28,6 +32,7 @@ class Opened:
     sha256: str
     folder: Path
     is_zip: bool = False
+    most: int = MOST_BYTES
     _read: int = field(default=0)
 
     def peek(self, size: int = 65536) -> bytes:
@@ -55,7 +60,10 @@ class Opened:
 
     def as_json(self) -> Any:
         """The whole file as JSON."""
-        data = self._bounded(MOST_BYTES)
+        data = self._bounded(min(self.most, MOST_JSON) + 1)
+        if len(data) > MOST_JSON:
+            raise LogError(f"{self.path.name} has more than {MOST_JSON >> 20} MiB of JSON. Cut it into pieces.")
+        check_values(data, self.path.name)
         try:
             return json.loads(data.decode("utf-8-sig"))
         except (ValueError, RecursionError) as error:
@@ -65,23 +73,27 @@ class Opened:
 
     def _bounded(self, size: int) -> bytes:
         try:
-            data = self.file.read(size)
+            data = unpacking.up_to(self.file, size)
             self._count(len(data))
-            if size >= MOST_BYTES and self.file.read(1):
-                self._count(MOST_BYTES)
             return data
         except (OSError, EOFError, zlib.error) as error:
             raise self._damaged(error) from error
 
     def _count(self, size: int) -> None:
         self._read += size
-        if self._read > MOST_BYTES:
+        if self._read > self.most:
             raise LogError(
-                f"{self.path.name} has more than {MOST_BYTES >> 30} GiB unpacked, expected less. Cut it into pieces."
+                f"{self.path.name} has more than {self.most >> 20:,} MiB unpacked, expected less. Cut it into pieces."
             )
 
     def _damaged(self, error: Exception) -> LogError:
         return LogError(f"{self.path.name} is damaged ({error}). Get it again.")
+
+
+def check_values(data: bytes, name: str) -> None:
+    """LogError where JSON holds more values than memory: an empty list is two bytes of it, and sixty in memory."""
+    if data.count(b",") + data.count(b"[") + data.count(b"{") > MOST_VALUES:
+        raise LogError(f"{name} holds more than {MOST_VALUES:,} values, expected fewer. Cut it into pieces.")
 
 
 @contextlib.contextmanager
@@ -89,6 +101,7 @@ def opened(path: Path) -> Iterator[Opened]:
     """The log at `path`, plain or gzipped."""
     try:
         with path.open("rb") as raw:
+            size = os.fstat(raw.fileno()).st_size
             digest = hashlib.file_digest(raw, "sha256").hexdigest()
             raw.seek(0)
             start = raw.read(4)
@@ -98,7 +111,8 @@ def opened(path: Path) -> Iterator[Opened]:
             plain = path.with_suffix("") if packed and path.suffix == ".gz" else path
             if packed:
                 with gzip.GzipFile(fileobj=raw) as file:
-                    yield Opened(plain, file, digest, path.parent)  # type: ignore[arg-type]
+                    most = unpacking.most(size, MOST_BYTES)
+                    yield Opened(plain, file, digest, path.parent, most=most)  # type: ignore[arg-type]
             else:
                 yield Opened(plain, raw, digest, path.parent, is_zip)
     except FileNotFoundError as error:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import gzip
-import io
+import os
 import re
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
 
+from explorer import unpacking
 from explorer.errors import OntologyError
 from explorer.records import Concept
 
 LARGEST = 2 * 2**30  # bytes of an unpacked ontology; NCBITaxon, the largest, has under one GiB
+LONGEST_ID = 200  # characters
 
 _BOMS = {b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16", b"\xef\xbb\xbf": "utf-8-sig"}
 _CURIE = re.compile(r"[A-Za-z][A-Za-z0-9_.-]*:[A-Za-z0-9_.-]+")
@@ -41,9 +43,7 @@ class Contents:
 def read_text(path: Path) -> str:
     """The file's text, unzipped where it is gzip (told by its content), without byte-order mark, line ends as \\n."""
     try:
-        raw = path.read_bytes()
-        if raw[:2] == b"\x1f\x8b":
-            raw = _unzipped(path, raw)
+        raw = _bytes(path)
         text = raw.decode(next((code for mark, code in _BOMS.items() if raw.startswith(mark)), "utf-8"))
     except (OSError, EOFError, zlib.error) as error:
         raise OntologyError(
@@ -58,25 +58,31 @@ def read_text(path: Path) -> str:
     return text if "\n" in text else text.replace("\r", "\n")
 
 
-def _unzipped(path: Path, raw: bytes) -> bytes:
-    with gzip.GzipFile(fileobj=io.BytesIO(raw)) as file:
-        text = file.read(LARGEST + 1)
-    if len(text) > LARGEST:
+def _bytes(path: Path) -> bytes:
+    with path.open("rb") as file:
+        found = os.fstat(file.fileno())
+        packed = file.read(2) == b"\x1f\x8b"
+        file.seek(0)
+        most = unpacking.most(found.st_size, LARGEST) if packed else LARGEST
+        data = unpacking.bounded(gzip.GzipFile(fileobj=file) if packed else file, most)
+    if data is None:
         raise OntologyError(
-            f"{path} unpacks to more than {LARGEST / 2**30:.0f} GiB, which no ontology does. Unpack it by hand and "
-            "look at what it holds."
+            f"{path} {'unpacks to' if packed else 'has'} more than {most / 2**20:,.0f} MiB, which no ontology "
+            f"{'of its size does' if packed else 'has'}. Look at what it holds, and cut it up."
         )
-    return text
+    return data
 
 
 def as_curie(text: str) -> str:
     """A term's id as PREFIX:local, from an id, an IRI or PREFIX_local, quoted or not; "" where it is none of them."""
+    if len(text) > 4 * LONGEST_ID:
+        return ""
     bare = text.strip().strip("\"'<>").strip()
     if "/" in bare or "#" in bare:
         bare = re.split(r"[/#]", bare)[-1]
-    elif _CURIE.fullmatch(bare):
+    elif _CURIE.fullmatch(bare) and len(bare) <= LONGEST_ID:
         return bare
-    underscored = _UNDERSCORED.fullmatch(bare)
+    underscored = _UNDERSCORED.fullmatch(bare[: LONGEST_ID + 1])
     return f"{underscored[1]}:{underscored[2]}" if underscored else ""
 
 

@@ -7,8 +7,8 @@ import re
 from explorer.ontologies.contents import Contents, Problem
 from explorer.records import Concept
 
-_QUOTED = re.compile(r'\s*"((?:[^"\\]|\\.)*)"')
-_QUALIFIERS = re.compile(r"\s*(?<!\\)\{[^{}]*=[^{}]*\}\s*$")
+# Possessive, so that a text without its end costs one look and no memory.
+_QUOTED = re.compile(r'\s*+"((?:[^"\\]|\\.)*+)"')
 _ESCAPE = re.compile(r"\\(.)")
 _ESCAPED = {"n": "\n", "t": "\t", "W": " "}
 
@@ -77,7 +77,17 @@ def _concept(term: dict[str, list[str]], name: str) -> Concept:
 
 
 def _plain(value: str) -> str | None:
-    return _unescape(_QUALIFIERS.sub("", value).strip()) or None
+    return _unescape(_without_qualifiers(value).strip()) or None
+
+
+def _without_qualifiers(value: str) -> str:
+    """The value without what stands in braces at its end, {source="x"}."""
+    text = value.rstrip()
+    start = text.rfind("{")
+    inside = text[start + 1 : -1]
+    if not text.endswith("}") or start < 0 or "}" in inside or "=" not in inside or text[:start].endswith("\\"):
+        return value
+    return text[:start]
 
 
 def _first_word(value: str) -> str | None:

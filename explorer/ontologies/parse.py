@@ -123,7 +123,14 @@ def raw(answer: str) -> str:
 
 def bare(answer: str) -> str:
     """The answer without line ends, outer blanks and the quotes around it."""
-    text = answer.strip()
-    while len(text) > 1 and text[0] == text[-1] and text[0] in _QUOTES:
-        text = text[1:-1].strip()
+    first, last = 0, len(answer)
+    while True:
+        while first < last and answer[first].isspace():
+            first += 1
+        while first < last and answer[last - 1].isspace():
+            last -= 1
+        if last - first < 2 or answer[first] != answer[last - 1] or answer[first] not in _QUOTES:
+            break
+        first, last = first + 1, last - 1
+    text = answer[first:last]
     return "" if text in _QUOTES else text

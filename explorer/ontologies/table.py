@@ -18,6 +18,8 @@ from explorer.records import Concept
 
 DELIMITERS = ("\t", ";", "|", ",")
 SAMPLE = 200  # lines looked at to find out the dress
+LONGEST_LINE = 1 << 20  # characters in which quotes are looked for
+REREAD = 20  # how often, on average, a character may be looked at again to find the end of a quote
 
 # What a header may call a column.
 HEADERS = {
@@ -134,6 +136,7 @@ def _starts_row(delimiter: str) -> Callable[[str], bool]:
 def _rows(lines: Sequence[str], delimiter: str) -> Iterator[tuple[int, list[str]]]:
     """Line number and fields of each row; a quoted field may run over several lines, a stray quote is kept as it is."""
     starts = _starts_row(delimiter)
+    budget = REREAD * (sum(map(len, lines)) + len(lines) + LONGEST_LINE)
     number = 0
     while number < len(lines):
         line, first = lines[number], number
@@ -142,9 +145,14 @@ def _rows(lines: Sequence[str], delimiter: str) -> Iterator[tuple[int, list[str]
             continue
         fields = _fields(line, delimiter)
         if fields is None:
-            end = next((end for end in range(number, len(lines)) if starts(lines[end])), len(lines))
-            for last in range(number, end):
-                fields = _fields("\n".join(lines[first : last + 1]), delimiter)
+            together = line
+            for last in range(number, len(lines)):
+                together += "\n" + lines[last]
+                budget -= len(together)
+                # A file of quotes that never end would be read again from each of them.
+                if budget < 0 or len(together) > LONGEST_LINE or starts(lines[last]):
+                    break
+                fields = _fields(together, delimiter) if '"' in lines[last] else None
                 if fields is not None:
                     number = last + 1
                     break
@@ -153,7 +161,7 @@ def _rows(lines: Sequence[str], delimiter: str) -> Iterator[tuple[int, list[str]
 
 def _fields(line: str, delimiter: str) -> list[str] | None:
     """The fields of a line, or none where a quote is opened and not closed."""
-    if '"' not in line:
+    if '"' not in line or len(line) > LONGEST_LINE:
         return line.split(delimiter)
     fields = []
     at = 0

@@ -22,7 +22,7 @@ from explorer.popularity.service import Outage, Refused, Service, check_count
 from explorer.records import Count
 
 CONTEXT = 500  # characters shown around a find
-_WORD = re.compile(r"\s*\S+")
+_WORD = re.compile(r"(?<!\s)\s*\S+")
 
 
 class InfinigramMini:

@@ -12,7 +12,7 @@ from explorer.variants.senses import Occurrence
 from explorer.variants.senses_lm import choice_prompt
 
 TOKENS = 8  # for a number
-ANSWER = re.compile(r"\s*(\d{1,3})\s*[).]?\s*")
+ANSWER = re.compile(r"\s*+(\d{1,3})\s*+[).]?\s*")
 
 
 class ChatSense:

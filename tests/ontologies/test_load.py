@@ -1,11 +1,13 @@
 import dataclasses
 import gzip
 import shutil
+import socket
 from pathlib import Path
 
 import pytest
 
 from explorer.errors import FetchError, OntologyError
+from explorer.ontologies import owl
 from explorer.ontologies.load import ONTOLOGIES, form_of, load
 from explorer.settings import Settings
 
@@ -166,3 +168,19 @@ def test_owl_is_read_as_its_obo_twin(tmp_path: Path, settings: Settings):
     owl.write_text('<?xml version="1.0"?><rdf:RDF', encoding="utf-8")
     with pytest.raises(OntologyError, match="cannot be read as OWL"):
         load(owl, settings)
+
+
+def test_what_an_owl_file_imports_is_told_and_never_fetched(tmp_path: Path):
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        listener.settimeout(0.5)
+        address = f"http://127.0.0.1:{listener.getsockname()[1]}/other.owl"
+        text = f"""<rdf:RDF xmlns:owl="http://www.w3.org/2002/07/owl#"
+            xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:rdfs="http://www.w3.org/2000/01/rdf-schema#">
+            <owl:Ontology rdf:about="http://purl.obolibrary.org/obo/toy.owl"><owl:imports rdf:resource="{address}"/>
+            </owl:Ontology><owl:Class rdf:about="http://purl.obolibrary.org/obo/TOY_0000001">
+            <rdfs:label>cup</rdfs:label></owl:Class></rdf:RDF>"""
+        found = owl.read(text, "toy.owl")
+        with pytest.raises(TimeoutError):
+            listener.accept()
+    assert [concept.label for concept in found.concepts] == ["cup"]
+    assert [problem.what for problem in found.problems] == [f"{address} is imported, and was not read"]
