@@ -1,16 +1,28 @@
-"""The explorer in the browser: the list of its pages."""
+"""The explorer in the browser: the server with its gate, and the list of its pages.
 
-import streamlit as st
+Streamlit reads this file twice: when the server starts, where `app` is what it serves, and at every visit, as the
+script that is run.
+"""
 
-from explorer.ui.frame import PAGES
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+from streamlit.starlette import App
 
-first = PAGES[0]
-st.navigation(
-    [
-        st.Page(first.path, title=first.title, url_path="home", default=True),
-        # The first page stands at the root; it answers to its own name too.
-        st.Page(first.path, title=first.title, url_path=first.address),
-        *(st.Page(page.path, title=page.title, url_path=page.address) for page in PAGES[1:]),
-    ],
-    position="hidden",
-).run()
+if get_script_run_ctx(suppress_warning=True) is None:
+    from explorer.ui import gate_server
+
+    app = App(__file__, lifespan=gate_server.announce, middleware=gate_server.middleware())
+else:
+    import streamlit as st
+
+    from explorer.ui.frame import PAGES
+
+    first = PAGES[0]
+    st.navigation(
+        [
+            st.Page(first.path, title=first.title, url_path="home", default=True),
+            # The first page stands at the root; it answers to its own name too.
+            st.Page(first.path, title=first.title, url_path=first.address),
+            *(st.Page(page.path, title=page.title, url_path=page.address) for page in PAGES[1:]),
+        ],
+        position="hidden",
+    ).run()

@@ -21,7 +21,7 @@ from explorer.records import Instance
 from explorer.results import queries
 from explorer.runs import imported
 from explorer.scoring import catalog
-from explorer.ui import links, progress, resources, run_panel, show
+from explorer.ui import links, progress, resources, run_panel, show, visitor
 
 NAME = "Lexiscope"
 ICON = Path(__file__).with_name("icon.svg")
@@ -68,6 +68,7 @@ class Chosen:
 
 def open_page(title: str, question: str) -> Chosen:
     """Draws the frame around a page and gives what was chosen in it."""
+    visitor.check()
     st.set_page_config(page_title=f"{title} · {NAME}", page_icon=str(ICON), layout="wide")
     st.html(f"<style>{resources.style()}</style>")
     with st.sidebar:
