@@ -55,6 +55,9 @@ Lines = dict[bool, "Line"]  # a thread's sessions, by whether they leave this ma
 USER_AGENT = "lexiscope"
 CHUNK = 1 << 16
 MOST_REDIRECTS = 10
+MOST_BODY = 64 << 20  # bytes of an answer, unpacked
+MOST_SAID = 1 << 16  # of what a server says of an error
+PACKED = ("", "identity", "gzip", "x-gzip", "deflate")
 # What goes along to another server than the one that was asked.
 HARMLESS = frozenset({"accept", "accept-encoding", "range", "if-range"})
 SLOWEST = 1 << 13  # bytes a second that a download must bring on the whole
@@ -252,7 +255,7 @@ def _call(
         with _answer(
             lines, method, url, body, {**as_json, **(headers or {})}, patience, public_only=public_only
         ) as answer:
-            return Response(url, answer.status_code, _lower(answer.headers), answer.content)
+            return Response(url, answer.status_code, _lower(answer.headers), _body(answer, MOST_BODY))
 
     response = _with_retries(url, once, patience, limit, offline)
     if kept:
@@ -407,7 +410,7 @@ def _answer(
         _knock(url, patience.connect, public_only)
         with _follow(lines, method, url, body, headers, patience, anywhere, public_only) as answer:
             if not answer.ok:
-                response = Response(url, answer.status_code, _lower(answer.headers), answer.content)
+                response = Response(url, answer.status_code, _lower(answer.headers), _body(answer, MOST_SAID, cut=True))
                 said = " ".join(response.text.split())[:200]
                 wait = _retry_after(response)
                 raise WebError(
@@ -434,6 +437,31 @@ def _answer(
         raise WebError(
             f"{_plain(url)} cannot be asked ({_reason(error)}). Check the address.", kind="address"
         ) from error
+
+
+def _body(answer: requests.Response, most: int, *, cut: bool = False) -> bytes:
+    """The answer's bytes, unpacked; more than `most` are an error or, with `cut`, left unread."""
+    packed = answer.headers.get("Content-Encoding", "").strip().lower()
+    if packed not in PACKED:
+        raise WebError(
+            f"{_plain(answer.url)} answered in the encoding {packed[:40]!r}, expected gzip or none. Check that the "
+            "address is right.",
+            kind="body",
+        )
+    pieces, size = [], 0
+    # Piece by piece: a few megabytes of gzip may stand for more than there is memory.
+    for piece in answer.iter_content(CHUNK):
+        pieces.append(piece)
+        size += len(piece)
+        if size > most:
+            if cut:
+                break
+            raise WebError(
+                f"{_plain(answer.url)} answered with more than {most >> 20} MiB, expected less. Check that the address "
+                "is right.",
+                kind="body",
+            )
+    return b"".join(pieces)[:most]
 
 
 def _follow(
@@ -583,7 +611,7 @@ def _line(lines: Lines, public_only: bool) -> Line:
 
     if public_only not in lines:
         lines[public_only] = Line(public_only)
-        lines[public_only].headers["User-Agent"] = USER_AGENT
+        lines[public_only].headers.update({"User-Agent": USER_AGENT, "Accept-Encoding": "gzip, deflate"})
     return lines[public_only]
 
 

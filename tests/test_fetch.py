@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gzip
 import hashlib
 import json
 import socket
@@ -662,3 +663,46 @@ def test_what_is_outside_is_asked_at_the_address_that_was_checked(server: Server
     url = server.url.replace("127.0.0.1", "localhost")
     assert fetch.get(url, public_only=True, patience=fetch.ONCE).body == b"outside"
     assert server.asked[0][2]["Host"] == f"localhost:{server.http.server_port}"
+
+
+def packed(data: bytes, encoding: str = "gzip", status: int = 200) -> Callable[[BaseHTTPRequestHandler], None]:
+    def handle(request: BaseHTTPRequestHandler) -> None:
+        request.send_response(status)
+        request.send_header("Content-Encoding", encoding)
+        request.send_header("Content-Length", str(len(data)))
+        request.end_headers()
+        with contextlib.suppress(OSError):
+            request.wfile.write(data)
+
+    return handle
+
+
+BOMB = gzip.compress(bytes(fetch.MOST_BODY + 2**20), 1)
+
+
+def test_an_answer_that_unpacks_to_more_than_any_is_refused(server, patience):
+    server.handlers = [packed(BOMB)]
+    for call in (lambda: fetch.get(server.url, patience=patience), lambda: fetch.post_json(server.url, {})):
+        with pytest.raises(WebError, match="more than 64 MiB, expected less"):
+            call()
+    assert len(server.asked) == 2, "it was asked again"
+
+
+def test_of_an_error_that_unpacks_without_end_the_beginning_is_read(server, patience):
+    server.handlers = [packed(BOMB, status=400)]
+    with pytest.raises(WebError) as caught:
+        fetch.get(server.url, patience=patience)
+    assert caught.value.status == 400 and len(caught.value.response.body) == fetch.MOST_SAID
+
+
+@pytest.mark.parametrize("encoding", ["gzip, gzip", "br", "zstd", "GZIP,deflate"])
+def test_an_answer_packed_twice_or_in_an_unknown_way_is_refused(server, patience, encoding):
+    server.handlers = [packed(gzip.compress(gzip.compress(b"{}")), encoding)]
+    with pytest.raises(WebError, match="expected gzip or none"):
+        fetch.get(server.url, patience=patience)
+
+
+def test_a_packed_answer_is_unpacked(server, patience):
+    server.handlers = [packed(gzip.compress(b'{"a": 1}'))]
+    assert fetch.get(server.url, patience=patience).json() == {"a": 1}
+    assert server.asked[0][2]["Accept-Encoding"] == "gzip, deflate"

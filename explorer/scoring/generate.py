@@ -14,6 +14,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from explorer.records import Generation, Request
+from explorer.scoring import hf_chat
 from explorer.scoring.encode import unencodable
 from explorer.scoring.model import Progress
 from explorer.scoring.prefixes import Group, group
@@ -195,7 +196,7 @@ def chat_text(tokenizer: Any, turns: Sequence[tuple[str, str]]) -> str:
     if not getattr(tokenizer, "chat_template", None):
         return "\n\n".join(text for _, text in turns)
     messages = [{"role": role, "content": text} for role, text in turns]
-    return str(tokenizer.apply_chat_template(messages, tokenize=False, add_generation_prompt=True))
+    return hf_chat.render(tokenizer.get_chat_template(), messages, tokenizer.special_tokens_map)
 
 
 def _prefix(sequences: Sequence[Ids], found: Group) -> Ids:

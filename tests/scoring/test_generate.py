@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import random
 import re
@@ -243,12 +244,8 @@ def test_a_conversation_follows_the_chat_template_where_there_is_one(gemma):
     turns = (("user", "Which keys?"),)
     assert chat_text(gemma.tokenizer, turns) == "Which keys?"
     template = "{% for m in messages %}[{{ m['role'] }}] {{ m['content'] }} {% endfor %}[assistant]"
-    tokenizer = type("Templated", (), {
-        "chat_template": template,
-        "apply_chat_template": lambda self, messages, tokenize, add_generation_prompt: "".join(
-            f"[{one['role']}] {one['content']} " for one in messages
-        ) + "[assistant]" * add_generation_prompt,
-    })()  # fmt: skip
+    tokenizer = copy.deepcopy(gemma.tokenizer)
+    tokenizer.chat_template = template
     assert chat_text(tokenizer, turns) == "[user] Which keys? [assistant]"
     generator = ModelGenerator(gemma)
     chat = Request("a", 0, "ignored", conversation=turns)

@@ -1,0 +1,54 @@
+"""The process in which chat templates are rendered: a request a line in, an answer a line out, until nobody asks."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from transformers.utils.chat_template_utils import render_jinja_template
+
+try:
+    import resource
+except ImportError:  # Windows
+    resource = None  # type: ignore[assignment]
+
+
+def main(most_text: int, most_memory: int) -> None:
+    """Answers until nobody asks any more."""
+    _bound(most_memory)
+    # What a template prints would stand between the answers.
+    answers, sys.stdout = sys.stdout, sys.stderr
+    for line in sys.stdin:
+        template, messages, tokens = json.loads(line)
+        answers.write(json.dumps(_answer(template, messages, tokens, most_text)) + "\n")
+        answers.flush()
+
+
+def _answer(template: str, messages: Any, tokens: dict[str, Any], most_text: int) -> dict[str, str]:
+    try:
+        texts, _ = render_jinja_template([messages], chat_template=template, add_generation_prompt=True, **tokens)
+        if len(texts[0]) > most_text:
+            return {"fault": f"it makes {len(texts[0]):,} characters, expected at most {most_text:,}"}
+        return {"text": texts[0]}
+    except MemoryError:
+        return {"fault": "it takes too much memory"}
+    except Exception as error:  # whatever Jinja and the template itself raise
+        return {"fault": " ".join(f"{type(error).__name__}: {error}".split())[:200]}
+
+
+def _bound(most_memory: int) -> None:
+    """Lets this process take so much memory beyond what it has now, where the system can say no."""
+    if resource is None:
+        return
+    try:
+        pages = int(Path("/proc/self/statm").read_text().split()[0])
+    except OSError:
+        return  # a system without /proc; the time is bounded all the same
+    most = pages * resource.getpagesize() + most_memory
+    resource.setrlimit(resource.RLIMIT_AS, (most, most))
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]), int(sys.argv[2]))
