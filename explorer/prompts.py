@@ -18,6 +18,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from explorer import gaps
 from explorer.errors import UsageError
 from explorer.records import Condition, Factor, Instance, Request
 from explorer.scoring.policy import PRESETS
@@ -145,20 +146,21 @@ CONNECTORS = {"cause": "because", "effect": "therefore"}
 
 def _ask_copa(instance: Instance, options: Options) -> list[Request]:
     """Premise without its full stop, connector; alternative with a small first letter (also "i", as the harness)."""
-    premise, connector = instance.context.strip(), CONNECTORS[instance.extra["question"]]
+    premise = instance.context.strip()
+    connector = str(instance.extra.get("connector") or CONNECTORS[instance.extra["question"]])
     if options.preset == "lm-eval":  # the harness drops the last character, whatever it is
         return [
             Request(instance.id, i, f"{premise[:-1]} {connector}", f" {text[:1].lower()}{text[1:]}")
             for i, text in enumerate(instance.options)
         ]
-    context = running(premise.removesuffix("."), connector)
+    context = running(premise.removesuffix(".").removesuffix("。"), connector)
     small = (f"{text[:1].lower()}{text[1:]}" for text in map(str.strip, instance.options))
     return [Request(instance.id, i, *joined(context, text)) for i, text in enumerate(small)]
 
 
 def _ask_winogrande(instance: Instance, options: Options) -> list[Request]:
     """Partial evaluation: the option stands in the context, the rest of the sentence is scored for each."""
-    before, _, rest = instance.context.partition("_")
+    before, rest = gaps.around(instance.context)
     if options.preset == "lm-eval" and rest.strip():
         return [Request(instance.id, i, before + text, " " + rest.strip()) for i, text in enumerate(instance.options)]
     filled = [_in_gap(before, text, rest) for text in instance.options]
@@ -179,8 +181,24 @@ def _context_and_option(instance: Instance) -> tuple[str, ...]:
 
 
 def _gap_filled(instance: Instance) -> tuple[str, ...]:
-    before, _, rest = instance.context.partition("_")
+    before, rest = gaps.around(instance.context)
     return tuple("".join(_in_gap(before, text, rest)).strip() for text in instance.options)
+
+
+# --- contexts
+
+
+def _ask_contexts(instance: Instance, options: Options) -> list[Request]:
+    """The continuation after each context: log P(continuation | context)."""
+    if options.preset == "lm-eval":
+        pairs = [(context, " " + instance.second) for context in instance.options]
+    else:
+        pairs = [joined(context.lstrip(), instance.second) for context in instance.options]
+    return [Request(instance.id, i, *pair) for i, pair in enumerate(pairs)]
+
+
+def _contexts_and_continuation(instance: Instance) -> tuple[str, ...]:
+    return tuple(running(context, instance.second) for context in instance.options)
 
 
 # --- cloze
@@ -322,11 +340,13 @@ def _context(instance: Instance) -> tuple[str, ...]:
 
 FORMATS: dict[str, Format] = {
     "sentence": Format(_ask_sentences, _options),
+    "pair_in_context": Format(_ask_choice, _context_and_option),
     "crows_pairs": Format(_ask_bare, _options),
     "choice": Format(_ask_choice, _context_and_option),
     "piqa": Format(_ask_piqa, _context_and_option),
     "copa": Format(_ask_copa, _context_and_option),
     "winogrande": Format(_ask_winogrande, _gap_filled),
+    "context_options": Format(_ask_contexts, _contexts_and_continuation),
     "cloze": Format(_ask_cloze, _context_and_option),
     "syntaxgym": Format(_ask_regions, _condition_sentences),
     "labelled": Format(_ask_label, _labelled_text),

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-Kind = Literal["pair", "choice", "cloze", "labelled", "regions", "concept", "text"]
+Kind = Literal["pair", "choice", "cloze", "labelled", "rating", "regions", "concept", "text"]
 Factor = str | int | float
 
 
@@ -29,8 +29,11 @@ class Condition:
 class Instance:
     """One benchmark item in raw source form; `prompts.py` alone decides spaces and delimiters.
 
-    pair      options = (acceptable, unacceptable), gold = 0; CrowS-Pairs: (sent_more, sent_less), gold = 1
-    choice    context = goal, premise or sentence with "_"; options = the candidates
+    pair      options = (acceptable, unacceptable), gold = 0, context = what stands before both or "";
+              CrowS-Pairs: (sent_more, sent_less), gold = 1
+    choice    context = goal, premise or sentence with a gap (gaps.py); options = the candidates;
+              of context_options: options = the contexts, second = the continuation of all
+    rating    options = (sentence,); extra["rating"] = how acceptable people found it
     cloze     context = passage without its last word; options = (last word,); gold = 0
     labelled  context = first text, second = second text or ""; options = all label names of the set
     regions   conditions = the item's versions; extra["formulas"] = the suite's formulas

@@ -24,8 +24,9 @@ LETTERS = st.text("abcxyzÀжß1", min_size=1, max_size=5)
 WORDS = st.lists(LETTERS, min_size=1, max_size=4).map(" ".join)
 EDGE = st.sampled_from(EDGES)
 KINDS = {
-    "sentence": "pair", "crows_pairs": "pair", "choice": "choice", "piqa": "choice", "copa": "choice",
-    "winogrande": "choice", "cloze": "cloze", "syntaxgym": "regions", "labelled": "labelled", "wnli": "labelled",
+    "sentence": "pair", "pair_in_context": "pair", "crows_pairs": "pair", "choice": "choice", "piqa": "choice",
+    "copa": "choice", "winogrande": "choice", "context_options": "choice",
+    "cloze": "cloze", "syntaxgym": "regions", "labelled": "labelled", "wnli": "labelled",
     "rte": "labelled", "trec": "labelled", "dbpedia14": "labelled", "concept": "concept", "text": "text",
 }  # fmt: skip
 # Under these presets the texts are as another harness takes them.
@@ -37,7 +38,7 @@ def made(format: str, texts: list[str], conditions: list[list[str]]) -> Instance
     context, second, *options = texts
     if format in ("sentence", "crows_pairs", "text", "concept", "syntaxgym"):
         second = ""
-    if format in ("sentence", "crows_pairs", "syntaxgym"):
+    if format in ("sentence", "crows_pairs", "syntaxgym", "context_options"):
         context = ""
     if format == "winogrande":
         context = f"{context.rstrip()} _ {second.lstrip()}"
@@ -46,7 +47,8 @@ def made(format: str, texts: list[str], conditions: list[list[str]]) -> Instance
     if format == "concept":
         options = ["GO:0005529"]
     return Instance(
-        "b/g/1", "b", "test", "g", KINDS[format], format, context, second if KINDS[format] == "labelled" else "",
+        "b/g/1", "b", "test", "g", KINDS[format], format, context,
+        second if KINDS[format] == "labelled" or format == "context_options" else "",
         tuple(options[:1] if format == "cloze" else options), 0,
         conditions=tuple(Condition(f"c{i}", tuple(one)) for i, one in enumerate(conditions)),
         extra={"question": "cause", "formulas": ["(1;%c0%) < (1;%c1%)"]},

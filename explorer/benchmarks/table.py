@@ -1,67 +1,53 @@
-"""A user's own table as a benchmark: CSV, TSV, JSON, JSON Lines or Parquet → pairs, choices, cloze or labelled text.
+"""A user's own table as a benchmark: CSV, TSV, JSON, JSON Lines or Parquet → pairs, choices, cloze, classes, ratings.
 
-reading = guess(path)                  what the file seems to be, to be shown
+reading = guess(path)                  what the file seems to be, to be shown; a Question where that is not sure
 reading = guess(path, kind="pair", columns={"good": "ok", "bad": "wrong"}, delimiter=";")    and overridden
 parsed = read(path, reading, "mine")   instances, and the rows left out with the reason
 store(path, "mine", settings, reading) keeps it: `imported_mine` is then a benchmark for every process
+
+The way: bytes → text (table_encoding) → cells (table_text) → rows (table_rows) → kind (table_kinds) and roles
+(table_roles) → instances (table_instances, table_suites).
 """
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import json
 import os
 import re
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from explorer import sharing
-from explorer.benchmarks import table_limits, table_roles, table_text
+from explorer.benchmarks import (
+    table_gold,
+    table_instances,
+    table_kinds,
+    table_options,
+    table_roles,
+    table_rows,
+    table_suites,
+)
 from explorer.benchmarks.benchmark import Benchmark, LeftOut, Parsed, SourceFile
 from explorer.benchmarks.reading import unique_keys
-from explorer.errors import BenchmarkError, UsageError
-from explorer.records import Instance, Kind
+from explorer.benchmarks.table_names import Release, bare, find_column
+from explorer.benchmarks.table_questions import Answer, Question
+from explorer.benchmarks.table_reading import RULES, Reading
+from explorer.benchmarks.table_rows import Table
+from explorer.benchmarks.table_values import acceptable_value, is_empty, number, written
+from explorer.errors import BenchmarkError, ExplorerError, UsageError
+from explorer.gaps import find_gaps
 from explorer.settings import Settings
+
+__all__ = ["PREFIX", "Answer", "Question", "Reading", "guess", "imported", "imported_names", "read", "store"]
 
 PREFIX = "imported_"
 MANIFEST = "import.json"
-MOST_CLASSES = 200
-
-
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """How a file is read; every part was guessed or given."""
-
-    format: str  # csv, json, jsonl or parquet
-    kind: Kind
-    columns: Mapping[str, str]  # role → column
-    names: tuple[str, ...] = ()  # all columns of the file
-    encoding: str = ""
-    delimiter: str = ""  # "" where each line is one cell
-    quoting: bool = False
-    header: bool = True
-    gold: str = ""  # how the right option is written: "0", "1", "letter", "text"
-    prompt: str = ""  # a key of prompts.FORMATS
-
-
-@dataclass(frozen=True, slots=True)
-class _Row:
-    where: str
-    cells: Mapping[str, Any]
-
-
-@dataclass(slots=True)
-class _Table:
-    names: tuple[str, ...]
-    rows: list[_Row | LeftOut] = field(default_factory=list)
-
-    def column(self, name: str) -> list[Any]:
-        return [row.cells.get(name) for row in self.rows if isinstance(row, _Row)]
+MOST_BESIDE = 20  # files beside a table that are looked at for how they count
+LARGEST_BESIDE = 20_000_000  # bytes
 
 
 def guess(
@@ -74,28 +60,263 @@ def guess(
     quoting: bool | None = None,
     header: bool | None = None,
     gold: str = "",
+    labels: Path | None = None,
+    first: str = "",
+    acceptable: str = "",
+    split: str = "",
+    formulas: Sequence[str] = (),
+    connectors: Sequence[str] = (),
 ) -> Reading:
-    """How the file is best read; what is given is kept, the rest guessed."""
-    draft, table = _open(path, encoding, delimiter, quoting, header)
-    found = kind or table_roles.guess_kind(table.names)
-    if not found and len(table.names) == 1:
-        found, columns = "cloze", {"text": table.names[0], **(columns or {})}
-    if not found:
-        raise UsageError(
-            f"The columns of {path.name} ({', '.join(name[:40] for name in table.names[:20])}) do not tell what it "
-            "holds. Say the kind (--kind pair, choice, cloze or labelled) and name the columns (--column ROLE=COLUMN)."
-        )
-    roles = table_roles.assign(found, table.names, columns or {})
-    if found == "choice" and not gold:
-        gold = table_roles.guess_gold(table.column(roles["gold"]), _most_options(table, roles))
-    return dataclasses.replace(
-        draft,
-        kind=found,  # type: ignore[arg-type]
-        columns=roles,
-        names=table.names,
-        gold=gold if found == "choice" else "",
-        prompt=_guess_prompt(found, table, roles),
+    """How the file is best read; what is given is kept, the rest guessed, and asked where no rule is sure."""
+    given = dict(columns or {})
+    opened = table_rows.open_file(
+        path, encoding=encoding, delimiter=delimiter, quoting=quoting, header=header, columns=given, labels=labels,
+        split=split,
+    )  # fmt: skip
+    if not labels and not opened.suites and _lacks_gold(opened.table.names, given) and labels_beside(path):
+        labels = labels_beside(path)
+        opened = table_rows.open_file(
+            path, encoding=encoding, delimiter=delimiter, quoting=quoting, header=header, columns=given, labels=labels,
+            split=split,
+        )  # fmt: skip
+    table, draft = opened.table, opened.reading
+    table_suites.check_formulas(formulas)
+    draft = dataclasses.replace(draft, rules=RULES, formulas=tuple(formulas), connectors=tuple(connectors))
+    if opened.suites:
+        if kind not in (None, "suite"):
+            raise UsageError(f"{path.name} is a SyntaxGym suite, which cannot be read as {kind}.")
+        return dataclasses.replace(draft, prompt="syntaxgym", why={**draft.why, "kind": "a suite in SyntaxGym's form"})
+    if labels:
+        _place_labels(table.names[-1], kind, given)
+    if kind is None and first:
+        kind = "turns"
+    found = table_kinds.Found(kind) if kind else table_kinds.guess_kind(table, path.name, given)
+    if kind in ("judged", "rating", "choice", "contexts", "turns"):
+        found = table_kinds.complete(kind, table, path.name, given)
+    roles = table_roles.assign(found.kind, table.names, {**found.columns, **given})
+    why = {**draft.why, **({"kind": found.why} if found.why else {})}
+    reading = dataclasses.replace(draft, kind=found.kind, columns=roles, names=table.names, why=why)
+    return _detailed(reading, table, path, found.release, gold=gold, first=first, acceptable=acceptable, labels=labels)
+
+
+def labels_beside(path: Path) -> Path | None:
+    """The file with a label a line that releases put beside a table: dev.jsonl and dev-labels.lst."""
+    names = (f"{path.stem}-labels.lst", f"{path.stem}_labels.lst", f"{path.stem}-labels.txt")
+    return next((path.with_name(name) for name in names if path.with_name(name).is_file()), None)
+
+
+def _lacks_gold(names: Sequence[str], given: Mapping[str, str]) -> bool:
+    return not any(find_column(role, names) for role in ("gold", "label", "judged", "rating")) and "gold" not in given
+
+
+def _place_labels(column: str, kind: str | None, given: dict[str, str]) -> None:
+    """Gives the column from a file of its own to the role that the kind has for it."""
+    role = {"labelled": "label", "judged": "judged", "rating": "rating", "cloze": "target"}.get(kind or "", "gold")
+    if not kind and any(one in given for one in ("label", "judged", "rating", "target")):
+        return
+    given.setdefault(role, column)
+
+
+def _detailed(
+    reading: Reading,
+    table: Table,
+    path: Path,
+    release: Release | None,
+    *,
+    gold: str,
+    first: str,
+    acceptable: str,
+    labels: Path | None,
+) -> Reading:
+    """The reading with what its kind still needs: how gold is written, which judgment means acceptable ..."""
+    if reading.kind in ("choice", "contexts"):
+        reading = _with_options(reading, table)
+        reading = _with_prompt(reading, table, path, release)
+        return _with_gold(reading, table, path, release, gold, labels)
+    if reading.kind in ("judged", "rating"):
+        return _with_judgments(reading, table, path, acceptable)
+    if reading.kind == "turns":
+        return _with_turns(reading, table, path, first)
+    if reading.kind == "suite":
+        if not reading.formulas:
+            raise UsageError(
+                f"{path.name} is a suite as a table, which holds no predictions. Give each with --formula, like "
+                "'((4;%bad%) > (4;%good%))': the surprisal of region 4 of the condition bad is the larger one."
+            )
+        return dataclasses.replace(reading, prompt="syntaxgym")
+    prompts = {"pair": "pair_in_context" if "context" in reading.columns else "sentence", "cloze": "cloze",
+               "labelled": "labelled"}  # fmt: skip
+    return dataclasses.replace(reading, prompt=prompts[reading.kind])
+
+
+def _with_options(reading: Reading, table: Table) -> Reading:
+    column = reading.columns.get(f"{table_roles.NUMBERED[reading.kind]}s", "")
+    values = [value for value in table.column(column) if not is_empty(value)] if column else []
+    return dataclasses.replace(reading, separator=table_options.guess_separator(values))
+
+
+def _with_prompt(reading: Reading, table: Table, path: Path, release: Release | None) -> Reading:
+    """The prompt format; a choice whose sentences have a gap is asked like WinoGrande, causes like COPA."""
+    if reading.kind == "contexts":
+        return dataclasses.replace(reading, prompt="context_options")
+    roles = dict(reading.columns)
+    relation = roles.get("relation") or next(
+        (name for name in table.names if name not in roles.values() and _is_relation(table.column(name))), ""
     )
+    # A column of "cause" and "effect" that was taken for the question is the relation.
+    if not relation and roles.get("context") and _is_relation(table.column(roles["context"])):
+        relation = roles.pop("context")
+        rest = [name for name in table.names if name not in (*roles.values(), relation)]
+        context = table_roles.find_column("context", rest)
+        roles |= {"context": context} if context else {}
+    if relation:
+        reading = dataclasses.replace(reading, columns={**roles, "relation": relation}, prompt="copa")
+        _check_language(reading, table, path)
+        return reading
+    used = set(roles.values())
+    if "context" in roles and "passage" not in roles:
+        rest = [name for name in table.names if name not in used]
+        passage = table_roles.find_column("passage", rest)
+        if passage and table_kinds.is_text(table.column(passage)):
+            roles["passage"] = passage
+    contexts = [written(value) for value in table.column(roles.get("context", "")) if not is_empty(value)]
+    gaps = sum(bool(find_gaps(text)) for text in contexts)
+    filled = bool(contexts) and ("pronoun" in roles or gaps >= max(1, 0.5 * len(contexts)))
+    return dataclasses.replace(reading, columns=roles, prompt="winogrande" if filled else "choice")
+
+
+def _is_relation(values: Sequence[Any]) -> bool:
+    found = {written(value).lower() for value in values} - {""}
+    return bool(found) and found <= {"cause", "effect"}
+
+
+def _check_language(reading: Reading, table: Table, path: Path) -> None:
+    """UsageError where causes and effects would be joined by English words in a text that is not English."""
+    if reading.connectors:
+        if len(reading.connectors) != 2:
+            raise UsageError("--connectors takes two: the word before a cause and the one before an effect.")
+        return
+    context = reading.columns.get("context", "")
+    texts = [written(value).lower() for value in table.column(context)][:200] if context else []
+    english = {
+        "the",
+        "a",
+        "an",
+        "i",
+        "my",
+        "he",
+        "she",
+        "it",
+        "was",
+        "to",
+        "of",
+        "his",
+        "her",
+        "they",
+        "we",
+        "you",
+        "in",
+    }
+    heard = sum(bool(english & set(re.findall(r"[a-z]+", text))) for text in texts)
+    if texts and (heard < 0.5 * len(texts) or any(bare(name) == "changed" for name in table.names)):
+        raise UsageError(
+            f"{path.name} asks for causes and effects in a text that does not look English; because and therefore "
+            "cannot stand in it. Give the words of its language with --connectors CAUSE,EFFECT."
+        )
+
+
+def _with_gold(
+    reading: Reading, table: Table, path: Path, release: Release | None, gold: str, labels: Path | None
+) -> Reading:
+    if gold:
+        return dataclasses.replace(reading, gold=gold)
+    rows = table_instances.gold_rows(table, reading)
+    column = reading.columns["gold"]
+    if not rows:
+        return dataclasses.replace(reading, gold="text")
+    known = (release.gold, release.title) if release and release.gold in ("0", "1") else ("", "")
+    beside = _beside(path, reading, column, labels)
+    way, why = table_gold.guess(rows, column, known, beside)
+    return dataclasses.replace(reading, gold=way, why={**reading.why, **({"gold": why} if why else {})})
+
+
+def _beside(path: Path, reading: Reading, column: str, labels: Path | None) -> dict[str, list[Any]]:
+    """The column with the right options in files beside this one that have the same columns."""
+    found: dict[str, list[Any]] = {}
+    origin = labels or path
+    try:
+        near = sorted(one for one in origin.parent.iterdir() if one.suffix == origin.suffix and one != origin)
+    except OSError:
+        return found
+    for one in near[:MOST_BESIDE]:
+        try:
+            if not one.is_file() or one.stat().st_size > LARGEST_BESIDE:
+                continue
+            if labels:
+                if re.sub(r"^[a-z]+", "", one.stem) == re.sub(r"^[a-z]+", "", origin.stem):
+                    found[one.name] = one.read_text("utf-8").split()
+                continue
+            table = table_rows.read_rows(one, table_rows.read_bytes(one), reading)
+        except (ExplorerError, OSError, UnicodeError):
+            continue
+        if table.names == reading.names:
+            found[one.name] = table.column(column)
+    return found
+
+
+def _with_judgments(reading: Reading, table: Table, path: Path, acceptable: str) -> Reading:
+    """Which judgment means acceptable; ratings that are numbers need none."""
+    column = reading.columns["judged" if reading.kind == "judged" else "rating"]
+    values = table.column(column)
+    reading = dataclasses.replace(reading, prompt="pair_in_context" if "context" in reading.columns else "sentence")
+    numbers = [number(value) for value in values if not is_empty(value)]
+    if reading.kind == "rating" and sum(one is not None for one in numbers) >= 0.5 * max(1, len(numbers)):
+        rated = [one for one in numbers if one is not None]
+        unrated = "-1" if -1.0 in rated and all(one >= 0 or one == -1 for one in rated) else ""
+        ways = acceptable_value(column, values)
+        if not acceptable and not (ways and ways[0] in ("0", "0.0")):  # 1 for what is ungrammatical is turned round
+            return dataclasses.replace(reading, unrated=unrated)
+    found = list(dict.fromkeys(written(value) for value in values))
+    if acceptable:
+        if acceptable not in found:
+            raise UsageError(f"{column} of {path.name} is never {acceptable!r}; it is {', '.join(found[:10])}.")
+        others = [value for value in found if value != acceptable and not table_gold.is_unlabeled(value)]
+        if len(others) != 1:
+            raise UsageError(f"{column} of {path.name} has {len(others) + 1} values, expected two judgments.")
+        return dataclasses.replace(reading, acceptable=acceptable, unacceptable=others[0])
+    ways = acceptable_value(column, values)
+    if ways:
+        why = {
+            **reading.why,
+            "acceptable": f"{column} is {ways[0] or 'empty'!r} for acceptable, {ways[1] or 'empty'!r} for not",
+        }
+        return dataclasses.replace(reading, acceptable=ways[0], unacceptable=ways[1], why=why)
+    marks = [value for value in found if value and not table_gold.is_unlabeled(value)]
+    if len(marks) != 2:
+        raise UsageError(
+            f"{column} of {path.name} has the values {', '.join(map(repr, found[:6]))}, expected two: one "
+            "for acceptable, one for not. Name another column with --column judged=COLUMN."
+        )
+    row = next(row for row in table.rows if written(row.cells.get(column)) in marks)
+    sentence, mark = written(row.cells.get(reading.columns["sentence"]))[:80], written(row.cells.get(column))
+    raise Question(
+        "acceptable",
+        f"Which judgment in {column} of {path.name} means acceptable cannot be told",
+        [
+            Answer(one, f"{sentence!r}, judged {mark}, as {'acceptable' if one == mark else 'unacceptable'}")
+            for one in marks
+        ],
+    )
+
+
+def _with_turns(reading: Reading, table: Table, path: Path, first: str) -> Reading:
+    reading = dataclasses.replace(reading, prompt="pair_in_context" if "context" in reading.columns else "sentence")
+    if first:
+        if first not in ("good", "bad"):
+            raise UsageError(f"The first of two sentences is good or bad, not {first!r}.")
+        return dataclasses.replace(reading, first=first)
+    sentences = [written(row.cells.get(reading.columns["sentence"]))[:80] for row in table.rows[:2]]
+    raise table_kinds.which_first(path.name, [*sentences, "", ""])
 
 
 def column_names(
@@ -105,47 +326,29 @@ def column_names(
     delimiter: str | None = None,
     quoting: bool | None = None,
     header: bool | None = None,
+    labels: Path | None = None,
+    split: str = "",
 ) -> tuple[str, ...]:
     """The file's columns, for a reader who has to say what they hold."""
-    return _open(path, encoding, delimiter, quoting, header)[1].names
+    return table_rows.open_file(
+        path, encoding=encoding, delimiter=delimiter, quoting=quoting, header=header, labels=labels, split=split
+    ).table.names
 
 
-def _open(
-    path: Path, encoding: str, delimiter: str | None, quoting: bool | None, header: bool | None
-) -> tuple[Reading, _Table]:
-    """A reading without kind and columns, and the rows as it has them."""
-    data = _read_bytes(path)
-    draft = Reading(_guess_format(path, data), "cloze", {})
-    if draft.format != "parquet":
-        text, encoding = table_text.decode(data, path.name, encoding)
-        draft = dataclasses.replace(draft, encoding=encoding)
-        if draft.format == "csv":
-            table_limits.check_cells(text, path.name, "")
-            dialect = table_text.guess_dialect(text, path.name, delimiter, quoting, header)
-            draft = dataclasses.replace(
-                draft, delimiter=dialect.delimiter, quoting=dialect.quoting, header=dialect.header
-            )
-    return draft, _table(path, data, draft)
-
-
-def read(path: Path, reading: Reading, name: str) -> Parsed:
+def read(path: Path, reading: Reading, name: str, labels: Path | None = None) -> Parsed:
     """The instances of a file, and the rows left out with the reason; ids hold row numbers unless a column has ids."""
-    table = _table(path, _read_bytes(path), reading)
-    lacking = [column for column in reading.columns.values() if column not in table.names]
-    if lacking:
-        raise UsageError(f"{path.name} has no column {lacking[0]!r}; it has {', '.join(table.names[:20])}.")
-    classes = _classes(path, table, reading) if reading.kind == "labelled" else ()
-    made: list[tuple[str, Instance]] = []
-    left_out: list[LeftOut] = []
-    for number, row in enumerate(table.rows):
-        if isinstance(row, LeftOut):
-            left_out.append(row)
-            continue
-        try:
-            key = _optional(row.cells, reading, "id") or str(number)
-            made.append((key, _instance(row.cells, reading, classes)))
-        except _Unfit as error:
-            left_out.append(LeftOut(row.where, str(error)))
+    data = table_rows.read_bytes(path)
+    if reading.format == "suite":
+        made, left_out = table_suites.from_json(table_rows.suites_of(path, data, reading), reading)
+    else:
+        beside = (labels or labels_beside(path)) if reading.labels else None
+        table = table_rows.read_rows(path, data, reading, beside)
+        _check_columns(path, table, reading)
+        if reading.kind == "suite":
+            made, left_out = table_suites.from_table(table, reading)
+        else:
+            made, left_out = table_instances.make(table, reading, path.name)
+        left_out = _in_order([*table.left_out, *left_out])
     if not made:
         why = f"; the first: {left_out[0].where}: {left_out[0].reason}" if left_out else ""
         raise BenchmarkError(f"No row of {path.name} could be read as {reading.kind}{why}. Check kind and columns.")
@@ -158,13 +361,33 @@ def read(path: Path, reading: Reading, name: str) -> Parsed:
     return Parsed(tuple(instances), tuple(left_out))
 
 
-def store(path: Path, name: str, settings: Settings, reading: Reading, title: str = "") -> Benchmark:
+def _check_columns(path: Path, table: Table, reading: Reading) -> None:
+    for role, column in reading.columns.items():
+        lacking = [part for part in table_roles.parts(column, table.names, role) if part not in table.names]
+        if lacking:
+            raise UsageError(f"{path.name} has no column {lacking[0]!r}; it has {', '.join(table.names[:20])}.")
+
+
+def _in_order(left_out: Sequence[LeftOut]) -> list[LeftOut]:
+    """By line; those of other splits stay at the end."""
+
+    def place(left: LeftOut) -> tuple[bool, int]:
+        match = re.fullmatch(r"(?:line|row) (\d+)", left.where)
+        return not match, int(match[1]) if match else 0
+
+    return sorted(left_out, key=place)
+
+
+def store(
+    path: Path, name: str, settings: Settings, reading: Reading, title: str = "", labels: Path | None = None
+) -> Benchmark:
     """The benchmark `imported_<name>`, kept under the cache with a copy of the file; an older one is replaced.
 
     It is titled as the file is called, unless `title` says otherwise.
     """
     name = clean_name(name)
-    read(path, reading, name)  # what cannot be read is not kept
+    labels = (labels or labels_beside(path)) if reading.labels else None
+    read(path, reading, name, labels)  # what cannot be read is not kept
     target = settings.imports / name
     fresh: Path | None = None
     try:
@@ -172,7 +395,10 @@ def store(path: Path, name: str, settings: Settings, reading: Reading, title: st
         fresh = sharing.new_folder(settings.imports, f".{name}.")
         file = f"table{path.suffix.lower()}"
         shutil.copyfile(path, fresh / file)
-        manifest = {"version": 1, "title": title or path.name, "file": file, "reading": dataclasses.asdict(reading)}
+        manifest = {"version": 2, "title": title or path.name, "file": file, "reading": dataclasses.asdict(reading)}
+        if labels:
+            manifest["labels"] = f"labels{labels.suffix.lower()}"
+            shutil.copyfile(labels, fresh / str(manifest["labels"]))
         text = json.dumps(manifest, ensure_ascii=False, indent=2)
         (fresh / MANIFEST).write_bytes(text.encode("utf-8", "backslashreplace"))
         with sharing.hold(settings.cache / ".imports.lock"):  # two may import under one name at once
@@ -205,12 +431,13 @@ def imported(name: str, settings: Settings) -> Benchmark:
     folder = settings.imports / name
     try:
         manifest = json.loads(_manifest(folder, settings))
-        reading = Reading(**{**manifest["reading"], "names": tuple(manifest["reading"]["names"])})
-        title, file = str(manifest["title"]), str(manifest["file"])
+        reading = _reading(manifest["reading"])
+        title, file, labels = str(manifest["title"]), str(manifest["file"]), str(manifest.get("labels", ""))
         if reading.kind not in table_roles.ROLES or not isinstance(reading.columns, dict):
             raise ValueError(f"it holds no reading of a {reading.kind!r}")
-        if Path(file).name != file:
-            raise ValueError(f"it names {file[:80]!r}, expected a file beside it")
+        for one in (file, *([labels] if labels else [])):
+            if Path(one).name != one:
+                raise ValueError(f"it names {one[:80]!r}, expected a file beside it")
     except FileNotFoundError as error:
         known = ", ".join(imported_names(settings)) or "none yet"
         raise UsageError(f"Nothing was imported as {name!r}; imported were {known}.") from error
@@ -219,9 +446,9 @@ def imported(name: str, settings: Settings) -> Benchmark:
     return Benchmark(
         name=PREFIX + name,
         title=title,
-        kind=reading.kind,
-        load=partial(_load, name, file, reading),
-        files=(SourceFile(file),),
+        kind=reading.instance_kind,
+        load=partial(_load, name, file, labels, reading),
+        files=(SourceFile(file), *([SourceFile(labels)] if labels else [])),
         splits=("all",),
         default_splits=("all",),
         folder=folder,
@@ -251,263 +478,13 @@ def _is_name(text: str) -> bool:
     return bool(re.fullmatch(rf"(?!(?:{device})$)[a-z0-9][a-z0-9_-]{{0,63}}", text))
 
 
-def _load(name: str, file: str, reading: Reading, paths: Mapping[str, Path], splits: Sequence[str]) -> Parsed:
-    return read(paths[file], reading, name)
+def _reading(kept: Mapping[str, Any]) -> Reading:
+    """The reading of a manifest, in which tuples are lists."""
+    lists = {name: tuple(value) for name, value in kept.items() if isinstance(value, list)}
+    return Reading(**{**kept, "names": tuple(kept["names"]), **lists})
 
 
-# --- files → rows
-
-
-def _read_bytes(path: Path) -> bytes:
-    table_limits.check_file(path)
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise UsageError(f"{path} cannot be read ({error.strerror or error}). Check the path.") from error
-    table_text.refuse_foreign(data, path.name)
-    return data
-
-
-def _guess_format(path: Path, data: bytes) -> str:
-    if data.startswith(b"PAR1") or path.suffix.lower() == ".parquet":
-        return "parquet"
-    suffix = path.suffix.lower()
-    if suffix in (".jsonl", ".ndjson"):
-        return "jsonl"
-    begin = table_text.decode(data[:4000].rsplit(b"\n", 1)[0] if len(data) > 4000 else data, path.name)[0].lstrip()
-    if suffix == ".json" or begin[:1] in ("{", "["):
-        first = begin.partition("\n")[0].strip()
-        with contextlib.suppress(ValueError, RecursionError):
-            # One object on the first line and more lines below are JSON Lines, whatever the file is called.
-            if isinstance(json.loads(first), dict) and len(begin) > len(first) + 1:
-                return "jsonl"
-        return "json" if suffix == ".json" or begin[:1] == "[" or first == "{" else "jsonl"
-    return "csv"
-
-
-def _table(path: Path, data: bytes, reading: Reading) -> _Table:
-    if reading.format == "parquet":
-        return _from_parquet(path)
-    text, _ = table_text.decode(data, path.name, reading.encoding)
-    if reading.format == "csv":
-        return _from_cells(path, text, reading)
-    table_limits.check_json(text, path.name)
-    return _from_objects(_json_lines(text) if reading.format == "jsonl" else _json(path, text), path)
-
-
-def _from_cells(path: Path, text: str, reading: Reading) -> _Table:
-    table_limits.check_cells(text, path.name, reading.delimiter)
-    lines = table_text.split(text, reading.delimiter, reading.quoting)
-    first = next(lines, None)
-    if first is None:
-        raise BenchmarkError(f"{path.name} has no rows, expected a table. Choose another file.")
-    heads = first.cells if reading.header else tuple(f"column {n}" for n in range(1, len(first.cells) + 1))
-    table_limits.check_columns(len(heads), path.name)
-    table = _Table(tuple(unique_keys(head.strip() or f"column {n}" for n, head in enumerate(heads, 1))))
-    for line in lines if reading.header else _chain(first, lines):
-        where = f"line {line.number}"
-        if line.reason:
-            table.rows.append(LeftOut(where, line.reason))
-        elif len(line.cells) != len(table.names):
-            table.rows.append(LeftOut(where, f"{len(line.cells)} fields, expected {len(table.names)}"))
-        else:
-            table.rows.append(_Row(where, dict(zip(table.names, line.cells))))
-    return table
-
-
-def _chain(first: table_text.Line, rest: Iterator[table_text.Line]) -> Iterator[table_text.Line]:
-    yield first
-    yield from rest
-
-
-def _json_lines(text: str) -> Iterator[tuple[str, Any]]:
-    for number, line in enumerate(text.split("\n"), 1):
-        if line.strip():
-            try:
-                yield f"line {number}", json.loads(line)
-            except (ValueError, RecursionError):
-                yield f"line {number}", LeftOut(f"line {number}", "no JSON")
-
-
-def _json(path: Path, text: str) -> Iterator[tuple[str, Any]]:
-    try:
-        whole = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise BenchmarkError(f"{path.name} is not JSON ({str(error)[:100]}). Mend or convert the file.") from error
-    if isinstance(whole, dict):
-        lists = [value for value in whole.values() if isinstance(value, list)]
-        if lists and all(len(value) == len(lists[0]) for value in lists) and len(lists) == len(whole) > 1:
-            whole = [dict(zip(whole, row)) for row in zip(*whole.values())]  # a list a column
-        else:
-            whole = next((value for value in lists if value and isinstance(value[0], dict)), [whole])
-    if not isinstance(whole, list):
-        raise BenchmarkError(f"{path.name} holds a JSON {type(whole).__name__}, expected a list of objects.")
-    for number, row in enumerate(whole, 1):
-        yield f"row {number}", row
-
-
-def _from_objects(rows: Iterator[tuple[str, Any]], path: Path) -> _Table:
-    names: dict[str, None] = {}
-    kept: list[_Row | LeftOut] = []
-    for where, row in rows:
-        if isinstance(row, LeftOut):
-            kept.append(row)
-        elif isinstance(row, dict):
-            flat = _flatten(row)
-            names |= dict.fromkeys(flat)
-            kept.append(_Row(where, flat))
-        else:
-            kept.append(LeftOut(where, f"a JSON {type(row).__name__}, expected an object"))
-    if not names:
-        raise BenchmarkError(f"{path.name} has no JSON object with fields, expected one a row. Choose another file.")
-    table_limits.check_columns(len(names), path.name)
-    return _Table(tuple(names), kept)
-
-
-def _flatten(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Fields of a nested object become "outer.inner", as in choices.text."""
-    flat: dict[str, Any] = {}
-    for name, value in row.items():
-        if isinstance(value, dict):
-            flat |= {f"{name}.{inner}": deeper for inner, deeper in value.items()}
-        else:
-            flat[name] = value
-    return flat
-
-
-def _from_parquet(path: Path) -> _Table:
-    import pyarrow
-    import pyarrow.parquet
-
-    try:
-        table_limits.check_parquet(path)
-        rows = pyarrow.parquet.read_table(path, page_checksum_verification=True).to_pylist()
-    except (pyarrow.ArrowException, OSError, ValueError) as error:
-        reason = " ".join(str(error).split())[:120]
-        raise BenchmarkError(f"{path.name} is not a readable Parquet file ({reason}). Download it again.") from error
-    return _from_objects(((f"row {number}", row) for number, row in enumerate(rows, 1)), path)
-
-
-# --- rows → instances
-
-
-class _Unfit(Exception):
-    """A row that becomes no instance; the text says why."""
-
-
-def _instance(cells: Mapping[str, Any], reading: Reading, classes: tuple[str, ...]) -> Instance:
-    group = _optional(cells, reading, "group")
-    base = Instance("", "", "all", group or "all", reading.kind, reading.prompt)
-    if reading.kind == "pair":
-        options: tuple[str, ...] = (_text(cells, reading, "good"), _text(cells, reading, "bad"))
-        return dataclasses.replace(base, options=options, gold=0)
-    if reading.kind == "choice":
-        options = _choices(cells, reading)
-        value = cells.get(reading.columns["gold"])
-        gold = table_roles.gold_index(value, options, reading.gold)
-        if gold is None:
-            raise _Unfit(
-                f"{reading.columns['gold']} is {str(value)[:40]!r}, which names none of {len(options)} options"
-            )
-        context = _optional(cells, reading, "context")
-        if reading.prompt == "winogrande" and context.count("_") != 1:
-            raise _Unfit(f"{reading.columns['context']} has {context.count('_')} gaps, expected one _")
-        return dataclasses.replace(base, context=context, options=options, gold=gold, label=str(value))
-    if reading.kind == "cloze":
-        text, target = _text(cells, reading, "text"), ""
-        if "target" in reading.columns:
-            target = _text(cells, reading, "target")
-        else:
-            text, _, target = text.rstrip().rpartition(" ")
-        if not text or not target:
-            raise _Unfit(f"{reading.columns['text']} is one word, expected a text and its last word")
-        return dataclasses.replace(base, context=text, options=(target,), gold=0)
-    label = _text(cells, reading, "label").strip()
-    return dataclasses.replace(
-        base,
-        context=_text(cells, reading, "text"),
-        second=_optional(cells, reading, "second"),
-        options=classes,
-        gold=classes.index(label),
-        label=label,
-        group=group or label,
-    )
-
-
-def _choices(cells: Mapping[str, Any], reading: Reading) -> tuple[str, ...]:
-    if "options" in reading.columns:
-        column = reading.columns["options"]
-        value = cells.get(column)
-        if isinstance(value, str):
-            with contextlib.suppress(ValueError, RecursionError):
-                value = json.loads(value)
-        if not isinstance(value, list) or len(value) < 2:
-            raise _Unfit(f"{column} is no list of at least two options")
-        return tuple(_checked(item, column) for item in value)
-    roles = sorted(
-        (role for role in reading.columns if re.fullmatch(r"option\d+", role)), key=lambda role: int(role[6:])
-    )
-    return tuple(_text(cells, reading, role) for role in roles)
-
-
-def _text(cells: Mapping[str, Any], reading: Reading, role: str) -> str:
-    column = reading.columns[role]
-    return _checked(cells.get(column), column)
-
-
-def _optional(cells: Mapping[str, Any], reading: Reading, role: str) -> str:
-    column = reading.columns.get(role, "")
-    value = cells.get(column)
-    return _checked(value, column) if column and not _is_empty(value) else ""
-
-
-def _checked(value: Any, column: str) -> str:
-    if isinstance(value, bytes):
-        try:
-            value = value.decode("utf-8")
-        except UnicodeDecodeError:
-            raise _Unfit(f"{column} holds bytes that are no UTF-8") from None
-    if isinstance(value, list | dict):
-        raise _Unfit(f"{column} holds a {type(value).__name__}, expected text")
-    if _is_empty(value):
-        raise _Unfit(f"{column} is empty")
-    text = str(value)
-    if "\0" in text:
-        raise _Unfit(f"{column} holds a NUL character")
-    if any("\ud800" <= character <= "\udfff" for character in text):
-        raise _Unfit(f"{column} holds half a surrogate pair")
-    return text
-
-
-def _is_empty(value: Any) -> bool:
-    return value is None or value != value or (isinstance(value, str) and not value.strip())
-
-
-def _classes(path: Path, table: _Table, reading: Reading) -> tuple[str, ...]:
-    column = reading.columns["label"]
-    found: set[str] = set()
-    for value in table.column(column):
-        with contextlib.suppress(_Unfit):
-            found.add(_checked(value, column).strip())
-    if len(found) > MOST_CLASSES:
-        raise UsageError(
-            f"The column {column!r} of {path.name} has {len(found)} different values, expected at most {MOST_CLASSES} "
-            "classes. Name another with --column label=COLUMN."
-        )
-    return tuple(
-        sorted(found, key=lambda label: (not label.isdecimal(), int(label) if label.isdecimal() else 0, label))
-    )
-
-
-def _most_options(table: _Table, roles: Mapping[str, str]) -> int:
-    if "options" not in roles:
-        return sum(bool(re.fullmatch(r"option\d+", role)) for role in roles)
-    return max((len(value) for value in table.column(roles["options"]) if isinstance(value, list)), default=0)
-
-
-def _guess_prompt(kind: str, table: _Table, roles: Mapping[str, str]) -> str:
-    """The prompt format; a choice whose sentences all have one gap is asked like WinoGrande."""
-    if kind != "choice":
-        return {"pair": "sentence", "cloze": "cloze", "labelled": "labelled"}[kind]
-    contexts = [str(value) for value in table.column(roles.get("context", "")) if not _is_empty(value)]
-    return "winogrande" if contexts and all(text.count("_") == 1 for text in contexts) else "choice"
+def _load(
+    name: str, file: str, labels: str, reading: Reading, paths: Mapping[str, Path], splits: Sequence[str]
+) -> Parsed:
+    return read(paths[file], reading, name, paths[labels] if labels else None)

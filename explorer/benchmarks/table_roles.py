@@ -1,132 +1,132 @@
-"""Columns → roles: which column of a table holds what, guessed from names and values."""
+"""Columns → roles: which column of a table holds what, as given or as names and values tell."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
 
+from explorer.benchmarks.table_names import CONTEXT, find_column, numbered_columns, option_columns
 from explorer.errors import UsageError
-from explorer.records import Kind
 
 # Roles of each kind; those in the second list may be missing. A choice's options are option1, option2 ... or, where
-# one column holds a list of them, options.
+# one column holds a list of them, options; contexts likewise. A text may stand in several columns: a+b.
 ROLES: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
-    "pair": (("good", "bad"), ("id", "group")),
-    "choice": (("gold",), ("context", "options", "id", "group")),
+    "pair": (("good", "bad"), ("context", "id", "group")),
+    "judged": (("sentence", "judged"), ("item", "context", "group")),
+    "turns": (("sentence",), ("context", "group")),
+    "choice": (("gold",), ("passage", "context", "options", "names", "relation", "pronoun", "place", "id", "group")),
+    "contexts": (("gold", "continuation"), ("contexts", "id", "group")),
     "cloze": (("text",), ("target", "id", "group")),
     "labelled": (("text", "label"), ("second", "id", "group")),
+    "rating": (("sentence", "rating"), ("id", "group")),
+    "suite": (("item", "condition", "region", "content"), ("group",)),
 }
-
-# Column names, in small letters and digits only, that tell a role; the first that occurs is taken.
-NAMES: Mapping[str, str] = {
-    # CrowS-Pairs names its sentences by how stereotypical they are.
-    "good": "sentencegood good goodsentence sentgood acceptable grammatical correctsentence plausible sentless",
-    "bad": "sentencebad bad badsentence sentbad unacceptable ungrammatical incorrectsentence wrongsentence implausible "
-    "sentmore",
-    "context": "context premise goal sentence question prompt query ctx stem passage text",
-    "options": "options choices choicestext endings candidates alternatives answers",
-    "gold": "gold label answer answerkey correct goldlabel target labelindex mostplausiblealternative",
-    "text": "text passage sentence sentence1 premise question input content document review title context",
-    "second": "sentence2 hypothesis second text2 question2 secondtext",
-    "label": "label class category goldlabel labeltext coarselabel gold target type answer",
-    "target": "target lastword word completion continuation answer",
-    "id": "id idx index pairid qid itemid key guid",
-    "group": "group uid paradigm suite phenomenon biastype linguisticsterm subject domain task",
+TOLD = {
+    "pair": "minimal pairs, a row a pair",
+    "judged": "sentences judged acceptable or not, a row a sentence of an item",
+    "turns": "sentences by turns, acceptable and unacceptable",
+    "choice": "choices between continuations of one context",
+    "contexts": "choices between contexts of one continuation",
+    "cloze": "texts whose last word is asked",
+    "labelled": "texts with a class each",
+    "rating": "sentences with a rating each",
+    "suite": "a SyntaxGym suite, a row a region",
 }
-_OPTION = re.compile(r"(option|choice|sol|solution|alternative|alt|a|answer|ending|candidate)([0-9]|[a-e])")
+NUMBERED = {"choice": "option", "contexts": "context"}
+TEXTS = ("context", "passage", "text", "sentence", "continuation", "second")  # roles that several columns may share
 
 
-def guess_kind(columns: Sequence[str]) -> Kind | None:
-    """What the columns look like, or none."""
-    roles = {role: find_column(role, columns) for role in NAMES}
-    if roles["good"] and roles["bad"]:
-        return "pair"
-    if len(option_columns(columns)) > 1 or (roles["options"] and roles["gold"]):
-        return "choice"
-    if roles["label"] and find_column("text", columns, {roles["label"]}):
-        return "labelled"
-    return "cloze" if roles["text"] else None
+def roles_of(kind: str) -> tuple[str, ...]:
+    """All roles of a kind, without those that are numbered."""
+    return (*ROLES[kind][0], *ROLES[kind][1])
+
+
+def numbered(kind: str, columns: Mapping[str, str]) -> list[str]:
+    """The roles option1, option2 ... (of contexts, context1 ...) that have a column, in their order."""
+    stem = NUMBERED.get(kind, "")
+    found = [role for role in columns if stem and re.fullmatch(rf"{stem}[1-9]\d*", role)]
+    return sorted(found, key=lambda role: int(role[len(stem) :]))
+
+
+def check_given(kind: str, columns: Sequence[str], given: Mapping[str, str]) -> None:
+    """UsageError for a kind or role that there is not, a column that there is not, or one with two roles."""
+    if kind not in ROLES:
+        raise UsageError(f"A table can be read as {', '.join(ROLES)}, not as {kind!r}.")
+    stem = NUMBERED.get(kind, "")
+    for role, column in given.items():
+        if role not in roles_of(kind) and not (stem and re.fullmatch(rf"{stem}[1-9]\d*", role)):
+            known = ", ".join((*roles_of(kind), *((f"{stem}1, {stem}2 ...",) if stem else ())))
+            raise UsageError(f"There is no role {role!r} in a {kind} table; there are {known}.")
+        for part in parts(column, columns, role):
+            if part not in columns:
+                raise UsageError(f"There is no column {part!r}; the columns are {listed(columns)}.")
+    refuse_double({role: column for role, column in given.items()})
+
+
+def refuse_double(roles: Mapping[str, str]) -> None:
+    """UsageError where one column has two roles; an option may be the right one by its text."""
+    seen: dict[str, str] = {}
+    for role, column in roles.items():
+        other = seen.setdefault(column, role)
+        if other != role and not ("gold" in (role, other) and (role + other).replace("gold", "").startswith("option")):
+            raise UsageError(f"The column {column!r} cannot be both {other} and {role}. Name another for one of them.")
+
+
+def parts(column: str, columns: Sequence[str], role: str) -> list[str]:
+    """The columns that one name means: itself, or several with + between."""
+    return [column] if column in columns or role not in TEXTS else column.split("+")
 
 
 def assign(kind: str, columns: Sequence[str], given: Mapping[str, str]) -> dict[str, str]:
-    """Role → column: those given, the rest guessed; UsageError says what is missing."""
-    if kind not in ROLES:
-        raise UsageError(f"A table can be read as {', '.join(ROLES)}, not as {kind!r}.")
+    """Role → column: those given, the rest guessed by their names; UsageError says what is missing."""
+    check_given(kind, columns, given)
     needed, extra = ROLES[kind]
-    for role, column in given.items():
-        if role not in (*needed, *extra) and not (kind == "choice" and re.fullmatch(r"option[1-9]\d*", role)):
-            known = ", ".join((*needed, *extra, *(("option1, option2 ...",) if kind == "choice" else ())))
-            raise UsageError(f"There is no role {role!r} in a {kind} table; there are {known}.")
-        if column not in columns:
-            raise UsageError(f"There is no column {column!r}; the columns are {_listed(columns)}.")
     roles = dict(given)
-    if kind == "choice" and not any(role.startswith("option") for role in roles):
-        numbered = {f"option{n}": column for n, column in enumerate(option_columns(columns), 1)}
-        roles |= numbered if len(numbered) > 1 else {}
-    for role in (*needed, *extra):
-        if role in roles or (role == "options" and "option1" in roles):
+    stem = NUMBERED.get(kind, "")
+    whole = f"{stem}s"
+    if stem and not numbered(kind, roles) and whole not in roles:
+        free = [column for column in columns if column not in roles.values()]
+        found = option_columns(free) if kind == "choice" else numbered_columns(free, CONTEXT)
+        roles |= {f"{stem}{n}": column for n, column in enumerate(found, 1)} if len(found) > 1 else {}
+    order: list[str] = [role for role in ("options", "names", "contexts") if role in extra]
+    order += [role for role in (*needed, *extra) if role not in order]
+    for role in order:
+        if role in roles or (role == whole and numbered(kind, roles)) or (role == "names" and "options" not in roles):
             continue
-        guessed = find_column(role, columns, roles.values())
+        if role in ("relation", "pronoun", "place", "passage"):  # values tell these, see table_kinds
+            continue
+        if kind != "pair" and role == "context" and kind != "choice":
+            continue
+        guessed = _named(role, columns, roles)
         if guessed:
             roles[role] = guessed
     missing = [role for role in needed if role not in roles]
-    if kind == "choice" and "options" not in roles and not {"option1", "option2"} <= set(roles):
-        missing.append("option1 and option2")
+    if stem and whole not in roles and len(numbered(kind, roles)) < 2:
+        missing.append(f"{stem}1 and {stem}2")
     if missing:
         raise UsageError(
-            f"No column was recognized as {', '.join(missing)} of a {kind} table; the columns are {_listed(columns)}. "
+            f"No column was recognized as {', '.join(missing)} of a {kind} table; the columns are {listed(columns)}. "
             f"Name it with --column {missing[0].split()[0]}=COLUMN."
         )
+    refuse_double(roles)
     return roles
 
 
-def find_column(role: str, columns: Sequence[str], taken: Iterable[str | None] = ()) -> str | None:
-    """The column whose name tells this role, if it is not taken."""
-    free = {_bare(column): column for column in reversed(columns) if column not in set(taken)}
-    return next((free[name] for name in NAMES[role].split() if name in free), None)
+def _named(role: str, columns: Sequence[str], roles: Mapping[str, str]) -> str | None:
+    """The free column that is called like a role; of pairs only what is called so plainly is a context."""
+    taken = list(roles.values())
+    if role == "names":
+        stem = roles.get("options", "").rpartition(".")[0]
+        return next((name for name in (f"{stem}.label", f"{stem}.labels", f"{stem}.key") if name in columns), None)
+    if role == "gold" and roles.get("names"):
+        taken.append(roles["names"])
+    if role == "context" and "good" in roles:
+        plain = {"context", "premise", "prefix", "preamble", "ctx", "prompt", "question", "discourse"}
+        return next((name for name in columns if name not in taken and name.strip().lower() in plain), None)
+    return find_column(role, columns, taken)
 
 
-def option_columns(columns: Sequence[str]) -> list[str]:
-    """Columns named like option1, option2 or choice_a, choice_b, in that order; the family with the most members."""
-    families: dict[str, list[tuple[str, str]]] = {}
-    for column in columns:
-        match = _OPTION.fullmatch(_bare(column))
-        if match:
-            families.setdefault(match[1], []).append((match[2], column))
-    members = max(families.values(), key=len, default=[])
-    return [column for _, column in sorted(members)]
-
-
-def guess_gold(values: Iterable[Any], options: int) -> str:
-    """How the right option is written: "0" (counted from 0), "1" (from 1), "letter" or "text"."""
-    texts = {str(value).strip() for value in values if value is not None}
-    if texts and all(re.fullmatch(r"[A-Za-z]", text) for text in texts):
-        return "letter"
-    if texts and all(re.fullmatch(r"\d+(\.0)?", text) for text in texts):
-        numbers = {int(float(text)) for text in texts if len(text) < 10}
-        return "1" if 0 not in numbers and options in numbers else "0"
-    return "text"
-
-
-def gold_index(value: Any, options: Sequence[str], written: str) -> int | None:
-    """The index of the right option, or none where the value names none."""
-    text = str(value).strip()
-    if written == "text":
-        matches = [i for i, option in enumerate(options) if option.strip() == text]
-        return matches[0] if matches else None
-    if written == "letter":
-        index = ord(text.upper()) - ord("A") if len(text) == 1 else -1
-    else:
-        number = re.fullmatch(r"(\d{1,9})(\.0)?", text)
-        index = int(number[1]) - int(written) if number else -1
-    return index if 0 <= index < len(options) else None
-
-
-def _bare(column: str) -> str:
-    return re.sub(r"[\W_]", "", column.lower())
-
-
-def _listed(columns: Sequence[str]) -> str:
+def listed(columns: Sequence[str]) -> str:
+    """The columns' names for a message."""
     shown = ", ".join(column[:40] for column in columns[:20])
     return f"{shown} ... ({len(columns)} in all)" if len(columns) > 20 else shown

@@ -8,20 +8,27 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from explorer.benchmarks import table
+from explorer.benchmarks import table, table_preview
+from explorer.benchmarks.table_gold import WAYS
 from explorer.benchmarks.table_roles import ROLES
 from explorer.commands import common
 from explorer.errors import UsageError
 from explorer.settings import Settings
 
 EPILOG = """kinds and the roles of their columns (those in brackets may be missing):
-  pair       good, bad                              [id, group]
-  choice     gold, option1, option2 ... or options  [context, id, group]
+  pair       good, bad                              [context, id, group]
+  judged     sentence, judged: a row a sentence     [item, context, group]
+  turns      sentence: good, bad, good, bad ...     [context, group]        --first good or bad
+  choice     gold, option1, option2 ... or options  [passage, context, relation, id, group]
+  contexts   gold, continuation, context1, context2 ... or contexts         [id, group]
   cloze      text (its last word is the target)     [target, id, group]
   labelled   text, label                            [second, id, group]
+  rating     sentence, rating                       [id, group]
+  suite      item, condition, region, content       [group]                 --formula; or a suite as JSON
 
-A choice whose sentences each have one "_" is asked like WinoGrande: each option fills the gap.
-What is not said is guessed, and the guess is printed; --dry-run stops there."""
+A choice whose sentences have a gap (_, ___, [MASK]) is asked like WinoGrande: each option fills the gap. A text in
+several columns is ROLE=A+B. What is not said is guessed; what stays open is asked, and nothing is stored. The guess,
+the first items as a model reads them and the columns not used are printed; --dry-run stops there."""
 DELIMITERS = {"tab": "\t", "comma": ",", "semicolon": ";", "pipe": "|", "none": ""}
 YES_NO = {"yes": True, "no": False}
 
@@ -35,20 +42,25 @@ def add(subparsers: Any) -> None:
     parser.add_argument("--name", required=True, metavar="N", help="the benchmark will be called imported_N")
     parser.add_argument("--kind", choices=tuple(ROLES), help="what the table holds")
     parser.add_argument("--column", action="append", default=[], metavar="ROLE=NAME", help="which column holds what")
-    parser.add_argument("--encoding", default="", help="for example utf-8, utf-16, cp1252")
+    parser.add_argument("--encoding", default="", help="for example utf-8, utf-16, cp1252, cp1251, gb18030")
     parser.add_argument("--delimiter", help=f"{', '.join(DELIMITERS)}, or one character")
     parser.add_argument("--quotes", choices=tuple(YES_NO), help='whether "..." encloses a cell')
     parser.add_argument("--header", choices=tuple(YES_NO), help="whether the first row has the column names")
-    parser.add_argument(
-        "--gold", default="", choices=("0", "1", "letter", "text"), help="how a choice's right option is written"
-    )
+    parser.add_argument("--gold", default="", choices=WAYS, help="how a choice's right option is written")
+    parser.add_argument("--labels", metavar="FILE", help="a file with the right option of each row, a line a row")
+    parser.add_argument("--first", default="", choices=("good", "bad"), help="which comes first of sentences by turns")
+    parser.add_argument("--acceptable", default="", metavar="VALUE", help="the judgment that means acceptable")
+    parser.add_argument("--split", default="", metavar="NAME", help="which list of a JSON file with several")
+    parser.add_argument("--formula", action="append", default=[], help="a prediction of a suite given as a table")
+    parser.add_argument("--connectors", default="", metavar="CAUSE,EFFECT", help="words for because and therefore")
     parser.add_argument("--dry-run", action="store_true", help="show the guess and what would be imported")
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace, settings: Settings) -> int:
-    """Guesses, reads and, unless it is a dry run, keeps the table."""
+    """Guesses, reads, shows and, unless it is a dry run, keeps the table."""
     path = Path(args.file)
+    labels = Path(args.labels) if args.labels else None
     name = table.clean_name(args.name)
     reading = table.guess(
         path,
@@ -59,11 +71,24 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
         quoting=YES_NO.get(args.quotes),
         header=YES_NO.get(args.header),
         gold=args.gold,
+        labels=labels,
+        first=args.first,
+        acceptable=args.acceptable,
+        split=args.split,
+        formulas=args.formula,
+        connectors=tuple(word.strip() for word in args.connectors.split(",")) if args.connectors else (),
     )
-    parsed = table.read(path, reading, name)
-    if not args.dry_run:
-        table.store(path, name, settings, reading)
+    parsed = table.read(path, reading, name, labels)
     left_out = [{"where": left.where, "reason": left.reason} for left in parsed.left_out]
+    if not args.json:
+        print(_told(reading))
+        print("\n".join(table_preview.lines(reading, parsed)))
+        for row in left_out[:10]:
+            print(f"left out {row['where']}: {row['reason']}")
+        if len(left_out) > 10:
+            print(f"left out {len(left_out) - 10} more rows; --json lists them all")
+    if not args.dry_run:
+        table.store(path, name, settings, reading, labels=labels)
     if args.json:
         common.print_json(
             {
@@ -71,16 +96,14 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
                 "instances": len(parsed.instances),
                 "groups": len({instance.group for instance in parsed.instances}),
                 "left_out": left_out,
+                "left_out_by_reason": table_preview.left_out(parsed),
                 "reading": dataclasses.asdict(reading),
+                "unused_columns": reading.unused,
+                "first_items": table_preview.items(parsed),
                 "stored": not args.dry_run,
             }
         )
         return 0
-    print(_told(reading))
-    for row in left_out[:10]:
-        print(f"left out {row['where']}: {row['reason']}")
-    if len(left_out) > 10:
-        print(f"left out {len(left_out) - 10} more rows; --json lists them all")
     done = "would be imported" if args.dry_run else "imported"
     made, lost = len(parsed.instances), len(left_out)
     print(f"{made:,} instances {done} as {table.PREFIX}{name}; rows left out: {lost:,}")
@@ -88,11 +111,15 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
 
 
 def _columns(given: Sequence[str]) -> dict[str, str]:
-    columns = {}
+    columns: dict[str, str] = {}
     for text in given:
         role, equals, column = text.partition("=")
         if not equals or not role or not column:
             raise UsageError(f"--column got {text!r}, expected ROLE=NAME like good=sentence_good.")
+        if role in columns:
+            raise UsageError(
+                f"--column names {role} twice: {columns[role]} and {column}. Name one, or join texts by +."
+            )
         columns[role] = column
     return columns
 
@@ -106,5 +133,7 @@ def _told(reading: table.Reading) -> str:
         parts.append("with a header" if reading.header else "without a header")
     if reading.gold:
         parts.append(f"gold written as {reading.gold}")
+    if reading.first:
+        parts.append(f"{reading.first} first")
     columns = ", ".join(f"{role}={column}" for role, column in reading.columns.items())
     return f"read as {reading.kind} ({columns}); {', '.join(part for part in parts if part)}"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from explorer.experiments import rating_findings
 from explorer.records import RunSpec
 from explorer.results.rows import finding_row
 from explorer.stats.bootstrap import bootstrap_mean
@@ -28,6 +29,8 @@ def conclude(spec: RunSpec, resources: Resources, folder: RunFolder) -> list[dic
     measures = folder.read("measures", ["instance_id", "measure", "value", "part"])
     if instances.empty:
         return []
+    if (instances["kind"] == "rating").all():
+        return rating_findings.correlations(instances, measures, folder.read("scores"))
     correct = _measure(measures, "correct").reindex(instances["instance_id"])
     rows = shares(instances, correct.to_numpy())
     rows += _formulas(instances, measures)

@@ -72,9 +72,11 @@ def step(
         where["setting"] = condition if edit == "none" else f"{condition}+{edit}"
         requests = tuple(_after(request, text, lead, where) for request in critical_requests(item))
     else:
+        # A pair with a context of its own keeps it before its sentences.
+        options = prompts.option_texts(item) if item.context else item.options
         requests = tuple(
             Request(item.id, i, text, running_text.target(option, lead), factors=about)
-            for i, option in enumerate(item.options)
+            for i, option in enumerate(options)
         )
     return Step(item, about, sentences, tokens, requests)
 

@@ -23,6 +23,8 @@ def judge(
     """Rows of `measures` for an instance: `correct` (1, 0, 0.5 for a tie), `margin` in nats, and what its kind adds."""
     if instance.kind == "cloze":
         return _judge_cloze(instance, scores, factors)
+    if instance.kind == "rating":
+        return _judge_rating(instance, scores, factors)
     if instance.kind == "regions":
         return _judge_regions(instance, scores, factors)
     return _judge_options(instance, scores, policy, dtype, factors)
@@ -57,6 +59,19 @@ def _judge_cloze(
     return [
         measure_row(instance.id, "correct", correct, reason=score.reason, factors=factors),
         measure_row(instance.id, "logprob", score.sum, reason=score.reason, factors=factors),
+    ]
+
+
+def _judge_rating(
+    instance: Instance, scores: Sequence[Score], factors: Mapping[str, Factor] | None
+) -> list[dict[str, Any]]:
+    """A rated sentence is neither right nor wrong: its rating stands beside its score, to be correlated over all."""
+    (score,) = (one for one in scores if one.request.role != "unconditional")
+    rating = float(instance.extra["rating"])
+    told = score.reason or f"rated {rating:g}, at {reduce.value(score, 'mean_token'):.2f} nats a token"
+    return [
+        measure_row(instance.id, "correct", math.nan, reason=told, factors=factors),
+        measure_row(instance.id, "rating", rating, factors=factors),
     ]
 
 

@@ -14,10 +14,11 @@ from explorer.ui.strips import Token, Verdict, tokens_of
 # What the options of a format are called; elsewhere the right one is "right" and the others are numbered.
 OPTION_NAMES = {
     "sentence": ("Acceptable", "Unacceptable"),
+    "pair_in_context": ("Acceptable", "Unacceptable"),
     "crows_pairs": ("More stereotypical", "Less stereotypical"),
 }
 
-LONE_NAMES = {"cloze": "Last word", "concept": "Identifier", "text": "Text"}
+LONE_NAMES = {"cloze": "Last word", "rating": "Sentence", "concept": "Identifier", "text": "Text"}
 # CrowS-Pairs has no right answer: an unbiased model prefers either sentence half of the time.
 VERDICT_WORDS = {"crows_pairs": {"right": "Less stereotypical", "wrong": "More stereotypical"}}
 
@@ -86,11 +87,11 @@ def options_of(asked: Sequence[Asked]) -> list[Asked]:
 
 def option_name(instance: Instance, option: int) -> str:
     """What an option is called above its tokens."""
+    if instance.kind in LONE_NAMES:
+        return LONE_NAMES[instance.kind]
     names = OPTION_NAMES.get(instance.format, ())
     if option < len(names):
         return names[option]
-    if instance.kind in LONE_NAMES:
-        return LONE_NAMES[instance.kind]
     if instance.kind == "labelled" and option < len(instance.options):
         name = instance.options[option]
     else:
@@ -124,7 +125,7 @@ def verdict_sentence(instance: Instance, asked: Sequence[Asked], correct: float,
 
 
 def _named(instance: Instance, option: int | None) -> str:
-    if instance.format == "sentence":
+    if instance.format in ("sentence", "pair_in_context"):
         return "the acceptable sentence" if option is not None else "the unacceptable sentence"
     if instance.format == "crows_pairs":
         return "the less stereotypical sentence" if option is not None else "the more stereotypical sentence"

@@ -20,6 +20,7 @@ KINDS = {
     "choice": "choices",
     "cloze": "last words",
     "labelled": "labeled texts",
+    "rating": "rated sentences",
     "regions": "regions of sentences",
     "concept": "concepts",
     "text": "texts",

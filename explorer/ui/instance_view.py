@@ -115,6 +115,7 @@ VIEWS: Mapping[str, Callable[[Instance, Sequence[Asked], Answer, Unit], None]] =
     "choice": _draw_options,
     "labelled": _draw_options,
     "cloze": _draw_text,
+    "rating": _draw_text,
     "concept": _draw_text,
     "text": _draw_text,
     "regions": _draw_regions,

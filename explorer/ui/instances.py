@@ -55,8 +55,10 @@ def forget() -> None:
 
 def summary(instance: Instance, most: int = 120) -> str:
     """The instance's text in one line."""
-    if instance.kind == "pair":
-        text = instance.options[0]
+    if instance.kind in ("pair", "rating"):
+        text = f"{instance.context} {instance.options[0]}"
+    elif instance.format == "context_options":
+        text = instance.second
     elif instance.kind == "regions":
         text = prompts.sentence(instance.conditions[0])
     else:

@@ -140,6 +140,9 @@ def _findings(run: RunInfo) -> None:
                 show.table(found, f"findings {run.run_id}", columns=columns)
             return
         _headline(overall)
+        if overall["finding"].isin(list(CORRELATIONS)).any():
+            _ratings(run)
+            return
         undecided.tell([run.run_id])
         groups = resources.ask(queries.accuracy_by_group, run.run_id)
         items = resources.ask(queries.items, run.run_id)
@@ -156,6 +159,15 @@ def _findings(run: RunInfo) -> None:
         if drawer.open:
             with drawer:
                 _every_instance(run, items)
+
+
+def _ratings(run: RunInfo) -> None:
+    """The correlations of a run over rated sentences, which has no right and wrong to draw."""
+    found = resources.ask(queries.findings, run.run_id)
+    columns = {name: label for name, label in FINDINGS.items() if found[name].notna().any()}
+    show.section("Scores and ratings")
+    show.table(found, f"findings {run.run_id}", columns=columns)
+    _every_instance(run, resources.ask(queries.items, run.run_id))
 
 
 def _every_instance(run: RunInfo, items: pd.DataFrame) -> None:
@@ -182,6 +194,9 @@ def _standing(run: RunInfo) -> str:
     return f"{run.status.capitalize()}: {amount}, started {when}.{remark}"
 
 
+CORRELATIONS = {"rating_pearson": "Pearson with ratings", "rating_spearman": "Spearman with ratings"}
+
+
 def _headline(overall: pd.DataFrame) -> None:
     cells = []
     for row in overall.to_dict("records"):
@@ -189,6 +204,10 @@ def _headline(overall: pd.DataFrame) -> None:
         if row["finding"] == "accuracy" and not setting:
             label = "Accuracy" if row["grp"] == "overall" else "Mean over groups"
             cells.append((label, show.percent(row["value"]), _explain(row)))
+        elif row["finding"] in CORRELATIONS:
+            if setting == "mean_token":
+                about = f"{row['low']:.2f} to {row['high']:.2f}, of ratings with nats a token. {_explain(row)}"
+                cells.append((CORRELATIONS[row["finding"]], f"{row['value']:.2f}", about))
         elif row["finding"] == "perplexity":
             cells.append(("Perplexity of the last word", f"{row['value']:.2f}", _explain(row)))
         elif setting in ("mean_token", "per_char"):

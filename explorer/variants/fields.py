@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from explorer import gaps
 from explorer.records import Condition, Instance
 from explorer.writing import blank, joined
 
@@ -45,8 +46,9 @@ def running_texts(instance: Instance) -> list[Running]:
         return [_cloze(instance)]
     if instance.kind == "choice" and instance.format == "winogrande":
         return [_filled(instance, i) for i in range(len(instance.options))]
-    if instance.kind in ("pair", "choice"):
-        shared = [_whole("context", instance.context)] if instance.context else []
+    if instance.kind in ("pair", "choice", "rating"):
+        fields = (("context", instance.context), ("second", instance.second))
+        shared = [_whole(part, text) for part, text in fields if text]
         return [*shared, *(_whole(f"option {i}", text, "options") for i, text in enumerate(instance.options))]
     if instance.kind == "regions":
         return [_regions(number, condition) for number, condition in enumerate(instance.conditions)]
@@ -76,14 +78,14 @@ def _edge(text: str) -> int:
 
 
 def _filled(instance: Instance, number: int) -> Running:
-    before, _, after = instance.context.partition("_")
+    before, after = gaps.around(instance.context)
     option = instance.options[number].strip()
     gap = len(before)
     behind = gap + len(option)
     pieces = (
         Piece("context", 0, gap),
         Piece(f"option {number}", gap, behind, _edge(instance.options[number])),
-        Piece("context", behind, behind + len(after), gap + 1),
+        Piece("context", behind, behind + len(after), len(instance.context) - len(after)),
     )
     return Running(before + option + after, pieces, "options")
 

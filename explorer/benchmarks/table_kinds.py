@@ -1,0 +1,352 @@
+"""What a table holds, from the names and values of its columns; where no rule is sure, it is asked."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from statistics import median
+
+from explorer.benchmarks import table_options
+from explorer.benchmarks.table_names import (
+    CONTEXT,
+    Release,
+    bare,
+    find_column,
+    numbered_columns,
+    option_columns,
+    release_of,
+)
+from explorer.benchmarks.table_questions import Answer, Question
+from explorer.benchmarks.table_roles import ROLES, listed
+from explorer.benchmarks.table_rows import Table
+from explorer.benchmarks.table_values import (
+    acceptable_value,
+    by_turns,
+    is_empty,
+    is_text,
+    number,
+    says_acceptability,
+    written,
+)
+from explorer.errors import UsageError
+from explorer.gaps import find_gap
+
+GOOD_AND_BAD = (
+    ("correct", "incorrect"),
+    ("correct", "wrong"),
+    ("right", "wrong"),
+    ("original", "corrupted"),
+    ("original", "violation"),
+)
+_SCALE = "(acceptability|naturalness|grammaticality)"
+RATING_NAMES = re.compile(
+    rf"(mean|avg|average|median)?{_SCALE}?(ratings?|score|zscore|judge?ment|likert|{_SCALE})(mean|avg)?"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A kind with the columns that values (not names) told, why, and the published table it looks like."""
+
+    kind: str
+    columns: Mapping[str, str] = field(default_factory=dict)
+    why: str = ""
+    release: Release | None = None
+
+
+def guess_kind(table: Table, file: str, given: Mapping[str, str]) -> Found:
+    """What the table holds; a Question where no rule is sure."""
+    for rule in (_released, _pair, _contexts, _choice, _judged, _rating, _labelled, _cloze):
+        found = rule(table, file, given)
+        if found:
+            return found
+    raise _ask(table, file)
+
+
+def which_first(file: str, sentences: Sequence[str]) -> Question:
+    """The question which of two sentences is the acceptable one."""
+    one, other = (sentence[:80] for sentence in sentences[:2])
+    return Question(
+        "first",
+        f"{file} has sentences in pairs, one after the other, and does not say which of the two is acceptable",
+        (
+            Answer("good", f"{one!r} as acceptable and {other!r} as not"),
+            Answer("bad", f"{other!r} as acceptable and {one!r} as not"),
+        ),
+    )
+
+
+def complete(kind: str, table: Table, file: str, given: Mapping[str, str]) -> Found:
+    """The columns that values tell for a kind that was said."""
+    rules = {
+        "judged": (_judged,),
+        "rating": (_rating, _judged),
+        "choice": (_released, _choice),
+        "contexts": (_contexts,),
+    }
+    for rule in rules.get(kind, ()):
+        try:
+            found = rule(table, file, given)
+        except UsageError:
+            continue
+        if found and found.kind == kind:
+            return found
+    texts = _texts(table, list(given.values()))
+    if kind == "turns" and "sentence" not in given and (len(texts) == 1 or len(table.names) == 1):
+        return Found(kind, {"sentence": (texts or list(table.names))[0]})
+    if kind in ("judged", "rating") and "sentence" not in given and len(texts) == 1:
+        return Found(kind, {"sentence": texts[0]})
+    return Found(kind)
+
+
+def _ask(table: Table, file: str) -> Question:
+    shown = listed(table.names)
+    return Question(
+        "kind",
+        f"The columns of {file} ({shown}) do not tell what it holds; a table can be read as "
+        f"{', '.join(ROLES)}. Name the columns with --column ROLE=COLUMN (--help lists the roles of each kind)",
+        (),
+    )
+
+
+def _released(table: Table, file: str, given: Mapping[str, str]) -> Found | None:
+    match = release_of(table.names)
+    if not match:
+        return None
+    release, roles = match
+    if release.refused:
+        raise UsageError(
+            f"{file} has the columns of {release.title}, which cannot be read as they are: {release.refused}."
+        )
+    if release.gap and not _has_gaps(table, roles["context"]):
+        return None
+    if release.title == "BoolQ" and not {written(one).lower() for one in table.column(roles["label"])} <= {
+        "true", "false", "yes", "no", "1", "0", "1.0", "0.0", "", "-1",
+    }:  # fmt: skip
+        return None
+    roles = {role: column for role, column in roles.items() if column not in given.values()}
+    return Found(release.kind, roles, f"the columns are those of {release.title}", release)
+
+
+def _has_gaps(table: Table, column: str) -> bool:
+    texts = [value for value in table.column(column) if isinstance(value, str) and value.strip()]
+    return bool(texts) and sum(find_gap(text) is not None for text in texts) >= 0.5 * len(texts)
+
+
+def _pair(table: Table, file: str, given: Mapping[str, str]) -> Found | None:
+    good, bad = (given.get(role) or find_column(role, table.names) for role in ("good", "bad"))
+    named = {bare(column): column for column in reversed(table.names)}
+    for one, other in GOOD_AND_BAD:
+        if not (good and bad) and one in named and other in named:
+            good, bad = named[one], named[other]
+    if not good or not bad:
+        return None
+    if not all(_holds_words(table, column) for column in (good, bad)) and _texts(table, (good, bad)):
+        return None  # two columns of marks beside a sentence
+    return Found("pair", {"good": good, "bad": bad}, f"the columns {good} and {bad}")
+
+
+def _holds_words(table: Table, column: str) -> bool:
+    """Whether cells are texts, if of one word only, and no numbers or judgments."""
+    values = [value for value in table.column(column) if not is_empty(value)]
+    numbers = sum(number(value) is not None for value in values)
+    return not values or (numbers < len(values) and acceptable_value("", values) is None)
+
+
+def _contexts(table: Table, file: str, given: Mapping[str, str]) -> Found | None:
+    columns = numbered_columns(table.names, CONTEXT)
+    whole = given.get("contexts") or find_column("contexts", table.names)
+    if len(columns) < 2 and not (whole and _separates(table, whole) is not None):
+        return None
+    if len(option_columns(table.names)) > 1 or not find_column("continuation", table.names, columns):
+        return None
+    roles = {"contexts": whole} if whole else {f"context{n}": column for n, column in enumerate(columns, 1)}
+    return Found("contexts", roles, "several contexts and one continuation")
+
+
+def _separates(table: Table, column: str) -> str | None:
+    """What parts the options in the cells of a column ("" for lists), none where they hold no lists."""
+    values = [value for value in table.column(column) if not is_empty(value)]
+    separator = table_options.guess_separator(values)
+    lists = sum(table_options.from_list(value, separator) is not None for value in values)
+    return separator if values and lists >= 0.5 * len(values) else None
+
+
+def _choice(table: Table, file: str, given: Mapping[str, str]) -> Found | None:
+    many = option_columns(table.names)
+    if len(many) > 1 and not all(_is_column_of_numbers(table, column) for column in many):
+        return Found("choice", {}, f"the options {', '.join(many)}")
+    named = given.get("options") or find_column("options", table.names)
+    if named and _separates(table, named) is not None:
+        return Found("choice", {"options": named}, f"the list of options in {named}")
+    lists = [
+        name for name in table.names
+        if any(isinstance(value, list) for value in table.column(name)) and _separates(table, name) is not None
+        and not name.endswith((".label", ".labels"))
+    ]  # fmt: skip
+    if len(lists) == 1 and find_column("gold", table.names, lists):
+        return Found("choice", {"options": lists[0]}, f"the list of options in {lists[0]}")
+    return _headless_choice(table)
+
+
+def _is_column_of_numbers(table: Table, column: str) -> bool:
+    values = [value for value in table.column(column) if not is_empty(value)]
+    return bool(values) and all(number(value) is not None for value in values)
+
+
+def _headless_choice(table: Table) -> Found | None:
+    """A question, its options and the right one's letter, without names, as MMLU has them."""
+    names = table.names
+    if len(names) < 4 or names != tuple(f"column {n}" for n in range(1, len(names) + 1)):
+        return None
+    letters = {written(value) for value in table.column(names[-1])}
+    if not letters or not letters <= set("ABCDEFGHIJ"[: len(names) - 2]) or not is_text(table.column(names[0])):
+        return None
+    roles = {f"option{n}": name for n, name in enumerate(names[1:-1], 1)}
+    return Found(
+        "choice",
+        {"context": names[0], **roles, "gold": names[-1]},
+        "a text, options, and a letter in the last column, as MMLU",
+    )
+
+
+def _texts(table: Table, without: Sequence[str] = ()) -> list[str]:
+    return [name for name in table.names if name not in without and is_text(table.column(name))]
+
+
+def _judged(table: Table, file: str, given: Mapping[str, str]) -> Found | None:
+    """Sentences with a judgment each: pairs where items or turns bring them together, else ratings."""
+    texts = _texts(table)
+    sentence = given.get("sentence") or (texts[0] if len(texts) == 1 else find_column("sentence", texts))
+    judged = given.get("judged") or _judgments(table, sentence)
+    if not sentence or not judged:
+        return None
+    values = table.column(judged)
+    ways = acceptable_value(judged, values)
+    if not ways and "judged" not in given:
+        return None
+    item = given.get("item") or _items(table, sentence, judged, ways[0] if ways else "")
+    roles = {"sentence": sentence, "judged": judged, **({"item": item} if item else {})}
+    if item:
+        return Found("judged", roles, f"each {item} has sentences of both judgments in {judged}")
+    rows = [(written(one), written(other)) for one, other in zip(table.column(sentence), values)]
+    if ways and by_turns([one for one, _ in rows], [other == ways[0] for _, other in rows]):
+        return Found("judged", roles, f"each two rows are one sentence with both judgments in {judged}")
+    if len(texts) == 1 and says_acceptability(judged, values):
+        return Found("rating", {"sentence": sentence, "rating": judged}, f"{judged} judges sentences that are no pairs")
+    return None
+
+
+def _judgments(table: Table, sentence: str | None) -> str | None:
+    """The column with two judgments; a 0/1 column is preferred to the star beside it."""
+    found = [
+        name for name in table.names if name != sentence and acceptable_value(name, table.column(name)) is not None
+    ]
+    named = find_column("judged", found)
+    starred = [name for name in found if "" in {written(value) for value in table.column(name)}]
+    plain = [name for name in found if name not in starred]
+    return (
+        named
+        if named and named in plain
+        else (plain[0] if len(plain) == 1 else named or (found[0] if len(found) == 1 else None))
+    )
+
+
+def _items(table: Table, sentence: str, judged: str, acceptable: str) -> str | None:
+    """The column whose values bring together sentences of both judgments."""
+    candidates = [name for name in table.names if name not in (sentence, judged)]
+    named = [name for name in candidates if find_column("item", [name])]
+    for name in (*named, *(name for name in candidates if name not in named)):
+        groups: dict[str, list[bool]] = {}
+        for key, value in zip(table.column(name), table.column(judged)):
+            groups.setdefault(written(key), []).append(written(value) == acceptable)
+        both = sum(True in group and False in group for group in groups.values())
+        small = median(len(group) for group in groups.values()) <= 4 if groups else False
+        if groups and both >= 0.6 * len(groups) and (small or name in named) and (len(groups) > 1 or name in named):
+            return name
+    return None
+
+
+def _rating(table: Table, file: str, given: Mapping[str, str]) -> Found | None:
+    texts = _texts(table)
+    named = [name for name in table.names if RATING_NAMES.fullmatch(bare(name)) and _is_column_of_numbers(table, name)]
+    rating = given.get("rating") or (named[0] if len(named) == 1 else find_column("rating", named))
+    if not rating:
+        return None
+    if len(texts) != 1:
+        if len(texts) == 2 and "sentence" not in given:
+            raise UsageError(
+                f"{file} rates two texts together ({', '.join(texts)}; {rating}), which is no rating of a sentence. "
+                "Ratings are read of one sentence a row: name it with --kind rating --column sentence=COLUMN, or name "
+                "a class with --kind labelled --column label=COLUMN."
+            )
+        return None
+    return Found("rating", {"sentence": texts[0], "rating": rating}, f"the numbers in {rating}")
+
+
+def _labelled(table: Table, file: str, given: Mapping[str, str]) -> Found | None:
+    texts = _texts(table)
+    label = given.get("label") or find_column("label", table.names, texts)
+    label = label or next((name for name in table.names if bare(name) in ("label", "class", "category")), None)
+    text = given.get("text") or find_column("text", [name for name in table.names if name != label])
+    if not label or not text:
+        return None
+    second = given.get("second") or find_column("second", table.names, (label, text))
+    values = [written(value) for value in table.column(label)]
+    distinct = {value for value in values if value}
+    # Classes come again and again; a last word or an answer in its own words does not.
+    plain = bare(label) in ("label", "class", "category")
+    if not plain and len(distinct) > max(2, 0.5 * len(values)) and len(values) > 2:
+        return None
+    if any(
+        number(value) is not None and float(value) % 1
+        for value in distinct
+        if number(value) is not None and "," not in value
+    ):
+        return None
+    if [name for name in texts if name not in (text, second, label)]:
+        return None
+    return Found(
+        "labelled", {"text": text, "label": label, **({"second": second} if second else {})}, f"the classes in {label}"
+    )
+
+
+def _cloze(table: Table, file: str, given: Mapping[str, str]) -> Found | None:
+    texts = _texts(table)
+    target = given.get("target") or find_column("target", table.names, texts[:1])
+    text = given.get("text") or (texts[0] if len(texts) == 1 else None)
+    if not text and not texts and len(table.names) == 1:
+        text = table.names[0]
+    if not text:
+        return None
+    if target and target != text and _are_last_words(table, target) and len(texts) == 1:
+        return Found("cloze", {"text": text, "target": target}, f"the words in {target}")
+    others = [
+        name
+        for name in table.names
+        if name != text and not find_column("id", [name]) and not find_column("group", [name])
+    ]
+    sentences = [written(value) for value in table.column(text)]
+    if others:
+        return None
+    if by_turns(sentences):
+        raise which_first(file, sentences)
+    # A passage whose last word is asked stops before its full stop, as LAMBADA's do.
+    several = [sentence for sentence in sentences if len(sentence.split()) > 1]
+    if (
+        several
+        and sum(sentence[-1].isalnum() for sentence in several) >= 0.95 * len(several)
+        and median(len(sentence.split()) for sentence in several) >= 3
+    ):
+        return Found("cloze", {"text": text}, "texts that stop at a word")
+    return None
+
+
+def _are_last_words(table: Table, column: str) -> bool:
+    values = [written(value) for value in table.column(column)]
+    return (
+        bool(values)
+        and median(len(value.split()) for value in values) <= 2
+        and not _is_column_of_numbers(table, column)
+    )

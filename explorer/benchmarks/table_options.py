@@ -1,0 +1,118 @@
+"""The options of a choice: a list, a list written into one cell, or a column each."""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import json
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+# What parts options in one cell, the surest first. A comma is none: it stands in texts.
+SEPARATORS = ("json", "python", "lettered", "\n", "\t", "||", "|", ";")
+TEXT_FIELDS = ("text", "option", "choice", "answer", "ending", "content", "value", "sentence")
+NAME_FIELDS = ("label", "key", "id", "letter", "name")
+FLAG_FIELDS = ("correct", "is_correct", "iscorrect", "isCorrect", "gold", "right", "is_answer")
+_LETTERED = re.compile(r"(?:^|(?<=\s))\(?([A-Ja-j1-9])\s?[).:]\s+")
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """A row's options, how its gold calls them where the list says so, and the flagged one."""
+
+    texts: tuple[Any, ...]
+    names: tuple[str, ...] = ()
+    flagged: int | None = None
+
+
+def from_list(value: Any, separator: str = "") -> Options | None:
+    """The options of a list, or of a cell that holds one; none where it is neither."""
+    if isinstance(value, str):
+        value = _parted(value, separator)
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    if isinstance(value, tuple):
+        value = list(value)
+    if not isinstance(value, list) or len(value) < 2:
+        return None
+    if all(isinstance(one, dict) for one in value):
+        return _from_objects(value)
+    return Options(tuple(value))
+
+
+def _from_objects(value: Sequence[dict[str, Any]]) -> Options | None:
+    field = next((name for name in TEXT_FIELDS if all(name in one for one in value)), "")
+    if not field:
+        return None
+    texts = tuple(one[field] for one in value)
+    name = next((name for name in NAME_FIELDS if name != field and all(name in one for one in value)), "")
+    names = tuple(str(one[name]).strip() for one in value) if name else ()
+    flag = next((name for name in FLAG_FIELDS if all(name in one for one in value)), "")
+    flags = [_is_true(one[flag]) for one in value] if flag else []
+    return Options(texts, names, flags.index(True) if flags.count(True) == 1 else None)
+
+
+def flagged(value: Any) -> int | None:
+    """The place of the only 1 or true in a list."""
+    if isinstance(value, str):
+        value = _parted(value, "json")
+    if not isinstance(value, list):
+        return None
+    flags = [_is_true(one) for one in value]
+    return flags.index(True) if flags.count(True) == 1 else None
+
+
+def _is_true(value: Any) -> bool:
+    return value is True or str(value).strip().lower() in ("1", "1.0", "true", "yes")
+
+
+def guess_separator(values: Iterable[Any]) -> str:
+    """What parts the options of most cells, "" where they are lists or nothing parts them."""
+    cells = [value for value in values if isinstance(value, str) and value.strip()]
+    for separator in SEPARATORS if cells else ():
+        parted = [_parted(cell, separator) for cell in cells]
+        if sum(isinstance(one, list) and len(one) > 1 for one in parted) >= 0.9 * len(cells):
+            return separator
+    return ""
+
+
+def _parted(cell: str, separator: str) -> Any:
+    if separator in ("", "json"):
+        with contextlib.suppress(ValueError, RecursionError):
+            return json.loads(cell)
+        return None
+    if separator == "python":
+        return _python_list(cell)
+    if separator == "lettered":
+        return _lettered(cell)
+    parts = [part.strip() for part in cell.split(separator)]
+    return parts if all(parts) else None
+
+
+def _python_list(cell: str) -> list[Any] | None:
+    """A list as Python or numpy prints it: ['a', "b"], ['a' 'b'], array(['a', 'b'], dtype=object)."""
+    with contextlib.suppress(ValueError, SyntaxError, RecursionError, MemoryError):
+        value = ast.literal_eval(cell.strip())
+        # Two strings side by side are one to Python, but two to numpy, which prints no commas.
+        if isinstance(value, list | tuple) and (len(value) > 1 or not re.search(r"['\"]\s+['\"]", cell)):
+            return list(value)
+    inner = re.fullmatch(r"\s*(?:array\()?\[(.*)\](?:,\s*dtype=\w+\))?\s*", cell, re.DOTALL)
+    if not inner:
+        return None
+    found = re.findall(r"'((?:[^'\\]|\\.)*)'|\"((?:[^\"\\]|\\.)*)\"", inner[1])
+    rest = re.sub(r"'((?:[^'\\]|\\.)*)'|\"((?:[^\"\\]|\\.)*)\"", "", inner[1])
+    return [re.sub(r"\\(.)", r"\1", one or other) for one, other in found] if not rest.strip(" ,\n\t\r") else None
+
+
+def _lettered(cell: str) -> list[str] | None:
+    """The parts of "A) red B) blue" or "a ) 38 , b ) 27", where the letters or numbers are in a row."""
+    marks = list(_LETTERED.finditer(cell))
+    if len(marks) < 2 or marks[0].start() != 0:
+        return None
+    names = [mark[1].lower() for mark in marks]
+    if names not in (list("abcdefghij"[: len(names)]), list("123456789"[: len(names)])):
+        return None
+    ends = [mark.start() for mark in marks[1:]] + [len(cell)]
+    return [cell[mark.end() : end].strip().rstrip(",;").strip() for mark, end in zip(marks, ends)]
