@@ -88,18 +88,27 @@ def parse(text: str) -> Formula:
 
 
 def holds(formula: Formula, surprisals: Surprisals, equal_within: float = EQUAL_WITHIN) -> bool:
-    """Whether the formula is true; "=" is true of two sums at most `equal_within` nats apart.
+    """Whether the formula is known to be true; "=" is true of two sums at most `equal_within` nats apart."""
+    return truth(formula, surprisals, equal_within) is True
 
-    A comparison with an unknown surprisal (nan) is false. A region that the surprisals lack is a BenchmarkError.
+
+def truth(formula: Formula, surprisals: Surprisals, equal_within: float = EQUAL_WITHIN) -> bool | None:
+    """Whether the formula is true; None where that hangs on a surprisal that is unknown (nan or infinite).
+
+    A conjunction with a part that fails is false, and a disjunction with one that holds is true, whatever the rest is.
+    Inequalities are strict, as published: two equal sums fail either way. A region that the surprisals lack is a
+    BenchmarkError.
     """
     if isinstance(formula, Logic):
-        left = holds(formula.left, surprisals, equal_within)
-        right = holds(formula.right, surprisals, equal_within)
-        return (left and right) if formula.sign == "&" else (left or right)
-    left_sum, right_sum = nats(formula.left, surprisals), nats(formula.right, surprisals)
+        parts = [truth(part, surprisals, equal_within) for part in (formula.left, formula.right)]
+        decisive = formula.sign == "|"
+        return decisive if decisive in parts else None if None in parts else not decisive
+    left, right = nats(formula.left, surprisals), nats(formula.right, surprisals)
+    if not math.isfinite(left) or not math.isfinite(right):
+        return None
     if formula.sign == "=":
-        return abs(left_sum - right_sum) <= equal_within
-    return left_sum < right_sum if formula.sign == "<" else left_sum > right_sum
+        return abs(left - right) <= equal_within
+    return left < right if formula.sign == "<" else left > right
 
 
 def nats(node: Sum, surprisals: Surprisals) -> float:

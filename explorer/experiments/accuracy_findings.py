@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import math
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -11,6 +13,8 @@ import pandas as pd
 from explorer.experiments import rating_findings
 from explorer.records import RunSpec
 from explorer.results.rows import finding_row
+from explorer.scoring import reduce
+from explorer.scoring.policy import PRESETS, Normalization, TieRule
 from explorer.stats.bootstrap import bootstrap_mean
 from explorer.stats.proportion import proportion
 
@@ -19,13 +23,26 @@ if TYPE_CHECKING:
     from explorer.runs.folder import RunFolder
 
 VERDICT_ROLES = ("option", "target", "label")  # a run may score other texts of an instance beside
-# Reduction → the column of `scores` that a sum is divided by.
-REDUCTIONS = {"sum": None, "mean_token": "scored", "per_char": "chars", "per_byte": "bytes"}
+TEXT = ("context", "continuation")
+REDUCTIONS: tuple[Normalization, ...] = ("sum", "mean_token", "per_char", "per_byte")
+
+
+class Asked(NamedTuple):
+    """What a stored score says of an option."""
+
+    logprob: float
+    scored: float
+    chars: float
+    bytes: float
+    text: tuple[str | None, str | None]  # context and continuation
+
+
+Options = Mapping[str, Mapping[int, Asked]]  # by instance and option
 
 
 def conclude(spec: RunSpec, resources: Resources, folder: RunFolder) -> list[dict[str, Any]]:
     """Rows of `findings`: accuracy with Wilson intervals, the mean over groups, perplexity, other reductions."""
-    instances = folder.read("instances", ["instance_id", "grp", "phenomenon", "kind", "gold"])
+    instances = folder.read("instances", ["instance_id", "grp", "phenomenon", "kind", "gold", "payload"])
     measures = folder.read("measures", ["instance_id", "measure", "value", "part"])
     if instances.empty:
         return []
@@ -38,10 +55,11 @@ def conclude(spec: RunSpec, resources: Resources, folder: RunFolder) -> list[dic
     if kind == "cloze":
         rows += _perplexity(_measure(measures, "logprob"))
     if kind in ("pair", "choice", "labelled"):
-        scores = folder.read("scores", ["instance_id", "option", "role", "logprob", "scored", "chars", "bytes"])
-        for name, column in REDUCTIONS.items():
-            outcome = chosen_is_gold(instances, scores, column)
-            found = proportion(outcome)
+        instances = instances.assign(options=[len(json.loads(text)["options"]) for text in instances["payload"]])
+        asked = options_asked(folder.read("scores", ["instance_id", "option", "role", *Asked._fields[:-1], *TEXT]))
+        ties = PRESETS[str(spec.settings.get("preset", "natural"))].ties
+        for name in REDUCTIONS:
+            found = proportion(chosen_is_gold(instances, asked, name, ties))
             rows.append(_share_row("accuracy", "overall", found, {"setting": name}))
     return rows
 
@@ -67,24 +85,44 @@ def shares(instances: pd.DataFrame, correct: np.ndarray) -> list[dict[str, Any]]
     return rows
 
 
-def chosen_is_gold(instances: pd.DataFrame, scores: pd.DataFrame, divisor: str | None) -> np.ndarray:
-    """1, 0, 0.5 (a tie) or nan for each instance when sums are divided by the column `divisor`."""
-    options = scores[scores["role"].isin(VERDICT_ROLES)]
-    value = options["logprob"] if divisor is None else options["logprob"] / options[divisor]
-    wide = options.assign(value=value).pivot_table(
-        index="instance_id", columns="option", values="value", aggfunc="first", dropna=False
+def options_asked(scores: pd.DataFrame) -> Options:
+    """The stored scores of the options of each instance; the first where an option was scored twice."""
+    own = scores[scores["role"].isin(VERDICT_ROLES)]
+    found: dict[str, dict[int, Asked]] = {}
+    numbers = zip(*(own[name].to_numpy(dtype=float, na_value=math.nan) for name in Asked._fields[:-1]))
+    for instance_id, option, sizes, *text in zip(
+        own["instance_id"], own["option"], numbers, *(own[name] for name in TEXT)
+    ):
+        found.setdefault(instance_id, {}).setdefault(int(option), Asked(*sizes, (text[0], text[1])))
+    return found
+
+
+def chosen_is_gold(
+    instances: pd.DataFrame, asked: Options, normalization: Normalization, ties: TieRule = "half"
+) -> np.ndarray:
+    """1, 0, 0.5 (a tie) or nan for each instance (columns instance_id, gold, options: how many) under a reduction."""
+    return np.array(
+        [
+            reduce.decide(
+                [_option(own.get(option), normalization) for option in range(count)],
+                None if pd.isna(gold) else int(gold),
+                ties,
+            ).correct
+            for gold, count, own in zip(
+                instances["gold"], instances["options"], (asked.get(name, {}) for name in instances["instance_id"])
+            )
+        ],
+        dtype=float,
     )
-    wide = wide.reindex(instances["instance_id"])
-    matrix = wide.to_numpy(dtype=float)
-    gold = np.searchsorted(wide.columns.to_numpy(), instances["gold"].fillna(0).to_numpy(dtype=int))
-    right = matrix[np.arange(len(matrix)), gold]
-    others = matrix.copy()
-    others[np.arange(len(matrix)), gold] = -np.inf
-    absent = np.array([instances["gold"].isna()]).ravel()
-    with np.errstate(invalid="ignore"):
-        best = np.nanmax(others, axis=1)
-        outcome = np.where(np.abs(right - best) <= 1e-9, 0.5, (right > best).astype(float))
-    return np.where(absent | np.isnan(right), np.nan, outcome)
+
+
+def _option(asked: Asked | None, normalization: Normalization) -> reduce.Option:
+    if asked is None:
+        return reduce.NO_SCORE
+    by = reduce.size(normalization, asked.scored, asked.chars, asked.bytes)
+    # An imported score does not tell its tokens.
+    near = reduce.TIE * (1 if math.isnan(asked.scored) else asked.scored) / (by or 1)
+    return reduce.Option(reduce.divided(asked.logprob, by), near, text=asked.text)
 
 
 def _formulas(instances: pd.DataFrame, measures: pd.DataFrame) -> list[dict[str, Any]]:

@@ -19,7 +19,7 @@ from explorer.experiments.ontology_asking import Asking
 from explorer.records import Instance, Request, RunSpec, Score
 from explorer.results.rows import measure_row, score_row
 from explorer.runs import spec as specs
-from explorer.scoring import http
+from explorer.scoring import http, reduce
 from explorer.scoring.generate import chat_text
 from explorer.scoring.model import Progress, Scorer
 from explorer.scoring.policy import PRESETS
@@ -139,27 +139,33 @@ def _measures(one: Candidates, scores: Sequence[Score], priors: dict[str, float]
     other = [number for number, (role, _) in enumerate(one.found) if role == OTHER]
     sampled = [number for number, (role, _) in enumerate(one.found) if role == SAMPLED]
 
+    near = reduce.TIE * max(score.scored for score in scores)
+    why = scores[0].reason or next((score.reason for score in scores if score.reason), "an id has no score")
+
     def row(measure: str, value: float) -> dict[str, Any]:
-        return measure_row(one.instance.id, measure, value, reason=scores[0].reason)
+        return measure_row(one.instance.id, measure, value, reason=why if math.isnan(value) else "")
 
     rows = [row("gold_logprob", sums[0]), row("gold_gain", gains[0])]
     if other:
         among = [sums[number] for number in other]
-        rows.append(row("gold_rank", rank(sums[0], among)))
-        rows.append(row("gold_preferred", preferred(sums[0], among)))
-        rows.append(row("gold_gain_preferred", preferred(gains[0], [gains[number] for number in other])))
+        rows.append(row("gold_rank", rank(sums[0], among, near)))
+        rows.append(row("gold_preferred", preferred(sums[0], among, near)))
+        rows.append(row("gold_gain_preferred", preferred(gains[0], [gains[number] for number in other], near)))
     if sampled:
-        rows.append(row("gold_rank_sampled", rank(sums[0], [sums[number] for number in sampled])))
+        rows.append(row("gold_rank_sampled", rank(sums[0], [sums[number] for number in sampled], near)))
     return rows
 
 
-def rank(gold: float, others: Sequence[float]) -> float:
-    """The place of the right id among the others, 1 for the highest; equals share a place."""
-    if math.isnan(gold) or any(map(math.isnan, others)):
-        return math.nan
-    return 1 + sum(other > gold for other in others) + sum(other == gold for other in others) / 2
+def rank(gold: float, others: Sequence[float], near: float = 0.0) -> float:
+    """The place of the right id among the others, 1 for the highest; ties (within `near` nats) share a place.
+
+    nan where one of them has no number.
+    """
+    one = reduce.Option(gold, near)
+    verdicts = [reduce.decide([one, reduce.Option(other, near)], 0).correct for other in others]
+    return 1 + math.fsum(1 - correct for correct in verdicts)
 
 
-def preferred(gold: float, others: Sequence[float]) -> float:
+def preferred(gold: float, others: Sequence[float], near: float = 0.0) -> float:
     """The share of the others that come after the right id; 0.5 by chance."""
-    return 1 - (rank(gold, others) - 1) / len(others)
+    return 1 - (rank(gold, others, near) - 1) / len(others)

@@ -182,7 +182,9 @@ def _collapsed(name: str, own: pd.DataFrame, members: int) -> list[Row]:
     """Accuracy and its change over several conditions together, where the run has them all."""
     if own["condition"].nunique() < members:
         return []
-    means = own.groupby(["length", "grp", "instance_id"], sort=False)[["correct", "delta"]].mean().reset_index()
+    each = own.groupby(["length", "grp", "instance_id"], sort=False)[["correct", "delta"]]
+    # An item without a verdict after one of the conditions is left out, not judged by the others alone.
+    means = each.mean().where(each.count().eq(each.size(), axis=0)).reset_index()
     rows = []
     for length, at in means.groupby("length", sort=False):
         for column, finding in (("correct", "priming_accuracy"), ("delta", "priming_delta")):

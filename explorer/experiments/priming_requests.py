@@ -150,20 +150,14 @@ def perplexity_margin(item: Instance, scores: Sequence[Score]) -> tuple[float, s
 
 def formula_margin(item: Instance, scores: Sequence[Score]) -> tuple[float, str]:
     """By how many nats the least certain inequality of a SyntaxGym item holds, negative where one fails."""
-    reason = next((score.reason for score in scores if score.reason), "")
-    # A region without a request is empty or of no formula; its surprisal is 0.
-    surprisal = {
-        (condition.name, number): 0.0
-        for condition in item.conditions
-        for number in range(1, len(condition.regions) + 1)
-    }
-    for score in scores:
-        surprisal[str(score.request.factors["condition"]), int(score.request.factors["part"])] = -score.sum
+    surprisal = verdicts.surprisals(item, scores)
     formulas = [syntaxgym_formula.parse(text) for text in item.extra["formulas"]]
     slacks = [_slack(one, surprisal) for one in formulas if not syntaxgym_formula.tests_equality(one)]
-    if reason or not slacks:
-        return math.nan, reason or "no inequality"
-    return min(slacks), ""
+    if not slacks:
+        return math.nan, "no inequality"
+    if all(map(math.isfinite, slacks)):
+        return min(slacks), ""
+    return math.nan, next((score.reason for score in scores if score.reason), "a region has no score")
 
 
 def _slack(formula: Formula, surprisal: Surprisals) -> float:

@@ -37,9 +37,10 @@ def _judge_options(
     dtype: str,
     factors: Mapping[str, Factor] | None,
 ) -> list[dict[str, Any]]:
-    options = [score for score in scores if score.request.role != "unconditional"]
+    own = {score.request.option: score for score in scores if score.request.role != "unconditional"}
     priors = {score.request.option: score.sum for score in scores if score.request.role == "unconditional"}
-    prior_sums = [priors.get(score.request.option, math.nan) for score in options] if priors else None
+    options = [own.get(option) for option in range(len(instance.options))]
+    prior_sums = [priors.get(option, math.nan) for option in range(len(options))] if priors else None
     verdict = reduce.compare(options, instance.gold, policy, dtype, unconditional=prior_sums)
     remark = _remark(verdict, options)
     rows = [
@@ -78,33 +79,49 @@ def _judge_rating(
 def _judge_regions(
     instance: Instance, scores: Sequence[Score], factors: Mapping[str, Factor] | None
 ) -> list[dict[str, Any]]:
-    # An empty region has no request and no surprisal.
-    surprisal = {
-        (condition.name, number): 0.0
-        for condition in instance.conditions
-        for number in range(1, len(condition.regions) + 1)
-    }
-    reason = ""
-    for score in scores:
-        where = (str(score.request.factors["condition"]), int(score.request.factors["part"]))
-        surprisal[where] = -score.sum
-        reason = reason or score.reason
+    surprisal = surprisals(instance, scores)
+    reason = next((score.reason for score in scores if score.reason), "a region has no score")
     rows, held = [], []
     for number, text in enumerate(instance.extra["formulas"]):
         formula = syntaxgym_formula.parse(text)
-        outcome = math.nan if reason else float(syntaxgym_formula.holds(formula, surprisal))
+        outcome = syntaxgym_formula.truth(formula, surprisal)
         about_equality = syntaxgym_formula.tests_equality(formula)
         name = "formula_equal" if about_equality else "formula"
-        rows.append(measure_row(instance.id, name, outcome, reason=reason, factors={**(factors or {}), "part": number}))
+        rows.append(_truth_row(instance.id, name, outcome, reason, {**(factors or {}), "part": number}))
         if not about_equality:
             held.append(outcome)
-    correct = math.nan if reason or not held else float(all(held))
-    return [measure_row(instance.id, "correct", correct, reason=reason, factors=factors), *rows]
+    # One that is known to fail decides the item, whatever the others would be.
+    correct = False if False in held else None if None in held or not held else True
+    return [_truth_row(instance.id, "correct", correct, reason if held else "no inequality", factors), *rows]
 
 
-def _remark(verdict: reduce.Verdict, scores: Sequence[Score]) -> str:
+def surprisals(instance: Instance, scores: Sequence[Score]) -> dict[tuple[str, int], float]:
+    """The surprisal (nats) of each region by condition and number: 0 of an empty one, nan of one without a score."""
+    found = {
+        (condition.name, number): math.nan if text.strip() else 0.0
+        for condition in instance.conditions
+        for number, text in enumerate(condition.regions, 1)
+    }
+    for score in scores:
+        found[str(score.request.factors["condition"]), int(score.request.factors["part"])] = -score.sum
+    return found
+
+
+def _truth_row(
+    instance_id: str, name: str, truth: bool | None, reason: str, factors: Mapping[str, Factor] | None
+) -> dict[str, Any]:
+    known = truth is not None
+    return measure_row(
+        instance_id, name, float(truth) if known else math.nan, reason="" if known else reason, factors=factors
+    )
+
+
+def _remark(verdict: reduce.Verdict, scores: Sequence[Score | None]) -> str:
+    why = next((score.reason for score in scores if score and score.reason), "an option has no score")
     if verdict.outcome == "missing":
-        return next((score.reason for score in scores if score.reason), "missing")
+        return why
+    if verdict.outcome == "wrong" and math.isnan(verdict.margin):
+        return f"wrong by the options that have a score; {why}"
     if verdict.undecided:
         return "undecided at this precision"
     return "" if verdict.outcome in ("right", "wrong") else verdict.outcome

@@ -32,6 +32,7 @@ from explorer.logs.log import (
 )
 from explorer.logs.opening import MOST_BYTES, Opened, check_values
 from explorer.logs.zipped import entry_bytes
+from explorer.scoring.reduce import word_of
 
 KNOWN = 2  # version of the log format
 MOST_ENTRIES = 500_000
@@ -322,4 +323,4 @@ def _letter(text: str, choices: Sequence[str]) -> int | None:
 
 
 def _word(correct: float) -> str:
-    return {1.0: "right", 0.0: "wrong", 0.5: "tie"}.get(correct, "")
+    return "" if (word := word_of(correct)) == "none" else word

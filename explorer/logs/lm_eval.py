@@ -29,6 +29,7 @@ from explorer.logs.log import (
     without_keys,
 )
 from explorer.logs.opening import Opened, check_values
+from explorer.scoring.reduce import word_of
 
 KNOWN = "0.4"
 MOST_RESULTS = 64 << 20  # bytes of a results_*.json
@@ -294,4 +295,4 @@ def _first(value: Any) -> Any:
 
 
 def _word(correct: float) -> str:
-    return {1.0: "right", 0.0: "wrong", 0.5: "tie"}.get(correct, "")
+    return "" if (word := word_of(correct)) == "none" else word

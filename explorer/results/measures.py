@@ -23,6 +23,12 @@ class Measure:
     of_text: bool = False
 
 
+def mean_of_all(value: str, among: str) -> str:
+    """The mean of a value over the rows of a group that are meant; NULL where one of these has none."""
+    gaps = f"count(*) FILTER (({among}) AND ({value} IS NULL OR NOT isfinite({value})))"
+    return f"CASE WHEN {gaps} = 0 THEN avg({value}) FILTER ({among}) END"
+
+
 def _whole(*names: str, where: str = "(condition IS NULL OR condition = 'original') AND setting IS NULL") -> str:
     """A measure of the whole instance."""
     return f"""
@@ -56,11 +62,17 @@ def _of_gold(name: str) -> str:
 
 
 def _gold_less_others(name: str) -> str:
-    """A measure of the right option less its mean over the others; of the only text where there is one."""
+    """A measure of the right option less its mean over the others; of the only text where there is one.
+
+    With a gap in one of the others their mean is a gap, too.
+    """
     return f"""
         SELECT measures.instance_id,
             max(measures.value) FILTER (measures.option = coalesce(instances.gold, 0))
-                - coalesce(avg(measures.value) FILTER (measures.option <> coalesce(instances.gold, 0)), 0) AS value
+                - CASE
+                    WHEN count(*) FILTER (measures.option <> coalesce(instances.gold, 0)) = 0 THEN 0
+                    ELSE {mean_of_all("measures.value", "measures.option <> coalesce(instances.gold, 0)")}
+                END AS value
         FROM measures
         JOIN instances USING (run_id, instance_id)
         WHERE measures.run_id = $1
@@ -125,7 +137,6 @@ def _replicated(aggregate: str) -> str:
         WHERE run_id = $1
             AND measure = 'rouge_l_recall'
             AND setting = 'full'
-            AND NOT isnan(value)
         GROUP BY instance_id
     """
 
@@ -195,18 +206,17 @@ MEASURES: Mapping[str, Measure] = {
     ),
     "replicated_many": Measure(
         "Replicated after the most demonstrations", "ROUGE-L recall", "more of the text comes back", ("icl",),
-        _replicated("max_by(value, k)"),
+        _replicated("arg_max_null(value, k)"),
     ),
     "label_correct": Measure(
         "Label right after the most demonstrations", "0 or 1, a tie 0.5", "more often right", ("icl",),
         """
-        SELECT instance_id, max_by(value, k) AS value
+        SELECT instance_id, arg_max_null(value, k) AS value
         FROM measures
         WHERE run_id = $1
             AND measure = 'correct'
             AND k IS NOT NULL
             AND coalesce(part, 0) = 0
-            AND NOT isnan(value)
         GROUP BY instance_id
         """,
     ),

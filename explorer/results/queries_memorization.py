@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
+from explorer.results.measures import mean_of_all
 from explorer.results.store import Store
 
 
@@ -68,10 +69,10 @@ def neighbours_by(store: Store, run_id: str) -> pd.DataFrame:
 def items(store: Store, run_id: str, attack: str) -> pd.DataFrame:
     """A row an instance: the attack's score of the right text and the mean of the others', and whether it was right."""
     return store.frame(
-        """
+        f"""
         SELECT instances.instance_id, instances.benchmark, instances.grp, instances.phenomenon, instances.field,
             max(measures.value) FILTER (measures.option = coalesce(instances.gold, 0)) AS own,
-            avg(measures.value) FILTER (measures.option <> coalesce(instances.gold, 0)) AS other,
+            {mean_of_all("measures.value", "measures.option <> coalesce(instances.gold, 0)")} AS other,
             max(verdict.value) AS correct
         FROM instances
         JOIN measures

@@ -8,12 +8,14 @@ import pandas as pd
 
 from explorer.results.store import Store
 
-# What became of an instance → the condition on its outcomes before and after.
+# What became of an instance → the condition on its outcomes before and after; a tie is not right, as in the tests.
 FATES: Mapping[str, str] = {
     "lost (right, then wrong)": "correct_before = 1 AND correct_after < 1",
     "gained (wrong, then right)": "correct_before < 1 AND correct_after = 1",
     "right both times": "correct_before = 1 AND correct_after = 1",
     "wrong both times": "correct_before < 1 AND correct_after < 1",
+    "no verdict": "accepted AND (correct_before IS NULL OR correct_after IS NULL "
+    "OR isnan(correct_before) OR isnan(correct_after))",
     "rejected": "NOT accepted",
     "nothing to swap": "accepted AND swaps = 0",
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
+from explorer.results.measures import mean_of_all
 from explorer.results.store import Store
 
 
@@ -91,12 +92,13 @@ def groups(store: Store, run_id: str) -> pd.DataFrame:
 def items(store: Store, run_id: str) -> pd.DataFrame:
     """A row an instance: IPS of its right option and mean IPS of the others, relative difference, outcome; the most
     popular first."""
+    others = "measures.measure = 'ips' AND measures.option <> coalesce(instances.gold, 0)"
     return store.frame(
-        """
+        f"""
         SELECT instances.instance_id, instances.grp, instances.phenomenon,
             max(measures.value) FILTER (measures.measure = 'ips' AND measures.option = coalesce(instances.gold, 0))
                 AS ips,
-            avg(measures.value) FILTER (measures.measure = 'ips' AND measures.option <> coalesce(instances.gold, 0))
+            {mean_of_all("measures.value", others)}
                 AS ips_others,
             max(measures.value) FILTER (measures.measure = 'relative_difference') AS relative_difference,
             max(measures.value) FILTER (measures.measure = 'correct') AS correct,

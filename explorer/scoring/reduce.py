@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from explorer.records import Score
-from explorer.scoring.policy import Normalization, ScoringPolicy
+from explorer.scoring.policy import Normalization, ScoringPolicy, TieRule
 
 Outcome = Literal["right", "wrong", "tie", "missing", "unlabelled"]
-TIE = 1e-5  # nats a token: below this float32 does not tell two options apart
+TIE = 1e-5  # nats a token: below this float32, the finest number format, does not tell two options apart
 # Nats by which a score moves when the same text is scored in a batch of another shape, times the root of its tokens,
 # whose rounding is independent. The most seen in bfloat16 was 0.149, over 92 texts of 1 to 21 tokens and both embedded
 # models; float16 has three bits more.
@@ -22,9 +22,10 @@ SPREAD = {"bfloat16": 0.15, "float16": 0.15 / 8}
 class Verdict:
     """Which option won.
 
-    outcome    "right" or "wrong"; "tie"; "missing" where an option has no score; "unlabelled" where no option is gold
+    outcome    "right" or "wrong"; "tie"; "missing" where it cannot be said; "unlabelled" where no option is gold
     correct    1, 0, 0.5 for a tie, nan where it cannot be said
-    margin     the gold option's number less the best other's (the best's less the second's where no option is gold)
+    margin     the gold option's number less the best other's (the best's less the second's where no option is gold);
+               nan where one of them has none
     chosen     the option with the highest number, the first of equals; None for a tie or a missing score
     undecided  the difference is within what the dtype's rounding can turn
     """
@@ -36,6 +37,77 @@ class Verdict:
     undecided: bool = False
 
 
+MISSING = Verdict("missing", math.nan, math.nan, None)
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """An option's number under a reduction, nan or infinite where it has none.
+
+    near   how far, in the same unit, another may lie so that the two are a tie
+    shaky  how far rounding in the model's number format can move it
+    text   what was scored; two options of the same text are a tie whatever rounding made of them
+    """
+
+    value: float
+    near: float = 0.0
+    shaky: float = 0.0
+    text: Hashable = None
+
+    @property
+    def known(self) -> bool:
+        return math.isfinite(self.value)
+
+
+NO_SCORE = Option(math.nan)
+
+
+def decide(options: Sequence[Option], gold: int | None, ties: TieRule = "half") -> Verdict:
+    """Right, wrong, tie or not to be said: the one rule for every reduction, study and view.
+
+    An option without a number is never beaten: the verdict is missing, unless an option that has one beats the gold
+    option, which is then wrong whatever the other would get. A tie is worth half; under "first" the first of equal
+    numbers wins.
+    """
+    if len(options) < 2 or (gold is not None and not (gold < len(options) and options[gold].known)):
+        return MISSING
+    known = [i for i, option in enumerate(options) if option.known]
+    whole = len(known) == len(options)
+    if gold is None and not whole:
+        return MISSING
+    best = max(known, key=lambda i: options[i].value)
+    first = best if gold is None else gold
+    rivals = [i for i in known if i != first]
+    tied = [i for i in rivals if ties == "half" and _is_tie(options[first], options[i])]
+    beaten = any(_beats(options, i, first, ties) for i in rivals if i not in tied)
+    if not whole:
+        return Verdict("wrong", 0.0, math.nan, None) if beaten else MISSING
+    second = max(rivals, key=lambda i: options[i].value)
+    margin = options[first].value - options[second].value
+    if tied and not beaten:
+        return Verdict("unlabelled" if gold is None else "tie", math.nan if gold is None else 0.5, margin, None)
+    undecided = abs(margin) <= max(options[first].shaky, options[second].shaky)
+    if gold is None:
+        return Verdict("unlabelled", math.nan, margin, best, undecided)
+    return Verdict("wrong" if beaten else "right", float(not beaten), margin, best, undecided)
+
+
+def _is_tie(one: Option, other: Option) -> bool:
+    same = one.text is not None and one.text == other.text
+    return same or abs(one.value - other.value) <= max(one.near, other.near)
+
+
+def _beats(options: Sequence[Option], one: int, other: int, ties: TieRule) -> bool:
+    higher, lower = options[one].value, options[other].value
+    return higher > lower or (higher == lower and ties == "first" and one < other)
+
+
+def word_of(correct: float | None) -> Literal["right", "wrong", "tie", "none"]:
+    """A stored `correct` (1, 0, 0.5, or none or nan) in a word."""
+    found: Mapping[float | None, Literal["right", "wrong", "tie"]] = {1.0: "right", 0.0: "wrong", 0.5: "tie"}
+    return found.get(correct, "none")
+
+
 def tolerance(tokens: int, dtype: str) -> float:
     """Nats within which two scores of so many tokens are not told apart in a dtype."""
     return SPREAD[dtype] * math.sqrt(tokens) if dtype in SPREAD else TIE * tokens
@@ -45,52 +117,43 @@ def value(score: Score, normalization: Normalization, unconditional: float | Non
     """One number for a score: nats, or nats a token, character or byte; `pmi` is the gain over no context, in nats."""
     if normalization == "pmi":
         return math.nan if unconditional is None else score.sum - unconditional
-    size = _size(score, normalization)
-    return score.sum / size if size else math.nan
+    return divided(score.sum, size(normalization, score.scored, score.chars, score.bytes))
+
+
+def size(normalization: Normalization, scored: float, chars: float, bytes: float) -> float:
+    """What a sum is divided by: tokens, characters or bytes, or 1."""
+    return {"mean_token": scored, "per_char": chars, "per_byte": bytes}.get(normalization, 1)
+
+
+def divided(total: float, by: float) -> float:
+    """A sum over a size; nan where there is nothing to divide by."""
+    return total / by if by > 0 else math.nan
 
 
 def compare(
-    scores: Sequence[Score],
+    scores: Sequence[Score | None],
     gold: int | None,
     policy: ScoringPolicy,
     dtype: str,
     unconditional: Sequence[float] | None = None,
 ) -> Verdict:
-    """The verdict over options, one score each; `unconditional` has each option's log P after an empty context."""
-    kind = policy.normalization
+    """The verdict over options, one score each (none where one was not asked).
+
+    `unconditional` has each option's log P after an empty context.
+    """
     priors: Sequence[float | None] = unconditional or [None] * len(scores)
-    values = [value(score, kind, prior) for score, prior in zip(scores, priors)]
-    if len(values) < 2 or any(math.isnan(number) for number in values):
-        return Verdict("missing", math.nan, math.nan, None)
-    best = max(range(len(values)), key=values.__getitem__)
-    first = best if gold is None else gold
-    second = max((i for i in range(len(values)) if i != first), key=values.__getitem__)
-    margin = values[first] - values[second]
-    near = max(_near(scores[i], kind, dtype) for i in (first, second))
-    same = _same(scores[first], scores[second])
-    if policy.ties == "half" and (same or (dtype == "float32" and abs(margin) <= near)):
-        return Verdict("tie" if gold is not None else "unlabelled", _if_gold(0.5, gold), margin, None)
-    undecided = dtype != "float32" and not same and abs(margin) <= near
-    if gold is None:
-        return Verdict("unlabelled", math.nan, margin, best, undecided)
-    right = best == gold
-    return Verdict("right" if right else "wrong", float(right), margin, best, undecided)
+    options = [
+        NO_SCORE if score is None else _option(score, policy.normalization, dtype, prior)
+        for score, prior in zip(scores, priors)
+    ]
+    return decide(options, gold, policy.ties)
 
 
-def _if_gold(correct: float, gold: int | None) -> float:
-    return math.nan if gold is None else correct
-
-
-def _same(one: Score, other: Score) -> bool:
-    """Whether two options are the same tokens after the same context."""
-    return one.token_ids == other.token_ids and one.request.context == other.request.context
-
-
-def _size(score: Score, normalization: Normalization) -> int:
-    """What the sum is divided by."""
-    return {"mean_token": score.scored, "per_char": score.chars, "per_byte": score.bytes}.get(normalization, 1)
-
-
-def _near(score: Score, normalization: Normalization, dtype: str) -> float:
-    """The tolerance in the unit of a normalization."""
-    return tolerance(score.scored, dtype) / (_size(score, normalization) or 1)
+def _option(score: Score, normalization: Normalization, dtype: str, prior: float | None) -> Option:
+    unit = size(normalization, score.scored, score.chars, score.bytes) or 1
+    return Option(
+        value(score, normalization, prior),
+        near=TIE * score.scored / unit,
+        shaky=tolerance(score.scored, dtype) / unit,
+        text=(score.request.context, score.request.continuation),
+    )

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from explorer.records import Instance, Score
+from explorer.scoring.reduce import word_of
 from explorer.ui.strips import Token, Verdict, tokens_of
 
 # What the options of a format are called; elsewhere the right one is "right" and the others are numbered.
@@ -101,9 +102,7 @@ def option_name(instance: Instance, option: int) -> str:
 
 def verdict_of(correct: float) -> Verdict:
     """The verdict's kind (right, wrong, tie, none) from 1, 0, 0.5 or nan."""
-    if math.isnan(correct):
-        return "none"
-    return "right" if correct == 1 else "wrong" if correct == 0 else "tie"
+    return word_of(correct)
 
 
 def verdict_sentence(instance: Instance, asked: Sequence[Asked], correct: float, margin: float, reason: str) -> str:

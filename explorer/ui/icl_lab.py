@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +14,7 @@ from explorer.errors import ExplorerError
 from explorer.experiments.icl import STUDY
 from explorer.experiments.icl_ground import Ground, ground
 from explorer.records import RunSpec, Score
-from explorer.scoring import http
+from explorer.scoring import http, reduce
 from explorer.scoring.policy import PRESETS
 from explorer.settings import Settings
 from explorer.similarity import replication
@@ -184,14 +183,14 @@ def _answer(
     rule = replication.Rule(shared.encoder(), shared.tagger())
     match = rule.judge([pieces.second], [prompts_icl.completion(written.text)])[0]
     words = prompts.label_words(pieces.instance)
-    known = all(math.isfinite(score.sum) for score in scores)
-    best = max(range(len(scores)), key=lambda i: scores[i].sum, default=None) if known else None
+    dtype = str(shared.model_record(model).get("dtype", "")) if scores else ""
+    chosen = reduce.compare(scores, pieces.instance.gold, PRESETS["natural"], dtype).chosen
     rows = [
         {
             "label": word,
             "logprob": score.sum,
             "right": i == pieces.instance.gold,
-            "chosen": i == best,
+            "chosen": i == chosen,
             "reason": score.reason,
         }
         for i, (word, score) in enumerate(zip(words, scores))

@@ -15,7 +15,9 @@ from explorer.experiments.popularity_groups import members_of, title_of
 from explorer.figures.popularity_dumbbells import dumbbells
 from explorer.figures.roc_curves import one_score, roc_curves, two_scores
 from explorer.results import queries_memorization
+from explorer.scoring.reduce import word_of
 from explorer.ui import frame, links, resources, show, undecided
+from explorer.ui.dossier_verdicts import WORDS
 from explorer.ui.frame import Chosen
 
 DIVISIONS = {
@@ -67,10 +69,7 @@ def scores(run_id: str, chosen: Chosen) -> None:
     attack = _attack(found)
     items = resources.ask(queries_memorization.items, run_id, attack).dropna(subset=["own"])
     items = items[members_of(items, group)]
-    kinds = {1.0: "right", 0.0: "wrong"}
-    items = items.assign(
-        verdict=[kinds.get(value, "tie" if value == 0.5 else "no verdict") for value in items["correct"]]
-    )
+    items = items.assign(verdict=[WORDS[word_of(value)] for value in items["correct"]])
     two = items.dropna(subset=["other"])
     if len(two):
         shown = two if len(two) <= DOTS else two.sample(DOTS, random_state=0)

@@ -73,7 +73,12 @@ def _name(row: pd.Series) -> str:
 
 def _fates(run_id: str, pos: str) -> None:
     fates = resources.ask(queries_perturbation.fates, run_id, pos)
-    show.numbers([(fate.partition(" (")[0].capitalize(), f"{n:,}", fate) for fate, n in zip(fates["fate"], fates["n"])])
+    show.numbers(
+        [
+            (fate.partition(" (")[0].capitalize(), f"{n:,}", f"{fate}; a tie is not right")
+            for fate, n in zip(fates["fate"], fates["n"])
+        ]
+    )
 
 
 def _rejections(run_id: str, pos: str) -> None:

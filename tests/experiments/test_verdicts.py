@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 
 import pandas as pd
 import pytest
 
-from explorer import prompts
+from explorer import benchmarks, prompts
 from explorer.experiments import accuracy_findings, verdicts
 from explorer.records import Condition, Instance, Request, Score
 from explorer.scoring.policy import PRESETS
@@ -90,20 +91,89 @@ def test_a_suite_item_is_right_when_all_its_inequalities_hold_and_equality_stand
     assert found == {("correct", None): 1.0, ("formula", 0): 1.0, ("formula_equal", 1): 1.0}
 
 
+def stored(*rows: tuple) -> accuracy_findings.Options:
+    """Stored scores: instance, option, log-probability and tokens."""
+    frame = pd.DataFrame(rows, columns=["instance_id", "option", "logprob", "scored"])
+    own = [f"{name} {option}" for name, option in zip(frame["instance_id"], frame["option"])]
+    return accuracy_findings.options_asked(
+        frame.assign(role="option", chars=10, bytes=20, context="", continuation=own)
+    )  # fmt: skip
+
+
 def test_other_reductions_are_recomputed_from_stored_sums():
-    instances = pd.DataFrame({"instance_id": ["a", "b", "c"], "gold": [0, 1, 0]})
-    scores = pd.DataFrame(
-        [
-            ("a", 0, -4.0, 4), ("a", 1, -3.0, 2),
-            ("b", 0, -2.0, 1), ("b", 1, -2.0, 2),
-            ("c", 0, float("nan"), 1), ("c", 1, -1.0, 1),
-        ],
-        columns=["instance_id", "option", "logprob", "scored"],
-    ).assign(role="option")  # fmt: skip
+    instances = pd.DataFrame({"instance_id": ["a", "b", "c"], "gold": [0, 1, 0], "options": 2})
+    asked = stored(
+        ("a", 0, -4.0, 4), ("a", 1, -3.0, 2), ("b", 0, -2.0, 1), ("b", 1, -2.0, 2), ("c", 0, math.nan, 1),
+        ("c", 1, -1.0, 1),
+    )  # fmt: skip
     # sums: a loses (-4 < -3), b ties; per token: a wins (-1 > -1.5), b wins (-1 > -2); c has no score
-    assert accuracy_findings.chosen_is_gold(instances, scores, None).tolist()[:2] == [0.0, 0.5]
-    assert accuracy_findings.chosen_is_gold(instances, scores, "scored").tolist()[:2] == [1.0, 1.0]
-    assert math.isnan(accuracy_findings.chosen_is_gold(instances, scores, None)[2])
+    assert accuracy_findings.chosen_is_gold(instances, asked, "sum").tolist()[:2] == [0.0, 0.5]
+    assert accuracy_findings.chosen_is_gold(instances, asked, "mean_token").tolist()[:2] == [1.0, 1.0]
+    assert math.isnan(accuracy_findings.chosen_is_gold(instances, asked, "sum")[2])
+
+
+def test_a_bad_sentence_beyond_the_window_is_not_beaten_under_any_reduction():
+    names = [f"pair {n}" for n in range(8)]
+    instances = pd.DataFrame({"instance_id": names, "gold": 0, "options": 2})
+    rows = [(name, 0, -4.0, 4) for name in names]
+    # of the others four are too long: two with no number, one of log probability -inf, one not in the table
+    rows += [(name, 1, value, 4) for name, value in zip(names, [-5.0] * 4 + [math.nan, math.nan, -math.inf])]
+    for reduction in accuracy_findings.REDUCTIONS:
+        found = accuracy_findings.chosen_is_gold(instances, stored(*rows), reduction)
+        assert found.tolist()[:4] == [1.0] * 4
+        assert pd.isna(found[4:]).all() and len(found) == 8
+
+
+def test_a_difference_that_is_a_tie_in_the_verdict_is_one_in_the_row_of_its_reduction():
+    good, bad = prompts.requests(PAIR)
+    # two tokens: 2e-5 nats do not tell float32 sums apart
+    near = [scored(good, -1.0, -2.0), scored(bad, -1.0, -2.0 - 1.5e-5)]
+    assert values(verdicts.judge(PAIR, near, NATURAL, "float32"))["correct", None] == 0.5
+    instances = pd.DataFrame({"instance_id": ["a"], "gold": [0], "options": 2})
+    asked = stored(("a", 0, -3.0, 2), ("a", 1, -3.0 - 1.5e-5, 2))
+    assert accuracy_findings.chosen_is_gold(instances, asked, "sum").tolist() == [0.5]
+    assert accuracy_findings.chosen_is_gold(instances, asked, "sum", "first").tolist() == [1.0]
+
+
+def test_pairs_of_blimp_that_are_one_sentence_twice_are_ties_under_every_reduction(real_settings):
+    same = [one for one in benchmarks.load("blimp", real_settings).instances if len(set(one.options)) == 1]
+    assert len(same) == 7
+    for one in same:
+        # whatever half precision made of the two
+        scores = [scored(request, -3.0 - 0.01 * request.option) for request in prompts.requests(one)]
+        for reduction in accuracy_findings.REDUCTIONS:
+            policy = dataclasses.replace(NATURAL, normalization=reduction)
+            assert values(verdicts.judge(one, scores, policy, "bfloat16"))["correct", None] == 0.5
+
+
+def test_an_option_that_was_not_asked_leaves_the_verdict_open():
+    choice = Instance("t/g/3", "t", "all", "g", "choice", "choice", "It is", "", ("so", "no", "thus"), 0)
+    first, second, _ = prompts.requests(choice)
+    rows = verdicts.judge(choice, [scored(first, -1.0), scored(second, -2.0)], NATURAL, "float32")
+    assert math.isnan(values(rows)["correct", None]) and rows[0]["reason"] == "an option has no score"
+    rows = verdicts.judge(choice, [scored(first, -2.0), scored(second, -1.0)], NATURAL, "float32")
+    assert values(rows)["correct", None] == 0.0 and math.isnan(values(rows)["margin", None])
+
+
+@pytest.mark.parametrize(
+    ("formulas", "first", "second"),
+    [
+        (["(1;%match%) < (3;%match%)"], 1.0, 1.0),  # says nothing of the region without a score
+        (["(3;%match%) < (3;%mismatch%)"], None, None),
+        (["(3;%match%) < (3;%mismatch%)", "(1;%match%) > (3;%match%)"], 0.0, None),  # fails by the other
+        (["((3;%match%) < (3;%mismatch%)) | ((1;%match%) < (3;%match%))"], 1.0, 1.0),
+        (["((3;%match%) < (3;%mismatch%)) & ((1;%match%) > (3;%match%))"], 0.0, 0.0),
+    ],
+)
+def test_a_region_without_a_score_leaves_open_what_hangs_on_it_alone(formulas, first, second):
+    item = dataclasses.replace(SUITE, extra={"formulas": formulas})
+    scores = [
+        scored(one, reason="too long") if one.factors["condition"] == "mismatch" else scored(one, -float(n + 1))
+        for n, one in enumerate(prompts.requests(item))
+    ]
+    found = values(verdicts.judge(item, scores, NATURAL, "float32"))
+    for key, expected in ((("correct", None), first), (("formula", 0), second)):
+        assert math.isnan(found[key]) if expected is None else found[key] == expected
 
 
 def test_shares_are_given_by_group_over_all_and_as_the_mean_of_groups():

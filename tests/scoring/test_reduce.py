@@ -1,21 +1,25 @@
 from __future__ import annotations
 
+import itertools
 import math
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from explorer.records import Request, Score
 from explorer.scoring.policy import PRESETS, ScoringPolicy
-from explorer.scoring.reduce import compare, tolerance, value
+from explorer.scoring.reduce import Option, compare, decide, tolerance, value, word_of
 
 NATURAL, HALF = PRESETS["natural"], "bfloat16"
 
 
 def scored(*logprobs, ids=None, context="", chars=10, reason=""):
-    """A score whose tokens have these log-probabilities."""
+    """A score whose tokens have these log-probabilities; other ids are another text."""
+    text = "x" * chars if ids is None else chr(ord("a") + ids[0]) * chars
     ids = tuple(range(len(logprobs))) if ids is None else ids
     return Score(
-        Request("i", 0, context, "x" * chars),
+        Request("i", 0, context, text),
         tokens=("t",) * len(logprobs),
         token_ids=ids,
         logprobs=logprobs,
@@ -69,13 +73,13 @@ def test_pmi_compares_the_gain_over_no_context():
     assert (verdict.outcome, verdict.margin) == ("right", 3)
 
 
-def test_the_same_tokens_after_the_same_context_are_a_tie():
+def test_the_same_text_after_the_same_context_is_a_tie():
     verdict = compare([scored(-2.0), scored(-2.0)], 0, NATURAL, "float32")
     assert (verdict.outcome, verdict.correct, verdict.chosen) == ("tie", 0.5, None)
     assert compare([scored(-2.0), scored(-2.0)], 0, NATURAL, HALF).outcome == "tie"
 
 
-def test_the_same_tokens_after_different_contexts_are_no_tie():
+def test_the_same_text_after_different_contexts_is_no_tie():
     # WinoGrande scores one continuation after two contexts.
     verdict = compare([scored(-2.0, context="a"), scored(-3.0, context="b")], 0, NATURAL, "float32")
     assert verdict.outcome == "right"
@@ -134,3 +138,59 @@ def test_without_a_gold_option_there_is_a_choice_and_no_verdict():
     verdict = compare([scored(-2.0), scored(-1.0, ids=(9,))], None, NATURAL, "float32")
     assert (verdict.outcome, verdict.chosen, verdict.margin) == ("unlabelled", 1, 1)
     assert math.isnan(verdict.correct)
+
+
+def test_the_same_text_is_a_tie_whatever_half_precision_made_of_its_scores():
+    assert compare([scored(-2.0), scored(-2.05)], 0, NATURAL, HALF).outcome == "tie"
+
+
+@pytest.mark.parametrize("dtype", ["float32", HALF, ""])
+def test_equal_numbers_of_different_texts_are_a_tie_in_every_number_format_and_win_for_nobody(dtype):
+    for gold in (0, 1):
+        assert compare([scored(-2.0), scored(-2.0, ids=(9,))], gold, NATURAL, dtype).outcome == "tie"
+
+
+@pytest.mark.parametrize("kind", ["sum", "mean_token", "per_char", "per_byte", "pmi"])
+@pytest.mark.parametrize("gap", [scored(reason="too long"), scored(-math.inf), scored(math.nan), None])
+def test_an_option_without_a_score_is_never_beaten_but_does_not_save_a_gold_option_that_is(kind, gap):
+    policy = ScoringPolicy(normalization=kind)
+    low, high = scored(-9.0, ids=(8,)), scored(-1.0)
+
+    def judged(*options, gold):
+        return compare(options, gold, policy, "float32", unconditional=[0.0] * len(options))
+
+    assert judged(high, gap, gold=0).outcome == "missing"
+    assert judged(gap, high, gold=0).outcome == "missing"
+    assert judged(high, low, gap, gold=0).outcome == "missing"
+    found = judged(low, high, gap, gold=0)
+    # whatever the third would get, the first is not the best
+    assert (found.outcome, found.correct, found.chosen) == ("wrong", 0.0, None) and math.isnan(found.margin)
+    tied = judged(high, scored(-1.0), gap, gold=0)
+    assert tied.outcome == "missing"
+
+
+def test_a_gold_option_that_is_not_among_the_options_gives_no_verdict():
+    assert compare([scored(-1.0), scored(-2.0, ids=(9,))], 2, NATURAL, "float32").outcome == "missing"
+    assert compare([scored(-1.0)], 0, NATURAL, "float32").outcome == "missing"
+
+
+numbers = st.one_of(st.sampled_from([math.nan, math.inf, -math.inf]), st.integers(-3, 3).map(float))
+
+
+@given(st.lists(numbers, min_size=2, max_size=5), st.data())
+def test_the_verdict_is_the_one_that_holds_whatever_the_missing_numbers_are(values, data):
+    gold = data.draw(st.integers(0, len(values) - 1))
+    verdict = decide([Option(one) for one in values], gold)
+    gaps = [i for i, one in enumerate(values) if not math.isfinite(one)]
+    possible = set()
+    for filled in itertools.product([-9.0, 9.0, 0.5], repeat=len(gaps)):
+        whole = list(values)
+        for i, one in zip(gaps, filled):
+            whole[i] = one
+        best = max(one for i, one in enumerate(whole) if i != gold)
+        possible.add("tie" if best == whole[gold] else "wrong" if best > whole[gold] else "right")
+    assert verdict.outcome == (possible.pop() if len(possible) == 1 else "missing")
+
+
+def test_a_stored_verdict_has_one_word():
+    assert [word_of(one) for one in (1.0, 0.0, 0.5, math.nan, None)] == ["right", "wrong", "tie", "none", "none"]
