@@ -88,12 +88,14 @@ def shares(instances: pd.DataFrame, correct: np.ndarray) -> list[dict[str, Any]]
 def options_asked(scores: pd.DataFrame) -> Options:
     """The stored scores of the options of each instance; the first where an option was scored twice."""
     own = scores[scores["role"].isin(VERDICT_ROLES)]
+    numbers = [own[name].to_numpy(dtype=float, na_value=math.nan).tolist() for name in Asked._fields[:-1]]
+    texts = zip(*(own[name] for name in TEXT))
     found: dict[str, dict[int, Asked]] = {}
-    numbers = zip(*(own[name].to_numpy(dtype=float, na_value=math.nan) for name in Asked._fields[:-1]))
-    for instance_id, option, sizes, *text in zip(
-        own["instance_id"], own["option"], numbers, *(own[name] for name in TEXT)
-    ):
-        found.setdefault(instance_id, {}).setdefault(int(option), Asked(*sizes, (text[0], text[1])))
+    for instance_id, option, logprob, scored, chars, size, text in zip(
+        own["instance_id"], own["option"], *numbers, texts
+    ):  # fmt: skip
+        held = found.setdefault(instance_id, {})
+        held.setdefault(int(option), Asked(logprob, scored, chars, size, text))
     return found
 
 

@@ -110,10 +110,8 @@ def surprisals(instance: Instance, scores: Sequence[Score]) -> dict[tuple[str, i
 def _truth_row(
     instance_id: str, name: str, truth: bool | None, reason: str, factors: Mapping[str, Factor] | None
 ) -> dict[str, Any]:
-    known = truth is not None
-    return measure_row(
-        instance_id, name, float(truth) if known else math.nan, reason="" if known else reason, factors=factors
-    )
+    value = math.nan if truth is None else float(truth)
+    return measure_row(instance_id, name, value, reason=reason if truth is None else "", factors=factors)
 
 
 def _remark(verdict: reduce.Verdict, scores: Sequence[Score | None]) -> str:

@@ -20,17 +20,19 @@ ENDINGS = (".obo", ".json", ".owl", ".csv", ".tsv", ".txt")
 
 def is_ontology(name: str) -> bool:
     """Whether a benchmark's name means an ontology: one that is fetched by name, or a file."""
-    return name in NAMES or (name.removesuffix(".gz").endswith(ENDINGS) and os.path.isfile(path_of(name)))
+    file = ontologies.named(name)[0]
+    return name in NAMES or (file.removesuffix(".gz").endswith(ENDINGS) and os.path.isfile(path_of(file)))
 
 
 def load(name: str, settings: Settings, progress: fetch.Progress | None = None) -> Loaded:
     """The ontology's concepts as instances, and what of it is no concept to ask for."""
     found = ontologies.load(name, settings, progress)
     report = found.report
-    short = name if name in NAMES else Path(name).name.partition(".")[0]
+    short = name if name in NAMES else Path(ontologies.named(name)[0]).name.partition(".")[0]
     left_out = [LeftOut(f"line {problem.line}" if problem.line else "", problem.what) for problem in report.malformed]
-    if report.form != "table":
+    if report.form != "table" or "obsolete" in report.columns:
         left_out += [LeftOut(curie, "obsolete") for curie in report.obsolete]
+    if report.form != "table":
         left_out += [LeftOut(curie, f"not of {report.prefix}") for curie in report.foreign]
     made = instances(found.concepts, short, report.prefix)
     return Loaded(tuple(made), tuple(left_out), f"{report.source}, read as {report.form}", report.sha256)

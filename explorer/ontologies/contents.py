@@ -18,6 +18,7 @@ LONGEST_ID = 200  # characters
 
 _BOMS = {b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16", b"\xef\xbb\xbf": "utf-8-sig"}
 _CURIE = re.compile(r"[A-Za-z][A-Za-z0-9_.-]*:[A-Za-z0-9_.-]+")
+_BARE = re.compile(r"([A-Za-z]{0,3}[0-9]+)(?:\.0)?")  # a table program may have made 6600.0 of it
 _UNDERSCORED = re.compile(r"([A-Za-z][A-Za-z0-9.-]*)_([A-Z]*[0-9]+)")
 
 
@@ -54,7 +55,7 @@ def read_text(path: Path) -> str:
         raise OntologyError(
             f"{path.name} line {line} holds bytes that are not {error.encoding}, expected UTF-8. Save it as UTF-8."
         ) from error
-    text = text.replace("\r\n", "\n")
+    text = text.lstrip("\ufeff").replace("\r\n", "\n")
     return text if "\n" in text else text.replace("\r", "\n")
 
 
@@ -73,17 +74,35 @@ def _bytes(path: Path) -> bytes:
     return data
 
 
-def as_curie(text: str) -> str:
-    """A term's id as PREFIX:local, from an id, an IRI or PREFIX_local, quoted or not; "" where it is none of them."""
+def as_curie(text: str, prefix: str = "") -> str:
+    """A term's id as PREFIX:local, from an id, an IRI or PREFIX_local, quoted or not; "" where it is none of them.
+
+    With a prefix, an id that has none gets it.
+    """
     if len(text) > 4 * LONGEST_ID:
         return ""
     bare = text.strip().strip("\"'<>").strip()
     if "/" in bare or "#" in bare:
-        bare = re.split(r"[/#]", bare)[-1]
-    elif _CURIE.fullmatch(bare) and len(bare) <= LONGEST_ID:
+        bare = re.split(r"[/#]", bare.rstrip("/#"))[-1]
+    if len(bare) > LONGEST_ID:
+        return ""
+    if _CURIE.fullmatch(bare):
         return bare
-    underscored = _UNDERSCORED.fullmatch(bare[: LONGEST_ID + 1])
-    return f"{underscored[1]}:{underscored[2]}" if underscored else ""
+    if underscored := _UNDERSCORED.fullmatch(bare):
+        return f"{underscored[1]}:{underscored[2]}"
+    local = bare_id(bare)
+    return f"{prefix}:{local}" if prefix and local else ""
+
+
+def bare_id(text: str) -> str:
+    """An id without a prefix, such as 0006600 or C123; "" where the text is none."""
+    found = _BARE.fullmatch(text.strip().strip("\"'<>").strip())
+    return found[1] if found else ""
+
+
+def is_true(value: object) -> bool:
+    """Whether a file says yes: true, "true", 1, "1", "yes", with a type behind or not."""
+    return str(value).strip().partition("^^")[0].strip("\"' ").lower() in ("true", "1", "1.0", "yes", "y", "t")
 
 
 def prefix_of(curie: str) -> str:

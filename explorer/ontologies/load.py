@@ -70,7 +70,8 @@ class Report:
     """What a file held and what of it is no concept to ask for.
 
     From OBO, OBO-JSON and OWL, obsolete terms, terms of another prefix and terms without a label are left out; tables
-    keep every row that has an id and a label, and the same lists are remarks.
+    keep every row that has an id and a label and is not obsolete by a column of that name, and the same lists are
+    remarks.
     """
 
     source: str
@@ -114,7 +115,8 @@ class Loaded:
 def load(source: str | Path, settings: Settings, progress: fetch.Progress | None = None) -> Loaded:
     """The ontology with this name in ONTOLOGIES, or in this file."""
     known = ONTOLOGIES.get(str(source))
-    path = locate(known, settings, progress) if known else path_of(source)
+    file, prefix = named(source)
+    path = locate(known, settings, progress) if known else path_of(file)
     if not os.path.isfile(path):
         raise OntologyError(
             f"There is no ontology {str(source)!r}; expected one of {', '.join(ONTOLOGIES)}, or the path of an OBO, "
@@ -122,14 +124,28 @@ def load(source: str | Path, settings: Settings, progress: fetch.Progress | None
         )
     text = read_text(path)
     form = form_of(text)
-    contents = READERS[form](text, path.name)
-    prefix = known.prefix if known else own_prefix(contents)
+    contents = table.read(text, path.name, prefix=prefix) if form == "table" else READERS[form](text, path.name)
+    prefix = known.prefix if known else prefix or own_prefix(contents)
     concepts, report = judge(contents, prefix, form, path.name, fetch.file_hash(path))
     if not concepts:
+        about = f"{len(report.obsolete):,} obsolete, {len(report.foreign):,} of another prefix"
+        unread = (
+            f"; {len(report.malformed):,} could not be used: {report.malformed[0].what}" if report.malformed else ""
+        )
         raise OntologyError(
-            f"{path.name} has no live term with a label and the prefix {prefix}, expected at least one. Check the file."
+            f"{path.name} has no live term with a label{f' and the prefix {prefix}' if prefix else ''} ({about}"
+            f"{unread}), expected at least one. Check the file."
         )
     return Loaded(concepts, report, title_of(prefix))
+
+
+def named(source: str | Path) -> tuple[str, str]:
+    """The file that a name means, and the prefix for its ids without one: terms.csv#HP; "" where none is named."""
+    text = str(source)
+    file, mark, prefix = text.rpartition("#")
+    if not mark or os.path.exists(path_of(text)) or not re.fullmatch(r"[A-Za-z][A-Za-z0-9_.-]*", prefix):
+        return text, ""
+    return file, prefix
 
 
 def title_of(prefix: str) -> str:
@@ -149,6 +165,11 @@ def locate(known: Known, settings: Settings, progress: fetch.Progress | None = N
 def form_of(text: str) -> str:
     """obo, obo-json, owl or table, by how the text begins."""
     start = text[:4096].lstrip()
+    if start.startswith(("@prefix", "@base", "PREFIX ", "Prefix(", "Prefix:", "Ontology(", "Ontology:")):
+        raise OntologyError(
+            "The file is OWL in Turtle, Manchester or functional syntax, expected OBO, OBO-JSON, RDF/XML or a table. "
+            "Convert it, for example with robot convert."
+        )
     if start.startswith("{"):
         return "obo-json"
     if start.startswith(("<?xml", "<rdf:", "<Ontology", "<!DOCTYPE")):
@@ -175,7 +196,8 @@ def judge(
     obsolete = [concept for concept in own if concept.obsolete]
     problems = contents.problems
     if form == "table":
-        kept = contents.concepts
+        # A column says what is obsolete; a label alone is only a remark.
+        kept = tuple(one for one in contents.concepts if not ("obsolete" in contents.columns and one.obsolete))
     else:
         live = [concept for concept in own if not concept.obsolete]
         problems += tuple(Problem(0, f"{concept.id} has no label") for concept in live if not concept.label)

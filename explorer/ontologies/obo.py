@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 
-from explorer.ontologies.contents import Contents, Problem
+from explorer.ontologies.contents import Contents, Problem, as_curie, is_true
 from explorer.records import Concept
 
 # Possessive, so that a text without its end costs one look and no memory.
 _QUOTED = re.compile(r'\s*+"((?:[^"\\]|\\.)*+)"')
+_PROPERTY = re.compile(r'\s*+(\S++)\s++"?([^"\s]++)')  # its name and its value, of those with one word
 _ESCAPE = re.compile(r"\\(.)")
 _ESCAPED = {"n": "\n", "t": "\t", "W": " "}
 
@@ -52,7 +53,14 @@ def read(text: str, name: str) -> Contents:
             continue
         if term is None:
             continue
-        if not colon:
+        if tag == "property_value":
+            if found := _PROPERTY.match(value):
+                name_of, told = found[1].rpartition("#")[2].rpartition(":")[2], found[2]
+                if name_of == "deprecated":
+                    term["is_obsolete"].append(told)
+                elif name_of == "hasAlternativeId":
+                    term["alt_id"].append(as_curie(told) or told)
+        elif not colon:
             problems.append(Problem(number, f"a line without a tag: {line[:60]!r}"))
         elif tag in term:
             read_value = _TAGS[tag](value)
@@ -71,7 +79,7 @@ def _concept(term: dict[str, list[str]], name: str) -> Concept:
         synonyms=tuple(dict.fromkeys(term["synonym"])),
         alt_ids=tuple(term["alt_id"]),
         xrefs=tuple(term["xref"]),
-        obsolete=term["is_obsolete"][:1] == ["true"],
+        obsolete=any(map(is_true, term["is_obsolete"])),
         source=name,
     )
 

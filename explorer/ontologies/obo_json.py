@@ -3,21 +3,31 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from explorer.errors import OntologyError
-from explorer.ontologies.contents import Contents, Problem, as_curie
+from explorer.ontologies.contents import Contents, Problem, as_curie, is_true
 from explorer.records import Concept
 
+# How the name of a property ends, as an IRI or shortened: .../owl#deprecated, owl:deprecated.
 _ALTERNATIVE = "hasAlternativeId"
+_DEPRECATED = ("deprecated", "is_obsolete")
+_GRAVEYARDS = ("#ObsoleteClass", ":ObsoleteClass", "#DeprecatedClass", ":DeprecatedClass")  # parents of what is gone
 
 
 def read(text: str, name: str) -> Contents:
     """The classes of an OBO Graphs document, with the same fields as an OBO file's terms."""
     try:
-        graphs = json.loads(text)["graphs"]
+        document = json.loads(text)
+        graphs = [document] if "nodes" in document else document["graphs"]
         nodes = [node for graph in graphs for node in graph.get("nodes", [])]
+        buried = {
+            str(edge.get("sub"))
+            for graph in graphs
+            for edge in graph.get("edges") or []
+            if str(edge.get("obj", "")).endswith(_GRAVEYARDS)
+        }
         declared = str(graphs[0].get("id", "")) if graphs else ""
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise OntologyError(
@@ -31,7 +41,7 @@ def read(text: str, name: str) -> Contents:
         if not isinstance(node, Mapping) or node.get("type", "CLASS") != "CLASS":
             continue
         try:
-            concept = _concept(node, name)
+            concept = _concept(node, name, buried)
         except (AttributeError, TypeError, KeyError) as error:
             problems.append(Problem(0, f"node {number} has a meta that cannot be read: {str(error)[:60]}"))
             continue
@@ -45,7 +55,7 @@ def read(text: str, name: str) -> Contents:
     return Contents(tuple(concepts), tuple(problems), declared.rpartition("/")[2].partition(".")[0])
 
 
-def _concept(node: Mapping[str, Any], name: str) -> Concept:
+def _concept(node: Mapping[str, Any], name: str, buried: Collection[str]) -> Concept:
     meta = node.get("meta") or {}
     properties = meta.get("basicPropertyValues") or []
     return Concept(
@@ -58,6 +68,8 @@ def _concept(node: Mapping[str, Any], name: str) -> Concept:
             if str(item.get("pred", "")).endswith(_ALTERNATIVE) and item.get("val")
         ),
         xrefs=tuple(str(item["val"]) for item in meta.get("xrefs") or [] if item.get("val")),
-        obsolete=bool(meta.get("deprecated", False)),
+        obsolete=is_true(meta.get("deprecated"))
+        or str(node.get("id")) in buried
+        or any(str(item.get("pred", "")).endswith(_DEPRECATED) and is_true(item.get("val")) for item in properties),
         source=name,
     )

@@ -11,7 +11,7 @@ from pathlib import Path
 from explorer import fetch
 from explorer.errors import OntologyError
 from explorer.ontologies import table
-from explorer.ontologies.contents import Problem, read_text
+from explorer.ontologies.contents import Contents, Problem, read_text
 from explorer.ontologies.load import Known, Loaded, judge
 from explorer.ontologies.parse import IdRule, id_rule
 from explorer.records import Concept
@@ -38,8 +38,10 @@ def read_predictions(path: Path, ontology: Loaded) -> Predictions:
     """The answers in a table whose last column, or the one its header calls prediction, holds them."""
     if not path.is_file():
         raise OntologyError(f"There is no file {path}, expected a table id;...;prediction. Check the path.")
-    contents = table.read(read_text(path), path.name, predictions=True)
     by_id = {concept.id: concept for concept in reversed(ontology.concepts)}
+    contents = _with_zeros(
+        table.read(read_text(path), path.name, predictions=True, prefix=ontology.report.prefix), by_id
+    )  # fmt: skip
     unknown = tuple(concept.id for concept in contents.concepts if concept.id not in by_id)
     if not contents.concepts or len(unknown) == len(contents.concepts):
         raise OntologyError(
@@ -65,6 +67,25 @@ def read_predictions(path: Path, ontology: Loaded) -> Predictions:
     )
 
 
+def _with_zeros(contents: Contents, known: Mapping[str, Concept]) -> Contents:
+    """The contents with the zeros that a table program took from the front of an id, where one id alone fits."""
+    by_number: dict[str, list[str]] = {}
+    for curie in known:
+        by_number.setdefault(_short(curie), []).append(curie)
+
+    def mended(concept: Concept) -> Concept:
+        fitting = by_number.get(_short(concept.id), [])
+        alone = concept.id not in known and len(fitting) == 1
+        return dataclasses.replace(concept, id=fitting[0]) if alone else concept
+
+    return dataclasses.replace(contents, concepts=tuple(map(mended, contents.concepts)))
+
+
+def _short(curie: str) -> str:
+    prefix, _, local = curie.partition(":")
+    return f"{prefix}:{local.lstrip('0')}"
+
+
 def _are_counts(answers: Sequence[str], rule: IdRule) -> bool:
     """Whether what was read as answers are the counts of a table without any: numbers, few as long as those of ids."""
     texts = [answer.strip() for answer in answers]
@@ -76,7 +97,7 @@ def ontology_in(path: Path, known: Known) -> Loaded:
     """The ontology as far as a prediction file itself tells it, for when the ontology cannot be had."""
     if not path.is_file():
         raise OntologyError(f"There is no file {path}, expected a table id;...;prediction. Check the path.")
-    contents = table.read(read_text(path), path.name, predictions=True)
+    contents = table.read(read_text(path), path.name, predictions=True, prefix=known.prefix)
     if "label" not in contents.columns:
         raise OntologyError(
             f"{path.name} has no labels, and the {known.title} cannot be had. "

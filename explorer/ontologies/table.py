@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 
 from explorer.errors import OntologyError
-from explorer.ontologies.contents import Contents, Problem, as_curie
+from explorer.ontologies.contents import Contents, Problem, as_curie, bare_id, is_true
 from explorer.records import Concept
 
 DELIMITERS = ("\t", ";", "|", ",")
@@ -23,18 +23,22 @@ REREAD = 20  # how often, on average, a character may be looked at again to find
 
 # What a header may call a column.
 HEADERS = {
-    "id": "id",
-    "x": "id",
-    "curie": "id",
-    "iri": "id",
-    "term": "id",
-    "term id": "id",
-    "go id": "id",
-    "uberon id": "id",
-    "concept": "id",
-    "concept id": "id",
-    "label": "label",
-    "name": "label",
+    **dict.fromkeys(
+        ("id", "ids", "x", "curie", "iri", "uri", "term", "term id", "term iri", "class", "class id", "go id",
+         "uberon id", "obo id", "ontology id", "concept", "concept id", "concept code", "identifier", "code",
+         "accession"),
+        "id",
+    ),
+    **dict.fromkeys(
+        ("label", "labels", "lbl", "name", "term name", "term label", "class label", "concept name", "concept label",
+         "preferred label", "preferred name", "preflabel", "pref label", "rdfs:label", "skos:preflabel"),
+        "label",
+    ),
+    **dict.fromkeys(
+        ("obsolete", "is obsolete", "isobsolete", "deprecated", "is deprecated", "owl:deprecated"),
+        "obsolete",
+    ),
+    **dict.fromkeys(("prefix", "id prefix", "ontology prefix"), "prefix"),
     "annotations": "annotations",
     "annotation": "annotations",
     "annotation count": "annotations",
@@ -52,17 +56,22 @@ HEADERS = {
     "answer": "prediction",
     "response": "prediction",
     "output": "prediction",
-}
+}  # fmt: skip
 
 # A quoted field: quotes are doubled or have a backslash inside; SPARQL adds a language or a type behind.
 _QUOTED = re.compile(r'"((?:[^"\\]|""|\\.)*)"(?:@[A-Za-z0-9-]+|\^\^[^\s;,|]+)?', re.DOTALL)
 
 
-def read(text: str, name: str, predictions: bool = False, columns: Sequence[str] = ()) -> Contents:
-    """Every row as a concept; `predictions` says that the last column holds answers, `columns` names all of them."""
-    lines = text.split("\n")
-    delimiter = _delimiter(lines, name)
-    rows = list(_rows(lines, delimiter))
+def read(
+    text: str, name: str, predictions: bool = False, columns: Sequence[str] = (), *, prefix: str = ""
+) -> Contents:  # fmt: skip
+    """Every row as a concept; `predictions` says that the last column holds answers, `columns` names all of them.
+
+    Ids without a prefix, such as bare numbers, get `prefix`, or what a column called prefix says.
+    """
+    lines = _without_preface(text.split("\n"))
+    delimiter = _delimiter(lines, name, prefix)
+    rows = list(_rows(lines, delimiter, prefix))
     header = _header(rows[0][1]) if rows else ()
     if header:
         del rows[0]
@@ -75,13 +84,21 @@ def read(text: str, name: str, predictions: bool = False, columns: Sequence[str]
             f"{name} has the columns {', '.join(layout)}, expected an id{' and a prediction' if predictions else ''} "
             "among them. Name the columns in a header line."
         )
+    place = layout.index("id")
+    ids = [fields[place] for _, fields in rows if len(fields) > place]
+    if ids and "prefix" not in layout and not any(as_curie(one, prefix) for one in ids):
+        raise _without_ids(name, ids, predictions)
     concepts: list[Concept] = []
     answers: list[str] = []
     problems: list[Problem] = []
     for number, fields in rows:
         cells = dict(zip(layout, _fit(fields, layout, delimiter)))
-        curie = as_curie(cells["id"])
+        curie = as_curie(cells["id"], cells.get("prefix", "").strip().rstrip(":") or prefix)
         label = cells.get("label", "").strip()
+        if not curie and number == rows[0][0] and not header and not any(map(as_curie, fields)):
+            known = "read by their place as " + ", ".join(layout)
+            problems.append(Problem(number, f"the first line names no column that is known here, {known}: {fields!r}"))
+            continue
         if not curie or ("label" in layout and not label):
             problems.append(Problem(number, f"a row without {'a label' if curie else 'an id'}: {fields[:2]!r}"))
             continue
@@ -96,7 +113,7 @@ def read(text: str, name: str, predictions: bool = False, columns: Sequence[str]
             Concept(
                 id=curie,
                 label=label,
-                obsolete=label.lower().startswith("obsolete "),
+                obsolete=is_true(cells["obsolete"]) if "obsolete" in layout else label.lower().startswith("obsolete "),
                 annotations=counts["annotations"],
                 web_count=counts["web count"],
                 source=name,
@@ -111,31 +128,61 @@ def read(text: str, name: str, predictions: bool = False, columns: Sequence[str]
     )
 
 
-def _delimiter(lines: Sequence[str], name: str) -> str:
+def _without_preface(lines: Sequence[str]) -> list[str]:
+    """The lines without the remarks (#, !) and Excel's "sep=" that stand before a table; a header may begin with #."""
+    start = 0
+    for line in lines:
+        bare = line.strip()
+        is_header = bare.startswith("#") and any(_header(bare.lstrip("#! ").split(mark)) for mark in DELIMITERS)
+        if bare and (is_header or not (bare.startswith(("#", "!")) or bare.lower().startswith("sep="))):
+            break
+        start += 1
+    return [""] * start + list(lines[start:])
+
+
+def _delimiter(lines: Sequence[str], name: str, prefix: str) -> str:
     """The delimiter after which most sampled lines begin with a term's id."""
     sample = [line for line in lines if line.strip()][:SAMPLE]
-    found = {mark: sum(_starts_row(mark)(line) for line in sample) for mark in DELIMITERS}
+    found = {mark: sum(_starts_row(mark, prefix)(line) for line in sample) for mark in DELIMITERS}
     headed = [mark for mark in DELIMITERS if sample and _header(sample[0].split(mark))]
     best = headed[0] if headed else max(DELIMITERS, key=lambda mark: found[mark])
-    if not headed and not found[best]:
-        raise OntologyError(
-            f"{name} has no line that begins with a term's id and a semicolon, tab, comma or |, expected lines like "
-            "GO:0006600;creatine metabolic process. Put the id first, or name the columns in a header line."
-        )
-    return best
+    if headed or found[best]:
+        return best
+    for mark in DELIMITERS:
+        bare = [line.partition(mark)[0] for line in sample if mark in line and bare_id(line.partition(mark)[0])]
+        if bare and len(bare) >= len(sample) - 1:
+            raise _without_ids(name, bare)
+    first = sample[0].strip()[:60] if sample else ""
+    raise OntologyError(
+        f"{name} begins with {first!r}, where neither a header with an id and a label nor a term's id stands, expected "
+        "lines like GO:0006600;creatine metabolic process (or with a tab, comma or | between). Put the id first, or "
+        "call two columns id and label in the first line."
+    )
 
 
-def _starts_row(delimiter: str) -> Callable[[str], bool]:
+def _without_ids(name: str, ids: Sequence[str], predictions: bool = False) -> OntologyError:
+    """What to do about a column of ids in which none has a prefix."""
+    shown = next((one.strip() for one in ids if one.strip()), "")[:40]
+    if not bare_id(shown):
+        return OntologyError(f"{name} has {shown!r} in its column of ids, expected ids like GO:0006600.")
+    way = "" if predictions else f"Name it behind the file, as in {name}#GO, or in a column called prefix."
+    return OntologyError(
+        f"{name} has ids without a prefix, such as {shown}, expected ids like GO:0006600: a prompt asks for those of "
+        f"one ontology by its prefix. {way}".rstrip()
+    )
+
+
+def _starts_row(delimiter: str, prefix: str = "") -> Callable[[str], bool]:
     def starts(line: str) -> bool:
         first, found, _ = line.partition(delimiter)
-        return bool(found) and bool(as_curie(first))
+        return bool(found) and bool(as_curie(first, prefix))
 
     return starts
 
 
-def _rows(lines: Sequence[str], delimiter: str) -> Iterator[tuple[int, list[str]]]:
+def _rows(lines: Sequence[str], delimiter: str, prefix: str) -> Iterator[tuple[int, list[str]]]:
     """Line number and fields of each row; a quoted field may run over several lines, a stray quote is kept as it is."""
-    starts = _starts_row(delimiter)
+    starts = _starts_row(delimiter, prefix)
     budget = REREAD * (sum(map(len, lines)) + len(lines) + LONGEST_LINE)
     number = 0
     while number < len(lines):
@@ -184,8 +231,20 @@ def _fields(line: str, delimiter: str) -> list[str] | None:
 
 def _header(fields: Sequence[str]) -> tuple[str, ...]:
     """What a header line calls the columns; () where the line is no header."""
-    names = [re.sub(r"[\s_]+", " ", field.strip().strip("\"'").lstrip("?").lower()) for field in fields]
+    names = [re.sub(r"[\s_]+", " ", field.strip().strip("\"'").lstrip("?#! ").lower()) for field in fields]
     known = [HEADERS.get(name, name) for name in names]
+    for role, ending in (("id", " id"), ("label", " label"), ("label", " name")):
+        # "mesh id", where no column is called by one of the names above
+        ended = [place for place, name in enumerate(known) if name.endswith(ending)]
+        if role not in known and len(ended) == 1:
+            known[ended[0]] = role
+    for role, plain in (("id", r"id|.* ?(id|curie|iri|uri|identifier)"), ("label", "label")):
+        # of several names of one thing the plainest; "term" beside "term id" is the label
+        places = [place for place, name in enumerate(known) if name == role]
+        places.sort(key=lambda place: (names[place] != role, not re.fullmatch(plain, names[place])))
+        for place in places[1:]:
+            is_label = names[place] in ("term", "concept", "class") and "label" not in known
+            known[place] = "label" if is_label else f"{names[place]} (column {place + 1})"
     is_header = "id" in known and any(name in ("label", "prediction", "web count") for name in known)
     return tuple(known) if is_header and len(known) > 1 else ()
 

@@ -86,3 +86,26 @@ def test_an_ontology_of_real_size_is_read_whole():
         for i in range(terms)
     )
     assert len(obo.read(text, "toy.obo").concepts) == terms
+
+
+@pytest.mark.parametrize(
+    ("line", "obsolete"),
+    [
+        ("is_obsolete: true", True),
+        ("is_obsolete: True ! since 2020", True),
+        ("is_obsolete: false", False),
+        ('property_value: owl:deprecated "true" xsd:boolean', True),
+        ('property_value: http://www.w3.org/2002/07/owl#deprecated "1" xsd:boolean', True),
+        ('property_value: owl:deprecated "false" xsd:boolean', False),
+        ('property_value: note "true" xsd:string', False),
+    ],
+)
+def test_a_term_is_obsolete_however_the_file_says_so(line, obsolete):
+    contents = obo.read(f"format-version: 1.4\n\n[Term]\nid: TOY:1\nname: cup\n{line}\n", "toy.obo")
+    assert [one.obsolete for one in contents.concepts] == [obsolete]
+    assert not contents.problems
+
+
+def test_an_alternative_id_may_be_a_property():
+    text = '[Term]\nid: TOY:1\nname: cup\nproperty_value: oboInOwl:hasAlternativeId "TOY:9" xsd:string\n'
+    assert obo.read(text, "toy.obo").concepts[0].alt_ids == ("TOY:9",)

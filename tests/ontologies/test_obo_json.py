@@ -55,3 +55,44 @@ def test_nodes_without_a_readable_id_and_second_ones_are_reported():
 def test_other_json_is_refused_in_one_sentence(text: str):
     with pytest.raises(OntologyError, match=r"toy\.json is not an OBO Graphs document"):
         obo_json.read(text, "toy.json")
+
+
+DEPRECATED = "http://www.w3.org/2002/07/owl#deprecated"
+
+
+@pytest.mark.parametrize(
+    ("meta", "obsolete"),
+    [
+        ({"deprecated": True}, True),
+        ({"deprecated": "true"}, True),
+        ({"deprecated": 1}, True),
+        ({"deprecated": "false"}, False),
+        ({"deprecated": False}, False),
+        ({"basicPropertyValues": [{"pred": DEPRECATED, "val": "true"}]}, True),
+        ({"basicPropertyValues": [{"pred": DEPRECATED, "val": True}]}, True),
+        ({"basicPropertyValues": [{"pred": DEPRECATED, "val": "1"}]}, True),
+        ({"basicPropertyValues": [{"pred": "owl:deprecated", "val": "True"}]}, True),
+        ({"basicPropertyValues": [{"pred": DEPRECATED, "val": "false"}]}, False),
+        ({"basicPropertyValues": [{"pred": "http://x.org/note", "val": "true"}]}, False),
+        ({}, False),
+        (None, False),
+    ],
+)
+def test_a_class_is_obsolete_however_the_document_says_so(meta, obsolete):
+    node = {"id": IRI + "TOY_0000001", "lbl": "cup", "type": "CLASS", "meta": meta}
+    (concept,) = obo_json.read(graph(node), "toy.json").concepts
+    assert concept.obsolete is obsolete
+
+
+def test_a_class_under_the_class_of_obsolete_ones_is_obsolete_and_a_single_graph_is_a_document():
+    nodes = [{"id": IRI + f"TOY_000000{n}", "lbl": "cup", "type": "CLASS"} for n in (1, 2)]
+    grave = "http://www.geneontology.org/formats/oboInOwl#ObsoleteClass"
+    edges = [{"sub": IRI + "TOY_0000002", "pred": "is_a", "obj": grave}]
+    found = obo_json.read(json.dumps({"id": IRI + "toy.owl", "nodes": nodes, "edges": edges}), "toy.json").concepts
+    assert [one.obsolete for one in found] == [False, True]
+
+
+@pytest.mark.parametrize("identifier", ["TOY:0000001", IRI + "TOY_0000001", "https://identifiers.org/TOY:0000001"])
+def test_an_id_may_be_written_short_or_as_an_iri(identifier):
+    (concept,) = obo_json.read(graph({"id": identifier, "lbl": "cup"}), "toy.json").concepts
+    assert concept.id == "TOY:0000001"

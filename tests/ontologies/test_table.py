@@ -8,8 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from explorer.errors import OntologyError
-from explorer.ontologies import table
+from explorer.ontologies import as_benchmark, table
 from explorer.ontologies.contents import as_curie, read_text
+from explorer.ontologies.load import load
+from explorer.ontologies.predictions import read_predictions
+from explorer.settings import Settings
 
 ROWS = [
     ("TOY:0000001", "blue cup", "7", "120"),
@@ -192,3 +195,87 @@ def test_a_negative_or_endless_count_is_no_count(count):
     assert [problem.line for problem in contents.problems] == [1]
     assert math.isnan(contents.concepts[0].annotations) and contents.concepts[0].web_count == 5
     assert (contents.concepts[1].annotations, contents.concepts[1].web_count) == (0, 1000)
+
+
+# --- headers, prefixes, what is obsolete
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "id;label", "ID;Name", "term_id;term_label", "?x;?label", "#id;label", "class;rdfs:label", "iri;prefLabel",
+        "concept id;preferred name", "hp_id;hp_name", "term id;term", "identifier;label",
+    ],
+)  # fmt: skip
+def test_a_header_in_other_words_is_a_header(header):
+    contents = table.read(f"{header}\nTOY:1;cup\nTOY:2;mug\n", "t.csv")
+    assert [(one.id, one.label) for one in contents.concepts] == [("TOY:1", "cup"), ("TOY:2", "mug")]
+    assert not contents.problems
+
+
+def test_of_several_columns_of_ids_the_plainest_counts():
+    contents = table.read("class;id;label\nvessel;TOY:1;cup\n", "t.csv")
+    assert [(one.id, one.label) for one in contents.concepts] == [("TOY:1", "cup")]
+
+
+def test_remarks_and_what_excel_puts_before_a_header_are_passed_over():
+    contents = table.read("# release 3\nsep=;\n\nid;label\nTOY:1;cup\n", "t.csv")
+    assert [one.id for one in contents.concepts] == ["TOY:1"]
+
+
+def test_a_first_line_of_unknown_names_is_told_and_the_columns_are_read_by_their_place():
+    contents = table.read("thing,definition\nTOY:1,cup\nTOY:2,mug\n", "t.csv")
+    assert [one.label for one in contents.concepts] == ["cup", "mug"]
+    assert "names no column that is known here" in contents.problems[0].what
+
+
+@pytest.mark.parametrize(
+    "text", ["1234;cup\n1235;mug", "id,label\n1234,cup\n", "id\tname\n6600.0\tcup\n", "D001,cup\n"]
+)
+def test_ids_without_a_prefix_are_asked_about_in_one_sentence(text):
+    with pytest.raises(OntologyError, match=r"t\.csv has ids without a prefix, such as .* as in t\.csv#GO") as error:
+        table.read(text, "t.csv")
+    assert "header" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "text", ["1234;cup\n0012;mug", "id;label\n1234;cup\n0012;mug", "\ufeffid;label\r\n1234.0;cup\r\n0012;mug"]
+)
+def test_ids_without_a_prefix_get_the_one_that_is_named_behind_the_file(text, tmp_path: Path, settings: Settings):
+    (tmp_path / "terms.csv").write_bytes(text.encode())
+    found = load(f"{tmp_path}/terms.csv#TOY", settings)
+    assert [(one.id, one.label) for one in found.concepts] == [("TOY:1234", "cup"), ("TOY:0012", "mug")]
+    assert found.report.prefix == "TOY" and not found.report.malformed
+    made = as_benchmark.load(f"{tmp_path}/terms.csv#TOY", settings)
+    assert as_benchmark.is_ontology(f"{tmp_path}/terms.csv#TOY")
+    assert [one.id for one in made.instances] == ["terms/TOY/TOY:1234", "terms/TOY/TOY:0012"]
+
+
+def test_a_column_may_name_the_prefix():
+    contents = table.read("prefix;id;label\nTOY;12;cup\nTOY:;13;mug\n", "t.csv")
+    assert [one.id for one in contents.concepts] == ["TOY:12", "TOY:13"]
+
+
+def test_a_column_of_ids_that_are_none_is_named():
+    with pytest.raises(OntologyError, match="'a cup' in its column of ids"):
+        table.read("id;label\na cup;cup\n", "t.csv")
+
+
+def test_rows_that_a_column_calls_obsolete_are_left_out_and_counted(tmp_path: Path, settings: Settings):
+    rows = ["TOY:1;cup;false", "TOY:2;mug;true", "TOY:3;jug;1", "TOY:4;pan;", "TOY:5;pot;0", "TOY:6;can;TRUE"]
+    (tmp_path / "terms.csv").write_text("id;label;deprecated\n" + "\n".join(rows), encoding="utf-8")
+    found = load(tmp_path / "terms.csv", settings)
+    assert [one.id for one in found.concepts] == ["TOY:1", "TOY:4", "TOY:5"]
+    assert found.report.obsolete == ("TOY:2", "TOY:3", "TOY:6")
+    left_out = as_benchmark.load(str(tmp_path / "terms.csv"), settings).left_out
+    assert [one.reason for one in left_out] == ["obsolete"] * 3
+
+
+def test_predictions_under_bare_numbers_find_their_concepts_and_the_zeros_that_a_table_program_took(
+    tmp_path: Path, settings: Settings
+):
+    (tmp_path / "toy.csv").write_text("TOY:0000012;cup\nTOY:0000013;mug\n", encoding="utf-8")
+    (tmp_path / "said.csv").write_text("id;label;prediction\n12;cup;TOY:0000012\n13;mug;none\n", encoding="utf-8")
+    found = read_predictions(tmp_path / "said.csv", load(tmp_path / "toy.csv", settings))
+    assert [one.id for one in found.concepts] == ["TOY:0000012", "TOY:0000013"]
+    assert found.unknown == ()
