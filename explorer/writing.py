@@ -150,6 +150,11 @@ def fold(word: str) -> str:
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", bare).casefold())
 
 
+def fold_text(text: str) -> str:
+    """A text as it is looked for: composed, small, with single blanks."""
+    return " ".join(unicodedata.normalize("NFC", unicodedata.normalize("NFC", text).casefold()).split())
+
+
 def characters(text: str) -> list[str]:
     """The characters of a text that are no white space, for texts without any word."""
     return [char for char in unicodedata.normalize("NFC", text).casefold() if not char.isspace()]

@@ -28,6 +28,7 @@ from explorer.scoring import http
 from explorer.scoring.generate import ModelGenerator, Stats, Until
 from explorer.scoring.policy import PRESETS, ScoringPolicy
 from explorer.similarity import replication
+from explorer.similarity.measured import WORDS
 from explorer.variants.demonstrations import INSTANCES
 
 if TYPE_CHECKING:
@@ -283,10 +284,12 @@ def _prefill(now: Stats, before: Stats, started: float) -> dict[str, Any]:
 def _match_rows(answer: Generation, match: replication.Match) -> list[dict[str, Any]]:
     """Rows of `measures` about a completion."""
     request, empty = answer.request, answer.reason or "there is nothing to compare"
-    values = {"rouge_l_recall": match.rouge, "cosine": match.cosine}
+    by = "" if match.unit == WORDS else f"by {match.unit}"
     rows = [
-        measure_row(request.instance_id, name, value, reason="" if pd.notna(value) else empty, factors=request.factors)
-        for name, value in values.items()
+        measure_row(
+            request.instance_id, name, value, reason=said if pd.notna(value) else empty, factors=request.factors
+        )
+        for name, value, said in (("rouge_l_recall", match.rouge, by), ("cosine", match.cosine, ""))
     ]
     differing = ", ".join(match.differing)
     return [

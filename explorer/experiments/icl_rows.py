@@ -60,6 +60,7 @@ KEYS = ["instance_id", "setting", "k"]
 # Column of the verdict table, measure, and which column of it.
 MEASURED = (
     ("rouge", "rouge_l_recall", "value"),
+    ("rouge_by", "rouge_l_recall", "reason"),
     ("cosine", "cosine", "value"),
     ("differing", "same_names", "reason"),
 )
@@ -111,7 +112,7 @@ def verdict_table(read: Read, reviews: Sequence[Mapping[str, Any]] = ()) -> pd.D
 
     `read` gives columns of a run's table: `RunFolder.read`, or `queries_icl.rows` for a stored run. Columns:
     instance_id, setting, k, grp, label, position, first, reference, raw, completion, rule, judge, people, final (None
-    where nobody has judged), rouge, cosine, differing, reason.
+    where nobody has judged), rouge, rouge_by ("by characters" or ""), cosine, differing, reason.
     """
     answers = read("generations", [*KEYS, "role", "text", "verdict", "reason"])
     own = answers[answers["role"] == "replication"].drop(columns=["role"])
@@ -134,6 +135,8 @@ def verdict_table(read: Read, reviews: Sequence[Mapping[str, Any]] = ()) -> pd.D
         values = _by_key(measures[measures["measure"] == measure], column)
         table[name] = [values.get(key) for key in keys]
     table["differing"] = table["differing"].fillna("")
+    # "by characters" where a script parts no words; a reason why there is no number stands elsewhere
+    table["rouge_by"] = table["rouge_by"].fillna("").where(table["rouge"].notna(), "")
     return table.sort_values(["setting", "k", "position"], kind="stable").reset_index(drop=True)
 
 

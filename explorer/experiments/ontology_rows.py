@@ -9,6 +9,7 @@ from typing import Any
 from explorer.ontologies.analysis import Analysis, Item
 from explorer.records import Generation, Instance, Request
 from explorer.results.rows import finding_row, generation_row, instance_row, measure_row
+from explorer.similarity.measured import WORDS
 from explorer.stats.proportion import proportion
 from explorer.stats.spearman import RankCorrelation
 
@@ -41,7 +42,8 @@ def item_measures(instance_id: str, item: Item, factors: Mapping[str, Any] | Non
     ]
     if not math.isnan(item.nearness.levenshtein):
         unknown = math.isnan(item.nearness.jaccard)
-        rows.append(row("label_jaccard", item.nearness.jaccard, "the predicted id does not exist" if unknown else ""))
+        by = "" if item.nearness.unit == WORDS else f"by {item.nearness.unit}"
+        rows.append(row("label_jaccard", item.nearness.jaccard, "the predicted id does not exist" if unknown else by))
         rows.append(row("id_levenshtein", item.nearness.levenshtein))
     return rows
 

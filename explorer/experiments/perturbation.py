@@ -177,7 +177,7 @@ def _similarities(
         "rouge_l": rouge.rouge_l(befores, afters),
     }
     return [
-        measure_row(instance_id, name, one.value, option=option, reason=one.reason, factors=_perturbed(pos))
+        measure_row(instance_id, name, one.value, option=option, reason=one.remark, factors=_perturbed(pos))
         for name, values in measured.items()
         for (instance_id, option, _, _), one in zip(changed, values)
     ]

@@ -30,6 +30,7 @@ QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 # A swapped verb may take other arguments, so the label of such a pair may have changed: told apart.
 ARGUMENTS = "argument_structure"
 FLAG = "verb swapped in an argument-structure pair"
+MEASURE_COLUMNS = ["instance_id", "option", "condition", "setting", "measure", "value", "reason", "part"]
 SIMILARITIES = ("bertscore", "rouge_l")
 
 
@@ -42,7 +43,7 @@ def conclude(spec: RunSpec, resources: Resources, folder: RunFolder) -> list[Row
         return []
     edges = edges_of(spec, resources)
     require_one_index(folder, edges.index)
-    measures = folder.read("measures", ["instance_id", "option", "condition", "setting", "measure", "value", "part"])
+    measures = folder.read("measures", MEASURE_COLUMNS)
     measures = measures[measures["part"].isna()]
     variants = folder.read("variants", ["instance_id", "setting", "accepted", "reason"])
     answers = folder.read("generations", ["instance_id", "role", "setting", "verdict"])
@@ -75,6 +76,9 @@ def paired(instances: pd.DataFrame, measures: pd.DataFrame, variants: pd.DataFra
         frame[f"ips_{side}"] = _measure(frame, of_gold, "ips")
     for name in ("swaps", *SIMILARITIES):
         frame[name] = _measure(frame, sides["after"], name)
+    told = sides["after"]
+    units = _by_instance(frame, told[told["measure"] == "rouge_l"], "reason")
+    frame["by_characters"] = (units == "by characters").to_numpy(dtype=bool)
     frame["accepted"] = _by_instance(frame, variants, "accepted").astype(bool)
     frame["reason"] = _by_instance(frame, variants, "reason").fillna("")
     return frame
@@ -194,7 +198,9 @@ def _similarity(group: str, frame: pd.DataFrame, name: str, factors: Mapping[str
     known = frame[frame[name].notna()]
     paradigms = known["grp"].to_numpy() if known["grp"].nunique() > 1 else None
     mean = bootstrap_mean(known[name].to_numpy(), paradigms)
-    detail = {"quantiles": np.quantile(known[name].to_numpy(), QUANTILES).tolist()}
+    detail: dict[str, Any] = {"quantiles": np.quantile(known[name].to_numpy(), QUANTILES).tolist()}
+    if name == "rouge_l" and known["by_characters"].any():
+        detail["by characters"] = int(known["by_characters"].sum())
     return finding_row(
         name, group, mean.value, low=mean.low, high=mean.high, n=mean.n, left_out=len(frame) - len(known),
         reason=mean.reason, factors=factors, detail=detail,

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import heapq
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from explorer.records import Concept
+from explorer.similarity.measured import CHARACTERS, WORDS
+from explorer.writing import characters, without_blanks
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,6 +18,7 @@ class Nearness:
 
     jaccard: float  # of the labels' words; nan where the predicted id does not exist
     levenshtein: float  # between the full ids, in edits
+    unit: str = WORDS  # what the first was counted in: words, or characters
 
 
 NO_ID = Nearness(math.nan, math.nan)
@@ -45,6 +48,7 @@ def nearness(gold: str, predicted: str, labels: Mapping[str, str]) -> Nearness:
     return Nearness(
         jaccard(labels[gold], labels[predicted]) if known else math.nan,
         levenshtein(gold, predicted),
+        jaccard_unit(labels[gold], labels[predicted]) if known else WORDS,
     )
 
 
@@ -72,9 +76,18 @@ def nearest(gold: Concept, concepts: Sequence[Concept], n: int = 10) -> list[tup
 
 
 def jaccard(one: str, other: str) -> float:
-    """Shared over all distinct words of two labels, split at blanks; nan where neither has a word."""
-    first, second = set(one.split()), set(other.split())
+    """Shared over all distinct words of two labels, split at blanks; nan where neither has a word.
+
+    Of labels in a script without blanks over their distinct characters (`jaccard_unit` says which).
+    """
+    split: Callable[[str], Iterable[str]] = str.split if jaccard_unit(one, other) == WORDS else characters
+    first, second = set(split(one)), set(split(other))
     return len(first & second) / len(first | second) if first or second else math.nan
+
+
+def jaccard_unit(*labels: str) -> str:
+    """What the overlap of labels is counted in: words, or characters where one has a script that parts none."""
+    return CHARACTERS if any(without_blanks(char) for label in labels for char in label) else WORDS
 
 
 def levenshtein(one: str, other: str) -> int:

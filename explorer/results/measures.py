@@ -141,6 +141,7 @@ def _replicated(aggregate: str) -> str:
     """
 
 
+ROUGE = "ROUGE-L recall, by characters in scripts that part no words"
 SCORED = ("accuracy", "popularity", "perturbation")  # studies that judge each instance as it stands
 COUNTED = ("popularity", "perturbation")
 
@@ -201,11 +202,11 @@ MEASURES: Mapping[str, Measure] = {
         ("memorization",), _gold_less_others("min_k"),
     ),
     "replicated_zero": Measure(
-        "Replicated without demonstrations", "ROUGE-L recall", "more of the text comes back", ("icl",),
+        "Replicated without demonstrations", ROUGE, "more of the text comes back", ("icl",),
         _replicated("max(value) FILTER (k = 0)"),
     ),
     "replicated_many": Measure(
-        "Replicated after the most demonstrations", "ROUGE-L recall", "more of the text comes back", ("icl",),
+        "Replicated after the most demonstrations", ROUGE, "more of the text comes back", ("icl",),
         _replicated("arg_max_null(value, k)"),
     ),
     "label_correct": Measure(

@@ -116,7 +116,8 @@ def similarities(store: Store, run_id: str, setting: str, width: float = 0.025) 
     """How many changed texts are how like their originals, by field (formal, functional), in bins of `width`."""
     return store.frame(
         """
-        SELECT measures.measure, coalesce(nullif(instances.field, ''), 'other') AS series,
+        SELECT measures.measure || CASE WHEN measures.reason = 'by characters' THEN ' by characters' ELSE '' END
+            AS measure, coalesce(nullif(instances.field, ''), 'other') AS series,
             floor(least(measures.value, 0.9999) / ?) * ? AS bin, count(*) AS n
         FROM measures
         JOIN instances
@@ -128,7 +129,7 @@ def similarities(store: Store, run_id: str, setting: str, width: float = 0.025) 
             AND measures.value IS NOT NULL
             AND NOT isnan(measures.value)
         GROUP BY ALL
-        ORDER BY measures.measure, series, bin
+        ORDER BY measure, series, bin
         """,
         [width, width, run_id, setting],
     )

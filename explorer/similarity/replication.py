@@ -3,7 +3,8 @@
 exact        equal after NFC and folding of blanks; case and punctuation count
 near-exact   by rule: ROUGE-L recall (words stemmed) and cosine of sentence vectors reach their thresholds, and every
              name and number of the reference stands in the completion, in the same order; what a completion has
-             beyond the reference does not count against it
+             beyond the reference does not count against it; names are those in Latin letters, since the tagger
+             knows English alone
 inexact      anything else
 
 The kinds and the judge's prompt are those of Golchin et al. 2024 (section 3.1 and Figure 5); the rule is ours.
@@ -20,8 +21,10 @@ from typing import Literal
 
 from explorer.records import Request
 from explorer.scoring.model import Encoder
+from explorer.similarity.measured import WORDS
 from explorer.similarity.rouge import rouge_l_recall, stem
 from explorer.variants.tagging import Tagger, Token
+from explorer.writing import pieces
 
 Kind = Literal["exact", "near-exact", "inexact"]
 KINDS: tuple[Kind, ...] = ("exact", "near-exact", "inexact")
@@ -41,12 +44,21 @@ class Thresholds:
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A rule's verdict with what it rests on; `differing` are the reference's names and numbers that were not found."""
+    """A rule's verdict with what it rests on; `differing` are the reference's names and numbers that were not found.
+
+    unit  what ROUGE-L compared: words, or characters
+    """
 
     kind: Kind
     rouge: float
     cosine: float
     differing: tuple[str, ...] = ()
+    unit: str = WORDS
+
+    @property
+    def rouge_name(self) -> str:
+        """What the first number is called where it is shown."""
+        return "ROUGE-L recall" if self.unit == WORDS else f"ROUGE-L recall (by {self.unit})"
 
 
 def is_exact(reference: str, candidate: str) -> bool:
@@ -64,15 +76,15 @@ class Rule:
 
     def judge(self, references: Sequence[str], candidates: Sequence[str]) -> list[Match]:
         """A verdict on each completion; nan stands where there is nothing to compare with."""
-        recalls = [one.value for one in rouge_l_recall(references, candidates)]
+        recalls = rouge_l_recall(references, candidates)
         cosines = self._cosines(references, candidates)
         tagged = dict(zip(unique := list(dict.fromkeys(references)), self.tagger.tag(unique)))
         found = []
         for reference, candidate, recall, cosine in zip(references, candidates, recalls, cosines):
             differing = missing(tagged[reference], reference, candidate) if candidate else ()
-            near = recall >= self.thresholds.rouge and cosine >= self.thresholds.cosine and not differing
+            near = recall.value >= self.thresholds.rouge and cosine >= self.thresholds.cosine and not differing
             kind: Kind = "exact" if is_exact(reference, candidate) else "near-exact" if near else "inexact"
-            found.append(Match(kind, recall, cosine, differing))
+            found.append(Match(kind, recall.value, cosine, differing, recall.unit))
         return found
 
     def _cosines(self, references: Sequence[str], candidates: Sequence[str]) -> list[float]:
@@ -86,7 +98,7 @@ class Rule:
 
 def missing(tokens: Iterable[Token], reference: str, candidate: str) -> tuple[str, ...]:
     """The names and numbers of a reference that a candidate has not, or not in their order."""
-    names = [word for token in tokens if token.pos == "PROPN" for word in _words(token.text)]
+    names = [word for token in tokens if token.pos == "PROPN" for word in _words(token.text) if _is_latin(word)]
     return (
         *_out_of_order(names, _words(candidate)),
         *_out_of_order(numbers(reference), numbers(candidate)),
@@ -99,7 +111,8 @@ def numbers(text: str) -> list[str]:
     for match in re.finditer(r"\d[\d,]*(?:\.\d+)?|[^\W\d_]+", text.casefold()):
         word = match[0]
         if word[0].isdigit():
-            found.append(word.replace(",", ""))
+            plain = "".join(str(unicodedata.decimal(char, char)) for char in word)
+            found.append(plain.replace(",", ""))
         elif word in _IN_WORDS:
             found.append(_IN_WORDS[word])
     return found
@@ -132,7 +145,11 @@ def _out_of_order(wanted: Sequence[str], found: Sequence[str]) -> list[str]:
 
 
 def _words(text: str) -> list[str]:
-    return re.findall(r"\w+", text)
+    return [piece.text for piece in pieces(text)]
+
+
+def _is_latin(word: str) -> bool:
+    return all(unicodedata.name(char, "").startswith("LATIN") or not char.isalpha() for char in word)
 
 
 def _folded(text: str) -> str:

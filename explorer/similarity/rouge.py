@@ -1,39 +1,63 @@
-"""ROUGE-L: the longest common subsequence of words of two texts, after Lin (2004)."""
+"""ROUGE-L: the longest common subsequence of words of two texts, after Lin (2004).
+
+The words of English are those of the package rouge-score, stemmed; those of other alphabets, which it drops, are whole
+words. Where a script parts no words, or a text has none, characters are compared, and the similarity says so.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
-from explorer.similarity.measured import Similarity, empty
+from explorer.similarity.measured import CHARACTERS, WORDS, Similarity, empty
+from explorer.writing import comparable, words
+
+_BETWEEN = "\x1f"
+
+
+class _Parted:
+    """Gives rouge-score the tokens that were found here."""
+
+    def tokenize(self, text: str) -> list[str]:
+        return text.split(_BETWEEN) if text else []
 
 
 @cache
 def _scorer() -> Any:
     from rouge_score.rouge_scorer import RougeScorer
 
-    return RougeScorer(["rougeL"], use_stemmer=True)
+    return RougeScorer(["rougeL"], tokenizer=_Parted())
+
+
+@cache
+def _english() -> Any:
+    from rouge_score.tokenizers import DefaultTokenizer
+
+    return DefaultTokenizer(use_stemmer=True)
 
 
 def rouge_l(originals: Sequence[str], changed: Sequence[str]) -> list[Similarity]:
     """ROUGE-L F1 of each pair, words stemmed, between 0 and 1."""
-    return [empty(one, other) or _f1(one, other) for one, other in zip(originals, changed, strict=True)]
+    return [_measured(one, other, "fmeasure") for one, other in zip(originals, changed, strict=True)]
 
 
 def rouge_l_recall(references: Sequence[str], candidates: Sequence[str]) -> list[Similarity]:
     """The share of each reference's words that the candidate has in the same order, words stemmed."""
-    return [
-        empty(one, other) or Similarity(float(_scorer().score(one, other)["rougeL"].recall))
-        for one, other in zip(references, candidates, strict=True)
-    ]
+    return [_measured(one, other, "recall") for one, other in zip(references, candidates, strict=True)]
 
 
+@lru_cache(maxsize=65536)
 def stem(word: str) -> str:
-    """A word as ROUGE compares it: small letters, stemmed; one of other letters than a to z as it is."""
-    found = _scorer()._tokenizer.tokenize(word)
-    return "".join(found) or word.casefold()
+    """A word as ROUGE compares it: small letters, and stemmed where it has none but a to z."""
+    if not word.isascii():
+        return "".join(words(word)) or word.casefold()
+    return "".join(_english().tokenize(word)) or word.casefold()
 
 
-def _f1(one: str, other: str) -> Similarity:
-    return Similarity(float(_scorer().score(one, other)["rougeL"].fmeasure))
+def _measured(one: str, other: str, what: str) -> Similarity:
+    if found := empty(one, other):
+        return found
+    first, second, by_character = comparable(one, other)
+    score = _scorer().score(*(_BETWEEN.join(map(stem, tokens)) for tokens in (first, second)))["rougeL"]
+    return Similarity(float(getattr(score, what)), unit=CHARACTERS if by_character else WORDS)

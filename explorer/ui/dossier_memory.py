@@ -89,7 +89,12 @@ def replication(held: Held, chosen: Chosen) -> None:
             "setting": st.column_config.TextColumn("Prompt", width="small"),
             "k": st.column_config.NumberColumn("k", width="small", help="demonstrations"),
             "verdict": st.column_config.TextColumn("By the rule", width="small", help="exact, near-exact or inexact"),
-            "rouge": st.column_config.NumberColumn("ROUGE-L recall", format="%.2f", width="small"),
+            "rouge": st.column_config.NumberColumn(
+                "ROUGE-L recall",
+                format="%.2f",
+                width="small",
+                help="words in order; characters where a script parts no words",
+            ),
             "label": st.column_config.NumberColumn(
                 "Label right", format="%.1f", width="small", help="1 right, 0 wrong"
             ),

@@ -41,7 +41,9 @@ def draw(held: Held, chosen: Chosen) -> None:
         "answer": st.column_config.TextColumn("Answer", width="medium"),
         "outcome": st.column_config.TextColumn("Taken for", width="small"),
         "known": st.column_config.CheckboxColumn("Right", width="small"),
-        "jaccard": number("Label overlap", format="%.2f", help="Jaccard of the labels of the wrong and the right ID"),
+        "jaccard": number(
+            "Label overlap", format="%.2f", help="Jaccard of the words of both labels (characters without blanks)"
+        ),
         "edits": number("Edits", format="%d", help="Levenshtein distance of the wrong and the right ID"),
         "logprob": number("log P of the right ID", format="%.2f", help="nats"),
         "rank": number("Its rank", format="%.1f", help="among other IDs drawn at random, 1 = likeliest"),

@@ -122,7 +122,7 @@ def _written(reference: str, found: Answered) -> None:
             st.html(f'<div class="lx-pair"><p class="lx-sentence">{text}</p></div>')
     verdict = found.match
     told = [f"By rule {verdict.kind}"]
-    told += [f"ROUGE-L recall {verdict.rouge:.2f}"] if verdict.rouge == verdict.rouge else []
+    told += [f"{verdict.rouge_name} {verdict.rouge:.2f}"] if verdict.rouge == verdict.rouge else []
     told += [f"cosine {verdict.cosine:.2f}"] if verdict.cosine == verdict.cosine else []
     told += [f"names or numbers not found: {', '.join(verdict.differing)}"] if verdict.differing else []
     show.note("; ".join(told) + ".")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 import html
-import re
 from collections.abc import Sequence
 
 import pandas as pd
@@ -17,11 +16,10 @@ from explorer.results.store import ingest
 from explorer.runs.folder import RunFolder
 from explorer.ui import icl_run, links, ngram_strip, resources, show
 from explorer.ui.frame import Chosen
+from explorer.writing import pieces
 
 KEYS = {"exact": "1", "near-exact": "2", "inexact": "3"}
 SAID = {"rule": "The rule says", "judge": "the judge model says", "people": "a person says"}
-
-_WORDS = re.compile(r"\w+|[^\w\s]")
 
 
 def keeps_completions(run_id: str) -> bool:
@@ -72,7 +70,9 @@ def _draw(run_id: str) -> None:
 
 def diff_html(original: str, completion: str) -> tuple[str, str]:
     """Both texts with the words marked that the other has not; all text escaped."""
-    ours, theirs = ([(m.start(), m.end(), m.group()) for m in _WORDS.finditer(text)] for text in (original, completion))
+    ours, theirs = (
+        [(piece.start, piece.end, piece.text) for piece in pieces(text, signs=True)] for text in (original, completion)
+    )
     matcher = difflib.SequenceMatcher(None, [word for *_, word in ours], [word for *_, word in theirs], autojunk=False)
     gone: list[tuple[int, int]] = []
     new: list[tuple[int, int]] = []
@@ -218,7 +218,8 @@ def _one(run_id: str, chosen: pd.DataFrame, waiting: pd.DataFrame) -> None:
 def _told(row: pd.Series) -> None:
     said = [f"{words} {row[name]}" for name, words in SAID.items() if isinstance(row[name], str)]
     if isinstance(row["rouge"], float) and row["rouge"] == row["rouge"]:
-        said.append(f"ROUGE-L recall {row['rouge']:.2f}")
+        by = f" ({row['rouge_by']})" if row["rouge_by"] else ""
+        said.append(f"ROUGE-L recall{by} {row['rouge']:.2f}")
     if isinstance(row["cosine"], float) and row["cosine"] == row["cosine"]:
         said.append(f"cosine {row['cosine']:.2f}")
     if row["differing"]:
@@ -259,7 +260,7 @@ def _all(run_id: str, chosen: pd.DataFrame) -> None:
             columns={
                 "instance_id": "Instance", "label": "Label", "reference": "Original", "completion": "Completion",
                 "rule": "Rule", "judge": "Judge", "people": "People", "final": "Counts",
-                "rouge": st.column_config.NumberColumn("ROUGE-L recall", format="%.2f"),
+                "rouge": st.column_config.NumberColumn("ROUGE-L recall", format="%.2f"), "rouge_by": "Counted",
                 "cosine": st.column_config.NumberColumn("Cosine", format="%.2f"), "differing": "Not found",
             },
         )  # fmt: skip

@@ -11,7 +11,7 @@ from explorer import prompts
 from explorer.records import Instance
 from explorer.settings import Settings
 from explorer.ui import resources
-from explorer.writing import running
+from explorer.writing import fold_text, running
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class Listing:
 
     def matching(self, group: str, words: str) -> list[str]:
         """The ids of a group ("" = all) whose id or text holds these words as they stand, in any case."""
-        needle = words.casefold().strip()
+        needle = fold_text(words)
         return [
             name
             for name, instance in self.by_id.items()
@@ -70,4 +70,4 @@ def summary(instance: Instance, most: int = 120) -> str:
 def _searchable(instance: Instance) -> str:
     pieces = [instance.id, instance.context, instance.second, *instance.options]
     pieces += [part for condition in instance.conditions for part in condition.regions]
-    return " ".join(pieces).casefold()
+    return fold_text(" ".join(pieces))

@@ -11,6 +11,7 @@ import streamlit as st
 
 from explorer import prompts
 from explorer.records import Instance
+from explorer.similarity.measured import WORDS
 from explorer.ui import answer, frame, instance_view, lab_tools, live, ngram_rating, show, strips
 from explorer.ui import asked as answers
 from explorer.ui.answer import Answer
@@ -125,9 +126,10 @@ def _likeness(instance: Instance, changed: Instance) -> list[Cell]:
     gold = instance.gold or 0
     before, after = (prompts.option_texts(one)[gold] for one in (instance, changed))
     meaning, words, encoder = lab_tools.similarities(before, after)
+    by, unit = ("", "words, stemmed") if words.unit == WORDS else (f" (by {words.unit})", words.unit)
     return [
         Cell("BERTScore", math.nan, meaning.value, 3, f"F1 against the original, {encoder}. {meaning.reason}", False),
-        Cell("ROUGE-L", math.nan, words.value, 3, "F1 of the longest common sequence of words, stemmed", False),
+        Cell(f"ROUGE-L{by}", math.nan, words.value, 3, f"F1 of the longest common sequence of {unit}", False),
     ]
 
 

@@ -30,6 +30,7 @@ from explorer.scoring import http
 from explorer.settings import Settings
 from explorer.ui import frame, links, live, resources, show, strips, texts
 from explorer.ui.frame import Chosen
+from explorer.writing import fold_text
 
 MOST = 200  # concepts in a list of matches
 OTHERS = 9  # ids among which the right one is ranked
@@ -60,7 +61,7 @@ def draw(run_id: str, chosen: Chosen) -> None:
     if not instances:
         show.nothing_yet("No concepts here", "Choose an ontology, such as Gene Ontology, as benchmark in the sidebar.")
         return
-    wanted = links.type_in("Label or ID", "concept", placeholder="kidney development").strip().lower()
+    wanted = links.type_in("Label or ID", "concept", placeholder="kidney development")
     found = _matching(instances, wanted)
     if not found:
         show.note("No label or ID holds this text.")
@@ -76,8 +77,10 @@ def draw(run_id: str, chosen: Chosen) -> None:
 
 def _matching(instances: Sequence[Instance], wanted: str) -> list[Instance]:
     """Those whose label or id holds the text: the very label first, then labels that begin with it, then the rest."""
-    found = [one for one in instances if wanted in one.context.lower() or wanted in one.options[0].lower()]
-    found.sort(key=lambda one: (one.context.lower() != wanted, not one.context.lower().startswith(wanted)))
+    wanted = fold_text(wanted)
+    labels = {one.id: fold_text(one.context) for one in instances}
+    found = [one for one in instances if wanted in labels[one.id] or wanted in fold_text(one.options[0])]
+    found.sort(key=lambda one: (labels[one.id] != wanted, not labels[one.id].startswith(wanted)))
     return found[:MOST]
 
 

@@ -135,8 +135,11 @@ def _similarities(run_id: str, pos: str, encoder: str) -> None:
     st.subheader("How alike the texts are", anchor=False)
     show.note(f"Changed texts only; BERTScore by {encoder} (Figure 3; the paper's encoder is another).")
     series = {"functional": "functional", "formal": "formal", "other": "other"}
-    columns = st.columns(2)
-    for column, (measure, title) in zip(columns, (("bertscore", "BERTScore F1"), ("rouge_l", "ROUGE-L F1"))):
+    titles = {
+        "bertscore": "BERTScore F1", "rouge_l": "ROUGE-L F1", "rouge_l by characters": "ROUGE-L F1, by characters"
+    }  # fmt: skip
+    here = {measure: title for measure, title in titles.items() if (bins["measure"] == measure).any()}
+    for column, (measure, title) in zip(st.columns(max(2, len(here))), here.items()):
         with column:
             own = bins[bins["measure"] == measure]
             if len(own):

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 from explorer.errors import UsageError
 from explorer.records import Instance
+from explorer.writing import fold_text
 
 INSTANCES = 200
 DEMONSTRATIONS = 200
@@ -197,4 +198,4 @@ def _label(piece: Pieces) -> str:
 
 
 def _folded(text: str) -> str:
-    return " ".join(text.casefold().split())
+    return fold_text(text)

@@ -70,3 +70,12 @@ def test_the_nearest_concepts_are_fewest_edits_away_then_share_words():
     found = nearest(gold, others, n=3)
     assert [concept.id for concept, _ in found] == ["T:0003", "T:0002", "T:9999"]
     assert [near.levenshtein for _, near in found] == [1, 1, 4]
+
+
+def test_labels_in_a_script_without_blanks_overlap_by_characters_which_is_told():
+    # 2 of 4 characters
+    assert jaccard("肝炎病", "肝病毒") == 0.5
+    found = nearness("TOY:1", "TOY:2", {"TOY:1": "肝炎病", "TOY:2": "肝病毒"})
+    assert (found.jaccard, found.unit) == (0.5, "characters")
+    assert nearness("TOY:1", "TOY:2", {"TOY:1": "белая чашка", "TOY:2": "синяя чашка"}).unit == "words"
+    assert jaccard("белая чашка", "синяя чашка") == pytest.approx(1 / 3)

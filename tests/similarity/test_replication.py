@@ -88,3 +88,24 @@ def test_the_judges_prompt_shows_four_examples_and_asks_the_fifth():
 )
 def test_a_judges_answer_is_read_or_unparsed(raw, wanted):
     assert parse(raw) == wanted
+
+
+@pytest.mark.parametrize(
+    ("reference", "candidate", "unit"),
+    [
+        ("Старый человек каждое утро управляет лодками.", "Старый человек каждое утро управляет лодками", "words"),
+        ("他每天早上在湖上划船。", "他每天早上在湖上划船", "characters"),
+        ("ชายชราพายเรือทุกเช้า", "ชายชราพายเรือทุกเช้าแล้ว", "characters"),
+    ],
+)
+def test_texts_of_other_scripts_can_be_near_exact(rule, reference, candidate, unit):
+    (found,) = rule.judge([reference], [candidate])
+    assert (found.kind, found.rouge, found.unit) == ("near-exact", 1.0, unit)
+    assert found.rouge_name == ("ROUGE-L recall" if unit == "words" else "ROUGE-L recall (by characters)")
+    assert rule.judge([reference], [reference])[0].kind == "exact"
+
+
+def test_numbers_in_other_digits_are_the_same_numbers():
+    assert numbers("在２０２０年 和 ٣ 天") == numbers("2020 3")
+    (found,) = [replication.missing((), "在 2020 年", "在 ２０２１ 年")]
+    assert found == ("2020",)
