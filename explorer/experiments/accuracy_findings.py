@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -37,7 +37,7 @@ class Asked(NamedTuple):
     text: tuple[str | None, str | None]  # context and continuation
 
 
-Options = Mapping[str, Mapping[int, Asked]]  # by instance and option
+Options = Mapping[str, Sequence[Mapping[int, Asked]]]  # by instance, a pass over it, and option
 
 
 def conclude(spec: RunSpec, resources: Resources, folder: RunFolder) -> list[dict[str, Any]]:
@@ -56,7 +56,9 @@ def conclude(spec: RunSpec, resources: Resources, folder: RunFolder) -> list[dic
         rows += _perplexity(_measure(measures, "logprob"))
     if kind in ("pair", "choice", "labelled"):
         instances = instances.assign(options=[len(json.loads(text)["options"]) for text in instances["payload"]])
-        asked = options_asked(folder.read("scores", ["instance_id", "option", "role", *Asked._fields[:-1], *TEXT]))
+        asked = options_asked(
+            folder.read("scores", ["instance_id", "option", "role", "part", *Asked._fields[:-1], *TEXT])
+        )
         ties = PRESETS[str(spec.settings.get("preset", "natural"))].ties
         for name in REDUCTIONS:
             found = proportion(chosen_is_gold(instances, asked, name, ties))
@@ -86,36 +88,37 @@ def shares(instances: pd.DataFrame, correct: np.ndarray) -> list[dict[str, Any]]
 
 
 def options_asked(scores: pd.DataFrame) -> Options:
-    """The stored scores of the options of each instance; the first where an option was scored twice."""
+    """The stored scores of the options of each instance, pass by pass (`part`)."""
     own = scores[scores["role"].isin(VERDICT_ROLES)]
     numbers = [own[name].to_numpy(dtype=float, na_value=math.nan).tolist() for name in Asked._fields[:-1]]
     texts = zip(*(own[name] for name in TEXT))
-    found: dict[str, dict[int, Asked]] = {}
-    for instance_id, option, logprob, scored, chars, size, text in zip(
-        own["instance_id"], own["option"], *numbers, texts
-    ):  # fmt: skip
-        held = found.setdefault(instance_id, {})
+    passes = own["part"].fillna(0) if "part" in own else [0] * len(own)
+    found: dict[str, dict[int, dict[int, Asked]]] = {}
+    for instance_id, number, option, logprob, scored, chars, size, text in zip(
+        own["instance_id"], passes, own["option"], *numbers, texts
+    ):
+        held = found.setdefault(instance_id, {}).setdefault(int(number), {})
         held.setdefault(int(option), Asked(logprob, scored, chars, size, text))
-    return found
+    return {instance_id: list(held.values()) for instance_id, held in found.items()}
 
 
 def chosen_is_gold(
     instances: pd.DataFrame, asked: Options, normalization: Normalization, ties: TieRule = "half"
 ) -> np.ndarray:
-    """1, 0, 0.5 (a tie) or nan for each instance (columns instance_id, gold, options: how many) under a reduction."""
-    return np.array(
-        [
-            reduce.decide(
-                [_option(own.get(option), normalization) for option in range(count)],
-                None if pd.isna(gold) else int(gold),
-                ties,
-            ).correct
-            for gold, count, own in zip(
-                instances["gold"], instances["options"], (asked.get(name, {}) for name in instances["instance_id"])
-            )
-        ],
-        dtype=float,
-    )
+    """1, 0, 0.5 (a tie) or nan for each instance (columns instance_id, gold, options: how many) under a reduction.
+
+    Of several passes over an instance the mean of those that have a verdict.
+    """
+    found = []
+    for name, gold, count in zip(instances["instance_id"], instances["gold"], instances["options"]):
+        right = None if pd.isna(gold) else int(gold)
+        outcomes = [
+            reduce.decide([_option(own.get(option), normalization) for option in range(count)], right, ties).correct
+            for own in asked.get(name, [{}])
+        ]
+        known = [one for one in outcomes if one == one]
+        found.append(math.fsum(known) / len(known) if known else math.nan)
+    return np.array(found, dtype=float)
 
 
 def _option(asked: Asked | None, normalization: Normalization) -> reduce.Option:
@@ -151,7 +154,9 @@ def _perplexity(logprobs: pd.Series) -> list[dict[str, Any]]:
 
 
 def _measure(measures: pd.DataFrame, name: str) -> pd.Series:
-    return measures[measures["measure"] == name].drop_duplicates("instance_id").set_index("instance_id")["value"]
+    """A measure of each whole instance, by its id."""
+    own = measures[(measures["measure"] == name) & measures["part"].isna()]
+    return own.drop_duplicates("instance_id").set_index("instance_id")["value"]
 
 
 def _share_row(finding: str, group: str, share: Any, factors: dict[str, Any] | None = None) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from explorer import __version__
 from explorer.errors import BenchmarkError, LogError, UsageError
 from explorer.experiments import accuracy_findings, verdicts
-from explorer.logs import matching
+from explorer.logs import matching, repeats
 from explorer.logs.log import Dropped, Log, Sample
 from explorer.logs.matching import Match
 from explorer.records import Factor, Instance, Request, RunSpec, Score
@@ -27,8 +27,9 @@ if TYPE_CHECKING:
     from explorer.runs.folder import RunFolder
 
 POLICY = PRESETS["lm-eval"]
+APART = 1_000  # request numbers of one pass and the next
 UNMATCHED = "unmatched"  # the group of what a log holds beyond the benchmark's own instances
-VERSION = 1  # of this import; a later one makes new runs
+VERSION = 2  # of this import; a later one makes new runs
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,6 +250,13 @@ def rows(placed: Sequence[Placed]) -> dict[str, list[dict[str, Any]]]:
     return tables
 
 
+def _passes(one: Placed) -> Sequence[tuple[dict[str, Factor], Sample]]:
+    """Each pass over a document with its factors; the sample itself where there was one."""
+    if not one.sample.repeats:
+        return [({}, one.sample)]
+    return [({"part": number}, sample) for number, sample in enumerate(one.sample.repeats)]
+
+
 def _scores(one: Placed) -> list[Score]:
     """Our options with the harness's log-probabilities; it does not tell tokens, so each counts as one."""
     made = []
@@ -268,6 +276,14 @@ def _scores(one: Placed) -> list[Score]:
 
 
 def _score_rows(one: Placed) -> list[dict[str, Any]]:
+    found = []
+    for number, (factors, sample) in enumerate(_passes(one)):
+        placed = dataclasses.replace(one, sample=sample)
+        found += [{**row, **factors, "request": APART * number + row["request"]} for row in _rows_of_pass(placed)]
+    return found
+
+
+def _rows_of_pass(one: Placed) -> list[dict[str, Any]]:
     if not one.sample.asked:
         return []
     unknown = {"tokens": None, "scored": None, "straddles": None, "truncated": None}
@@ -301,20 +317,21 @@ def _generation_rows(one: Placed) -> list[dict[str, Any]]:
 
 
 def _measure_rows(one: Placed) -> list[dict[str, Any]]:
-    """Our verdict from the logged log-probabilities, or the harness's own where it logged none; then its metrics."""
-    if one.sample.asked:
-        found = verdicts.judge(one.instance, _scores(one), POLICY, "float32")
-    else:
-        found = [measure_row(one.instance.id, "correct", one.sample.correct, reason=one.sample.reason)]
-        if one.sample.chosen is not None and one.order:
-            chosen = one.order.index(one.sample.chosen) if one.sample.chosen in one.order else math.nan
-            found.append(measure_row(one.instance.id, "chosen", chosen))
+    """Our verdict from the logged log-probabilities, or the harness's own where it logged none; then its metrics.
+
+    Of several passes each has its rows (`part` is its number), and the document those that they are reduced to.
+    """
+    found = []
+    for factors, sample in _passes(one):
+        found += _verdict_rows(dataclasses.replace(one, sample=sample), factors)
+    if one.sample.repeats:
+        found += _reduced_rows(one, found)
     for metric in one.sample.metrics:
-        factors: dict[str, Factor] = {}
+        about: dict[str, Factor] = {}
         if metric.filter:
-            factors["setting"] = metric.filter
+            about["setting"] = metric.filter
         if metric.repeat is not None:
-            factors["part"] = metric.repeat
+            about["part"] = metric.repeat
         value = metric.value
         found.append(
             measure_row(
@@ -322,9 +339,34 @@ def _measure_rows(one: Placed) -> list[dict[str, Any]]:
                 f"reported {metric.name}",
                 value,
                 reason="" if value == value else "no number in the log",
-                factors=factors,
+                factors=about,
             )
         )
+    return found
+
+
+def _verdict_rows(one: Placed, factors: Mapping[str, Factor]) -> list[dict[str, Any]]:
+    if one.sample.asked:
+        return verdicts.judge(one.instance, _scores(one), POLICY, "float32", factors)
+    found = [measure_row(one.instance.id, "correct", one.sample.correct, reason=one.sample.reason, factors=factors)]
+    if one.sample.chosen is not None and one.order:
+        chosen = one.order.index(one.sample.chosen) if one.sample.chosen in one.order else math.nan
+        found.append(measure_row(one.instance.id, "chosen", chosen, factors=factors))
+    return found
+
+
+def _reduced_rows(one: Placed, each: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The verdict over all passes, and the mean of what else each has."""
+    if not one.sample.asked:
+        return [measure_row(one.instance.id, "correct", one.sample.correct, reason=one.sample.reason)]
+    found = []
+    for name in ("correct", "margin", "logprob"):
+        values = [float(row["value"]) for row in each if row["measure"] == name]
+        if values:
+            told = (
+                repeats.in_words(values, "mean", "repeats") if name == "correct" else f"mean of {len(values)} repeats"
+            )
+            found.append(measure_row(one.instance.id, name, repeats.reduced(values, "mean"), reason=told))
     return found
 
 
@@ -336,9 +378,11 @@ def agreement(log: Log) -> list[Agreement]:
     found = []
     for told, value in log.results.items():
         name, _, filter = told.partition(",")
-        values = [metric.value for sample in log.samples for metric in sample.metrics if _is_of(metric, name, filter)]
+        # A metric of a single pass is part of the one that the passes are reduced to.
+        metrics = [metric for sample in log.samples for metric in sample.metrics if metric.repeat is None]
+        values = [metric.value for metric in metrics if _is_of(metric, name, filter)]
         if name in ("accuracy", "mean") and not values:  # Inspect calls a scorer's mean "accuracy"
-            values = [metric.value for sample in log.samples for metric in sample.metrics if metric.name == filter]
+            values = [metric.value for metric in metrics if metric.name == filter]
         known = [number for number in values if number == number]
         if known:
             mean = math.fsum(known) / len(known)
@@ -359,9 +403,15 @@ def _findings(
         # Without token counts there is no mean per token.
         found = [row for row in found if not (row.get("setting") == "mean_token" and row["n"] == 0)]
     else:
-        verdict = folder.read("measures", ["instance_id", "measure", "value"])
-        verdict = verdict[verdict["measure"] == "correct"]
-        found = accuracy_findings.shares(folder.read("instances"), verdict["value"].to_numpy(dtype=float))
+        instances = folder.read("instances")
+        measures = folder.read("measures", ["instance_id", "measure", "value", "part"])
+        whole = measures[(measures["measure"] == "correct") & measures["part"].isna()]
+        verdict = whole.set_index("instance_id")["value"].reindex(instances["instance_id"])
+        found = accuracy_findings.shares(instances, verdict.to_numpy(dtype=float))
+    if log.passes > 1:
+        # Half of the passes right is no tie.
+        told = json.dumps({"passes": log.passes, "reducer": log.reducer})
+        found = [{**row, "detail": told} if row["finding"] == "accuracy" else row for row in found]
     means: Mapping[str, float] = {one.metric: one.ours for one in agreement(log)}
     for metric, value in log.results.items():
         detail = {"by": log.mark, "from samples": means.get(metric)}

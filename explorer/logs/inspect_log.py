@@ -12,12 +12,13 @@ import math
 import re
 import zipfile
 import zlib
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from explorer import unpacking
 from explorer.errors import LogError
+from explorer.logs import repeats
 from explorer.logs.log import (
     INSPECT,
     MISSHAPEN,
@@ -70,6 +71,8 @@ def read_eval(file: Opened) -> Log:
                     f"{name} is a zip file without header.json, so it is no log of Inspect. Give an .eval file."
                 )
             fields = _json(archive, head)
+            if "reductions.json" in names and isinstance(fields, dict):
+                fields["reductions"] = _json(archive, "reductions.json")
             return _log(file, fields, _entries(archive))
     except (zipfile.BadZipFile, ValueError, RecursionError, zlib.error, EOFError, NotImplementedError) as error:
         raise LogError(f"{name} is damaged ({error}). Get it again.") from error
@@ -94,17 +97,19 @@ def _log(file: Opened, fields: Mapping[str, Any], entries: Iterable[_Entry]) -> 
     about = fields.get("eval") if isinstance(fields, dict) else None
     if not isinstance(about, dict):
         raise LogError(f"{file.path.name} does not say what was evaluated, expected an `eval` in it. Get it again.")
-    groups: dict[str, list[Sample]] = defaultdict(list)
+    groups: dict[str, list[tuple[int, Sample]]] = defaultdict(list)
     dropped: list[Dropped] = []
     seen: dict[tuple[str, int], str] = {}
     scorers = _scorers(fields)
+    failed = 0
     for where, entry in entries:
         try:
             sample, epoch = _sample(where, entry, scorers)
             if (sample.key, epoch) in seen:
                 raise _Unfit(f"sample {sample.key} was in {seen[sample.key, epoch]} already; the first is kept")
             seen[sample.key, epoch] = where
-            groups[sample.key].append(sample)
+            groups[sample.key].append((epoch, sample))
+            failed += bool(isinstance(entry, dict) and entry.get("error"))
         except _Unfit as error:
             dropped.append(Dropped(where, str(error), json.dumps(entry, ensure_ascii=False, default=str)))
         except MISSHAPEN as error:
@@ -113,6 +118,10 @@ def _log(file: Opened, fields: Mapping[str, Any], entries: Iterable[_Entry]) -> 
     if not groups:
         why = f"; the first: {dropped[0].where}: {dropped[0].reason}" if dropped else ""
         raise LogError(f"{file.path.name} holds no sample{why}. Run Inspect again without --no-log-samples.")
+    reducers = _reducers(about, fields)
+    told = _told(fields, scorers, reducers[0])
+    samples = tuple(_together(key, own, reducers[0], told) for key, own in groups.items())
+    several = any(sample.repeats for sample in samples)
     version = str((about.get("packages") or {}).get("inspect_ai") or "")
     model = str(about.get("model") or "")
     return Log(
@@ -123,10 +132,11 @@ def _log(file: Opened, fields: Mapping[str, Any], entries: Iterable[_Entry]) -> 
         revision="",
         file=file.path.name,
         sha256=file.sha256,
-        samples=tuple(_together(samples) for samples in groups.values()),
+        samples=samples,
         dropped=tuple(dropped),
         results=_results(fields),
-        remarks=tuple(_remarks(fields)),
+        reducer=reducers[0] if several else "",
+        remarks=(*_remarks(fields), *_about_samples(about, fields, samples, reducers, failed)),
         record={
             name: _brief(without_keys(about.get(name)))
             for name in (
@@ -157,6 +167,58 @@ def _remarks(fields: Mapping[str, Any]) -> Iterator[str]:
         yield f"The log has format {version}; known here is {KNOWN}, so look at the figures twice."
 
 
+def _about_samples(
+    about: Mapping[str, Any], fields: Mapping[str, Any], samples: Sequence[Sample], reducers: Sequence[str], failed: int
+) -> Iterator[str]:
+    """What of the log's samples a reader would not see in its figures."""
+    config = about.get("config") or {}
+    counts = Counter(len(sample.repeats) or 1 for sample in samples)
+    epochs = max(counts)
+    if epochs > 1:
+        yield (
+            f"Each sample was answered in {epochs} epochs, and its verdict is the {reducers[0]} of them, as in the "
+            "log; every epoch is kept."
+        )
+        if len(counts) > 1:
+            yield f"{sum(counts.values()) - counts[epochs]:,} samples have fewer than {epochs} epochs."
+        if not repeats.is_known(reducers[0]):
+            yield f"The reducer {reducers[0]} is not known here: where the log tells no verdict, the mean stands."
+        if len(reducers) > 1:
+            yield f"The log reduces by {', '.join(reducers[1:])}, too; those figures stand as the log gives them."
+    if config.get("limit"):
+        yield f"Inspect was told to take a part of the samples only (limit {str(config['limit'])[:40]})."
+    results = fields.get("results") or {}
+    total, done = results.get("total_samples"), results.get("completed_samples")
+    if isinstance(total, int) and isinstance(done, int) and done < total:
+        yield f"Inspect completed {done:,} of {total:,} samples."
+    if failed:
+        yield f"{failed:,} samples ended in an error, each with its reason."
+    names = list(dict.fromkeys(_scorers(fields)))
+    if len(names) > 1:
+        yield f"Verdicts are those of the scorer {names[0]}; {', '.join(names[1:])} stand beside them."
+
+
+def _reducers(about: Mapping[str, Any], fields: Mapping[str, Any]) -> list[str]:
+    """How epochs become one score, the first one for the verdict; the mean where the log does not say."""
+    told = (about.get("config") or {}).get("epochs_reducer")
+    listed = [told] if isinstance(told, str) else told if isinstance(told, list) else []
+    scores = (fields.get("results") or {}).get("scores") or []
+    listed += [score.get("reducer") for score in scores if isinstance(score, dict)]
+    return list(dict.fromkeys(str(one) for one in listed if one)) or ["mean"]
+
+
+def _told(fields: Mapping[str, Any], scorers: Sequence[str], reducer: str) -> dict[str, float]:
+    """The verdict of each sample over its epochs as the log itself tells it."""
+    listed = fields.get("reductions")
+    for one in listed if isinstance(listed, list) else ():
+        if isinstance(one, dict) and str(one.get("reducer") or reducer) == reducer:
+            if scorers and str(one.get("scorer")) != scorers[0]:
+                continue
+            scores = [score for score in one.get("samples") or [] if isinstance(score, dict)]
+            return {str(score.get("sample_id")): _number(score.get("value")) for score in scores}
+    return {}
+
+
 def _scorers(fields: Mapping[str, Any]) -> list[str]:
     """The scorers in the order of the results; the first one speaks the verdict."""
     scores = (fields.get("results") or {}).get("scores") or []
@@ -165,12 +227,14 @@ def _scorers(fields: Mapping[str, Any]) -> list[str]:
 
 def _results(fields: Mapping[str, Any]) -> dict[str, float]:
     """Metric,scorer → what Inspect says of the whole."""
-    found = {}
+    found: dict[str, float] = {}
     for score in (fields.get("results") or {}).get("scores") or []:
         for name, metric in (score.get("metrics") or {}).items():
             value = metric.get("value") if isinstance(metric, dict) else None
             if isinstance(value, int | float) and not isinstance(value, bool):
-                found[f"{name},{score.get('name')}"] = float(value)
+                key = f"{name},{score.get('name')}"
+                # Of several reducers of a scorer the first has the plain name.
+                found[f"{key},{score.get('reducer')}" if key in found else key] = float(value)
     return found
 
 
@@ -215,22 +279,18 @@ def _sample(where: str, entry: Any, scorers: Sequence[str]) -> tuple[Sample, int
     ), epoch
 
 
-def _together(samples: Sequence[Sample]) -> Sample:
-    """The epochs of a sample as one: what was written and scored in each, and the verdict of the first."""
+def _together(key: str, samples: Sequence[tuple[int, Sample]], reducer: str, told: Mapping[str, float]) -> Sample:
+    """The epochs of a sample as one."""
     if len(samples) == 1:
-        only = samples[0]
+        only = samples[0][1]
         return dataclasses.replace(
             only,
             written=tuple(dataclasses.replace(one, repeat=None) for one in only.written),
             metrics=tuple(dataclasses.replace(one, repeat=None) for one in only.metrics),
         )
-    ordered = sorted(samples, key=lambda sample: sample.written[0].repeat or 0)
-    return dataclasses.replace(
-        ordered[0],
-        written=tuple(one for sample in ordered for one in sample.written),
-        metrics=tuple(one for sample in ordered for one in sample.metrics),
-        reason=ordered[0].reason or f"the first of {len(ordered)} epochs",
-    )
+    ordered = [sample for _, sample in sorted(samples, key=lambda pair: pair[0])]
+    value = told.get(key, math.nan)
+    return repeats.together(ordered, reducer, "epochs", value if 0.0 <= value <= 1.0 else math.nan)
 
 
 def _attached(entry: Mapping[str, Any]) -> dict[str, Any]:

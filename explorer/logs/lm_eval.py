@@ -10,11 +10,13 @@ import dataclasses
 import json
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from explorer.errors import LogError
+from explorer.logs import repeats
 from explorer.logs.log import (
     LM_EVAL,
     MISSHAPEN,
@@ -32,6 +34,7 @@ from explorer.logs.opening import Opened, check_values
 from explorer.scoring.reduce import word_of
 
 KNOWN = "0.4"
+REDUCER = "mean"  # of lines that answer one document again
 MOST_RESULTS = 64 << 20  # bytes of a results_*.json
 # What a line holds beside its metrics.
 _FIELDS = {
@@ -48,12 +51,14 @@ class _Unfit(Exception):
 
 
 @dataclasses.dataclass(slots=True)
-class _Lines:
-    """The samples so far: the first line of each document under the first filter, with all filters' metrics."""
+class _Line:
+    """A line that became a sample: which document it is about, which filter read the answers, and its bytes."""
 
-    samples: dict[str, Sample] = dataclasses.field(default_factory=dict)
-    seen: dict[tuple[str, str], tuple[str, str]] = dataclasses.field(default_factory=dict)
-    dropped: list[Dropped] = dataclasses.field(default_factory=list)
+    where: str
+    key: str
+    filter: str
+    sample: Sample
+    raw: bytes
 
 
 def read_lines(file: Opened) -> Log:
@@ -69,32 +74,119 @@ def read_array(file: Opened) -> Log:
 
 
 def _log(file: Opened, rows: Iterable[tuple[str, bytes]]) -> Log:
-    found = _Lines()
+    lines: list[_Line] = []
+    dropped: list[Dropped] = []
+    documents: dict[str, list[str]] = {}
     for where, raw in rows:
         try:
-            _take(found, where, raw)
+            lines.append(_line(where, raw, documents))
         except _Unfit as error:
-            found.dropped.append(Dropped(where, str(error), raw.decode("utf-8", "surrogateescape")))
+            dropped.append(Dropped(where, str(error), raw.decode("utf-8", "surrogateescape")))
         except MISSHAPEN as error:
             why = f"not put together as the harness does it ({error})"
-            found.dropped.append(Dropped(where, why, raw.decode("utf-8", "surrogateescape")))
-    if not found.samples:
-        why = f"; the first: {found.dropped[0].where}: {found.dropped[0].reason}" if found.dropped else ""
+            dropped.append(Dropped(where, why, raw.decode("utf-8", "surrogateescape")))
+    if not lines:
+        why = f"; the first: {dropped[0].where}: {dropped[0].reason}" if dropped else ""
         raise LogError(
             f"{file.path.name} has no line that lm-evaluation-harness {KNOWN} writes{why}. Give a samples_*.jsonl."
         )
     match = _NAME.match(file.path.stem)
     task = match["task"] if match else file.path.name.split(".")[0].removeprefix("samples_")
     results, name = _results(file.folder, match["date"] if match else "", task)
-    return _described(file, found, task, results, name)
+    kept, again = _without_copies(lines)
+    log = _described(file, kept, [*dropped, *again], task, results, name)
+    if shared := sum(len(found) > 1 for found in documents.values()):
+        remark = f"{shared:,} numbers stand for more than one document each: the file holds several tasks or runs."
+        log = dataclasses.replace(log, remarks=(*log.remarks, remark))
+    return log
 
 
-def _described(file: Opened, found: _Lines, task: str, results: Mapping[str, Any], results_name: str) -> Log:
+def _without_copies(lines: Sequence[_Line]) -> tuple[list[_Line], list[Dropped]]:
+    """The lines without those that say the same again, and the latter.
+
+    Where every document stands equally often, and not always with the same answer, the lines are repeats: then equal
+    ones count, too.
+    """
+    seen: dict[tuple[str, str], dict[bytes, str]] = {}
+    counts = Counter((line.key, line.filter) for line in lines)
+    for line in lines:
+        seen.setdefault((line.key, line.filter), {}).setdefault(line.raw, line.where)
+    if len(set(counts.values())) == 1 and any(len(found) > 1 for found in seen.values()):
+        return list(lines), []
+    kept, again = [], []
+    for line in lines:
+        first = seen[line.key, line.filter][line.raw]
+        if first == line.where:
+            kept.append(line)
+        else:
+            why = f"document {line.key} was in {first} already, with the same"
+            again.append(Dropped(line.where, why, line.raw.decode("utf-8", "surrogateescape")))
+    return kept, again
+
+
+def _samples(lines: Sequence[_Line]) -> tuple[tuple[Sample, ...], list[str]]:
+    """A sample a document: the first filter's verdict, over all repeats, with all filters' metrics; and the filters."""
+    documents: dict[str, dict[str, list[Sample]]] = {}
+    for line in lines:
+        documents.setdefault(line.key, {}).setdefault(line.filter, []).append(line.sample)
+    filters = list(dict.fromkeys(line.filter for line in lines))
+    made = []
+    for by_filter in documents.values():
+        own = [
+            passes[0] if len(passes) == 1 else repeats.together(passes, REDUCER, "repeats")
+            for passes in (by_filter[name] for name in filters if name in by_filter)
+        ]
+        metrics = tuple(metric for sample in own for metric in sample.metrics)
+        made.append(dataclasses.replace(own[0], metrics=metrics))
+    return tuple(made), filters
+
+
+def _about_samples(
+    samples: Sequence[Sample], filters: Sequence[str], results: Mapping[str, Any], task: str
+) -> Iterator[str]:
+    """What of the log's samples a reader would not see in its figures."""
+    if len(filters) > 1:
+        yield (
+            f"The answers were read by {len(filters)} filters: verdicts are those of {filters[0]}; "
+            f"{', '.join(filters[1:])} stand beside as reported metrics."
+        )
+    several = [len(sample.repeats) for sample in samples if sample.repeats]
+    if several:
+        yield (
+            f"{len(several):,} documents stand in up to {max(several)} lines with answers of their own; the verdict is "
+            "the mean over all of them, and each is kept."
+        )
+    written = max((len({one.repeat for one in sample.written} - {None}) for sample in samples), default=0)
+    if written > 1 and not several:
+        yield (
+            f"Each document was answered up to {written} times; the filter {filters[0]} made one answer of them, and "
+            "the verdict is of that, as the harness has it."
+        )
+    limit = (results.get("config") or {}).get("limit") if isinstance(results.get("config"), dict) else None
+    counts = (results.get("n-samples") or {}).get(task) or {}
+    whole, asked = counts.get("original"), counts.get("effective")
+    if isinstance(whole, int) and isinstance(asked, int) and asked < whole:
+        yield f"The harness asked {asked:,} of the task's {whole:,} documents."
+    elif limit:
+        yield f"The harness was told to take a part of the documents only (limit {str(limit)[:40]})."
+    if isinstance(asked, int) and asked > len(samples):
+        yield f"The log holds {len(samples):,} of the {asked:,} documents that were asked."
+
+
+def _described(
+    file: Opened,
+    lines: Sequence[_Line],
+    dropped: Sequence[Dropped],
+    task: str,
+    results: Mapping[str, Any],
+    results_name: str,
+) -> Log:
     """The log with what its results say of model, version and the whole."""
     config = results.get("config") if isinstance(results.get("config"), dict) else {}
     version = str(results.get("lm_eval_version") or "")
     model, _, revision = _model(results, config or {}).partition("@")
     whole = (results.get("results") or {}).get(task) or {}
+    samples, filters = _samples(lines)
     remarks = []
     if not results:
         remarks.append(
@@ -110,10 +202,11 @@ def _described(file: Opened, found: _Lines, task: str, results: Mapping[str, Any
         revision=revision,
         file=file.path.name,
         sha256=file.sha256,
-        samples=tuple(found.samples.values()),
-        dropped=tuple(found.dropped),
+        samples=samples,
+        dropped=tuple(dropped),
         results={name: float(value) for name, value in whole.items() if _is_result(name, value)},
-        remarks=tuple(remarks),
+        reducer=REDUCER if any(sample.repeats for sample in samples) else "",
+        remarks=(*remarks, *_about_samples(samples, filters, results, task)),
         record={
             "results_file": results_name,
             "git_hash": results.get("git_hash"),
@@ -159,21 +252,17 @@ def _results(folder: Path, date: str, task: str) -> tuple[dict[str, Any], str]:
 # --- one line
 
 
-def _take(found: _Lines, where: str, raw: bytes) -> None:
+def _line(where: str, raw: bytes, documents: dict[str, list[str]]) -> _Line:
+    """A line's sample; `documents` tells apart what stands under one number."""
     fields = _parse(raw)
-    key, filter = str(fields["doc_id"]), str(fields.get("filter") or "none")
-    first = found.seen.get((key, filter))
-    digest = str(hash(raw))
-    if first:
-        same = "the same" if first[1] == digest else "another answer; the first is kept"
-        raise _Unfit(f"document {key} was in {first[0]} already, with {same}")
-    sample = _sample(where, key, fields)
-    found.seen[key, filter] = (where, digest)
-    if key not in found.samples:
-        found.samples[key] = sample
-        return
-    held = found.samples[key]
-    found.samples[key] = dataclasses.replace(held, metrics=held.metrics + sample.metrics)
+    number, filter = str(fields["doc_id"]), str(fields.get("filter") or "none")
+    same = documents.setdefault(number, [])
+    document = json.dumps(fields["doc"], sort_keys=True, default=str)
+    if document not in same:
+        same.append(document)
+    place = same.index(document)
+    key = f"{number}#{place + 1}" if place else number
+    return _Line(where, key, filter, _sample(where, key, fields), raw)
 
 
 def _parse(raw: bytes) -> dict[str, Any]:
@@ -214,7 +303,7 @@ def _sample(where: str, key: str, fields: Mapping[str, Any]) -> Sample:
     )
     if _is_written(arguments):
         finish = Written(arguments[0][0], str(_first(responses)), verdict=_word(correct))
-        return dataclasses.replace(base, written=(finish,))
+        return dataclasses.replace(base, written=(finish, *_each(arguments[0][0], fields.get("resps"))))
     pairs = [_scored(response) for response in responses]
     if len(pairs) != len(arguments) or any(len(argument) < 2 for argument in arguments):
         raise _Unfit(f"{len(pairs)} answers to {len(arguments)} requests, expected a context and an option each")
@@ -286,6 +375,14 @@ def _gold(asked: Sequence[Asked], target: Any, metrics: Sequence[Metric]) -> int
     if right == 1.0:
         return best
     return 1 - best if right == 0.0 and len(asked) == 2 else None
+
+
+def _each(prompt: str, responses: Any) -> Iterator[Written]:
+    """Every answer to a prompt that was put several times, before a filter made one of them."""
+    answers = responses[0] if isinstance(responses, list) and responses else None
+    if isinstance(answers, list) and len(answers) > 1:
+        for number, answer in enumerate(answers):
+            yield Written(prompt, str(_first(answer)), repeat=number)
 
 
 def _first(value: Any) -> Any:

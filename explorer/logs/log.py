@@ -53,7 +53,8 @@ class Sample:
     texts    every text of the document, by which it is matched with our instances
     asked    its options in the harness's order, where options were scored
     gold     the index of the right option in that order, or none where it cannot be told
-    correct  the harness's own verdict: 1, 0, 0.5, or nan with the reason
+    correct  the harness's own verdict: 1, 0, 0.5, a share of several passes, or nan with the reason
+    repeats  each pass (epoch, repeat) over a document that was answered several times; the rest then sums them up
     """
 
     where: str
@@ -69,6 +70,7 @@ class Sample:
     correct: float = math.nan
     reason: str = ""
     metrics: tuple[Metric, ...] = ()
+    repeats: tuple[Sample, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +87,7 @@ class Log:
     """A log: who made it, with what, and its samples.
 
     results  metric → what the harness itself says of the whole (from its results), with the filter after a comma
+    reducer  how several passes over a document become one verdict; "" where no document has several
     remarks  sentences that a reader should know, for example that the version is another than those known here
     record   what the log says of the conditions (its configuration without keys), for environment.json
     """
@@ -99,8 +102,14 @@ class Log:
     samples: tuple[Sample, ...]
     dropped: tuple[Dropped, ...] = ()
     results: Mapping[str, float] = dataclasses.field(default_factory=dict)
+    reducer: str = ""
     remarks: tuple[str, ...] = ()
     record: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+
+    @property
+    def passes(self) -> int:
+        """The most times that a document was answered."""
+        return max((len(sample.repeats) for sample in self.samples), default=0) or 1
 
     @property
     def mark(self) -> str:

@@ -11,9 +11,9 @@ from explorer.results.store import Store
 # What may be asked of the list of instances → the condition, and the order.
 VERDICT_FILTERS: Mapping[str, str] = {
     "in the run": "TRUE",
-    "wrong": "correct = 0",
+    "wrong": "correct < 0.5",
     "ties": "correct = 0.5",
-    "right": "correct = 1",
+    "right": "correct > 0.5 AND NOT isnan(correct)",
     "no verdict": "correct IS NULL OR isnan(correct)",
 }
 ORDERS: Mapping[str, str] = {
@@ -101,7 +101,7 @@ def overall(store: Store, run_id: str) -> pd.DataFrame:
     """What a run found over all its instances: accuracy, mean over groups, each way to reduce a score, perplexity."""
     return store.frame(
         """
-        SELECT finding, grp, setting, value, low, high, n, left_out, reason
+        SELECT finding, grp, setting, value, low, high, n, left_out, reason, detail
         FROM findings
         WHERE run_id = ?
             AND grp IN ('overall', 'mean over groups')
@@ -177,9 +177,9 @@ def two_runs(store: Store, first: str, second: str) -> pd.DataFrame:
             CASE
                 WHEN a.correct IS NULL OR b.correct IS NULL OR isnan(a.correct) OR isnan(b.correct) THEN 'no verdict'
                 WHEN a.correct = 0.5 OR b.correct = 0.5 THEN 'a tie'
-                WHEN a.correct = 1 AND b.correct = 1 THEN 'both right'
-                WHEN a.correct = 1 THEN 'only the first'
-                WHEN b.correct = 1 THEN 'only the second'
+                WHEN a.correct > 0.5 AND b.correct > 0.5 THEN 'both right'
+                WHEN a.correct > 0.5 THEN 'only the first'
+                WHEN b.correct > 0.5 THEN 'only the second'
                 ELSE 'both wrong'
             END AS outcome
         FROM a
@@ -221,6 +221,12 @@ _JUDGED = """
     GROUP BY ALL
 """
 
+# The same words as `scoring.reduce.word_of`.
 _VERDICT = """
-    CASE correct WHEN 1 THEN 'right' WHEN 0 THEN 'wrong' WHEN 0.5 THEN 'tie' ELSE 'no verdict' END
+    CASE
+        WHEN correct IS NULL OR isnan(correct) THEN 'no verdict'
+        WHEN correct = 0.5 THEN 'tie'
+        WHEN correct > 0.5 THEN 'right'
+        ELSE 'wrong'
+    END
 """

@@ -29,6 +29,13 @@ def source(folder: RunFolder) -> str:
     return str(told) if told else ""
 
 
+def remarks(folder: RunFolder) -> list[str]:
+    """What a reader of an imported run should know: how epochs became one verdict, what the log left out."""
+    told = folder.environment.get("imported")
+    listed = told.get("remarks") if isinstance(told, dict) else None
+    return [str(one) for one in listed] if isinstance(listed, list) else []
+
+
 def named(name: str, spec: RunSpec | str) -> str:
     """The name of a run or its model, with the mark where it is imported."""
     mark = label(spec)

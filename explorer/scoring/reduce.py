@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -103,9 +103,10 @@ def _beats(options: Sequence[Option], one: int, other: int, ties: TieRule) -> bo
 
 
 def word_of(correct: float | None) -> Literal["right", "wrong", "tie", "none"]:
-    """A stored `correct` (1, 0, 0.5, or none or nan) in a word."""
-    found: Mapping[float | None, Literal["right", "wrong", "tie"]] = {1.0: "right", 0.0: "wrong", 0.5: "tie"}
-    return found.get(correct, "none")
+    """A stored `correct` (1, 0, 0.5, or none or nan) in a word; of several passes, what most of them were."""
+    if correct is None or math.isnan(correct):
+        return "none"
+    return "tie" if correct == 0.5 else "right" if correct > 0.5 else "wrong"
 
 
 def tolerance(tokens: int, dtype: str) -> float:

@@ -22,20 +22,20 @@ def numbers(values: ArrayLike) -> np.ndarray:
 
 
 def outcomes(values: ArrayLike) -> np.ndarray:
-    """A column of 1 (right), 0.5 (tie), 0 (wrong) and nan (unknown)."""
+    """A column of 1 (right), 0.5 (tie), 0 (wrong) and nan (unknown); between, the share of passes that were right."""
     array = numbers(values)
-    strange = array[~(np.isin(array, (0.0, 0.5, 1.0)) | np.isnan(array))]
+    strange = array[~(((array >= 0) & (array <= 1)) | np.isnan(array))]
     if strange.size:
         raise StatisticsError(
-            f"An outcome is {strange[0]:g}, expected 1 (right), 0.5 (tie), 0 (wrong) or nan (unknown)."
+            f"An outcome is {strange[0]:g}, expected 1 (right), 0.5 (tie), 0 (wrong), a share or nan (unknown)."
         )
     return array
 
 
 def ties_wrong(values: ArrayLike) -> np.ndarray:
-    """Outcomes with a tie counted as wrong."""
+    """Outcomes as 1 and 0: a tie counts as wrong, and of several passes what most of them were."""
     array = outcomes(values)
-    return np.where(array == 0.5, 0.0, array)
+    return np.where(np.isnan(array), np.nan, (array > 0.5).astype(float))
 
 
 def drop_gaps(*columns: ArrayLike) -> tuple[list[np.ndarray], int]:

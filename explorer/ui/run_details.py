@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
@@ -58,6 +59,8 @@ def draw(run: RunInfo) -> None:
         show.note(_standing(run))
         if where := imported.source(folder):
             show.note(f"Imported, not done here: {where}.")
+            for remark in imported.remarks(folder):
+                show.note(remark)
         _actions(run, folder)
         _findings(run)
     _log(folder)
@@ -221,7 +224,9 @@ def _headline(overall: pd.DataFrame) -> None:
 def _explain(row: dict) -> str:
     left_out = f", {row['left_out']} left out" if row["left_out"] else ""
     interval = show.percent(row["value"], row["low"], row["high"]) if row["finding"] == "accuracy" else ""
-    return f"{interval} {row['n']:,} instances{left_out}".strip()
+    told = json.loads(row["detail"]) if isinstance(row.get("detail"), str) else {}
+    passes = f", each answered {told['passes']} times ({told['reducer']})" if told.get("passes") else ""
+    return f"{interval} {row['n']:,} instances{passes}{left_out}".strip()
 
 
 def _items(items: pd.DataFrame, title: str) -> None:

@@ -159,3 +159,82 @@ def test_a_worker_never_mends_an_import_with_answers_of_another_model(resources)
     again = keep(logs.read(log_of("lexi_pairs")), resources)
     assert again.new and again.folder.progress().status == "complete"
     assert again.folder.read("scores").equals(before)
+
+
+# --- several passes over a document
+
+
+def overall(folder, setting: str | None = None):
+    found = folder.read("findings")
+    own = found[(found["finding"] == "accuracy") & (found["grp"] == "overall")]
+    own = own[own["setting"].isna()] if setting is None else own[own["setting"] == setting]
+    return own.iloc[0]
+
+
+def quiz_in_epochs(folder: Path, reducer: str, told: float) -> tuple[Path, list[list[str]]]:
+    """The real log of Inspect with three epochs a sample, and their values."""
+    fields = json.loads(log_of("quiz.json").read_text("utf-8"))
+    values = [["C", "I", "I"], ["I", "C", "C"], ["I", "I", "I"], ["C", "C", "C"]]
+    samples = []
+    for number, sample in enumerate({one["id"]: one for one in fields["samples"]}.values()):
+        (name,) = sample["scores"]
+        for epoch, value in enumerate(values[number % 4], 1):
+            score = {**sample["scores"][name], "value": value}
+            samples.append({**sample, "epoch": epoch, "scores": {name: score}})
+    fields["samples"] = samples
+    del fields["reductions"]
+    fields["eval"]["config"] = {"epochs": 3, "epochs_reducer": [reducer]}
+    for score in fields["results"]["scores"]:
+        score["reducer"], score["metrics"] = reducer, {"accuracy": {"value": told}}
+    path = folder / "quiz.json"
+    path.write_text(json.dumps(fields), "utf-8")
+    return path, [values[number % 4] for number in range(len(samples) // 3)]
+
+
+@pytest.mark.parametrize("reducer", ["mean", "mode", "max"])
+def test_the_headline_of_a_log_with_epochs_is_the_log_s_over_all_of_them(resources, settings, tmp_path, reducer):
+    count = len({one["id"] for one in json.loads(log_of("quiz.json").read_text("utf-8"))["samples"]})
+    each = {"mean": [1 / 3, 2 / 3, 0, 1], "mode": [0, 1, 0, 1], "max": [1, 1, 0, 1]}[reducer]
+    told = sum(each[number % 4] for number in range(count)) / count
+    path, values = quiz_in_epochs(tmp_path, reducer, told)
+    kept = keep(logs.read(path), resources)
+    row = overall(kept.folder)
+    assert (row["value"], row["n"]) == (pytest.approx(told), count)
+    assert json.loads(row["detail"]) == {"passes": 3, "reducer": reducer}
+    assert all(one.agrees for one in kept.agreement) and kept.agreement
+    assert any("3 epochs" in remark for remark in imported.remarks(kept.folder))
+    rows = kept.folder.read("measures")
+    correct = rows[rows["measure"] == "correct"]
+    by_epoch = correct[correct["part"].notna()].sort_values(["instance_id", "part"])
+    assert len(by_epoch) == 3 * count and sorted(by_epoch["part"].unique()) == [0, 1, 2]
+    assert by_epoch["value"].sum() == sum(own.count("C") for own in values)
+    whole = correct[correct["part"].isna()]
+    assert len(whole) == count and whole["reason"].str.contains("of 3 epochs").all()
+    assert len(kept.folder.read("generations")) == 3 * count
+    # the page's words follow what most epochs were
+    resources.ingest(kept.folder)
+    words = queries.items(open_store(settings), kept.folder.run_id)["verdict"].tolist()
+    assert words == ["right" if each[number % 4] > 0.5 else "wrong" for number in range(count)]
+
+
+def test_repeats_of_scored_documents_count_all_under_every_reduction(resources, tmp_path):
+    path = log_of("lexi_pairs")
+    lines = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+    turned = []
+    for line in lines:
+        good, bad = line["filtered_resps"]
+        turned.append({**line, "filtered_resps": [bad, good], "acc": 1.0 - line["acc"]})
+    changed = tmp_path / path.name
+    changed.write_text("\n".join(json.dumps(line) for line in (*lines, *turned, *lines)), "utf-8")
+    kept = keep(logs.read(changed), resources, model="toy")
+    once = keep(logs.read(path), resources, model="toy")
+    share = overall(once.folder)["value"]
+    for setting in (None, "sum"):
+        row = overall(kept.folder, setting)
+        assert row["value"] == pytest.approx((2 * share + (1 - share)) / 3)
+        assert row["n"] == len(lines) == kept.instances
+        assert json.loads(row["detail"]) == {"passes": 3, "reducer": "mean"}
+    assert len(kept.folder.read("scores")) == 6 * len(lines)
+    rows = kept.folder.read("measures")
+    own = rows[(rows["measure"] == "correct") & (rows["instance_id"] == rows["instance_id"].iloc[0])]
+    assert len(own) == 4 and own.loc[own["part"].isna(), "reason"].iloc[0].endswith("of 3 repeats; mean")

@@ -83,11 +83,89 @@ def test_long_texts_are_put_back_and_conversations_read(tmp_path):
     assert log.samples[1].written[0].prompt == "system: Be brief.\n\nuser: Who?"
 
 
-def test_epochs_are_one_sample_with_the_verdict_of_the_first(tmp_path):
-    log = logs.read(as_eval(tmp_path, [sample(1, "I", 2), sample(1, "C", 1), sample(1, "C", 3)]))
-    (only,) = log.samples
-    assert only.correct == 1.0 and "first of 3 epochs" in only.reason
-    assert [(one.value, one.repeat) for one in only.metrics] == [(1.0, 0), (0.0, 1), (1.0, 2)]
+def with_epochs(*reducers: str, **results: Any) -> dict[str, Any]:
+    about = header()
+    config = {"epochs": 3, "epochs_reducer": list(reducers)} if reducers else {"epochs": 3}
+    scores = [
+        {
+            "name": "choice",
+            "scorer": "choice",
+            "reducer": name,
+            "metrics": {"accuracy": {"value": results.get(name, 0.5)}},
+        }
+        for name in reducers or ("mean",)
+    ]
+    return {"eval": {**about["eval"], "config": config}, "results": {"scores": scores}}
+
+
+@pytest.mark.parametrize("write", [as_json, as_eval])
+def test_epochs_are_one_sample_with_the_verdict_of_all_of_them(tmp_path, write):
+    epochs = [sample(1, "I", 2), sample(1, "C", 1), sample(1, "C", 3), *(sample(2, "C", n) for n in (1, 2, 3))]
+    log = logs.read(write(tmp_path, epochs, **with_epochs()))
+    first, second = log.samples
+    assert (first.correct, second.correct) == (pytest.approx(2 / 3), 1.0)
+    assert first.reason == "right in 2 of 3 epochs; mean"
+    assert [(one.value, one.repeat) for one in first.metrics] == [(pytest.approx(2 / 3), None), (1, 0), (0, 1), (1, 2)]
+    assert [one.correct for one in first.repeats] == [1.0, 0.0, 1.0]
+    assert [one.repeat for one in first.written] == [0, 1, 2]
+    assert (log.reducer, log.passes) == ("mean", 3)
+    assert "3 epochs, and its verdict is the mean" in " ".join(log.remarks)
+
+
+@pytest.mark.parametrize(
+    ("reducer", "verdict"),
+    [
+        ("mean", 1 / 3), ("mode", 0.0), ("max", 1.0), ("median", 0.0), ("at_least_1", 1.0), ("at_least_2", 0.0),
+        ("pass_at_1", 1 / 3), ("pass_at_2", 2 / 3), ("pass_at_3", 1.0),
+    ],
+)  # fmt: skip
+def test_epochs_are_reduced_as_the_log_does_it(tmp_path, reducer, verdict):
+    epochs = [sample(1, value, n) for n, value in enumerate("CII", 1)]
+    log = logs.read(as_json(tmp_path, epochs, **with_epochs(reducer)))
+    assert log.samples[0].correct == pytest.approx(verdict) and log.reducer == reducer
+
+
+def test_the_verdict_that_the_log_tells_over_its_epochs_stands_whatever_the_reducer(tmp_path):
+    epochs = [sample(1, value, n) for n, value in enumerate("CII", 1)]
+    told = [{"scorer": "choice", "reducer": "of_mine", "samples": [{"sample_id": 1, "value": "C"}]}]
+    log = logs.read(as_json(tmp_path, epochs, **with_epochs("of_mine"), reductions=told))
+    assert log.samples[0].correct == 1.0
+    path = as_eval(tmp_path, epochs, **with_epochs("of_mine"))
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.writestr("reductions.json", json.dumps(told))
+    assert logs.read(path).samples[0].correct == 1.0
+    unknown = logs.read(as_json(tmp_path, epochs, **with_epochs("of_mine")))
+    assert unknown.samples[0].correct == pytest.approx(1 / 3)
+    assert "of_mine is not known here" in " ".join(unknown.remarks)
+
+
+def test_of_several_reducers_the_first_is_the_verdict_and_no_figure_is_lost(tmp_path):
+    epochs = [sample(1, value, n) for n, value in enumerate("CII", 1)]
+    log = logs.read(as_json(tmp_path, epochs, **with_epochs("mean", "pass_at_2", mean=1 / 3, pass_at_2=2 / 3)))
+    assert log.samples[0].correct == pytest.approx(1 / 3)
+    assert log.results == {"accuracy,choice": pytest.approx(1 / 3), "accuracy,choice,pass_at_2": pytest.approx(2 / 3)}
+    assert "reduces by pass_at_2, too" in " ".join(log.remarks)
+
+
+def test_epochs_without_a_score_and_missing_ones_are_counted(tmp_path):
+    epochs = [sample(1, "C", 1), sample(1, epoch=2, scores=None, error={"message": "Timed out"}), sample(2, "C", 1)]
+    log = logs.read(as_json(tmp_path, epochs, **with_epochs()))
+    assert log.samples[0].reason == "right in 1 of 2 epochs, 1 without a verdict; mean"
+    told = " ".join(log.remarks)
+    assert "1 samples have fewer than 2 epochs" in told and "1 samples ended in an error" in told
+
+
+def test_what_a_log_leaves_out_is_told(tmp_path):
+    about = header()
+    results = {
+        "total_samples": 10, "completed_samples": 8,
+        "scores": [{"name": "choice", "scorer": "choice"}, {"name": "match", "scorer": "match"}],
+    }  # fmt: skip
+    two = sample(1, scores={"match": {"value": "I"}, "choice": {"value": "C"}})
+    log = logs.read(as_json(tmp_path, [two], eval={**about["eval"], "config": {"limit": 10}}, results=results))
+    told = " ".join(log.remarks)
+    assert "limit 10" in told and "completed 8 of 10" in told
+    assert "scorer choice; match stand beside" in told and log.samples[0].correct == 1.0
 
 
 def test_what_was_not_scored_has_its_reason(tmp_path):

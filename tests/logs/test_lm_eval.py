@@ -114,7 +114,8 @@ def test_lines_that_are_none_are_told_one_by_one_and_the_others_kept(tmp_path):
     assert "no JSON" in told["line 2"] and "not UTF-8" in told["line 3"] and "expected an object" in told["line 4"]
     assert "no doc, arguments, filtered_resps" in told["line 5"]
     assert told["line 6"] == "document 0 was in line 1 already, with the same"
-    assert "another answer; the first is kept" in told["line 7"]
+    # line 7 answers the same document otherwise: it counts, too
+    assert "line 7" not in told and [one.correct for one in log.samples[0].repeats] == [1.0, 1.0]
     assert "log-probability is 'nan'" in told["line 8"] and "1 answers to 2 requests" in told["line 9"]
     assert "version 0.3" in told["line 10"]
     assert log.dropped[0].raw == "{not json"
@@ -139,6 +140,60 @@ def test_a_second_filter_adds_its_metrics_and_no_sample(tmp_path):
         ("exact_match", 0.0, "as-is"),
         ("exact_match", 1.0, "last-word"),
     ]
+
+
+def test_which_filter_gives_the_verdicts_is_told(tmp_path):
+    written = line(
+        0,
+        arguments={"gen_args_0": {"arg_0": "Who?", "arg_1": {"until": ["\n"]}}},
+        resps=[["4"]], filtered_resps=["4"], metrics=["exact_match"], exact_match=0.0, filter="strict-match",
+    )  # fmt: skip
+    log = logs.read(write(tmp_path, written, {**written, "filter": "flexible-extract", "exact_match": 1.0}))
+    assert "verdicts are those of strict-match; flexible-extract stand beside" in " ".join(log.remarks)
+
+
+def test_lines_that_answer_every_document_again_are_repeats_and_all_count(tmp_path):
+    # document 0 is right in two of three lines, of which two are the same; document 1 in all
+    lines = [line(0), line(0, -14.0), line(0), *(line(1, -10.0 - n) for n in range(2)), line(1)]
+    log = logs.read(write(tmp_path, *lines))
+    assert not log.dropped and (log.passes, log.reducer) == (3, "mean")
+    assert [one.correct for one in log.samples] == [pytest.approx(2 / 3), 1.0]
+    assert log.samples[0].reason == "right in 2 of 3 repeats; mean"
+    assert [one.asked[0].logprob for one in log.samples[0].repeats] == [-10.0, -14.0, -10.0]
+    assert [(one.value, one.repeat) for one in log.samples[0].metrics] == [
+        (pytest.approx(2 / 3), None), (1.0, 0), (0.0, 1), (1.0, 2),
+    ]  # fmt: skip
+    assert "2 documents stand in up to 3 lines" in " ".join(log.remarks)
+
+
+def test_a_file_that_says_everything_twice_has_no_repeats(tmp_path):
+    log = logs.read(write(tmp_path, line(0), line(1), line(0), line(1)))
+    assert (len(log.samples), len(log.dropped), log.passes) == (2, 2, 1)
+
+
+def test_all_answers_to_a_prompt_that_was_put_several_times_are_kept(tmp_path):
+    written = line(
+        0,
+        arguments={"gen_args_0": {"arg_0": "Who?", "arg_1": {"until": ["\n"]}}},
+        resps=[["a", "b", "a"]], filtered_resps=["a"], metrics=["exact_match"], exact_match=1.0, filter="maj@3",
+    )  # fmt: skip
+    log = logs.read(write(tmp_path, written))
+    assert [(one.text, one.repeat) for one in log.samples[0].written] == [("a", None), ("a", 0), ("b", 1), ("a", 2)]
+    assert log.samples[0].correct == 1.0
+    assert "answered up to 3 times; the filter maj@3 made one answer" in " ".join(log.remarks)
+
+
+def test_two_tasks_in_one_file_stay_apart(tmp_path):
+    other = line(0, doc={"good": "Another one.", "bad": "Anothers one."})
+    log = logs.read(write(tmp_path, line(0), line(1), other))
+    assert [one.key for one in log.samples] == ["0", "1", "0#2"] and not log.dropped
+    assert "1 numbers stand for more than one document each" in " ".join(log.remarks)
+
+
+def test_a_part_of_the_documents_is_told(tmp_path):
+    counts = {"n-samples": {"pairs": {"original": 1000, "effective": 3}}, "config": {"limit": 3}}
+    told = " ".join(logs.read(write(tmp_path, line(0), line(1), results={**RESULTS, **counts})).remarks)
+    assert "asked 3 of the task's 1,000 documents" in told and "holds 2 of the 3 documents" in told
 
 
 @pytest.mark.parametrize(

@@ -24,8 +24,12 @@ def test_a_tie_counts_as_wrong_and_a_gap_stays_one():
 
 
 def test_an_outcome_that_is_none_of_right_tie_and_wrong_is_refused():
-    with pytest.raises(StatisticsError, match=r"0\.7"):
-        outcomes([1, 0.7])
+    with pytest.raises(StatisticsError, match=r"1\.7"):
+        outcomes([1, 1.7])
+
+
+def test_of_several_passes_most_decide_and_half_of_them_is_a_tie():
+    np.testing.assert_array_equal(ties_wrong([2 / 3, 1 / 3, 0.5]), [1, 0, 0])
 
 
 def test_words_and_tables_are_no_columns_of_numbers():
