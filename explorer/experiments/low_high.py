@@ -15,7 +15,6 @@ from explorer.results.rows import finding_row
 from explorer.stats import split
 from explorer.stats.auc import auc
 from explorer.stats.bootstrap import bootstrap, bootstrap_mean
-from explorer.stats.gaps import ties_wrong
 from explorer.stats.logistic import logistic
 from explorer.stats.proportion import Proportion
 from explorer.stats.split import LowHigh
@@ -146,7 +145,7 @@ def _where(correct: np.ndarray, score: np.ndarray) -> np.ndarray:
 
 def _slope(naming: Naming, correct: np.ndarray, score: np.ndarray) -> Row:
     # A tie counts as wrong in a logistic regression.
-    fit = logistic(ties_wrong(correct), score, names=[naming.name])
+    fit = logistic(correct, score, names=[naming.name])
     if not fit.slopes or math.isnan(fit.slopes[0].estimate):
         return naming.row("slope", math.nan, n=fit.n, left_out=fit.left_out, reason=fit.reason)
     slope = fit.slopes[0]
@@ -158,7 +157,7 @@ def _slope(naming: Naming, correct: np.ndarray, score: np.ndarray) -> Row:
 
 
 def _auc(naming: Naming, correct: np.ndarray, score: np.ndarray) -> Row:
-    found = auc(ties_wrong(correct), score)
+    found = auc(correct, score)
     return naming.row(
         "auc", found.value, low=found.low, high=found.high, n=found.n, left_out=found.left_out, reason=found.reason
     )

@@ -56,7 +56,7 @@ def forget() -> None:
 def summary(instance: Instance, most: int = 120) -> str:
     """The instance's text in one line."""
     if instance.kind in ("pair", "rating"):
-        text = f"{instance.context} {instance.options[0]}"
+        text = running(instance.context, instance.options[0])
     elif instance.format == "context_options":
         text = instance.second
     elif instance.kind == "regions":

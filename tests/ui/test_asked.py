@@ -72,4 +72,4 @@ def test_a_changed_option_changes_only_that_option():
 def test_regions_keep_their_number_whatever_is_typed():
     few = editor.with_texts(SUITE, {"match": "The dog | runs", "mismatch": "The dog | run | away | ."})
     assert few.conditions[0].regions == ("The dog", "runs", "")
-    assert few.conditions[1].regions == ("The dog", "run", "away .")
+    assert few.conditions[1].regions == ("The dog", "run", "away.")

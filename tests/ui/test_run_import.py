@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 from pathlib import Path
 
 from explorer import logs
@@ -59,3 +60,22 @@ def test_a_log_without_a_model_asks_for_it(open_page, tmp_path):
     app.text_input(key="bring:model").set_value("my model").run()
     app.button(key="bring:now").click().run()
     assert "10 samples" in notes(app)
+
+
+def test_a_run_of_a_log_with_epochs_says_how_they_became_its_headline(open_page, tmp_path):
+    quiz = json.loads((LOGS.parent / "inspect" / "quiz.json").read_text("utf-8"))
+    again = [{**one, "epoch": 2, "scores": {"choice": {"value": "C", "answer": "A"}}} for one in quiz["samples"]]
+    quiz["samples"] += again
+    quiz["eval"]["config"] |= {"epochs": 2, "epochs_reducer": ["mean"]}
+    del quiz["reductions"]
+    path = tmp_path / "quiz.json"
+    path.write_text(json.dumps(quiz), "utf-8")
+    resources = Resources(settings_module.read(cache=tmp_path / "cache"))
+    kept = keep(logs.read(path), resources)
+    resources.ingest(kept.folder)
+    app = open_page("runs", tmp_path / "cache", run=kept.folder.run_id)
+    assert not app.exception
+    assert "answered in 2 epochs, and its verdict is the mean of them" in notes(app)
+    # 5 of 8 right in the first epoch, all in the second
+    shown = " ".join(f"{one.label} {one.value} {one.proto.help}" for one in app.metric)
+    assert "81" in shown and "each answered 2 times (mean)" in shown
