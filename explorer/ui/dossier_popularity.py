@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import pandas as pd
 import streamlit as st
 
+from explorer.popularity.ips import Edges
 from explorer.results import queries_popularity
 from explorer.ui import frame, links, resources, show
 from explorer.ui.dossier_rows import Held, about
@@ -53,9 +53,9 @@ def reference_sets(held: Held) -> dict[str, list[Any]]:
     edges = resources.ask(queries_popularity.runs).drop_duplicates("run_id").set_index("run_id")["edges"]
     found: dict[str, list[Any]] = {}
     for run in held.runs.to_dict("records"):
-        if run["run_id"] in edges.index and len(_ips(held, run)):
-            known = json.loads(edges[run["run_id"]])
-            name = f"{known['n']}-grams of {known['reference']}, counted in {known['index']}"
+        known = Edges.of_run(edges[run["run_id"]]) if run["run_id"] in edges.index else None
+        if known and len(_ips(held, run)):
+            name = f"{known.n}-grams of {known.reference}, counted in {known.index}"
             found.setdefault(name, []).append(run)
     return found
 

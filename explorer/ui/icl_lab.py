@@ -33,7 +33,7 @@ class Answered:
 
     text: str
     reason: str
-    match: replication.Match
+    match: replication.Match | str  # or why the rule could not judge
     labels: pd.DataFrame
     unscored: str  # why no label has a log-probability
     remark: str
@@ -120,14 +120,28 @@ def _written(reference: str, found: Answered) -> None:
         with column:
             show.section(title)
             st.html(f'<div class="lx-pair"><p class="lx-sentence">{text}</p></div>')
-    verdict = found.match
-    told = [f"By rule {verdict.kind}"]
-    told += [f"{verdict.rouge_name} {verdict.rouge:.2f}"] if verdict.rouge == verdict.rouge else []
-    told += [f"cosine {verdict.cosine:.2f}"] if verdict.cosine == verdict.cosine else []
-    told += [f"names or numbers not found: {', '.join(verdict.differing)}"] if verdict.differing else []
-    show.note("; ".join(told) + ".")
+    show.note(_verdict(found.match))
     with st.expander("Everything it wrote"):
         st.html(f'<pre class="lx-prompt">{html.escape(found.text)}</pre>')
+
+
+def _verdict(match: replication.Match | str) -> str:
+    if isinstance(match, str):
+        return f"The rule cannot judge it: {match}"
+    told = [f"By rule {match.kind}"]
+    told += [f"{match.rouge_name} {match.rouge:.2f}"] if match.rouge == match.rouge else []
+    told += [f"cosine {match.cosine:.2f}"] if match.cosine == match.cosine else []
+    told += [f"names or numbers not found: {', '.join(match.differing)}"] if match.differing else []
+    return "; ".join(told) + "."
+
+
+def _judged(original: str, completion: str) -> replication.Match | str:
+    """What the rule says; why not, where the encoder or the tagger it needs is not to be had."""
+    shared = resources.resources()
+    try:
+        return replication.Rule(shared.encoder(), shared.tagger()).judge([original], [completion])[0]
+    except ExplorerError as error:
+        return str(error)
 
 
 def _labels(found: Answered) -> None:
@@ -180,8 +194,7 @@ def _answer(
             if not is_remote:
                 raise
             unscored = str(error)
-    rule = replication.Rule(shared.encoder(), shared.tagger())
-    match = rule.judge([pieces.second], [prompts_icl.completion(written.text)])[0]
+    match = _judged(pieces.second, prompts_icl.completion(written.text))
     words = prompts.label_words(pieces.instance)
     dtype = str(shared.model_record(model).get("dtype", "")) if scores else ""
     chosen = reduce.compare(scores, pieces.instance.gold, PRESETS["natural"], dtype).chosen

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -42,11 +42,17 @@ def draw(instance: Instance, changed: Instance, model: str, scoring: Mapping[str
         )
     if scores:
         _verdicts(instance, changed, *scores)
+    row = st.container()
     cells = _log_probabilities(instance, *scores) if scores else []
-    cells += _popularity(instance, changed, source) if source else []
-    cells += _likeness(instance, changed) if changed is not instance else []
+    with show.lens("Popularity", ngram_rating.ask_again):
+        cells += _popularity(instance, changed, source) if source else []
+    if changed is not instance:
+        for what, measure in LIKENESS.items():
+            with show.lens(what):
+                cells.append(measure(instance, changed))
     if cells:
-        _metrics(cells)
+        with row:
+            _metrics(cells)
     if scores and changed is not instance and all(map(instance_view.has_tokens, scores)):
         drawer = st.expander("Token by token", key="lab:tokens", on_change="rerun")
         if drawer.open:
@@ -122,15 +128,22 @@ def _small(instance: Instance, option: int) -> str:
     return answers.option_name(instance, option).lower()
 
 
-def _likeness(instance: Instance, changed: Instance) -> list[Cell]:
-    gold = instance.gold or 0
-    before, after = (prompts.option_texts(one)[gold] for one in (instance, changed))
-    meaning, words, encoder = lab_tools.similarities(before, after)
-    by, unit = ("", "words, stemmed") if words.unit == WORDS else (f" (by {words.unit})", words.unit)
-    return [
-        Cell("BERTScore", math.nan, meaning.value, 3, f"F1 against the original, {encoder}. {meaning.reason}", False),
-        Cell(f"ROUGE-L{by}", math.nan, words.value, 3, f"F1 of the longest common sequence of {unit}", False),
-    ]
+def _bertscore(instance: Instance, changed: Instance) -> Cell:
+    found, encoder = lab_tools.bertscore_of(*_right_texts(instance, changed))
+    return Cell("BERTScore", math.nan, found.value, 3, f"F1 against the original, {encoder}. {found.reason}", False)
+
+
+def _rouge(instance: Instance, changed: Instance) -> Cell:
+    found = lab_tools.rouge_of(*_right_texts(instance, changed))
+    by, unit = ("", "words, stemmed") if found.unit == WORDS else (f" (by {found.unit})", found.unit)
+    return Cell(f"ROUGE-L{by}", math.nan, found.value, 3, f"F1 of the longest common sequence of {unit}", False)
+
+
+LIKENESS: Mapping[str, Callable[[Instance, Instance], Cell]] = {"BERTScore": _bertscore, "ROUGE-L": _rouge}
+
+
+def _right_texts(*instances: Instance) -> list[str]:
+    return [prompts.option_texts(one)[one.gold or 0] for one in instances]
 
 
 def _metrics(cells: Sequence[Cell]) -> None:

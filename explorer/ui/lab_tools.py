@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 import streamlit as st
 
-from explorer.errors import CountError
+from explorer.errors import ExplorerError, ModelError
 from explorer.records import Instance
 from explorer.results.rows import instance_of, payload
 from explorer.settings import Settings
 from explorer.similarity import bertscore, rouge
 from explorer.similarity.measured import Similarity
-from explorer.ui import resources
+from explorer.ui import ngram_rating, resources
 from explorer.variants import by_hand
 from explorer.variants.perturb import Tools, text_key
 from explorer.variants.swappable import WordView
@@ -28,15 +27,33 @@ def tools() -> Tools:
 
 
 def has_wordnet() -> bool:
-    """Whether WordNet is on this machine already."""
-    return (resources.settings().nltk_data / "corpora" / "wordnet").is_dir()
+    """Whether WordNet is on this machine already, where it need not be fetched."""
+    from explorer.variants import wordnet
+
+    return wordnet.find(resources.settings()) is not None
+
+
+def wordnet_is_known() -> bool:
+    """Whether the WordNet here has the bytes that shipped runs were made with; other copies may offer other words."""
+    return _wordnet_is_known(resources.settings())
+
+
+@st.cache_data(max_entries=1, show_spinner=False)
+def _wordnet_is_known(settings: Settings) -> bool:
+    from explorer.variants import wordnet, wordnet_files
+
+    folder = wordnet.find(settings)
+    return folder is None or wordnet_files.data_in(folder) is not None
 
 
 @st.cache_resource(max_entries=1, show_spinner=SLOW)
 def _tools(settings: Settings) -> Tools:
-    from explorer.variants.tools import build
+    from explorer.variants.tools import WITHOUT_ENCODER, build
 
-    return build(resources.resources())
+    try:
+        return build(resources.resources())
+    except ModelError:
+        return build(resources.resources(), WITHOUT_ENCODER)
 
 
 def read(instance: Instance, veto: Sequence[str]) -> tuple[Reading, dict[str, WordView]]:
@@ -52,11 +69,12 @@ def _read(text: str, veto: tuple[str, ...], settings: Settings) -> tuple[Reading
 
 
 def counts(forms: Sequence[str], index: str) -> dict[str, float]:
-    """How often each word occurs in running text of the index; nan where that could not be had."""
+    """How often each word occurs in running text of the index; empty where the index cannot be asked."""
+    asked = (tuple(forms), index, resources.settings())
     try:
-        return _counts(tuple(forms), index, resources.settings())
-    except CountError:
-        return dict.fromkeys(forms, math.nan)
+        return ngram_rating.patiently(index, lambda: _counts(*asked))
+    except (ExplorerError, OSError):
+        return {}
 
 
 @st.cache_data(max_entries=256, show_spinner="Counting the synonyms")
@@ -70,15 +88,20 @@ def _counts(forms: tuple[str, ...], index: str, settings: Settings) -> dict[str,
     return {form: found[one].count for form, one in zip(forms, ids)}
 
 
-def similarities(before: str, after: str) -> tuple[Similarity, Similarity, str]:
-    """BERTScore F1 and ROUGE-L F1 of two texts, and the name of the encoder with its layer."""
-    return _similarities(before, after, resources.settings())
+def bertscore_of(before: str, after: str) -> tuple[Similarity, str]:
+    """BERTScore F1 of two texts, and the name of the encoder with its layer."""
+    return _bertscore(before, after, resources.settings())
 
 
 @st.cache_data(max_entries=512, show_spinner="Measuring how alike the texts are")
-def _similarities(before: str, after: str, settings: Settings) -> tuple[Similarity, Similarity, str]:
+def _bertscore(before: str, after: str, settings: Settings) -> tuple[Similarity, str]:
     scorer = resources.resources().bertscore(bertscore.MINILM)
-    return scorer.f1([before], [after])[0], rouge.rouge_l([before], [after])[0], scorer.name
+    return scorer.f1([before], [after])[0], scorer.name
+
+
+def rouge_of(before: str, after: str) -> Similarity:
+    """ROUGE-L F1 of two texts."""
+    return rouge.rouge_l([before], [after])[0]
 
 
 def free_text(text: str) -> Instance:

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import streamlit as st
 
+from explorer.errors import CountError
+from explorer.popularity.indexes import DEMO
 from explorer.records import Instance
 from explorer.ui import (
     finder,
     frame,
+    instance_view,
     instances,
     lab_numbers,
     lab_state,
@@ -28,11 +32,21 @@ from explorer.ui.ngram_rating import Source
 from explorer.variants import by_hand
 from explorer.variants.perturb import PerturbedInstance
 from explorer.variants.swappable import WordView
+from explorer.variants.tools import WITHOUT_ENCODER
 from explorer.variants.words import Reading
 
 WHAT = ["An instance", "A text of my own"]
 POS = {"NV": "Nouns and verbs", "N": "Nouns", "V": "Verbs"}
 EXAMPLE = "The old doctor bought a small house near the harbor and astounded every visitor with his stories."
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """An instance read, its words that can be swapped, and the method that told their senses apart."""
+
+    reading: Reading
+    offered: Mapping[str, WordView]
+    method: str
 
 
 def draw(chosen: Chosen) -> None:
@@ -55,16 +69,6 @@ def draw(chosen: Chosen) -> None:
             show.note("Type a text above.")
             return
         instance = lab_tools.free_text(text)
-    if not lab_tools.has_wordnet() and not st.session_state.get("lab:fetch"):
-        show.nothing_yet(
-            "WordNet is not on this machine yet",
-            "The lab takes senses and synonyms from WordNet, which is fetched once and then kept.",
-        )
-        st.button(
-            "Fetch WordNet", icon=":material/download:", key="lab:fetch:now",
-            on_click=st.session_state.__setitem__, args=("lab:fetch", True),
-        )  # fmt: skip
-        return
     lab_state.begin(instance.id)
     _lab(instance, chosen.model, frame.scoring_of(""))
 
@@ -82,48 +86,100 @@ def _take_text() -> None:
 
 @st.fragment
 def _lab(instance: Instance, model: str, scoring: Mapping[str, Any]) -> None:
+    """The words, and the numbers under them; the numbers are drawn without the words, too, and the other way round."""
     st.html(f"<style>{ngram_strip.style()}</style>")
-    with show.problems():
-        kit = lab_tools.tools()
-        reading, offered = lab_tools.read(instance, lab_state.vetoes())
-        swaps = {key: value for key, value in lab_state.choices().items() if key in _keys(reading)}
-        made = by_hand.swap(reading, swaps)
-        _toolbar(reading, swaps)
-        opened = links.recall(lab_state.WORD)
-        shown = lab_words.texts_html(instance, by_hand.shown_words(reading, made), offered, opened)
-        clickable(shown, f"lab:text:{instance.id}", lab_state.open_word)
-        if made.instance is None and swaps:
-            st.warning(
-                show.plain(f"This swap is refused: {made.reason}. A full run would reject the instance for it."),
-                icon=":material/block:",
-            )
-        elif not offered:
-            show.note("No word of this text has a synonym that fits.")
+    words = _read(instance)
+    if words:
+        swaps, made = _words(instance, words)
+        changed = by_hand.edited(instance, made)
+    else:
+        instance_view.text(instance)
+        changed = instance
+    source = None
+    with show.lens("Popularity", ngram_rating.ask_again):
         source = _source(instance, model)
-        lab_numbers.draw(instance, by_hand.edited(instance, made), model, scoring, source)
-        if opened in offered:
-            _senses(opened, offered[opened], swaps, source)
-        _left(made, kit.senses.name)
-        lab_state.write()
+    lab_numbers.draw(instance, changed, model, scoring, source)
+    if words:
+        opened = links.recall(lab_state.WORD)
+        if opened in words.offered:
+            _senses(opened, words.offered[opened], swaps, source)
+        _left(made, words.method)
+    lab_state.write()
 
 
-def _keys(reading: Reading) -> set[str]:
-    return {by_hand.key_of(word.lemma, word.pos) for word in reading.words}
+def _read(instance: Instance) -> Words | None:
+    """The instance's words; a quiet line where WordNet, the tagger or whatever reads them is not to be had."""
+    # A wish to fetch it counts once: where that fails, it is not tried again at every click.
+    wanted = st.session_state.pop("lab:fetch", False)
+    with show.lens("Words to swap"):
+        if not lab_tools.has_wordnet() and not wanted:
+            show.nothing_yet(
+                "WordNet is not on this machine yet",
+                "The lab takes senses and synonyms from WordNet, which is fetched once and then kept.",
+            )
+            st.button(
+                "Fetch WordNet", icon=":material/download:", key="lab:fetch:now",
+                on_click=st.session_state.__setitem__, args=("lab:fetch", True),
+            )  # fmt: skip
+            return None
+        kit = lab_tools.tools()
+        if kit.senses.name == WITHOUT_ENCODER:
+            show.note("The sentence encoder is not to be had, so senses are told apart by Lesk, unlike in full runs.")
+        if not lab_tools.wordnet_is_known():
+            show.note("WordNet here is another copy than shipped runs were made with, so other words may be offered.")
+        reading, offered = lab_tools.read(instance, lab_state.vetoes())
+        return Words(reading, offered, kit.senses.name)
+    return None
+
+
+def _words(instance: Instance, words: Words) -> tuple[dict[str, str], PerturbedInstance]:
+    """The text with its words to click; the swaps in force, and what they make of the instance."""
+    reading = words.reading
+    keys = {by_hand.key_of(word.lemma, word.pos) for word in reading.words}
+    swaps = {key: value for key, value in lab_state.choices().items() if key in keys}
+    made = by_hand.swap(reading, swaps)
+    _toolbar(reading, swaps)
+    opened = links.recall(lab_state.WORD)
+    shown = lab_words.texts_html(instance, by_hand.shown_words(reading, made), words.offered, opened)
+    clickable(shown, f"lab:text:{instance.id}", lab_state.open_word)
+    if made.instance is None and swaps:
+        st.warning(
+            show.plain(f"This swap is refused: {made.reason}. A full run would reject the instance for it."),
+            icon=":material/block:",
+        )
+    elif not words.offered:
+        show.note("No word of this text has a synonym that fits.")
+    return swaps, made
 
 
 def _source(instance: Instance, model: str) -> Source | None:
-    """The deciles by which the lab rates: of this benchmark's runs, for a text of one's own of any run."""
-    found = ngram_rating.sources(instance.benchmark, model)
-    if not found:
+    """The deciles by which the lab rates: of this benchmark's runs, for a text of one's own of any run.
+
+    Where none of the stored ones fit the index that is here, those that can be counted now.
+    """
+    found = ngram_rating.stored(instance.benchmark, model)
+    first = next(iter(found.sources), "")
+    index = found.sources[first].index if first else DEMO
+    if index == DEMO and not (lab_tools.has_wordnet() or ngram_rating.is_built(DEMO)):
+        # Not fetched unasked, where a button offers it.
+        raise CountError("the demonstration index is made of WordNet, which is not on this machine yet.")
+    if not first:
+        if found.unfit and ngram_rating.can_count(instance.benchmark or ngram_rating.OWN_TEXTS):
+            return ngram_rating.own_source(instance.benchmark)
+        if found.unfit:
+            raise CountError(found.unfit)
         return None
-    first = next(iter(found))
-    if len(found) == 1:
-        return found[first]
+    if len(found.sources) == 1:
+        return found.sources[first]
     with st.popover("Deciles", icon=":material/tune:", key="lab:deciles"):
         chosen = links.pick(
-            st.selectbox, "Popularity rated by", "deciles", list(found), format_func=lambda run_id: found[run_id].title
+            st.selectbox,
+            "Popularity rated by",
+            "deciles",
+            list(found.sources),
+            format_func=lambda run_id: found.sources[run_id].title,
         )
-    return found[chosen]
+    return found.sources[chosen]
 
 
 def _toolbar(reading: Reading, swaps: Mapping[str, str]) -> None:

@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import streamlit as st
 
-from explorer.popularity import indexes, ips, ngrams
-from explorer.popularity.counter import Document
+from explorer.errors import CountError, ExplorerError
+from explorer.popularity import counters, indexes, ips, ngrams
+from explorer.popularity import manifest as manifests
+from explorer.popularity.counter import Document, TextNotEncoded
 from explorer.popularity.ips import IPS, Edges
 from explorer.popularity.ngrams import Ngram, TextNgrams
 from explorer.records import Count
 from explorer.results import queries_popularity
 from explorer.settings import Settings
-from explorer.ui import frame, resources
+from explorer.ui import frame, resources, texts
+
+T = TypeVar("T")
+MOST_SMALL = 3000  # instances whose n-grams are counted while a visitor waits
+OWN_TEXTS = "starter_pairs"  # whose deciles rate a text of the visitor's own where no stored ones fit
+REMEMBERED = 600.0  # seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +69,16 @@ class Rated:
         return [one for one in self.ngrams if one.start <= place < one.start + self.n]
 
 
-def sources(benchmark: str, model: str) -> dict[str, Source]:
-    """The decile edges of this benchmark's runs (of all, for "") by their run's id, those of the model's own first.
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """The decile edges of stored runs that fit the indexes as they are here, by run, and why others do not."""
+
+    sources: Mapping[str, Source]
+    unfit: str = ""
+
+
+def stored(benchmark: str, model: str) -> Stored:
+    """The decile edges of this benchmark's runs (of all, for ""), those of the model's own first.
 
     Runs with the same index and the same edges stand once.
     """
@@ -70,16 +87,36 @@ def sources(benchmark: str, model: str) -> dict[str, Source]:
         runs = runs[runs["benchmark"] == benchmark]
     runs = runs.assign(own=runs["model"] == model).sort_values("own", ascending=False, kind="stable")
     found: dict[str, Source] = {}
-    for _, run in runs.iterrows():
-        source = Source(str(run["index_name"]), Edges.from_json(run["edges"]))
-        if source not in found.values():
+    unfit: list[str] = []
+    for run in runs.drop_duplicates(["index_name", "edges"]).to_dict("records"):
+        try:
+            source = Source(str(run["index_name"]), Edges.from_json(run["edges"]))
+            key = counters.known_key(source.index, resources.settings())
+        except ExplorerError as error:  # damaged edges, or an index that is not on this machine
+            unfit.append(str(error))
+            continue
+        if key in ("", source.edges.index):
             found[str(run["run_id"])] = source
-    return found
+        else:
+            unfit.append(f"stored runs were counted in {source.edges.index}, and the index here is {key}.")
+    return Stored(found, unfit[0] if unfit and not found else "")
+
+
+def can_count(benchmark: str) -> bool:
+    """Whether a benchmark is small enough, and here, for its n-grams to be counted while a visitor waits."""
+    return benchmark.startswith("starter_") or (
+        texts.are_here(benchmark) and len(resources.instances(benchmark).instances) <= MOST_SMALL
+    )
+
+
+def is_built(index: str) -> bool:
+    """Whether the cache has an index of this name."""
+    return (resources.settings().indexes / index / manifests.FILE).is_file()
 
 
 def own_source(benchmark: str) -> Source:
-    """The edges of a whole benchmark in the demonstration corpus, counted now; for benchmarks that come with us."""
-    return _own_source(benchmark, resources.settings())
+    """The edges of a whole benchmark in the demonstration corpus, counted now; of the starter pairs, for ""."""
+    return patiently(indexes.DEMO, lambda: _own_source(benchmark or OWN_TEXTS, resources.settings()))
 
 
 @st.cache_resource(max_entries=8, show_spinner="Counting the benchmark's n-grams in the demonstration corpus")
@@ -94,7 +131,47 @@ def _own_source(benchmark: str, settings: Settings) -> Source:
 
 def rate(texts: Sequence[str], source: Source) -> tuple[Rated, ...]:
     """The texts rated; CountError where the index cannot be asked."""
-    return _rate(tuple(texts), source.index, source.edges.to_json(), resources.settings())
+    asked = (tuple(texts), source.index, source.edges.to_json(), resources.settings())
+    return patiently(source.index, lambda: _rate(*asked))
+
+
+def patiently(index: str, ask: Callable[[], T]) -> T:
+    """What `ask` gives; what is asked of an index that has failed fails at once, until `ask_again` or for a while.
+
+    So a service that is away, or an index that cannot be built, does not hold up every click.
+    """
+    troubles = _troubles()
+    since, why = troubles.get(index, (-math.inf, ""))
+    if time.monotonic() - since < REMEMBERED:
+        raise CountError(why)
+    try:
+        if index in _answered():
+            return ask()
+        with st.spinner("Opening the n-gram index; the demonstration index is built the first time"):
+            found = ask()
+    except CountError as error:
+        if not isinstance(error, TextNotEncoded):  # which is the text's fault
+            troubles[index] = (time.monotonic(), str(error))
+        raise
+    _answered().add(index)
+    return found
+
+
+def ask_again() -> None:
+    """Forgets which indexes have failed."""
+    _troubles().clear()
+
+
+@st.cache_resource(show_spinner=False)
+def _troubles() -> dict[str, tuple[float, str]]:
+    """Index → when it failed, and why."""
+    return {}
+
+
+@st.cache_resource(show_spinner=False)
+def _answered() -> set[str]:
+    """The indexes that have answered."""
+    return set()
 
 
 @st.cache_data(max_entries=256, show_spinner=False)

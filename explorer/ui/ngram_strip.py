@@ -18,13 +18,12 @@ from explorer import prompts
 from explorer.popularity.counter import Document
 from explorer.records import Instance
 from explorer.ui import asked as answers
-from explorer.ui import links, ngram_rating, popularity_run, resources, show, strips
+from explorer.ui import links, ngram_rating, popularity_run, show, strips
 from explorer.ui.clickable import clickable
 from explorer.ui.ngram_rating import Rated, RatedNgram, Source, shown_count
 
 HIGHEST = 10
 AROUND = 220  # characters of a document on either side of an n-gram
-MOST_SMALL = 3000  # instances whose n-grams are counted at once when nothing is stored
 SHOWN_NGRAMS = 4  # in a token's hover
 
 
@@ -32,7 +31,7 @@ SHOWN_NGRAMS = 4  # in a token's hover
 def draw(instance: Instance, model: str) -> None:
     """The popularity of an instance's texts, token by token."""
     st.html(f"<style>{style()}</style>")
-    with show.problems():
+    with show.lens("Popularity, token by token,", ngram_rating.ask_again):
         source = pick_source(instance.benchmark, model)
         if source is None:
             return
@@ -47,24 +46,33 @@ def draw(instance: Instance, model: str) -> None:
 
 
 def pick_source(benchmark: str, model: str) -> Source | None:
-    """The deciles to rate by: a stored run's, or where there is none, what can be counted now."""
-    found = ngram_rating.sources(benchmark, model)
-    if found:
+    """The deciles to rate by: a stored run's that fit the index, or where there are none, what can be counted now."""
+    found = ngram_rating.stored(benchmark, model)
+    if found.sources:
         chosen = links.pick(
-            st.selectbox, "Rated by", "deciles", list(found), format_func=lambda run_id: found[run_id].title
+            st.selectbox,
+            "Rated by",
+            "deciles",
+            list(found.sources),
+            format_func=lambda run_id: found.sources[run_id].title,
         )
-        return found[chosen]
+        return found.sources[chosen]
+    few = ngram_rating.can_count(benchmark)
+    if found.unfit and few:
+        source = ngram_rating.own_source(benchmark)
+        show.note(f"Rated by what is counted now: {found.unfit}")
+        return source
     if f"ngram:counted:{benchmark}" not in st.session_state:
-        few = benchmark.startswith("starter_") or len(resources.instances(benchmark).instances) <= MOST_SMALL
         show.nothing_yet(
             "Nothing to rate by yet",
             "Popularity is a decile among the n-grams of a set of instances, so a run has to count them first"
-            + (", or they are counted here in the demonstration corpus." if few else "."),
+            + (", or they are counted here in the demonstration corpus." if few else ".")
+            + (f" Those that are stored do not fit: {found.unfit}" if found.unfit else ""),
             f"python -m explorer run popularity --model {model} --benchmark {benchmark}",
         )
         if not few or not st.button("Count them now", icon=":material/bolt:", key="ngram:count"):
             return None
-    st.session_state[f"ngram:counted:{benchmark}"] = True
+        st.session_state[f"ngram:counted:{benchmark}"] = True
     return ngram_rating.own_source(benchmark)
 
 
@@ -186,7 +194,8 @@ def _picked(rated: Sequence[Rated], source: Source, name: str) -> None:
     show.save(table, f"n-grams {name} {picked}", caption="The n-grams over a token, with their counts")
     rows = answer["selection"]["rows"]
     if rows:
-        _documents(covering[rows[0]], source)
+        with show.lens("Documents"):
+            _documents(covering[rows[0]], source)
     else:
         show.note("Select a row to read the documents that hold the n-gram.")
 

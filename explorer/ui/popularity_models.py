@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
-
 import pandas as pd
 import streamlit as st
 
 from explorer.experiments.popularity_groups import kind_of
 from explorer.figures.popularity_dumbbells import dumbbells
 from explorer.popularity import indexes
+from explorer.popularity.ips import Edges
 from explorer.popularity.tasks import TASKS
 from explorer.results import queries_popularity
 from explorer.ui import frame, here, resources, show
@@ -54,12 +53,14 @@ def figure_rows(halves: pd.DataFrame, fields: dict[str, str]) -> pd.DataFrame:
             field, title = fields.get(row["benchmark"], ""), frame.benchmark_title(row["benchmark"])
         else:
             continue
-        edges = json.loads(row["edges"])
+        edges = Edges.of_run(row["edges"])
+        if edges is None:
+            continue
         rows.append(
             {
-                **row, "task": title, "field": FIELDS[field], "model_id": row["model"], "index": edges["index"],
-                "model": frame.model_title(row["model"]), "length": edges["n"],
-                "pretraining": indexes.is_pretraining_data(edges["index"], row["model"]) is True,
+                **row, "task": title, "field": FIELDS[field], "model_id": row["model"], "index": edges.index,
+                "model": frame.model_title(row["model"]), "length": edges.n,
+                "pretraining": indexes.is_pretraining_data(edges.index, row["model"]) is True,
             }
         )  # fmt: skip
     if not rows:

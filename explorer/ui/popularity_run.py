@@ -42,10 +42,27 @@ def draw(run_id: str, chosen: Chosen) -> None:
     """Everything about one run."""
     frame.about_run(run_id)
     runs = resources.ask(queries_popularity.runs).set_index("run_id")
-    edges = Edges.from_json(str(runs.loc[run_id, "edges"]))
-    corpus(edges, chosen.model)
+    edges = Edges.of_run(str(runs.loc[run_id, "edges"]))
+    if edges:
+        corpus(edges, chosen.model)
+    else:
+        show.note("The deciles that this run stored are damaged; its scores were made before.")
     groups = resources.ask(queries_popularity.groups, run_id)
     names = list(groups["grp"])[::-1]  # the broadest first
+    if names:
+        _group(run_id, names)
+    else:
+        show.note("This run compared no popular with unpopular instances.")
+    drawer = st.expander("Deciles: from counts to popularity", key=f"deciles:{run_id}", on_change="rerun")
+    if drawer.open and edges:
+        with drawer:
+            _deciles(edges)
+    st.subheader("Popular and unpopular instances", anchor=False)
+    _ends(run_id, chosen)
+
+
+def _group(run_id: str, names: list[str]) -> None:
+    """What the run found about the group that is looked at."""
     group = names[0]
     if len(names) > 1:
         group = links.pick(st.selectbox, "Instances", "of", names, format_func=title_of)
@@ -54,12 +71,6 @@ def draw(run_id: str, chosen: Chosen) -> None:
     undecided.tell([run_id])
     _curve(found, resources.ask(queries_popularity.items, run_id))
     _left_out(run_id, found)
-    drawer = st.expander("Deciles: from counts to popularity", key=f"deciles:{run_id}", on_change="rerun")
-    if drawer.open:
-        with drawer:
-            _deciles(edges)
-    st.subheader("Popular and unpopular instances", anchor=False)
-    _ends(run_id, chosen)
 
 
 def corpus(edges: Edges, model: str) -> None:
@@ -78,10 +89,13 @@ def corpus(edges: Edges, model: str) -> None:
 
 
 def _name(row: pd.Series) -> str:
-    edges = json.loads(row["edges"])
+    edges = Edges.of_run(row["edges"])
     state = "" if row["status"] == "complete" else f", {row['status']}"
-    index = "demo" if indexes.corpus_of(edges["index"]) == indexes.DEMO else edges["index"]
-    return f"{row['done']:,} instances{state} · {index} · n = {edges['n']} · {row['created']:%d %b %Y %H:%M}"
+    about = "damaged deciles"
+    if edges:
+        index = indexes.DEMO if indexes.corpus_of(edges.index) == indexes.DEMO else edges.index
+        about = f"{index} · n = {edges.n}"
+    return f"{row['done']:,} instances{state} · {about} · {row['created']:%d %b %Y %H:%M}"
 
 
 def _numbers(found: pd.DataFrame) -> None:

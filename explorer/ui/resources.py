@@ -15,6 +15,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from explorer import settings as settings_module
 from explorer import stopping
 from explorer.errors import UsageError
+from explorer.fetch import Patience
 from explorer.resources import Resources
 from explorer.scoring.http_calls import Limits
 from explorer.settings import Settings
@@ -24,7 +25,9 @@ if TYPE_CHECKING:
     from explorer.results.packed_run import Run
     from explorer.results.store import Store
 
-LIVE = Limits(concurrency=4, timeout=60, tries=2, longest_wait=5)  # a run has the night, a visitor has not
+# A run has the night, a visitor has not.
+LIVE = Limits(concurrency=4, timeout=60, tries=2, longest_wait=5)
+LIVE_COUNTS = Patience(read=15, tries=2, delay=0.5, longest_delay=1)
 
 
 def settings() -> Settings:
@@ -55,7 +58,7 @@ def loaded_model() -> dict[str, str]:
 
 @st.cache_resource(max_entries=1, show_spinner=False)
 def _resources(chosen: Settings) -> Resources:
-    return Resources(chosen, limits=LIVE)
+    return Resources(chosen, limits=LIVE, patience=LIVE_COUNTS)
 
 
 @st.cache_resource(show_spinner=False)

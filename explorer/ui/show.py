@@ -292,6 +292,21 @@ def problem(error: ExplorerError) -> None:
 
 
 @contextlib.contextmanager
+def lens(what: str, again: Callable[[], None] | None = None) -> Iterator[None]:
+    """One view beside others: where it cannot be had, a quiet line stands in its place and the others go on.
+
+    `again` forgets why, behind a button. What the reader asked for in so many words belongs into `problems`.
+    """
+    try:
+        yield
+    except (ExplorerError, OSError, ImportError) as error:  # the latter two: a file or package that is not here
+        with st.container(horizontal=True, vertical_alignment="center"):
+            note(f"{what} cannot be shown: {error}")
+            if again:
+                st.button("Try again", key=f"again:{what}", type="tertiary", on_click=again)
+
+
+@contextlib.contextmanager
 def problems() -> Iterator[None]:
     """Shows an error of ours as one sentence and leaves out the rest of the block."""
     try:

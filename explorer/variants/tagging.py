@@ -55,11 +55,11 @@ class SpacyTagger:
     """spaCy's small English pipeline with its parser, without named entities."""
 
     def __init__(self) -> None:
-        import spacy
-
         try:
+            import spacy
+
             self._nlp = spacy.load(MODEL, exclude=["ner"])
-        except OSError as error:
+        except (OSError, ImportError) as error:
             raise LexiconError(
                 f"spaCy's English model {MODEL} cannot be loaded ({error}). Run: pip install -r requirements.txt."
             ) from error

@@ -21,6 +21,7 @@ from explorer.variants.senses_lm import ChoiceSense, PmiSense
 from explorer.variants.tagging import Tagger
 
 DEFAULT = "blend"
+WITHOUT_ENCODER = "lesk"  # for a live view where the sentence encoder is not to be had
 NEEDS_MODEL = ("lm", "lm-choice", "chat")
 
 

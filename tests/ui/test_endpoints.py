@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import random
 import socket
 from collections.abc import Callable, Iterator
@@ -15,6 +16,7 @@ from explorer import settings as settings_module
 from explorer.scoring.http_calls import Limits
 from explorer.ui import live, ontology_inspector, priming_live, resources
 from explorer.ui.frame import PAGES, Chosen
+from explorer.variants import wordnet_files
 from explorer.variants.lexicon import Lemma, Sense
 from tests.endpoint_servers import Call, Reply, Server, chat, completion, echoed, scoring
 
@@ -172,7 +174,11 @@ def priming(open_page, cache: Path, model: str):
 
 def swaps(open_page, cache: Path, model: str):
     settings = settings_module.read(cache=cache)
-    (settings.nltk_data / "corpora" / "wordnet").mkdir(parents=True, exist_ok=True)
+    folder = settings.nltk_data / "corpora" / "wordnet"
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in wordnet_files.FILES:  # as long as WordNet's, and empty: the lexicon is the one below
+        (folder / name).write_text("\n")
+        os.truncate(folder / name, wordnet_files.SIZES.get(name, 1))
     open_page("runs", cache)  # so that the app's resources are those of this cache
     resources.resources().once(("lexicon",), OneWord)
     app = open_page("perturbation", cache, model=model, what="A text of my own", text="The winter was long.",
