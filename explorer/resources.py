@@ -11,6 +11,7 @@ from explorer import stopping
 from explorer.settings import Settings
 
 if TYPE_CHECKING:
+    from explorer.admission import Admit
     from explorer.benchmarks.benchmark import Loaded
     from explorer.fetch import Patience
     from explorer.popularity.counter import Counter
@@ -38,8 +39,10 @@ class Resources:
         progress: Progress | None = None,
         limits: Limits | None = None,
         patience: Patience | None = None,
+        admit: Admit | None = None,
     ) -> None:
         self.settings = settings
+        self.admit = admit or (lambda name: False)  # which names may be used; all, for the owner
         self._limits = limits  # how hard endpoints may be worked; none for those of a run
         self._patience = patience  # with those who count n-grams; none for that of a run
         self._progress = progress or (lambda what, done, total: None)
@@ -57,6 +60,8 @@ class Resources:
         from explorer.ontologies import as_benchmark
 
         if as_benchmark.is_ontology(benchmark):
+            if benchmark not in as_benchmark.NAMES:
+                self.admit(benchmark)
             return self.once(
                 ("instances", benchmark),
                 lambda: as_benchmark.load(benchmark, self.settings, self._telling(benchmark)),
@@ -72,6 +77,7 @@ class Resources:
         """The language model, loaded; the one before it is let go first."""
         from explorer.scoring import hf
 
+        self.admit(name)
         wanted = (name, dtype, device)
         self.fetch(name, dtype, device)
         with stopping.turn(self._lock):
@@ -86,6 +92,7 @@ class Resources:
         """Brings what the model needs onto this machine; until then what is loaded stays, and nobody else waits."""
         from explorer.scoring import hf
 
+        self.admit(name)
         wanted = (name, dtype, device)
         with stopping.turn(self._lock_of(("model", *wanted))):
             if wanted not in self._fetched and (self._model is None or self._model[0] != wanted):
@@ -122,14 +129,18 @@ class Resources:
     def beside(self) -> Resources:
         """The same resources with room for a second language model: a judge that alternates with the scored model."""
         if self._second is None:
-            self._second = Resources(self.settings, self._progress, self._limits, self._patience)
+            self._second = Resources(self.settings, self._progress, self._limits, self._patience, self.admit)
             self._second._kept, self._second._making, self._second._lock = self._kept, self._making, self._lock
         return self._second
 
     def _endpoint(self, name: str) -> Endpoint:
         from explorer.scoring import http
 
-        return self.once(("endpoint", name), lambda: http.from_name(name, self.settings, limits=self._limits))
+        confined = self.admit(name)
+        return self.once(
+            ("endpoint", name, confined),
+            lambda: http.from_name(name, self.settings, limits=self._limits, public_only=confined),
+        )
 
     def model_record(self, name: str, dtype: str = "auto") -> dict[str, Any]:
         """What identifies the loaded model: id, revision or weights hash, dtype, device, versions."""
@@ -141,6 +152,7 @@ class Resources:
         """The sentence encoder of this name."""
         from explorer.scoring import encoder
 
+        self.admit(name)
         return self.once(("encoder", name), lambda: encoder.load(name, self.settings))
 
     def proposer(self, name: str = "auto") -> Proposer:
@@ -169,6 +181,7 @@ class Resources:
             except ModelError:
                 return infilling(hf_infill.EMBEDDED)
 
+        self.admit(name)
         return self.once(("proposer", name), make)
 
     def counter(self, index: str) -> Counter:
@@ -176,6 +189,7 @@ class Resources:
         from explorer.popularity.counters import open_counter
         from explorer.popularity.service import PATIENCE
 
+        self.admit(index)
         patience = self._patience or PATIENCE
         wait = LIVE_WAIT if self._patience else None
         return self.once(("counter", index), lambda: open_counter(index, self.settings, patience=patience, wait=wait))
@@ -196,6 +210,7 @@ class Resources:
         """BERTScore over the encoder of this name."""
         from explorer.similarity import bertscore
 
+        self.admit(encoder)
         return self.once(("bertscore", encoder), lambda: bertscore.load(self.settings, encoder))
 
     def store(self) -> Store:

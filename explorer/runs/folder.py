@@ -91,6 +91,18 @@ class RunFolder:
             folder.write_progress(status="queued", created=time.time())
         return folder
 
+    @property
+    def is_confined(self) -> bool:
+        """Whether a visitor from elsewhere asked for the run, who may not use every name (explorer/admission.py)."""
+        return (self.path / "confined").exists()
+
+    def confine(self, confined: bool) -> None:
+        """Says whose rule the run's workers follow."""
+        if confined:
+            (self.path / "confined").touch()
+        else:
+            (self.path / "confined").unlink(missing_ok=True)
+
     def _holds(self, spec: RunSpec) -> bool:
         """Whether spec.json is undamaged; what it should say is known, since the run's id is its hash."""
         try:

@@ -23,6 +23,7 @@ from explorer.records import RunSpec
 from explorer.runs import imported
 from explorer.runs import where as places
 from explorer.runs.folder import RunFolder, all_folders
+from explorer.runs.spec import run_id
 from explorer.runs.where import HERE, Where
 from explorer.settings import ROOT, Settings
 
@@ -47,9 +48,15 @@ class RunInfo:
     source: str = "here"  # or imported, or precomputed: in the file that comes with the explorer
 
 
-def submit(settings: Settings, spec: RunSpec, where: Where = HERE) -> str:
-    """The run's id, after a worker process was started for it; asking for a complete or running one again finds it."""
+def submit(settings: Settings, spec: RunSpec, where: Where = HERE, *, confined: bool = False) -> str:
+    """The run's id, after a worker process was started for it; asking for a complete or running one again finds it.
+
+    `confined`: a visitor asks, by whose rule the run is done, unless it is there already.
+    """
+    is_new = not (settings.runs / run_id(spec) / "spec.json").exists()
     folder = RunFolder.create(settings.runs, spec)
+    if is_new or not confined:
+        folder.confine(confined)
     if folder.progress().status != "complete" and not folder.is_being_worked():
         places.keep(folder, where)
         start_worker(settings, folder)

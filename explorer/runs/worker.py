@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from filelock import Timeout
 
-from explorer import stopping
+from explorer import admission, stopping
 from explorer.errors import ExplorerError, RunError
 from explorer.runs import environment, imported, part
 from explorer.runs import where as places
@@ -49,6 +49,12 @@ def work(
             with interrupted(folder.is_asked_to_cancel), stopping.until(folder.stop_if_cancelled):
                 stopping.look()
                 where = places.checked(places.of(folder))
+                if folder.is_confined:
+                    if where.cluster:
+                        raise RunError(
+                            "A visitor from elsewhere asked for this run, so it is done on this machine alone."
+                        )
+                    resources.admit = admission.for_visitors(resources.settings)
                 # A cluster with an address shares out its own processors and cards.
                 if wait and where.cluster in ("", places.AUTO):
                     wait_for_turn(folder, resources.settings, say)

@@ -87,6 +87,7 @@ class Endpoint:
         kind: Kind = "auto",
         prompt_logprobs: PromptLogprobs = "auto",
         limits: Limits | None = None,
+        public_only: bool = False,
     ) -> None:
         limits = limits or Limits()
         self.base_url = base_url.rstrip("/")
@@ -95,7 +96,7 @@ class Endpoint:
         self.kind: Kind = kind
         self._ways = tuple(PROMPT_WAYS) if prompt_logprobs == "auto" else (prompt_logprobs,)
         self.limits = limits
-        self._caller = Caller(self.base_url, model, settings, limits)
+        self._caller = Caller(self.base_url, model, settings, limits, public_only=public_only)
         self._served = ""
         self._checked = False
         self._budget_name = "max_tokens"

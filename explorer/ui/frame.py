@@ -81,6 +81,7 @@ def open_page(title: str, question: str) -> Chosen:
     show.about(title, chosen.model, chosen.benchmark)
     st.title(title, anchor=False)
     show.lead(question)
+    visitor.ask_about(chosen.model, "model")
     return chosen
 
 
@@ -111,6 +112,7 @@ def pick_model() -> str:
         always=True,
         format_func=model_title,
         accept_new_options=True,
+        on_pick=visitor.allow,
         help="One of the list, or any Hugging Face id (id@revision) or folder: type it and press Enter.",
     )
 

@@ -58,17 +58,19 @@ def pick(
     *,
     default: str = "",
     always: bool = False,
+    on_pick: Callable[[str], None] | None = None,
     **arguments: Any,
 ) -> str:
     """Draws a widget of one choice (a select box, a segmented control) and gives the choice.
 
-    The default is left out of the address unless `always`.
+    The default is left out of the address unless `always`. `on_pick` gets what the reader himself chooses or types,
+    and never what a link says.
     """
     first = default if default in options or not options else options[0]
     value = recall(name, first, options)
     key = f"pick:{name}"
     st.session_state[key] = value
-    answer = widget(label, options, key=key, on_change=_take, args=(name, key, first), **arguments)
+    answer = widget(label, options, key=key, on_change=_take, args=(name, key, first, on_pick), **arguments)
     return remember(name, first if answer is None else str(answer), None if always else first)
 
 
@@ -79,9 +81,12 @@ def type_in(label: str, name: str, **arguments: Any) -> str:
     return remember(name, st.text_input(label, key=key, on_change=_take, args=(name, key, ""), **arguments) or "", "")
 
 
-def _take(name: str, key: str, default: str) -> None:
+def _take(name: str, key: str, default: str, on_pick: Callable[[str], None] | None = None) -> None:
     value = st.session_state.get(key)
-    choose(name, default if value is None else str(value))
+    chosen = default if value is None else str(value)
+    choose(name, chosen)
+    if on_pick:
+        on_pick(chosen)
 
 
 def _chosen(name: str) -> str:

@@ -17,7 +17,7 @@ from explorer.records import Generation, Instance, Request, RunSpec, Score
 from explorer.results.rows import instance_of, payload
 from explorer.scoring import http
 from explorer.settings import Settings
-from explorer.ui import resources, show
+from explorer.ui import resources, show, visitor
 
 T = TypeVar("T")
 ASKED = "live:endpoints"  # the endpoints that this visitor has asked
@@ -114,6 +114,8 @@ def why_unknown(model: str) -> str:
     """Why nothing can be asked of a model of this name, found out without the network; "" where it may answer."""
     from explorer.scoring import catalog, hf_source, identity
 
+    if why := visitor.why_not(model):
+        return why
     name, _, _ = model.partition("@")
     if http.is_endpoint(model):
         try:

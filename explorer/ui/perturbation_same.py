@@ -20,7 +20,7 @@ from explorer.scoring import catalog
 from explorer.similarity import judge
 from explorer.stats.kappa import Agreement, kappa
 from explorer.stats.proportion import proportion
-from explorer.ui import links, live, ngram_strip, perturbation_run, resources, show, texts
+from explorer.ui import links, live, ngram_strip, perturbation_run, resources, show, texts, visitor
 from explorer.ui.frame import Chosen
 from explorer.ui.perturbation_pairs import pair_html, right_text, swaps_of
 
@@ -174,8 +174,10 @@ def _ask_model(run_id: str, pos: str, pairs: pd.DataFrame) -> None:
     wish = links.recall("judge", chats[0])
     name = links.pick(
         st.selectbox, "Judge", "judge", list(dict.fromkeys([*chats, wish])), default=chats[0], accept_new_options=True,
+        on_pick=visitor.allow,
         help="A chat model, or an endpoint like http://localhost:8000/v1#model: type it and press Enter.",
     )  # fmt: skip
+    visitor.ask_about(name, "judge")
     many = int(st.number_input("Pairs", min_value=1, max_value=len(pairs), value=min(20, len(pairs)), key="judge:many"))
     if st.button("Judge now", icon=":material/gavel:", key="judge:now"):
         with show.problems():

@@ -19,6 +19,7 @@ from explorer.fetch import Patience
 from explorer.resources import Resources
 from explorer.scoring.http_calls import Limits
 from explorer.settings import Settings
+from explorer.ui import visitor
 
 if TYPE_CHECKING:
     from explorer.benchmarks.benchmark import Loaded
@@ -58,7 +59,7 @@ def loaded_model() -> dict[str, str]:
 
 @st.cache_resource(max_entries=1, show_spinner=False)
 def _resources(chosen: Settings) -> Resources:
-    return Resources(chosen, limits=LIVE, patience=LIVE_COUNTS)
+    return Resources(chosen, limits=LIVE, patience=LIVE_COUNTS, admit=visitor.admit)
 
 
 @st.cache_resource(show_spinner=False)

@@ -21,7 +21,7 @@ from explorer.runs import archive, imported, queue
 from explorer.runs import where as places
 from explorer.runs.folder import RunFolder
 from explorer.runs.queue import RunInfo
-from explorer.ui import frame, progress, resources, show, undecided
+from explorer.ui import frame, progress, resources, show, starting, undecided
 
 # The columns of what a run concluded, as headings; one without a value in any row is left out.
 FINDINGS: Mapping[str, Any] = {
@@ -261,7 +261,7 @@ def _cancel(run_id: str) -> None:
 
 
 def _resume(run_id: str) -> None:
-    _try(lambda: queue.resume(resources.settings(), run_id))
+    _try(lambda: starting.resume(run_id))
 
 
 def _delete(run_id: str) -> None:

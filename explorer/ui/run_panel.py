@@ -12,11 +12,11 @@ from explorer import benchmarks
 from explorer.errors import ExplorerError
 from explorer.experiments import STUDIES, study
 from explorer.experiments.study import Setting, Study
-from explorer.runs import cost, queue, request
+from explorer.runs import cost, request
 from explorer.runs.folder import RunFolder
 from explorer.scoring import http
 from explorer.settings import Settings
-from explorer.ui import links, resources, run_where, show
+from explorer.ui import links, resources, run_where, show, starting, visitor
 
 LABELS = {"bos": "BOS"}
 DTYPES = ("auto", "float32", "bfloat16", "float16")
@@ -47,7 +47,7 @@ def draw(model: str, benchmark: str, preferred: str = "") -> None:
         _start(recipe, model, benchmark, asked)
     _answer()
     show.note(in_words(asked))
-    if recipe.plan and http.is_endpoint(model):
+    if recipe.plan and http.is_endpoint(model) and not visitor.why_not(model):
         with show.problems(), st.spinner("Reckoning what is asked"):
             show.note(_cost(name, model, benchmark, json.dumps(asked, default=list), resources.settings()))
 
@@ -132,10 +132,7 @@ def _start(recipe: Study, model: str, benchmark: str, asked: Mapping[str, Any]) 
     try:
         where = run_where.asked()
         with st.spinner("Preparing the run"):
-            spec = request.make_spec(
-                resources.resources(), study=recipe.name, model=model, benchmark=benchmark, **asked
-            )
-            run_id = queue.submit(settings, spec, where)
+            run_id = starting.submit(recipe.name, model, benchmark, where, **asked)
     except ExplorerError as error:
         st.session_state["run:answer"] = ("fault", str(error))
         return

@@ -288,7 +288,11 @@ def plain(text: str) -> str:
 
 def problem(error: ExplorerError) -> None:
     """An error of ours as one sentence."""
+    from explorer.ui import visitor
+
     st.error(plain(str(error)), icon=":material/error:")
+    if isinstance(error, visitor.Unasked):
+        visitor.offer(error)
 
 
 @contextlib.contextmanager

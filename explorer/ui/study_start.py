@@ -8,8 +8,7 @@ import streamlit as st
 
 from explorer import benchmarks
 from explorer.experiments import study as find_study
-from explorer.runs import queue, request
-from explorer.ui import frame, resources, show
+from explorer.ui import frame, resources, show, starting
 from explorer.ui.frame import Chosen
 
 FEW = 200  # instances of a first run, where the benchmark has more
@@ -35,14 +34,7 @@ def offer(study: str, chosen: Chosen, title: str, advice: str, settings: Mapping
     amount = f"{sample} instances of each group" if sample else _told(settings) or "the whole benchmark"
     if st.button(f"Run it on {amount}", type="primary", icon=":material/play_arrow:", key=f"start:{study}"):
         with st.spinner("Preparing the run"):
-            spec = request.make_spec(
-                resources.resources(),
-                study=study,
-                model=chosen.model,
-                benchmark=chosen.benchmark,
-                settings=first,
-            )
-            queue.submit(resources.settings(), spec)
+            starting.submit(study, chosen.model, chosen.benchmark, settings=first)
         st.rerun()
     show.note(
         f"It is done by a worker beside the app, with {show.plain(frame.model_title(chosen.model))}; its progress "

@@ -7,9 +7,16 @@ import os
 import streamlit as st
 from streamlit import config
 
-from explorer.addresses import is_loopback
+from explorer import admission
+from explorer import settings as settings_module
+from explorer.addresses import Origin, is_loopback
+from explorer.errors import ModelError
+from explorer.scoring import http, http_keys
+from explorer.ui import show
 from explorer.ui.gate import PASSWORD, STAMP, Role, comes_from_here
 
+ALLOWED = "servers:allowed"  # in the session's state: the servers that were said yes to
+OFFERED = "servers:offered"  # how many buttons for that the page has
 TRUST = "EXPLORER_TRUST_VISITORS"  # 1: visitors may name addresses and files of the server as its owner does
 
 
@@ -21,6 +28,7 @@ def check() -> None:
             "`python -m explorer app`, which asks for its password or token."
         )
         st.stop()
+    st.session_state[OFFERED] = 0
 
 
 def role() -> Role:
@@ -40,3 +48,71 @@ def role() -> Role:
 def is_trusted() -> bool:
     """Whether whoever looks may name addresses inside of this network and files of this machine."""
     return role() == "owner" or os.environ.get(TRUST, "") not in ("", "0")
+
+
+class Unasked(ModelError):
+    """A server that nobody has said yes to in this session, so nothing was sent to it."""
+
+    def __init__(self, name: str, server: Origin) -> None:
+        super().__init__(
+            f"Nothing was sent to {server}, which {name} means: in this session nobody has said yes to it."
+        )
+        self.name = name
+        self.server = server
+
+
+def admit(name: str) -> bool:
+    """An error where whoever looks may not use this name or was not asked yet; True where its server must be public.
+
+    A link may name any server. So each session says yes once to a server that is not in the owner's settings, by a
+    button or by typing it.
+    """
+    settings = settings_module.read()
+    if admission.is_address(name) and not admission.is_known(name, settings):
+        server = admission.server_of(name, settings)
+        if str(server) not in st.session_state.get(ALLOWED, ()):
+            raise Unasked(name, server)
+    return False if is_trusted() else admission.for_visitors(settings)(name)
+
+
+def why_not(name: str) -> str:
+    """Why whoever looks cannot use this name now; "" where it can be used."""
+    try:
+        admit(name)
+    except ModelError as error:
+        return str(error)
+    return ""
+
+
+def allow(name: str) -> None:
+    """Says yes to the server that a name means, for this session; who types a name himself has said so."""
+    if admission.is_address(name):
+        server = admission.server_of(name, settings_module.read())
+        st.session_state[ALLOWED] = {*st.session_state.get(ALLOWED, ()), str(server)}
+
+
+def ask_about(name: str, where: str) -> None:
+    """The question whether a server may be asked, where nobody has said yes to it; `where` tells two of them apart."""
+    try:
+        admit(name)
+    except Unasked as error:
+        settings = settings_module.read()
+        key = http_keys.key_for(http.full_name(name, settings), settings)
+        sent = f"The key in {key.variable} goes with it." if key.value else "No key goes with it."
+        st.warning(
+            "This page was asked for a model on a server. Nothing was sent there yet. If you score or run "
+            f"something with it, texts and prompts go to that server. {sent}",
+            icon=":material/lock:",
+        )
+        st.code(name, language=None, wrap_lines=True)
+        st.button(show.plain(f"Ask {error.server}"), key=f"allow:{where}", on_click=allow, args=(name,))
+    except ModelError:
+        pass  # told where the name is used
+
+
+def offer(error: Unasked) -> None:
+    """The button that says yes, beside the error that tells of the server."""
+    st.session_state[OFFERED] = number = st.session_state.get(OFFERED, 0) + 1
+    st.button(
+        show.plain(f"Ask {error.server}"), key=f"allow:{error.server}:{number}", on_click=allow, args=(error.name,)
+    )

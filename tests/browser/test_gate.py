@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import shutil
+import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
 from explorer.settings import ROOT
@@ -34,7 +39,7 @@ def invited(tmp_path_factory) -> Iterator[str]:
     log = place / "log"
     with log.open("wb") as out:
         process = subprocess.Popen(
-            [*line, "--no-browser"], stdout=out, stderr=out, env={**os.environ, "EXPLORER_OFFLINE": "1"}, cwd=ROOT
+            [*line, "--no-browser"], stdout=out, stderr=out, env={**os.environ, "EXPLORER_OFFLINE": ""}, cwd=ROOT
         )
     try:
         deadline = time.monotonic() + 120
@@ -116,3 +121,71 @@ def test_another_site_can_neither_frame_the_app_nor_open_its_websocket(invited, 
         address,
     )
     assert opened == "refused"
+
+
+def test_a_visitor_from_elsewhere_reaches_no_file_and_no_server_inside_and_its_owner_does(invited, people):
+    port = re.findall(r":(\d+)/", invited)[0]
+    token = invited.partition("token=")[2]
+    outward = _own_address()
+    if outward is None:
+        pytest.skip("This machine has no network card beside the loopback one")
+    heard: list[str] = []
+    with _endpoint(heard) as inner:
+        visitor = people()
+        visitor.set_default_timeout(60_000)
+        visitor.goto(f"http://{outward}:{port}/?token={token}")
+        visitor.get_by_role("heading", name="Overview", level=1).wait_for()
+        # A folder of the server.
+        visitor.goto(f"http://{outward}:{port}/instance?model=/etc&benchmark=starter_pairs")
+        visitor.get_by_text("names a file or a folder of the machine").first.wait_for()
+        # A server beside it: asked about, and after a yes still not reached.
+        visitor.goto(f"http://{outward}:{port}/instance?model={inner.replace('#', '%23')}&benchmark=starter_pairs")
+        visitor.get_by_role("button", name=re.compile("^Ask http")).first.click()
+        visitor.get_by_role("button", name=re.compile("^Score")).first.click()
+        visitor.get_by_text("lies inside the network of the machine").first.wait_for()
+        assert heard == []
+        # The owner's browser, on the machine itself.
+        owner = people()
+        owner.set_default_timeout(60_000)
+        owner.goto(invited)
+        owner.get_by_role("heading", name="Overview", level=1).wait_for()
+        owner.goto(f"http://127.0.0.1:{port}/instance?model={inner.replace('#', '%23')}&benchmark=starter_pairs")
+        assert heard == []
+        owner.get_by_role("button", name=re.compile("^Ask http")).first.click()
+        owner.get_by_role("button", name=re.compile("^Score")).first.click()
+        deadline = time.monotonic() + 60
+        while not heard and time.monotonic() < deadline:
+            owner.wait_for_timeout(200)
+        assert heard
+
+
+def _own_address() -> str | None:
+    """An address of this machine that is not the loopback one."""
+    for addresses in psutil.net_if_addrs().values():
+        for each in addresses:
+            if each.family == socket.AF_INET and not each.address.startswith("127."):
+                return each.address
+    return None
+
+
+@contextlib.contextmanager
+def _endpoint(heard: list[str]) -> Iterator[str]:
+    """A server on this machine, by its model's name, which writes down what it is asked."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def answer(self) -> None:
+            heard.append(self.path)
+            self.rfile.read(int(self.headers.get("Content-Length") or 0))
+            self.send_error(404)
+
+        do_GET = do_POST = answer
+
+        def log_message(self, *args: object) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.daemon_threads = True
+    threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}/v1#m"
+    server.shutdown()
+    server.server_close()

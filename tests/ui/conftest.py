@@ -9,8 +9,10 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
+from explorer import admission
 from explorer import settings as settings_module
 from explorer.settings import ROOT
+from explorer.ui import visitor
 
 OpenPage = Callable[..., AppTest]
 PER_GROUP = 2
@@ -70,6 +72,9 @@ def open_page(monkeypatch: pytest.MonkeyPatch) -> OpenPage:
         app = AppTest.from_file(str(ROOT / "pages" / f"{page}.py"), default_timeout=60)
         for name, value in choices.items():
             app.query_params[name] = value
+        if admission.is_address(choices.get("model", "")):  # the reader has said yes; tests/ui/test_names.py asks
+            server = admission.server_of(choices["model"], settings_module.read())
+            app.session_state[visitor.ALLOWED] = {str(server)}
         return app.run()
 
     return open_it

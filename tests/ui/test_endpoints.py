@@ -14,7 +14,7 @@ import pytest
 
 from explorer import settings as settings_module
 from explorer.scoring.http_calls import Limits
-from explorer.ui import live, ontology_inspector, priming_live, resources
+from explorer.ui import live, ontology_inspector, priming_live, resources, visitor
 from explorer.ui.frame import PAGES, Chosen
 from explorer.variants import wordnet_files
 from explorer.variants.lexicon import Lemma, Sense
@@ -86,6 +86,12 @@ class OneWord:
 
     def related(self, synset):
         return ()
+
+
+@pytest.fixture(autouse=True)
+def said_yes(monkeypatch) -> None:
+    """Every server may be asked; tests/ui/test_names.py asks whether."""
+    monkeypatch.setattr(visitor, "admit", lambda name: False)
 
 
 @pytest.fixture
