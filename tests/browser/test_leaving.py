@@ -1,0 +1,50 @@
+"""A visitor whose endpoint drips holds up nobody, and closing the window ends what he waits for."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from urllib.parse import quote
+
+import pytest
+
+from tests import slow_servers
+from tests.browser.conftest import FLAGS, MODEL
+
+pytestmark = pytest.mark.browser
+
+
+def score(page, address: str, model: str, sentence: str) -> None:
+    page.goto(f"{address}/instance?model={quote(model)}&benchmark=starter_pairs")
+    field = page.get_by_label("Acceptable", exact=True)
+    field.fill(sentence)
+    page.get_by_test_id("stFormSubmitButton").get_by_role("button").click()
+
+
+def until(true, seconds: float) -> None:
+    end = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < end
+        time.sleep(0.1)
+
+
+@pytest.mark.parametrize("way", [slow_servers.drips, slow_servers.is_silent], ids=["drips", "is silent"])
+def test_a_slow_endpoint_keeps_no_other_visitor_and_is_left_with_the_window(server, way):
+    from playwright.sync_api import sync_playwright
+
+    program = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if program is None:
+        pytest.skip("Chromium is not installed; on Debian: apt-get install chromium")
+    with slow_servers.serving(way) as endpoint, sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=program, args=FLAGS)
+        first, second = chromium.new_context().new_page(), chromium.new_context().new_page()
+        second.set_default_timeout(240_000)
+        score(first, server, f"{endpoint.url}#m", "A visitor who waits.")
+        until(lambda: endpoint.asked, 60)
+        score(second, server, MODEL, f"A visitor beside one whose endpoint {way.__name__}.")
+        second.get_by_text("Changed, as a whole").wait_for()
+        assert not endpoint.hung_up
+        asked = endpoint.asked
+        first.context.close()
+        until(lambda: endpoint.hung_up >= asked, 10)
+        chromium.close()
