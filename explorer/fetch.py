@@ -17,7 +17,6 @@ import contextlib
 import hashlib
 import itertools
 import json
-import os
 import queue
 import socket
 import threading
@@ -29,7 +28,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from urllib.parse import urljoin, urlsplit, urlunsplit
 
-from explorer import stopping
+from explorer import numbers, sharing, stopping
 from explorer.addresses import is_public, origin_of
 from explorer.errors import FetchError
 
@@ -196,6 +195,8 @@ def download(
     only when it is whole and its checksum is right.
     """
     part = target.with_name(target.name + ".part")
+    if why := sharing.kept_from_us(target) or sharing.kept_from_us(part, writing=True):
+        raise WebError(why, kind="disk")
 
     def fetch_rest(lines: Lines, pace: Pace) -> None:
         _append_rest(lines, url, part, bool(sha256), headers or {}, progress, patience, pace)
@@ -264,7 +265,7 @@ def _call(
 
 
 def _keep(path: Path, body: bytes) -> None:
-    fresh = path.with_name(f"{path.name}.{os.getpid()}.{threading.get_ident()}")
+    fresh = sharing.beside(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         fresh.write_bytes(body)
@@ -300,7 +301,7 @@ def _append_rest(
             _remember_validator(validator, answer.headers)
             done = have if answer.status_code == 206 else 0
             length = answer.headers.get("Content-Length", "")
-            total = done + int(length) if length.isdigit() else 0
+            total = done + (numbers.whole(length) or 0)
             with part.open("ab" if done else "wb") as file:
                 for chunk in answer.iter_content(CHUNK):
                     stopping.look()  # nobody waits any more: another may be writing here
@@ -383,7 +384,7 @@ def _pause(error: WebError, tried: int, patience: Patience) -> float | None:
 
 def _retry_after(response: Response | None) -> float | None:
     value = response.headers.get("retry-after", "") if response else ""
-    if value.isascii() and value.isdigit():
+    if value.isascii() and value.isdecimal():
         return float(value)
     try:
         return max(0.0, parsedate_to_datetime(value).timestamp() - time.time())
@@ -624,7 +625,8 @@ def _hang_up(lines: Lines) -> None:
 @contextlib.contextmanager
 def _locked(path: Path) -> Iterator[None]:
     """One process at a time."""
-    with path.open("a") as file:
+    sharing.new_lock(path)
+    with path.open("ab") as file:
         while fcntl:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -650,7 +652,8 @@ def _remember_validator(path: Path, headers: Mapping[str, str]) -> None:
 
 def _range_start(content_range: str) -> int:
     digits = content_range.removeprefix("bytes ").partition("-")[0].strip()
-    return int(digits) if digits.isascii() and digits.isdigit() else -1
+    found = numbers.whole(digits)
+    return -1 if found is None else found
 
 
 def _lower(headers: Mapping[str, str]) -> dict[str, str]:

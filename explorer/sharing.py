@@ -19,6 +19,7 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from explorer import stopping
+from explorer.errors import ExplorerError
 
 try:
     import pwd
@@ -56,11 +57,18 @@ def share(path: Path) -> None:
 
 def lock_at(path: Path) -> FileLock:
     """A lock between processes, which every account can hold that may write into its folder."""
-    try:
-        mode = stat.S_IMODE(path.parent.stat().st_mode) & 0o666
-    except OSError:
-        mode = -1  # the folder is missing; taking the lock says so
-    return FileLock(path, mode=mode)
+    with contextlib.suppress(FileNotFoundError):  # the folder is missing; taking the lock says so
+        new_lock(path)
+    return FileLock(path)
+
+
+def new_lock(path: Path) -> None:
+    """An empty file to lock where there is none, with the rights of its folder."""
+    with contextlib.suppress(FileExistsError, PermissionError):
+        handle = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666)
+        if hasattr(os, "fchmod"):
+            os.fchmod(handle, stat.S_IMODE(path.parent.stat().st_mode) & 0o666)
+        os.close(handle)
 
 
 @contextlib.contextmanager
@@ -82,6 +90,8 @@ def hold(path: Path, waiting: Callable[[], None] | None = None, longest: float =
             if waiting:
                 waiting()
                 waiting = None
+        except PermissionError as error:
+            raise ExplorerError(kept_from_us(path, writing=True) or f"{path} cannot be locked ({error}).") from error
     try:
         yield
     finally:
@@ -89,22 +99,39 @@ def hold(path: Path, waiting: Callable[[], None] | None = None, longest: float =
 
 
 def kept_from_us(path: Path, *, writing: bool = False) -> str:
-    """A sentence where `path` is there but this account may not read it (or write it), else ""."""
+    """A sentence where `path` is there but another account keeps it from being read (or written) by ours, else ""."""
     for place in (*reversed(path.parents), path):
         try:
             found = place.stat()
-        except PermissionError:
-            continue  # its folder, a step before, was already found closed
         except OSError:
-            return ""
-        needed = os.X_OK if stat.S_ISDIR(found.st_mode) and place != path else os.R_OK | (os.W_OK if writing else 0)
-        if not os.access(place, needed):
-            what = "changed" if os.access(place, os.R_OK) else "read"
-            return (
-                f"{place} belongs to {_name(found.st_uid)} and cannot be {what} by this account. Ask for the rights "
-                "(chmod g+rwX, with both accounts in its group); nothing of it was replaced."
-            )
+            return ""  # it is not there
+        folder = stat.S_ISDIR(found.st_mode)
+        needed = [(os.X_OK if folder and place != path else os.R_OK | (os.X_OK if folder else 0), "read")]
+        # What is ours and marked as read-only may be replaced by us; another's may not.
+        if writing and place == path and found.st_uid != _ourselves():
+            needed.append((os.W_OK, "changed"))
+        for mode, what in needed:
+            if not os.access(place, mode):
+                return (
+                    f"{place} belongs to {_name(found.st_uid)} and cannot be {what} by this account. It is left as it "
+                    "is; ask for the rights (chmod -R g+rwX, where both accounts are in its group)."
+                )
     return ""
+
+
+def kept_within(folder: Path, *, writing: bool = False) -> str:
+    """As `kept_from_us`, of the first thing in a folder, itself included, of which it holds."""
+    if why := kept_from_us(folder, writing=writing):
+        return why
+    for place, folders, names in os.walk(folder):
+        for name in (*folders, *names):
+            if why := kept_from_us(Path(place) / name, writing=writing):
+                return why
+    return ""
+
+
+def _ourselves() -> int:
+    return os.geteuid() if hasattr(os, "geteuid") else 0
 
 
 def _name(uid: int) -> str:

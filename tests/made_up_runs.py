@@ -19,7 +19,7 @@ from explorer.variants.perturb import Swap
 MODELS = ("gemma-3-270m", "smollm2-135m-instruct")
 
 
-def make(cache: Path) -> Path:
+def make(cache: Path, models: tuple[str, str] = MODELS) -> Path:
     """The cache, with six pairs of each of four groups; both embedded models have an accuracy run, the others one."""
     settings = settings_module.read(cache=cache)
     known = Resources(settings).instances("starter_pairs").instances
@@ -28,7 +28,7 @@ def make(cache: Path) -> Path:
     chance = random.Random(5)
     margins = {one.id: chance.gauss(1, 2) for one in chosen}
 
-    def keep(study: str, measures, findings=(), model: str = MODELS[0], **more) -> None:
+    def keep(study: str, measures, findings=(), model: str = models[0], **more) -> None:
         spec = RunSpec(study, 1, model, "starter_pairs", settings={"preset": "natural", **more.pop("settings", {})})
         folder = RunFolder.create(settings.runs, spec)
         rows = {"instances": [instance_row(one, place) for place, one in enumerate(chosen)], "measures": measures}
@@ -54,7 +54,7 @@ def make(cache: Path) -> Path:
     folders: list[RunFolder] = []
     share = finding_row("accuracy", "overall", 0.7, low=0.5, high=0.85, n=len(chosen))
     keep("accuracy", accuracy(0.0, "undecided at this precision"), [share])
-    keep("accuracy", accuracy(1.0), [share], model=MODELS[1])
+    keep("accuracy", accuracy(1.0), [share], model=models[1])
     edges = Edges(tuple(map(float, range(1, 10))), "all options of 24 pairs", "demo", 3, "running", 40, 0)
     popular = [
         row

@@ -402,6 +402,8 @@ def store(
         text = json.dumps(manifest, ensure_ascii=False, indent=2)
         (fresh / MANIFEST).write_bytes(text.encode("utf-8", "backslashreplace"))
         with sharing.hold(settings.cache / ".imports.lock"):  # two may import under one name at once
+            if why := sharing.kept_within(target, writing=True):
+                raise BenchmarkError(why)
             if target.exists():
                 os.replace(target, fresh / "replaced")
             os.replace(fresh, target)

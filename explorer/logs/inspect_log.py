@@ -234,7 +234,7 @@ def _results(fields: Mapping[str, Any]) -> dict[str, float]:
             if isinstance(value, int | float) and not isinstance(value, bool):
                 key = f"{name},{score.get('name')}"
                 # Of several reducers of a scorer the first has the plain name.
-                found[f"{key},{score.get('reducer')}" if key in found else key] = float(value)
+                found[f"{key},{score.get('reducer')}" if key in found else key] = as_number(value)
     return found
 
 

@@ -204,7 +204,7 @@ def _described(
         sha256=file.sha256,
         samples=samples,
         dropped=tuple(dropped),
-        results={name: float(value) for name, value in whole.items() if _is_result(name, value)},
+        results={name: as_number(value) for name, value in whole.items() if _is_result(name, value)},
         reducer=REDUCER if any(sample.repeats for sample in samples) else "",
         remarks=(*remarks, *_about_samples(samples, filters, results, task)),
         record={
@@ -322,16 +322,18 @@ def _sample(where: str, key: str, fields: Mapping[str, Any]) -> Sample:
 def _arguments(value: Any) -> list[list[Any]]:
     """The arguments of each request, in order."""
     if isinstance(value, dict):
-        named = sorted(value.items(), key=lambda item: int(re.sub(r"\D", "", item[0]) or 0))
+        named = sorted(value.items(), key=_place)
         value = [
-            [one for _, one in sorted(part.items(), key=lambda item: int(re.sub(r"\D", "", item[0]) or 0))]
-            if isinstance(part, dict)
-            else part
+            [one for _, one in sorted(part.items(), key=_place)] if isinstance(part, dict) else part
             for _, part in named
         ]
     if not isinstance(value, list):
         raise _Unfit("arguments is no list, expected the requests of the document")
     return [list(part) if isinstance(part, list | tuple) else [part] for part in value]
+
+
+def _place(item: tuple[str, Any]) -> int:
+    return int(re.sub(r"[^0-9]", "", item[0])[:9] or 0)
 
 
 def _is_written(arguments: Sequence[Sequence[Any]]) -> bool:
@@ -342,8 +344,8 @@ def _scored(response: Any) -> tuple[float, bool | None]:
     if not isinstance(response, list | tuple) or not response:
         raise _Unfit(f"an answer is {str(response)[:40]!r}, expected a log-probability and whether it is greedy")
     logprob = as_number(response[0])
-    if not math.isfinite(logprob):
-        raise _Unfit(f"a log-probability is {str(response[0])[:40]!r}, expected a number")
+    if not math.isfinite(logprob) or logprob > 0:
+        raise _Unfit(f"a log-probability is {str(response[0])[:40]!r}, expected a number of at most 0")
     greedy = as_number(response[1]) if len(response) > 1 else math.nan
     return logprob, None if math.isnan(greedy) else bool(greedy)
 

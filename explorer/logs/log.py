@@ -136,10 +136,10 @@ def texts_in(value: Any, depth: int = 8) -> Iterable[str]:
 
 def as_number(value: Any) -> float:
     """A number that may be written as text or as a truth value; nan for anything else."""
-    if isinstance(value, bool | int | float):
-        return float(value)
     try:
-        return float(str(value))
+        return float(value) if isinstance(value, bool | int | float) else float(str(value))
+    except OverflowError:
+        return math.nan
     except ValueError:
         return {"true": 1.0, "false": 0.0}.get(str(value).strip().lower(), math.nan)
 

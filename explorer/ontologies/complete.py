@@ -18,7 +18,7 @@ def completeness(rule: IdRule, after_prefix: bool = False) -> Callable[[str], bo
 
     def is_complete(answer: str) -> bool:
         text = answer.lstrip()
-        if after_prefix and text[:1].isdigit():
+        if after_prefix and text[:1].isdecimal():
             text = f"{rule.prefix}:{text}"
         return stands.search(text) is not None
 

@@ -102,7 +102,7 @@ def parser(rule: IdRule, after_prefix: bool = False) -> Callable[[str], Outcome]
         text = bare(answer)
         if not text:
             return Outcome("empty")
-        if after_prefix and text[0].isdigit():
+        if after_prefix and text[0].isdecimal():
             text = f"{rule.prefix}:{text}"
         if found := whole.search(text):
             return Outcome("id", found[0])

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, Protocol
 from urllib.parse import urlencode
 
-from explorer import fetch
+from explorer import fetch, numbers
 from explorer.errors import CountError, OntologyError
 from explorer.fetch import PATIENCE, Patience, WebError
 from explorer.ontologies import table
@@ -167,9 +167,11 @@ def _ask_all(
             address(concept), headers=headers, patience=patience, limit=limit, cache=cache, offline=settings.offline
         )
         try:
-            return float(total(json.loads(answer.body)))
-        except (KeyError, TypeError, ValueError):
+            found = total(json.loads(answer.body))
+        except (KeyError, TypeError, ValueError, RecursionError):
             return None
+        count = numbers.whole(found) if isinstance(found, str) else numbers.number(found)  # Google writes text
+        return None if count is None or not count >= 0 else float(count)
 
     for concept in concepts:
         count, reason = math.nan, stopped

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from explorer import sharing
 from explorer.errors import CountError
 
 FILE = "counts.sqlite"
@@ -196,6 +197,7 @@ class CountCache:
 
 def connect(path: Path) -> sqlite3.Connection:
     """A connection to a count file, in autocommit, waiting for other writers."""
+    sharing.new_file(path)  # SQLite would let nobody else write it, whatever the umask
     connection = sqlite3.connect(path, timeout=PATIENCE, isolation_level=None, check_same_thread=False)
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA synchronous = NORMAL")
@@ -206,8 +208,8 @@ def connect(path: Path) -> sqlite3.Connection:
 def damage(folder: Path) -> str:
     """What SQLite's own check finds wrong with the count file, or "" where it is sound or absent."""
     path = folder / FILE
-    if not path.exists():
-        return ""
+    if not path.exists() or sharing.kept_from_us(path, writing=True):
+        return ""  # another account's, which it lets nobody look into, is not known to be damaged
     try:
         with contextlib.closing(sqlite3.connect(path, timeout=PATIENCE)) as connection:
             problems = [row[0] for row in connection.execute("PRAGMA integrity_check(3)")]
@@ -221,6 +223,8 @@ def rebuild(folder: Path) -> tuple[Path | None, int]:
     path = folder / FILE
     if not path.exists():
         return None, 0
+    if why := sharing.kept_from_us(path, writing=True):
+        raise CountError(why)
     aside = folder / f"{path.stem}.damaged-{time.strftime('%Y%m%d-%H%M%S')}{path.suffix}"
     for suffix in ("", "-wal", "-shm"):
         part = path.with_name(path.name + suffix)
@@ -267,6 +271,8 @@ def _explain(error: Exception, path: Path) -> str:
         return (
             f"{path} has been busy for {PATIENCE:.0f} seconds: another process is writing. Try again when it is done."
         )
+    if why := sharing.kept_from_us(path, writing=True):
+        return why
     if isinstance(error, sqlite3.OperationalError | OSError) and "malformed" not in text:
         return f"{path} could not be used ({text}). Check free disk space and rights, then try again."
     return (

@@ -93,6 +93,8 @@ def index_id(corpus: str, tokenizer: str) -> str:
 
 def _build(folder: Path, settings: Settings, progress: Progress | None) -> None:
     infinigram_local.require()
+    if why := sharing.kept_within(folder, writing=True):
+        raise CountError(why)
     corpus = list(documents(settings, progress))
     tokenizer = demo_tokenizer.load()
     made = index_id(corpus_hash(corpus), tokenizer.hash)

@@ -14,6 +14,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
+from explorer import numbers
 from explorer.errors import CountError
 from explorer.popularity import manifest as manifests
 from explorer.popularity import tokenizer as tokenizers
@@ -285,13 +286,13 @@ class _Handler(BaseHTTPRequestHandler):
             self._reply(404, {"error": "[Server] Not found"})
 
     def do_POST(self) -> None:
-        length = self.headers.get("Content-Length", "")
-        if not length.isdigit() or int(length) > MOST_BYTES:
+        length = numbers.whole(self.headers.get("Content-Length", ""))
+        if length is None or length > MOST_BYTES:
             self.close_connection = True
             self._reply(413, {"error": f"[Server] Send a body of at most {MOST_BYTES:,} bytes with its length!"})
             return
         try:
-            request = json.loads(self.rfile.read(int(length)))
+            request = json.loads(self.rfile.read(length))
         except (ValueError, RecursionError):
             self._reply(400, {"error": "[Server] The request is no JSON!"})
             return

@@ -61,7 +61,8 @@ class Store:
             found = self._connection.execute("SELECT max(number) FROM current.migrations").fetchone()
         except duckdb.Error as error:
             raise StoreError(
-                f"The database {path} cannot be opened ({_first_line(error)}). {_remedy(error)}"
+                sharing.kept_from_us(path)
+                or f"The database {path} cannot be opened ({_first_line(error)}). {_remedy(error)}"
             ) from error
         if found and found[0] > len(migrations.MIGRATIONS):
             raise StoreError(
@@ -211,6 +212,12 @@ def _next_generation(settings: Settings, *, keep: bool) -> Iterator[duckdb.DuckD
     settings.store.mkdir(parents=True, exist_ok=True)
     with sharing.hold(settings.store / "ingest.lock"):
         before = current_generation(settings)
+        # Rows of a run that another account keeps for itself would be lost.
+        blocked = (
+            [before] if keep and before else [] if keep else [folder.path for folder in all_folders(settings.runs)]
+        )
+        if why := next((why for one in blocked if (why := sharing.kept_within(one))), ""):
+            raise StoreError(f"The database was left as it is. {why}")
         path = settings.store / f"explorer-{max(_generations(settings), default=0) + 1}.duckdb"
         building = path.with_suffix(".building")
         building.unlink(missing_ok=True)

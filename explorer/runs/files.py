@@ -30,6 +30,8 @@ def write_atomically(path: Path, write: Callable[[Path], Any]) -> None:
             _write_through(path, write)
             return
         path = path.resolve()
+        if why := sharing.kept_from_us(path, writing=True):
+            raise RunError(why)
         temporary = sharing.beside(path)
         sharing.new_file(temporary)
         write(temporary)
@@ -56,8 +58,9 @@ def make_folder(path: Path) -> None:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise RunError(
-            f"The folder {path} could not be made ({error.strerror or error}). Make room for it or allow it, then try "
-            "again."
+            sharing.kept_from_us(path, writing=True)
+            or f"The folder {path} could not be made ({error.strerror or error}). Make room for it or allow it, then "
+            "try again."
         ) from error
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 import contextlib
 import json
 import math
+import os
 import re
 import shutil
 import time
@@ -83,6 +84,7 @@ class RunFolder:
     def create(cls, runs: Path, spec: RunSpec) -> RunFolder:
         """The folder of this spec's run, made where it is new."""
         folder = cls(runs / specs.run_id(spec))
+        folder.refuse_if_kept()
         files.make_folder(folder.parts)
         new = not (folder.path / "spec.json").exists()
         if new or not folder._holds(spec):
@@ -113,11 +115,9 @@ class RunFolder:
     @classmethod
     def find(cls, runs: Path, run_id: str) -> RunFolder:
         """The run with this id, or with the only id that starts so; RunError where there is none or several."""
-        matches = [path for path in runs.glob("*") if path.name == run_id and (path / "spec.json").exists()]
+        matches = [path for path in runs.glob("*") if path.name == run_id and _is_run(path)]
         if not matches and run_id:
-            matches = [
-                path for path in runs.glob("*") if path.name.startswith(run_id) and (path / "spec.json").exists()
-            ]
+            matches = [path for path in runs.glob("*") if path.name.startswith(run_id) and _is_run(path)]
         if len(matches) != 1:
             what = "is no run" if not matches else f"are {len(matches)} runs"
             raise RunError(
@@ -129,11 +129,25 @@ class RunFolder:
     def spec(self) -> RunSpec:
         try:
             return specs.from_json((self.path / "spec.json").read_text(encoding="utf-8"))
+        except PermissionError as error:
+            raise RunError(self.kept_from_us() or f"{self.path / 'spec.json'} cannot be read ({error}).") from error
         except (OSError, UnicodeDecodeError) as error:
             raise RunError(
                 f"{self.path / 'spec.json'} cannot be read ({error}). Start the same run again: what it finished is "
                 "kept."
             ) from error
+
+    def kept_from_us(self) -> str:
+        """Why this account cannot read what another one made here, at a glance, or ""."""
+        tables = (self.parts / table for table in TABLES)
+        seen = (self.path / "spec.json", self.path / "progress.json", self.parts, *tables)
+        newest = sorted(self.parts.glob("*.done"))[-1:] if os.access(self.parts, os.R_OK) else []
+        return next((why for path in (*seen, *newest) if (why := sharing.kept_from_us(path))), "")
+
+    def refuse_if_kept(self) -> None:
+        """RunError where something in the folder is another account's, who does not let us go on with it."""
+        if why := sharing.kept_within(self.path, writing=True):
+            raise RunError(why)
 
     @property
     def environment(self) -> dict[str, Any]:
@@ -198,11 +212,18 @@ class RunFolder:
     # The cancel mark
 
     def ask_to_cancel(self) -> None:
-        (self.path / "cancel").touch()
+        """Puts the cancel mark; RunError where another account does not allow it."""
+        try:
+            (self.path / "cancel").touch()
+        except OSError as error:
+            raise RunError(
+                sharing.kept_from_us(self.path, writing=True)
+                or f"The mark that cancels could not be put into {self.path} ({error.strerror or error})."
+            ) from error
 
     def is_asked_to_cancel(self) -> bool:
         """Whether the cancel mark is there."""
-        return (self.path / "cancel").exists()
+        return os.path.exists(self.path / "cancel")
 
     def stop_if_cancelled(self) -> None:
         """Raises Cancelled at a cancel mark."""
@@ -216,8 +237,8 @@ class RunFolder:
 
     def finished(self) -> list[tuple[int, int]]:
         """The complete parts as (first, last), in order; one that lost a file, or overlaps an earlier one, does not."""
-        if not self.parts.is_dir():
-            return []
+        if not os.access(self.parts, os.R_OK | os.X_OK):
+            return []  # not there, or another account's own
         found = [(path, _DONE.fullmatch(path.name)) for path in self.parts.iterdir()]
         whole = sorted((int(match[1]), int(match[2])) for path, match in found if match and self._is_whole(path))
         kept: list[tuple[int, int]] = []
@@ -231,6 +252,8 @@ class RunFolder:
         try:
             tables = json.loads(done.read_bytes()).get("tables") or []
             return all((self.parts / str(table) / f"{done.stem}.parquet").exists() for table in tables)
+        except PermissionError:
+            return True  # another account keeps it for itself, whole as it may be
         except (OSError, ValueError, AttributeError, TypeError, RecursionError):
             return False  # the mark itself is damaged: what belongs to the part is not known
 
@@ -245,6 +268,8 @@ class RunFolder:
 
     def damaged(self) -> list[str]:
         """The files of complete parts, and the findings, that are there but cannot be opened, as table/name."""
+        if self.kept_from_us():
+            return []  # another account's own, damaged or not
         paths = [path for table in TABLES for path in self.part_files(table)]
         return [f"{path.parent.name}/{path.name}" for path in paths if not _opens(path)]
 
@@ -285,6 +310,8 @@ class RunFolder:
     def part_files(self, table: str) -> list[Path]:
         """The Parquet files of a table that belong to complete parts."""
         folder = self.parts / table
+        if why := sharing.kept_from_us(folder):
+            raise RunError(why)
         if table == "findings":
             return sorted(folder.glob("all.parquet"))
         names = (f"{first:09d}-{last:09d}.parquet" for first, last in self.finished())
@@ -337,6 +364,7 @@ class RunFolder:
 
     def delete(self) -> None:
         """Removes the run from disk once a worker that was cancelled has ended; RunError while one goes on."""
+        self.refuse_if_kept()
         self.wait_for_worker()
         try:
             shutil.rmtree(self.path)
@@ -355,14 +383,23 @@ def all_folders(runs: Path) -> list[RunFolder]:
     found = []
     for path in runs.iterdir():
         with contextlib.suppress(OSError):  # no run, or one that is being deleted
-            found.append(((path / "spec.json").stat().st_mtime, path))
+            if _is_run(path):
+                seen = path / "spec.json" if os.access(path, os.X_OK) else path
+                found.append((seen.stat().st_mtime, path))
     return [RunFolder(path) for _, path in sorted(found, reverse=True)]
+
+
+def _is_run(path: Path) -> bool:
+    """Whether a folder holds a spec, or is another account's who lets nobody look."""
+    return os.path.exists(path / "spec.json") or (path.is_dir() and not os.access(path, os.X_OK))
 
 
 def read_parquet(path: Path, columns: Sequence[str]) -> pa.Table:
     """A part's columns; RunError where the file is damaged."""
     try:
         return pq.read_table(path, columns=list(columns))
+    except PermissionError as error:
+        raise RunError(sharing.kept_from_us(path) or f"{path} cannot be read ({error}).") from error
     except (pa.ArrowException, OSError) as error:
         raise RunError(
             f"{path} is damaged ({str(error).splitlines()[0]}). `python -m explorer resume {path.parents[2].name}` "
@@ -374,6 +411,8 @@ def _opens(path: Path) -> bool:
     """Whether a Parquet file is there with its end, which a file cut short lacks."""
     try:
         pq.read_metadata(path)
+    except PermissionError:
+        return True  # another account keeps it for itself; that is no damage
     except (pa.ArrowException, OSError):
         return False
     return True

@@ -6,6 +6,7 @@ one run at a time on a machine, unless EXPLORER_PARALLEL_RUNS says more.
 
 from __future__ import annotations
 
+import contextlib
 import math
 import os
 import subprocess
@@ -15,12 +16,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from filelock import FileLock, Timeout
+from filelock import FileLock
 
 from explorer import sharing, stopping
 from explorer.errors import RunError
 from explorer.records import RunSpec
-from explorer.runs import imported
+from explorer.runs import files, imported
 from explorer.runs import where as places
 from explorer.runs.folder import RunFolder, all_folders
 from explorer.runs.spec import run_id
@@ -66,6 +67,7 @@ def submit(settings: Settings, spec: RunSpec, where: Where = HERE, *, confined: 
 def resume(settings: Settings, run_id: str, where: Where | None = None) -> str:
     """Starts a worker for what is left of a run, where it was done before unless another place is given."""
     folder = RunFolder.find(settings.runs, run_id)
+    folder.refuse_if_kept()
     if folder.is_being_worked():
         raise RunError(f"{folder.run_id} is being worked on already.")
     if where is not None:
@@ -95,29 +97,32 @@ def list_runs(settings: Settings) -> list[RunInfo]:
 
 def info(folder: RunFolder) -> RunInfo:
     """One run as a list shows it."""
+    kept = folder.kept_from_us()
     now = folder.progress()
     try:
         spec = folder.spec
     except RunError as error:
-        return RunInfo(folder.run_id, "?", "?", "?", "damaged", now.created, 0, 0, math.nan, math.nan, str(error))
+        status = "unreadable" if kept else "damaged"
+        return RunInfo(folder.run_id, "?", "?", "?", status, now.created, 0, 0, math.nan, math.nan, str(error))
     return RunInfo(
         run_id=folder.run_id,
         study=spec.study,
         model=spec.model,
         benchmark=spec.benchmark,
-        status=now.status,
+        status="unreadable" if kept else now.status,
         created=now.created,
         done=now.done,
         total=now.total,
         rate=now.rate,
         eta=now.eta,
-        message=now.message,
+        message=kept or now.message,
         source="imported" if imported.source(folder) else "here",
     )
 
 
 def start_worker(settings: Settings, folder: RunFolder) -> None:
     """Starts `python -m explorer work RUN` in a process of its own that outlives this one."""
+    folder.refuse_if_kept()
     folder.clear_cancel()
     folder.write_progress(status="queued", message="")
     command = [sys.executable, "-m", "explorer", "work", folder.run_id, "--cache", str(settings.cache)]
@@ -171,10 +176,8 @@ _TICKETS: list[FileLock] = []
 def _is_held(ticket: Path) -> bool:
     if time.time_ns() - int(ticket.name.split("-", 1)[0]) < 2_000_000_000:
         return True  # made a moment ago: its worker may be about to lock it
-    try:
-        with FileLock(ticket).acquire(timeout=0):
-            pass
-    except Timeout:
+    if files.is_locked(ticket):
         return True
-    ticket.unlink(missing_ok=True)
+    with contextlib.suppress(OSError):
+        ticket.unlink(missing_ok=True)
     return False

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from explorer import sharing
 from explorer.errors import RunError
 
 
@@ -20,7 +21,8 @@ def add(path: Path, review: Mapping[str, Any]) -> None:
             file.write(line.encode("utf-8", "backslashreplace"))
     except OSError as error:
         raise RunError(
-            f"The verdict could not be kept in {path} ({error.strerror or error}). Make room for it, then give it "
+            sharing.kept_from_us(path, writing=True)
+            or f"The verdict could not be kept in {path} ({error.strerror or error}). Make room for it, then give it "
             "again."
         ) from error
 
@@ -30,7 +32,11 @@ def read(path: Path) -> list[dict[str, Any]]:
     if not path.exists():
         return []
     kept = []
-    for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
+    try:
+        text = path.read_text(encoding="utf-8", errors="replace")
+    except PermissionError as error:
+        raise RunError(sharing.kept_from_us(path) or f"{path} cannot be read ({error}).") from error
+    for line in text.splitlines():
         with contextlib.suppress(ValueError, RecursionError):
             review = json.loads(line)
             kept += [review] if isinstance(review, dict) else []

@@ -37,6 +37,7 @@ def work(
     folder: RunFolder, resources: Resources, say: Say, progress: Progress | None = None, *, wait: bool = True
 ) -> str:
     """Does what is left of a run and returns its status; a second worker on the same run is refused."""
+    folder.refuse_if_kept()
     try:
         lock = folder.lock().acquire(timeout=10)
     except Timeout as error:

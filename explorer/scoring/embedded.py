@@ -50,7 +50,8 @@ def is_ready(name: str, settings: Settings) -> bool:
 
 def is_damaged(name: str, settings: Settings) -> bool:
     """Whether an embedded model was made and has lost something since; `ensure` makes it again."""
-    return folder(name, settings).is_dir() and not is_ready(name, settings)
+    made = folder(name, settings)
+    return made.is_dir() and not is_ready(name, settings) and not sharing.kept_within(made)
 
 
 def origin(name: str, settings: Settings) -> dict[str, Any]:
@@ -74,6 +75,8 @@ def ensure(name: str, settings: Settings, progress: Steps | None = None) -> Path
     with sharing.hold(lock, lambda: report(f"Waiting for another process that prepares {model.title}", 0.0)):
         if is_ready(name, settings):
             return target
+        if why := sharing.kept_within(target, writing=True):
+            raise ModelError(why)
         # Left over from a process that was killed: nobody else can be writing there while we hold the lock.
         for stale in settings.models.glob(f".{model.id}.part*"):
             shutil.rmtree(stale, ignore_errors=True)

@@ -5,6 +5,7 @@ Only safetensors and plain text files are taken, and no code of a repository is 
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import math
@@ -63,6 +64,7 @@ def locate(
     known = catalog.find(name)
     if known and known.embedded:
         path = embedded.ensure(known.id, settings, progress)
+        _refuse_if_kept(path)
         return Source(known.id, path, "", _embedded_hash(known), known)
     if is_folder(name):
         path = _folder(name)
@@ -115,6 +117,15 @@ def weight_files(path: Path) -> list[Path]:
     return sorted(path.glob("*.safetensors"))
 
 
+def _refuse_if_kept(path: Path) -> None:
+    """ModelError where another account keeps the model to itself: it is not damaged, and is not made again."""
+    if why := sharing.kept_from_us(path):
+        raise ModelError(why)
+    for file in (path / "config.json", *weight_files(path)):
+        if why := sharing.kept_from_us(file):
+            raise ModelError(why)
+
+
 def _listed(index: Path) -> list[str]:
     """The files that the index of a model in several files names; each lies beside it."""
     try:
@@ -160,6 +171,7 @@ def _header(file: Path) -> tuple[int, int]:
 
 def _folder(name: str) -> Path:
     path = path_of(name).resolve()
+    _refuse_if_kept(path)
     if not os.path.isdir(path):
         raise ModelError(
             f"There is no folder {path}. Give the path of a folder with config.json and safetensors files."
@@ -184,10 +196,11 @@ def folder_hash(path: Path, settings: Settings) -> str:
             with file.open("rb") as opened:
                 whole.update(f"{file.name} {hashlib.file_digest(opened, 'sha256').hexdigest()}\n".encode())
         found = f"sha256:{whole.hexdigest()[:32]}"
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        part = sharing.beside(kept)
-        part.write_text(json.dumps({"path": str(path), "stamp": stamp, "hash": found}), "utf-8")
-        os.replace(part, kept)
+        with contextlib.suppress(OSError):  # in a cache that cannot be written it is made anew each time
+            kept.parent.mkdir(parents=True, exist_ok=True)
+            part = sharing.beside(kept)
+            part.write_text(json.dumps({"path": str(path), "stamp": stamp, "hash": found}), "utf-8")
+            os.replace(part, kept)
     except OSError as error:
         raise ModelError(
             f"The files of {path} cannot be read ({error}). Check the folder and its permissions."

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, TypeVar
 from urllib.parse import urlsplit
 
-from explorer import stopping
+from explorer import numbers, stopping
 from explorer.errors import ModelError, ScoringError
 from explorer.records import Generation, Request, Score
 from explorer.scoring.encode import unencodable
@@ -29,6 +29,7 @@ T = TypeVar("T", Generation, Score)
 
 REFUSED_AT_FIRST = 3  # so many refusals before any answer mean that the call is wrong, not the rows
 OPENAI_MARK = "openai:"
+MOST_WRITTEN = 1 << 20  # tokens of one answer; a server that says more is not believed
 NO_ID = -1  # stands for a token whose id the server does not tell
 
 # How a prompt's log-probabilities are asked for, in the order tried: what is sent, and how the answer is read.
@@ -248,14 +249,13 @@ class Endpoint:
             payload["stop"] = list(stop)
         answer = (self._chat if chat else self._complete)(payload, max_new_tokens)
         choice = _choice(answer)
-        text = (choice.get("message") or {}).get("content") if chat else choice.get("text")
+        text = _object(choice.get("message")).get("content") if chat else choice.get("text")
         finish = str(choice.get("finish_reason") or "")
-        usage = answer.get("usage") or {}
-        written = usage.get("completion_tokens")
+        written = numbers.number(_object(answer.get("usage")).get("completion_tokens"))
         return Generation(
             request=request,
             text=text if isinstance(text, str) else "",
-            token_ids=(NO_ID,) * written if isinstance(written, int) else (),
+            token_ids=(NO_ID,) * int(written) if 0 < written <= MOST_WRITTEN else (),
             finish=finish if finish in ("stop", "length") else "",
             reason="" if isinstance(text, str) else f"the server answered without text (it says {finish or 'nothing'})",
         )
@@ -317,6 +317,11 @@ def _unaskable(request: Request) -> str:
     turns = request.conversation or ()
     texts = [request.context, request.continuation, *(text for _, text in turns)]
     return next((why for text in texts if (why := unencodable(text))), "")
+
+
+def _object(value: Any) -> Mapping[str, Any]:
+    """The value where it is an object of JSON, else an empty one."""
+    return value if isinstance(value, Mapping) else {}
 
 
 def _choice(answer: dict[str, Any]) -> dict[str, Any]:

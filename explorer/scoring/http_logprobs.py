@@ -2,27 +2,39 @@
 
 from __future__ import annotations
 
+import json
 import math
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from explorer import numbers
 from explorer.records import Request, Score
 from explorer.scoring.encode import BROKEN
 from explorer.scoring.policy import ScoringPolicy
 
+ROUNDING = 1e-3  # nats by which a log-probability may lie above 0 in half precision
 FRONT = 3  # tokens that a server may put before a text
 
 
 @dataclass(frozen=True, slots=True)
 class PromptToken:
-    """A token as the server tells it; `logprob` is nan for the first."""
+    """A token as the server tells it; `logprob` is nan for the first, and where `fault` says that it is none."""
 
     text: str
     logprob: float
     top: bool  # whether it was the likeliest at its place
     id: int
+    fault: str = ""
+
+
+def _logprob(value: Any) -> tuple[float, str]:
+    """A log-probability of JSON, and what is wrong with it; nan where it is none, without a fault where it is null."""
+    found = numbers.number(value)
+    if math.isnan(found) or found > ROUNDING:
+        return math.nan, "" if value is None else f"{json.dumps(value)[:40]} for a log-probability"
+    return found, ""
 
 
 def echoed(choice: Mapping[str, Any]) -> list[PromptToken] | None:
@@ -31,12 +43,16 @@ def echoed(choice: Mapping[str, Any]) -> list[PromptToken] | None:
     if not isinstance(logprobs, Mapping) or not logprobs.get("tokens") or not logprobs.get("token_logprobs"):
         return None
     texts, values = logprobs["tokens"], logprobs["token_logprobs"]
-    tops = logprobs.get("top_logprobs") or [None] * len(texts)
+    if not isinstance(texts, list) or not isinstance(values, list):
+        return None
+    tops = logprobs.get("top_logprobs")
+    tops = tops if isinstance(tops, list) and len(tops) == len(texts) else [None] * len(texts)
     tokens = []
     for text, value, top in zip(texts, values, tops):
-        best = max(top.values(), default=-math.inf) if isinstance(top, Mapping) else math.inf
-        logprob = math.nan if value is None else float(value)
-        tokens.append(PromptToken(str(text), logprob, logprob >= best, _stand_in(str(text))))
+        others = [_logprob(one)[0] for one in top.values()] if isinstance(top, Mapping) else [math.inf]
+        logprob, fault = _logprob(value)
+        is_top = logprob >= max(others, default=-math.inf)  # also false beside a nan
+        tokens.append(PromptToken(str(text), logprob, is_top, _stand_in(str(text)), fault))
     return tokens
 
 
@@ -50,12 +66,15 @@ def prompt_tokens(choice: Mapping[str, Any]) -> list[PromptToken] | None:
         if not place:
             tokens.append(PromptToken("", math.nan, False, -1))  # the first has no log-probability, nor a text
             continue
+        if not isinstance(place, Mapping) or not all(isinstance(told, Mapping) for told in place.values()):
+            return None
         # Each place tells the likeliest token and the actual one, which is the lower in rank where they differ.
-        token_id, told = max(place.items(), key=lambda item: item[1].get("rank") or 0)
+        token_id, told = max(place.items(), key=lambda item: numbers.number(item[1].get("rank") or 0))
+        logprob, fault = _logprob(told.get("logprob"))
+        number = numbers.whole(str(token_id))
+        text = str(told.get("decoded_token") or "")
         tokens.append(
-            PromptToken(
-                str(told.get("decoded_token") or ""), float(told["logprob"]), told.get("rank") == 1, int(token_id)
-            )
+            PromptToken(text, logprob, told.get("rank") == 1, _stand_in(text) if number is None else number, fault)
         )
     return tokens
 
@@ -70,6 +89,8 @@ def score_of(request: Request, policy: ScoringPolicy, tokens: Sequence[PromptTok
         reason = "the server shows parts of characters" if broken else "the server's tokens do not spell the text"
     first = next((i for i, (_, _, end) in enumerate(spelled) if end > len(context)), len(spelled))
     own = spelled[first:]
+    if not reason and (fault := _fault(own, first)):
+        return score_of(request, policy, (), f"the server gave {fault}")
     scored = [token for token, _, _ in own if not math.isnan(token.logprob)]
     if not scored and not reason:
         reason = "nothing stands before the only token (no BOS)" if own else "no token belongs to the continuation"
@@ -86,6 +107,16 @@ def score_of(request: Request, policy: ScoringPolicy, tokens: Sequence[PromptTok
         reason=reason,
         likeliest=tuple(token.top and not math.isnan(token.logprob) for token, _, _ in own),
     )
+
+
+def _fault(own: Sequence[tuple[PromptToken, int, int]], first: int) -> str:
+    """What the server gave in place of a log-probability; null is right for the very first token alone."""
+    for place, (token, _, _) in enumerate(own, start=first):
+        if token.fault:
+            return token.fault
+        if place and math.isnan(token.logprob):
+            return "null for a log-probability"
+    return ""
 
 
 def _spell(tokens: Sequence[PromptToken], text: str) -> list[tuple[PromptToken, int, int]]:

@@ -105,8 +105,7 @@ def draw(chosen: Chosen) -> None:
 
 
 def _number(label: str, name: str, default: str, most: int) -> float:
-    value = links.recall(name, default)
-    start = min(int(value) if value.isdigit() else int(default), most)
+    start = links.whole(name, min(int(default), most), most)
     found = st.number_input(label, min_value=0, max_value=most, value=start, step=1, key=f"icl:{name}")
     links.remember(name, str(int(found)), default)
     return found

@@ -189,7 +189,7 @@ def _toolbar(reading: Reading, swaps: Mapping[str, str]) -> None:
         )
         seed = int(
             st.number_input(
-                "Seed", min_value=0, value=int(links.recall("seed", "0")), step=1, key="lab:seed", width=110
+                "Seed", min_value=0, max_value=links.MOST, value=links.whole("seed"), step=1, key="lab:seed", width=110
             )
         )
         links.remember("seed", str(seed), "0")

@@ -11,6 +11,10 @@ from typing import Any
 
 import streamlit as st
 
+from explorer import numbers
+
+MOST = 2**31 - 1  # what a number box and every generator of random numbers take
+
 
 def recall(name: str, default: str = "", options: Sequence[str] | None = None) -> str:
     """The choice of this name; `default` where none is known, or none that is among the options."""
@@ -20,6 +24,12 @@ def recall(name: str, default: str = "", options: Sequence[str] | None = None) -
     if wish is None or (options is not None and wish not in options):
         return default
     return str(wish)
+
+
+def whole(name: str, default: int = 0, most: int = MOST) -> int:
+    """The choice as a whole number up to `most`; `default` where it is none."""
+    found = numbers.whole(recall(name))
+    return default if found is None else min(found, most)
 
 
 def remember(name: str, value: str, default: str | None = None) -> str:

@@ -102,9 +102,9 @@ def _add(item: Instance, pools: Pools, source: str, lines: Sequence[Line]) -> No
 
 
 def _seed() -> int:
-    st.session_state["lab:seed"] = int(wish) if (wish := links.recall("seed", "0")).isdigit() else 0
+    st.session_state["lab:seed"] = links.whole("seed")
     seed = st.number_input(
-        "Seed", min_value=0, step=1, key="lab:seed", width=110, on_change=_take_seed,
+        "Seed", min_value=0, max_value=links.MOST, step=1, key="lab:seed", width=110, on_change=_take_seed,
         help="Which sentences are drawn: the same as in a run with this seed.",
     )  # fmt: skip
     links.remember("seed", str(int(seed)), "0")
@@ -132,7 +132,7 @@ def _keep(lines: Sequence[Line]) -> None:
 
 def _meaning(kind: str, item: Instance, source: str) -> str:
     if kind == "unrelated":
-        return f"From {source}." if source else "There is no source of unrelated sentences."
+        return show.plain(f"From {source}.") if source else "There is no source of unrelated sentences."
     match, _, side = kind.partition("_")
     where = f"the suite {item.group}" if match == "matched" else "the other suites"
     return show.plain(f"The {side} sentences of {where}, without this pair's own.")

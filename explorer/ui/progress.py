@@ -37,7 +37,7 @@ def live_runs() -> list[RunInfo]:
 
 def models_of_runs() -> list[str]:
     """Every model that has a run on this machine."""
-    return list(dict.fromkeys(run.model for run in queue.list_runs(resources.settings()) if run.status != "damaged"))
+    return list(dict.fromkeys(run.model for run in queue.list_runs(resources.settings()) if run.model != "?"))
 
 
 @st.fragment(run_every=EVERY)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -95,7 +96,7 @@ def run(run_id: str) -> Run:
     from explorer.results.packed_run import packed_run
     from explorer.runs.folder import RunFolder
 
-    if (settings().runs / run_id / "spec.json").exists():
+    if os.path.exists(settings().runs / run_id / "spec.json"):  # also in a folder that nobody else may enter
         return RunFolder.find(settings().runs, run_id)
     return packed_run(store(), run_id, settings())
 

@@ -281,9 +281,14 @@ def duration(seconds: float) -> str:
 
 
 def plain(text: str) -> str:
-    """Text that Markdown shows as it is."""
-    marked = re.sub(r"([\\`*_{}\[\]<>#|~$:])", r"\\\1", text)
-    return re.sub(r"^(\s*\d*)([-+.)])", r"\1\\\2", marked)
+    """Text that Markdown shows as it is, on its lines: no link, style, list, symbol or code is made of it."""
+    # Streamlit makes arrows and signs of these after the escapes are gone; something without width stands between.
+    text = re.sub(r"(?<!\S)([<>~-])([->=]+)(?!\S)", "\\1\N{WORD JOINER}\\2", text)
+    # A line that begins with four blanks would be code.
+    text = re.sub(r"^[ \t]+", lambda found: "\N{NO-BREAK SPACE}" * len(found[0]), text, flags=re.MULTILINE)
+    marked = re.sub(r"([\\`*_{}\[\]<>#|~$:&@])", r"\\\1", text)
+    marked = re.sub(r"^(\s*\d*)([-+.)=])", r"\1\\\2", marked, flags=re.MULTILINE)
+    return re.sub(r"(?i)(www)\.", r"\1\\.", marked)
 
 
 def problem(error: ExplorerError) -> None:

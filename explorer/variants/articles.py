@@ -14,7 +14,7 @@ VOWEL_LETTERS = "AEFHILMNORSX"  # letters whose names begin with a vowel sound
 
 def indefinite(word: str) -> str:
     """ "a" or "an" before a word, an abbreviation or a number written in digits."""
-    if word[:1].isdigit():
+    if word[:1].isdecimal():
         digits = re.match(r"\d+", word).group()  # type: ignore[union-attr]
         return "an" if digits[0] == "8" or (digits[:2] in ("11", "18") and len(digits) % 3 == 2) else "a"
     bare = re.sub(r"^\W+", "", word)

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
+from explorer import sharing
 from explorer.errors import LexiconError
 from explorer.scoring.model import Encoder
 
@@ -54,11 +55,13 @@ class VectorStore:
                 yield database
         except (sqlite3.OperationalError, OSError) as error:
             raise LexiconError(
-                f"{self._path} could not be used ({error}). Check free disk space and rights, then try again."
+                sharing.kept_from_us(self._path, writing=True)
+                or f"{self._path} could not be used ({error}). Check free disk space and rights, then try again."
             ) from error
 
     def _connect(self) -> sqlite3.Connection:
         self._path.parent.mkdir(parents=True, exist_ok=True)
+        sharing.new_file(self._path)  # SQLite would let nobody else write it, whatever the umask
         database = sqlite3.connect(self._path, timeout=60)
         try:
             database.execute("PRAGMA journal_mode = WAL")
@@ -69,6 +72,8 @@ class VectorStore:
         return database
 
     def _discard(self) -> None:
+        if why := sharing.kept_from_us(self._path, writing=True):
+            raise LexiconError(why)
         for suffix in ("", "-wal", "-shm"):
             self._path.with_name(self._path.name + suffix).unlink(missing_ok=True)
 

@@ -137,6 +137,8 @@ def lay_out(archive: Path, folder: Path) -> None:
             (scratch / name).write_bytes(content)
         for part, pairs in irregular_forms().items():
             (scratch / f"{part}.exc").write_text("".join(f"{form} {lemma}\n" for form, lemma in pairs))
+        if why := sharing.kept_within(folder, writing=True):
+            raise LexiconError(why)
         shutil.rmtree(folder, ignore_errors=True)
         scratch.replace(folder)
     finally:
