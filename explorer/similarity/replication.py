@@ -110,7 +110,7 @@ def numbers(text: str) -> list[str]:
     found = []
     for match in re.finditer(r"\d[\d,]*(?:\.\d+)?|[^\W\d_]+", text.casefold()):
         word = match[0]
-        if word[0].isdigit():
+        if word[0].isdecimal():
             plain = "".join(str(unicodedata.decimal(char, char)) for char in word)
             found.append(plain.replace(",", ""))
         elif word in _IN_WORDS:
