@@ -27,6 +27,11 @@ def add(subparsers: Any) -> None:
         help="zip: the whole run with its spec, environment, rows, findings, reviews and citation",
     )
     export.add_argument("--out", required=True, type=Path, metavar="FILE", help="the file; with --table all, a folder")
+    export.add_argument(
+        "--spreadsheet-safe",
+        action="store_true",
+        help="in a CSV file, put a ' before a text that a spreadsheet would take for a formula",
+    )
     export.set_defaults(run=export_run)
     bring = common.parser(subparsers, "import-run", "make runs of zip files that `export --format zip` wrote")
     bring.add_argument("files", nargs="+", type=Path, metavar="FILE")
@@ -43,9 +48,10 @@ def export_run(args: argparse.Namespace, settings: Settings) -> int:
     if args.format == "zip":
         return _export_zip(folder, args, settings)
     if args.table == "prompts":
-        written = [(args.out, export.write_frame(_prompts(folder), args.format, args.out))]
+        rows = export.write_frame(_prompts(folder), args.format, args.out, spreadsheet_safe=args.spreadsheet_safe)
+        written = [(args.out, rows)]
     else:
-        written = export.write(folder, args.table, args.format, args.out)
+        written = export.write(folder, args.table, args.format, args.out, spreadsheet_safe=args.spreadsheet_safe)
     if args.json:
         common.print_json([{"file": str(path), "rows": rows} for path, rows in written])
     else:

@@ -15,7 +15,9 @@ from explorer.results.schema import FACTORS, TABLES
 from explorer.runs.files import write_atomically
 
 
-def write(folder: Run, table: str | None, format: str, out: Path) -> list[tuple[Path, int]]:
+def write(
+    folder: Run, table: str | None, format: str, out: Path, *, spreadsheet_safe: bool = False
+) -> list[tuple[Path, int]]:
     """Writes one table, all tables into the folder `out`, or (table None) a row an instance; files and their rows."""
     if table == "all":
         try:
@@ -32,13 +34,12 @@ def write(folder: Run, table: str | None, format: str, out: Path) -> list[tuple[
         frames = {out: by_instance(folder) if table is None else folder.read(table)}
     spec = folder.spec
     caption = f"{spec.study.capitalize()} of {spec.model or 'no model'} on {spec.benchmark}."
-    return [
-        (path, write_frame(frame, format, path, caption=caption, label=folder.run_id)) for path, frame in frames.items()
-    ]
+    about: dict[str, Any] = {"caption": caption, "label": folder.run_id, "spreadsheet_safe": spreadsheet_safe}
+    return [(path, write_frame(frame, format, path, **about)) for path, frame in frames.items()]
 
 
-def write_frame(frame: pd.DataFrame, format: str, out: Path, *, caption: str = "", label: str = "") -> int:
-    """Writes one frame into a file that is whole or not there, and gives its rows."""
+def write_frame(frame: pd.DataFrame, format: str, out: Path, **options: Any) -> int:
+    """Writes one frame into a file that is whole or not there, and gives its rows; `options` as `formats.write` has."""
     if not out.parent.is_dir():
         raise RunError(f"The folder {out.parent} does not exist; make it first.")
     # On paper only the columns that say something, and no record as JSON.
@@ -46,7 +47,7 @@ def write_frame(frame: pd.DataFrame, format: str, out: Path, *, caption: str = "
 
     def write_it(path: Path) -> None:
         with path.open("wb") as file:
-            formats.write(told, format, file, caption=caption, label=label)
+            formats.write(told, format, file, **options)
 
     write_atomically(out, write_it)
     return len(frame)

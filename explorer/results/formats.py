@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import math
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, BinaryIO
@@ -25,11 +26,15 @@ class Format:
     write: Callable[..., None]  # frame, file, and for a table on paper caption, label, titles
 
 
-def _csv(frame: pd.DataFrame, file: BinaryIO, **about: Any) -> None:
+def _csv(frame: pd.DataFrame, file: BinaryIO, *, spreadsheet_safe: bool = False, **about: Any) -> None:
     lists = {str(name): frame[name].map(_as_json) for name in frame if _holds_lists(frame[name])}
     # "replace": half a surrogate pair is no text that a file can hold.
     text = io.TextIOWrapper(file, encoding="utf-8", errors="replace", newline="")
-    frame.assign(**lists).to_csv(text, index=False)
+    told = frame.assign(**lists)
+    if spreadsheet_safe:
+        told = told.assign(**{str(name): told[name].map(_no_formula) for name in told if _holds_text(told[name])})
+        told = told.rename(columns=_no_formula)
+    told.to_csv(text, index=False)
     text.detach()
 
 
@@ -51,7 +56,7 @@ def _jsonl(frame: pd.DataFrame, file: BinaryIO, **about: Any) -> None:
         file.write(line.encode("utf-8", "replace") + b"\n")
 
 
-def _latex(frame: pd.DataFrame, file: BinaryIO, **about: Any) -> None:
+def _latex(frame: pd.DataFrame, file: BinaryIO, *, spreadsheet_safe: bool = False, **about: Any) -> None:
     file.write(latex.table(frame, **about).encode("utf-8", "replace"))
 
 
@@ -71,17 +76,19 @@ def write(
     caption: str = "",
     label: str = "",
     titles: Mapping[str, str] | None = None,
+    spreadsheet_safe: bool = False,
 ) -> None:
-    """Writes the frame; caption, label and titles (column → heading) are for the formats that are set on paper."""
-    FORMATS[format].write(frame, file, caption=caption, label=label, titles=titles)
+    """Writes the frame; caption, label and titles (column → heading) are for the formats that are set on paper.
+
+    With `spreadsheet_safe` no cell of a CSV file is a formula to a spreadsheet: one that begins like one gets a '.
+    """
+    FORMATS[format].write(frame, file, caption=caption, label=label, titles=titles, spreadsheet_safe=spreadsheet_safe)
 
 
-def as_bytes(
-    frame: pd.DataFrame, format: str, *, caption: str = "", label: str = "", titles: Mapping[str, str] | None = None
-) -> bytes:
+def as_bytes(frame: pd.DataFrame, format: str, **options: Any) -> bytes:
     """The bytes of the file that `write` writes."""
     file = io.BytesIO()
-    write(frame, format, file, caption=caption, label=label, titles=titles)
+    write(frame, format, file, **options)
     return file.getvalue()
 
 
@@ -94,6 +101,22 @@ def plain(value: Any) -> Any:
     if value is pd.NA or value is pd.NaT or value is None or (isinstance(value, float) and not math.isfinite(value)):
         return None
     return value
+
+
+def _no_formula(value: Any) -> Any:
+    """A text that no spreadsheet reckons with; a number stays one."""
+    if not isinstance(value, str) or not _FORMULA.match(value) or _NUMBER.fullmatch(value):
+        return value
+    return f"'{value}"
+
+
+# Spreadsheets pass over blanks and control characters before a formula, and know its signs in full width, too.
+_FORMULA = re.compile(r"[\s\x00-\x1f]*[=+\-@\uff1d\uff0b\uff0d\uff20]|[\t\r\n]")
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|-?inf", re.ASCII)
+
+
+def _holds_text(column: pd.Series) -> bool:
+    return not pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_datetime64_any_dtype(column)
 
 
 def _holds_lists(column: pd.Series) -> bool:

@@ -135,7 +135,7 @@ def _copy_of(path: Path) -> Write:
 
 
 def _frame(read: Callable[[], pd.DataFrame], format: str = "csv") -> Write:
-    return lambda file: file.write(formats.as_bytes(read(), format))
+    return lambda file: file.write(formats.as_bytes(read(), format, spreadsheet_safe=True))
 
 
 def _packed(run: PackedRun) -> dict[str, Write]:
@@ -260,7 +260,7 @@ Settings:
 
 - `spec.json`: what was asked; the run's id is its hash. `environment.json`: where it was done.
 - `findings.csv`: what the study concluded. `tables/*.csv`: every row, a file a table; `by_instance.csv` has a row an
-  instance.
+  instance. In them a text that a spreadsheet would take for a formula has a ' in front.
 {_PACKED_FILES if packed else _FILES}
 - `reviews.jsonl`, where it is there: people's verdicts.
 

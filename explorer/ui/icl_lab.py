@@ -84,7 +84,7 @@ def draw(chosen: Chosen) -> None:
         return
     title = frame.model_title(chosen.model)
     asked = ("icl", chosen.model, chosen.benchmark, name, setting, k, order)
-    if st.button(f"Ask {title}", icon=":material/bolt:", type="primary", key="icl:ask", shortcut="Enter"):
+    if st.button(f"Ask {show.plain(title)}", icon=":material/bolt:", type="primary", key="icl:ask", shortcut="Enter"):
         st.session_state["icl:asked"] = asked
         live.forget_fault("icl")
     if st.session_state.get("icl:asked") != asked:

@@ -37,7 +37,9 @@ def settings() -> Settings:
     try:
         return settings_module.read()
     except UsageError as error:
-        st.error(str(error))
+        from explorer.ui import show
+
+        st.error(show.plain(str(error)))
         st.stop()
 
 

@@ -211,7 +211,15 @@ def _offer_table(
     kind = formats.FORMATS[format]
     st.download_button(
         kind.title,
-        _making(formats.as_bytes, frame, format, caption=caption, label=f"{named.study} {name}", titles=titles),
+        _making(
+            formats.as_bytes,
+            frame,
+            format,
+            caption=caption,
+            label=f"{named.study} {name}",
+            titles=titles,
+            spreadsheet_safe=True,
+        ),
         file_name=named.file_name(name, kind.ending),
         mime=kind.mime,
         key=f"save:{name}:{format}",

@@ -22,6 +22,33 @@ def test_csv_keeps_every_character():
     assert list(back["text"]) == list(FRAME["text"])
 
 
+FORMULAS = ["=1+1", "+cmd|' /C calc'!A0", "-2+3", "@SUM(A1)", "\t=1", "\r=1", '  =HYPERLINK("http://x")', "\uff1d1"]
+HARMLESS = ["plain", "a=b", "-1.5", "+3e-4", "", "1+1", "<b>"]
+
+
+def test_a_spreadsheet_takes_no_cell_and_no_heading_for_a_formula():
+    frame = pd.DataFrame({"text": FORMULAS + HARMLESS, "=head": [-1.5] * (len(FORMULAS) + len(HARMLESS))})
+    safe = formats.as_bytes(frame, "csv", spreadsheet_safe=True)
+    back = pd.read_csv(io.BytesIO(safe), keep_default_na=False, dtype={"text": str}, lineterminator="\n")
+    assert list(back.columns) == ["text", "'=head"]
+    assert list(back["text"]) == [f"'{text}" for text in FORMULAS] + HARMLESS
+    assert (back["'=head"] == -1.5).all()
+
+
+def test_without_the_flag_a_csv_file_gives_every_formula_back():
+    frame = pd.DataFrame({"text": FORMULAS})
+    back = pd.read_csv(io.BytesIO(formats.as_bytes(frame, "csv")), lineterminator="\n")
+    assert list(back["text"]) == FORMULAS
+
+
+def test_lists_and_categories_that_begin_like_formulas_are_quoted_too():
+    frame = pd.DataFrame(
+        {"kind": pd.Series(["=a", "b"], dtype="category"), "string": pd.Series(["@a", None], dtype="string")}
+    )
+    back = pd.read_csv(io.BytesIO(formats.as_bytes(frame, "csv", spreadsheet_safe=True)))
+    assert list(back["kind"]) == ["'=a", "b"] and back["string"][0] == "'@a"
+
+
 def test_parquet_takes_a_column_of_mixed_kinds():
     back = pd.read_parquet(io.BytesIO(formats.as_bytes(FRAME, "parquet")))
     assert list(back["text"]) == list(FRAME["text"])
