@@ -6,8 +6,7 @@
     joined("他是", "学生")          → ("他是", "学生")           none between characters of a script without blanks
     pieces("Don't 猫が")           → Don t 猫 が              words; where a script has none apart, characters
 
-A text's white space at a join counts for nothing but this: where a piece has some, a blank is put even before a
-closing mark and between characters of a script without blanks, since there the text itself says so.
+White space at the edges of a piece counts for nothing, but for a line break that a context ends in.
 """
 
 from __future__ import annotations
@@ -60,11 +59,10 @@ def joined(before: str, after: str) -> tuple[str, str]:
     bare, text = before.rstrip(), after.strip()
     if not text:
         return bare, ""
-    edges = before[len(bare) :] + after[: len(after) - len(after.lstrip())]
     broken = before[len(bare) :].rstrip(" \t\xa0")
     if "\n" in broken:
         return bare + broken, text
-    return bare, (" " if edges and bare else blank(bare, text)) + text
+    return bare, blank(bare, text) + text
 
 
 def running(*texts: str) -> str:

@@ -17,11 +17,12 @@ from explorer.scoring.policy import PRESETS
 from explorer.similarity import judge, replication
 from explorer.variants import fields, running_text
 from explorer.variants.demonstrations import Pieces, cut
-from explorer.writing import joined, running
+from explorer.writing import is_wide, joined, running
 
 EDGES = ("", " ", "  ", "\t", "\xa0", " \t ")
 LETTERS = st.text("abcxyzÀжß1", min_size=1, max_size=5)
-WORDS = st.lists(LETTERS, min_size=1, max_size=4).map(" ".join)
+OTHERS = st.sampled_from([",", ".", "?!", "(a)", '"b"', ".5", "中文", "日本。", "ไทย", "한국"])
+WORDS = st.lists(LETTERS | OTHERS, min_size=1, max_size=4).map(" ".join)
 EDGE = st.sampled_from(EDGES)
 KINDS = {
     "sentence": "pair", "pair_in_context": "pair", "crows_pairs": "pair", "choice": "choice", "piqa": "choice",
@@ -103,16 +104,15 @@ def test_a_target_stands_one_blank_behind_the_context_that_primes_it(pair, befor
     clean, loose = pair
     if clean.kind not in ("pair", "regions"):
         return
-    asked = [
-        priming_requests.step(item, running_text.join([before]), " ", condition="typed", length=None)
-        for item in (clean, loose)
-    ]
+    primer = running_text.join([before])
+    asked = [priming_requests.step(item, primer, " ", condition="typed", length=None) for item in (clean, loose)]
     assert asked[0].requests == tuple(
         dataclasses.replace(one, instance_id=clean.id) for one in asked[1].requests
     )  # fmt: skip
     for one in asked[1].requests:
-        assert one.continuation.startswith(" ")
-        assert well_joined(one.context + one.continuation)
+        text = one.context + one.continuation
+        assert well_joined(text) and text.startswith(primer)
+        assert text[len(primer)] == " " or is_wide(text[len(primer)])
 
 
 @given(clean_and_loose(), clean_and_loose(), st.sampled_from(sorted(prompts_icl.SETTINGS)))
@@ -185,13 +185,13 @@ def test_every_piece_of_a_running_text_is_the_stretch_of_the_field_it_names(pair
         ("He is", ", late", ("He is", ", late")),
         ("He is", ".", ("He is", ".")),
         ("He is", '."', ("He is", '."')),
-        ("Il vient", " ?", ("Il vient", " ?")),  # the text itself has the blank
+        ("Il vient ", " ?", ("Il vient", "?")),
         ("Cut", ".5 inches", ("Cut", " .5 inches")),
         ("Use", ".NET", ("Use", " .NET")),
         ("See", "(here)", ("See", " (here)")),
         ("他是", "学生", ("他是", "学生")),
         ("他是", "。", ("他是", "。")),
-        ("他是 ", "学生", ("他是", " 学生")),
+        ("他是 ", " 学生", ("他是", "学生")),
         ("答案：", "B", ("答案：", "B")),
         ("他用", "Python", ("他用", " Python")),
         ("彼は", "がくせい", ("彼は", "がくせい")),
