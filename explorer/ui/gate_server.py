@@ -302,6 +302,8 @@ def with_headers(send: Send) -> Send:
 
 # --- the start
 
+_LEADS: list[Path] = []  # files that lead a browser here, removed at the end if not before
+
 
 @contextlib.asynccontextmanager
 async def announce(app: Any) -> AsyncIterator[None]:
@@ -310,7 +312,11 @@ async def announce(app: Any) -> AsyncIterator[None]:
         print(line, flush=True)
     if os.environ.pop(OPEN_BROWSER, "") and has_browser():
         threading.Thread(target=open_browser, args=(addresses()[0] + tokened(),), daemon=True).start()
-    yield
+    try:
+        yield
+    finally:
+        while _LEADS:
+            _LEADS.pop().unlink(missing_ok=True)
 
 
 def open_browser(address: str) -> None:
@@ -319,6 +325,7 @@ def open_browser(address: str) -> None:
         webbrowser.open(address)
         return
     handle, name = tempfile.mkstemp(suffix=".html", prefix="lexiscope-")  # for this account's eyes alone
+    _LEADS.append(Path(name))
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as file:
             file.write(f'<meta http-equiv="refresh" content="0; url={html.escape(address, quote=True)}">')

@@ -266,6 +266,22 @@ def test_no_outside_address_is_looked_up(tmp_path):
                 proxy.accept()
 
 
+def test_the_browser_is_led_to_a_token_through_a_file_of_ones_own_that_does_not_stay(tmp_path):
+    opened = tmp_path / "opened"
+    browser = tmp_path / "browser"
+    browser.write_text(f"#!/bin/sh\necho \"$@\" > '{opened}.new'; mv '{opened}.new' '{opened}'\n")
+    browser.chmod(0o755)
+    more = {"BROWSER": f"{browser} %s", "TMPDIR": str(tmp_path)}
+    with started(tmp_path / "cache", tmp_path / "log", "--host", "0.0.0.0", "--port", "0", **more) as app:
+        deadline = time.monotonic() + 60
+        while not opened.exists() and time.monotonic() < deadline:
+            time.sleep(0.2)
+        lead = Path(opened.read_text().strip().removeprefix("file://"))
+        assert app.token not in opened.read_text() and app.token in lead.read_text()
+        assert lead.stat().st_mode & 0o077 == 0
+    assert not lead.exists()
+
+
 @pytest.mark.parametrize("name", ["server.corsAllowedOrigins", "browser.serverAddress"])
 def test_the_name_that_the_owner_gives_the_app_is_its_own_and_needs_no_look_up(tmp_path, name):
     variable = "STREAMLIT_" + re.sub(r"(?<=[a-z])(?=[A-Z])|\.", "_", name).upper()
