@@ -1,0 +1,373 @@
+"""The first visit: a clean clone with a fresh cache and no network, in Chromium, on packages that have moved on too.
+
+What `app` prepares on a first start is prepared once through the package registry; from then on whatever leaves this
+machine fails the test. One more clone is never prepared at all: it had no network from the start.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import json
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+
+from explorer.settings import ROOT
+from explorer.ui.frame import PAGES
+from tests.browser.conftest import FLAGS, MODEL, Browser, _note, _wait_for
+
+pytestmark = pytest.mark.browser
+
+# Packages that no number depends on, each in another version than is installed.
+MOVED = {"idna": ("3.10", "3.7"), "click": ("8.3.1", "8.1.8")}
+LIMIT = 6  # instances of the run that is started
+TEXT = "The old doctor bought a small house near the harbor."
+
+# Refuses whatever is not this machine, and writes down who was asked for.
+WALL = """
+import os, socket
+
+def _here(address):
+    host = address[0] if isinstance(address, tuple) else ""
+    return host in ("", "localhost", "::1", "0.0.0.0", "::") or str(host).startswith("127.")
+
+def _refuse(address):
+    with open(os.environ["WALL_LOG"], "a") as log:
+        log.write(f"{address}\\n")
+    raise OSError(101, "Network is unreachable")
+
+_connect, _connect_ex, _look_up = socket.socket.connect, socket.socket.connect_ex, socket.getaddrinfo
+
+def connect(self, address):
+    return _connect(self, address) if _here(address) else _refuse(address)
+
+def connect_ex(self, address):
+    return _connect_ex(self, address) if _here(address) else _refuse(address)
+
+def getaddrinfo(host, *rest, **named):
+    return _look_up(host, *rest, **named) if host is None or _here((host,)) else _refuse((host,))
+
+socket.socket.connect, socket.socket.connect_ex, socket.getaddrinfo = connect, connect_ex, getaddrinfo
+"""
+
+
+@dataclass(frozen=True)
+class Visit:
+    """A clone on its way to be visited: where it is, its cache, and the environment of all that is started in it."""
+
+    clone: Path
+    cache: Path
+    environment: dict[str, str]
+    log: Path  # who was asked for beyond this machine
+
+    def explorer(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "explorer", *arguments]
+        return subprocess.run(command, cwd=self.clone, env=self.environment, capture_output=True, text=True)
+
+    def asked_for(self) -> str:
+        return self.log.read_text() if self.log.exists() else ""
+
+
+def begin(folder: Path, models: Path, *, overlay: Path | None = None) -> Visit:
+    """A clean clone with a fresh cache, but for converted models, which take minutes and are tested elsewhere."""
+    clone, cache, wall = folder / "clone", folder / "cache", folder / "wall"
+    subprocess.run(["git", "clone", "--quiet", str(ROOT), str(clone)], check=True)
+    for made in (cache, wall, folder / "home"):
+        made.mkdir()
+    (cache / "models").symlink_to(models)
+    (wall / "sitecustomize.py").write_text(WALL)
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("EXPLORER_", "STREAMLIT_"))}
+    paths = [str(path) for path in (wall, overlay) if path]
+    return Visit(
+        clone,
+        cache,
+        {
+            **kept,
+            "EXPLORER_CACHE": str(cache),
+            "HOME": str(folder / "home"),
+            "PYTHONPATH": os.pathsep.join(paths),
+            "WALL_LOG": str(folder / "asked.txt"),
+        },
+        folder / "asked.txt",
+    )
+
+
+@pytest.fixture(scope="module")
+def models(embedded_cache: Path) -> Path:
+    from explorer import settings as settings_module
+    from explorer.scoring import embedded
+
+    shared = settings_module.read(cache=embedded_cache)
+    embedded.ensure(MODEL, shared)
+    return shared.models
+
+
+@pytest.fixture(scope="module")
+def downloads(models: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What a first start with a network leaves in the folder of downloads."""
+    visit = begin(tmp_path_factory.mktemp("online"), models)
+    open_air = {name: value for name, value in visit.environment.items() if name != "PYTHONPATH"}
+    done = subprocess.run(
+        [sys.executable, "-m", "explorer", "app", "--prepare-only"],
+        cwd=visit.clone, env=open_air, capture_output=True, text=True, timeout=600,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return visit.cache / "downloads"
+
+
+@pytest.fixture(scope="module", params=["as_installed", "packages_moved"])
+def prepared(
+    request: pytest.FixtureRequest, models: Path, downloads: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Visit:
+    """A clone whose first start has prepared all that it needs; all later ones are offline."""
+    overlay = None
+    if request.param == "packages_moved":
+        overlay = tmp_path_factory.mktemp("overlay")
+        others = [
+            f"{name}=={next(one for one in versions if one != importlib.metadata.version(name))}"
+            for name, versions in MOVED.items()
+        ]
+        pip = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--target", str(overlay), *others]
+        subprocess.run(pip, check=True)
+    visit = begin(tmp_path_factory.mktemp(request.param), models, overlay=overlay)
+    (visit.cache / "downloads").symlink_to(downloads)
+    visit.environment["EXPLORER_OFFLINE"] = "1"
+    done = visit.explorer("app", "--prepare-only")
+    assert done.returncode == 0, done.stderr
+    return visit
+
+
+@pytest.fixture(scope="module")
+def unprepared(models: Path, tmp_path_factory: pytest.TempPathFactory) -> Visit:
+    """A clone that has had no network from the start: no WordNet, no index."""
+    visit = begin(tmp_path_factory.mktemp("unprepared"), models)
+    done = visit.explorer("app", "--prepare-only")
+    assert done.returncode == 1
+    assert "not ready: WordNet" in done.stderr + done.stdout
+    return visit
+
+
+def serve(visit: Visit) -> Iterator[str]:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [sys.executable, "-m", "streamlit", "run", "app.py", f"--server.port={port}"]
+    process = subprocess.Popen([*command, "--server.address=127.0.0.1"], cwd=visit.clone, env=visit.environment)
+    try:
+        _wait_for(f"http://127.0.0.1:{port}/_stcore/health")
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        process.terminate()
+        process.wait(timeout=20)
+
+
+@pytest.fixture(scope="module")
+def prepared_server(prepared: Visit) -> Iterator[str]:
+    yield from serve(prepared)
+
+
+@pytest.fixture(scope="module")
+def unprepared_server(unprepared: Visit) -> Iterator[str]:
+    yield from serve(unprepared)
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[object]:
+    from playwright.sync_api import sync_playwright
+
+    program = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if program is None:
+        pytest.skip("Chromium is not installed; on Debian: apt-get install chromium")
+    with sync_playwright() as playwright:
+        window = playwright.chromium.launch(executable_path=program, args=FLAGS)
+        yield window
+        window.close()
+
+
+def visit_page(chromium: object, address: str) -> Browser:
+    """A window on the app in which a request to anybody else is a fault."""
+    page = chromium.new_page(viewport={"width": 1280, "height": 1600})  # type: ignore[attr-defined]
+    page.set_default_timeout(60_000)
+    window = Browser(page, address)
+    page.on("console", lambda message: _note(window, message))
+    page.on("pageerror", lambda error: window.faults.append(str(error)))
+
+    def guard(route) -> None:
+        if urlsplit(route.request.url).hostname == "127.0.0.1":
+            route.continue_()
+        else:
+            window.faults.append(f"asked for {route.request.url}")
+            route.abort()
+
+    page.route(re.compile("^https?://"), guard)
+    return window
+
+
+def sound(window: Browser) -> None:
+    """No traceback, no red box, no error in the console."""
+    window.settle()
+    assert window.tracebacks() == []
+    assert window.page.locator("[data-testid=stAlertContentError]").all_inner_texts() == []
+    assert window.faults == []
+
+
+def await_it(window: Browser, *wanted: Any, patience: float = 120_000) -> Any:
+    """The first of these to come up; a red box that comes up instead fails at once."""
+    first, *others = wanted
+    for other in others:
+        first = first.or_(other)
+    red = window.page.locator("[data-testid=stAlertContentError], [data-testid=stException]")
+    first.or_(red).first.wait_for(timeout=patience)
+    assert red.all_inner_texts() == []
+    return first.first
+
+
+@pytest.fixture
+def window(chromium: object, prepared_server: str) -> Iterator[Browser]:
+    found = visit_page(chromium, prepared_server)
+    yield found
+    sound(found)
+    found.page.close()
+
+
+def number(text: str) -> float:
+    return float(text.replace("−", "-").replace(",", ""))
+
+
+def moved(window: Browser) -> dict[str, float]:
+    """Each shown number that a swap has changed, by its label."""
+    changes = {}
+    for metric in window.page.locator("[data-testid=stMetric]").all():
+        delta = metric.locator("[data-testid=stMetricDelta]")
+        if delta.count():
+            label = metric.locator("[data-testid=stMetricLabel]").inner_text()
+            changes[label] = number(delta.inner_text())
+    return changes
+
+
+def swap_a_word(window: Browser) -> dict[str, float]:
+    """Clicks the first word that offers a synonym, takes the first synonym, and has both texts scored."""
+    page = window.page
+    await_it(window, page.locator("button.lx-swap")).click()
+    await_it(window, page.locator("button.lx-synonym")).click()
+    await_it(window, page.locator("button.lx-swapped"))
+    scores = page.locator("[data-testid=stMetric]", has_text="log P")
+    button = page.get_by_role("button", name=re.compile("Score with"))
+    await_it(window, scores, button)
+    if button.count():
+        button.click()
+    await_it(window, scores)
+    window.settle()
+    return moved(window)
+
+
+def rated_or_told(window: Browser) -> bool:
+    """Whether popularity is shown, or a quiet line in its place says why not."""
+    shown = window.page.locator("[data-testid=stMetricLabel]", has_text="IPS").count() > 0
+    return shown or window.page.locator(".lx-note", has_text=re.compile("popularity", re.I)).count() > 0
+
+
+@pytest.mark.parametrize("page", PAGES, ids=[page.address for page in PAGES])
+def test_a_page_opens_by_its_address_on_a_first_visit(window, page):
+    opened = window.open(page.address)
+    assert opened.locator("h1").first.inner_text() == page.title
+    sound(window)
+
+
+def test_a_word_of_an_instance_is_swapped_and_its_numbers_move(window):
+    window.open(f"perturbation?model={MODEL}&benchmark=starter_pairs")
+    changes = swap_a_word(window)
+    assert any(change for label, change in changes.items() if label.startswith(("Margin", "log P")))
+    assert rated_or_told(window)
+
+
+def test_a_word_of_a_text_of_ones_own_is_swapped_and_its_numbers_move(window):
+    page = window.open(f"perturbation?model={MODEL}&benchmark=starter_pairs")
+    page.get_by_text("A text of my own").click()
+    box = page.get_by_label("Text", exact=True)
+    box.fill(TEXT)
+    box.press("Control+Enter")
+    await_it(window, page.locator("button.lx-swap", has_text="doctor"))
+    changes = swap_a_word(window)
+    assert changes["log P, text"] != 0
+    assert rated_or_told(window)
+
+
+def test_the_strip_of_n_grams_opens(window):
+    page = window.open(f"instance?model={MODEL}&benchmark=starter_pairs")
+    page.get_by_text("Popularity in a corpus, token by token").click()
+    strip, count = page.locator("button.lx-pop"), page.get_by_role("button", name=re.compile("Count"))
+    told = page.locator(".lx-note", has_text=re.compile("popularity", re.I))
+    await_it(window, strip, count, told)
+    if count.count():
+        count.first.click()
+    await_it(window, strip, told)
+
+
+def test_a_context_moves_the_margin_of_a_pair(window):
+    page = window.open(f"priming?model={MODEL}&benchmark=starter_pairs&priming=Live+lab")
+    judge = page.get_by_role("button", name=re.compile("Judge with"))
+    await_it(window, page.locator(".lx-verdict"), judge)
+    if judge.count():
+        judge.click()
+    await_it(window, page.locator("[data-testid=stMetricLabel]", has_text="No context"))
+    page.get_by_role("button", name=re.compile("matched", re.I)).first.click()
+    await_it(window, page.locator("[data-testid=stMetricLabel]", has_text="Change"))
+    window.settle()
+    change = page.locator("[data-testid=stMetric]", has_text="Change").locator("[data-testid=stMetricValue]")
+    assert number(change.inner_text()) != 0
+
+
+def test_a_run_is_started_and_ends(window, prepared):
+    page = window.open(f"overview?model={MODEL}&benchmark=starter_pairs")
+    sidebar = page.locator("[data-testid=stSidebar]")
+    sidebar.get_by_role("button", name="Options").click()
+    page.get_by_role("spinbutton", name="Limit").fill(str(LIMIT))
+    page.keyboard.press("Tab")
+    sidebar.get_by_text(f"First {LIMIT} instances").wait_for()
+    page.keyboard.press("Escape")
+    sidebar.get_by_role("button", name="Run", exact=True).click()
+    run_id = await_it(window, sidebar.locator("[data-testid=stAlert] code")).inner_text()
+    progress = prepared.cache / "runs" / run_id / "progress.json"
+    for _ in range(480):
+        status = json.loads(progress.read_text())["status"]
+        if status not in ("queued", "running"):
+            break
+        page.wait_for_timeout(500)
+    assert status == "complete"
+    page = window.open(f"instance?model={MODEL}&benchmark=starter_pairs&run={run_id}")
+    await_it(window, page.get_by_text(f"1 of {LIMIT} ·"))
+    assert page.locator(".lx-verdict").count() == 1
+
+
+def test_nobody_outside_was_asked(prepared):
+    assert prepared.asked_for() == ""
+
+
+@pytest.mark.parametrize("page", PAGES, ids=[page.address for page in PAGES])
+def test_without_anything_prepared_a_page_still_opens(chromium, unprepared_server, page):
+    window = visit_page(chromium, unprepared_server)
+    opened = window.open(f"{page.address}?model={MODEL}&benchmark=starter_pairs")
+    assert opened.locator("h1").first.inner_text() == page.title
+    sound(window)
+    window.page.close()
+
+
+def test_without_anything_prepared_the_lab_says_what_is_missing_and_instances_are_scored(chromium, unprepared_server):
+    window = visit_page(chromium, unprepared_server)
+    page = window.open(f"perturbation?model={MODEL}&benchmark=starter_pairs")
+    page.get_by_text("WordNet is not on this machine yet").wait_for()
+    page = window.open(f"instance?model={MODEL}&benchmark=starter_pairs&instance=none")
+    page.get_by_text("Popularity in a corpus, token by token").click()
+    sound(window)
+    window.page.close()
