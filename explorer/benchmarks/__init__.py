@@ -8,6 +8,7 @@ find("imported_mine", settings), names(settings)   the same with what a user has
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import difflib
 from collections.abc import Sequence
 
@@ -45,7 +46,7 @@ __all__ = [
     "names",
 ]
 
-BENCHMARKS: dict[str, Benchmark] = {
+_ENGLISH: dict[str, Benchmark] = {
     **blimp.BENCHMARKS,
     **syntaxgym.BENCHMARKS,
     **crows_pairs.BENCHMARKS,
@@ -59,6 +60,7 @@ BENCHMARKS: dict[str, Benchmark] = {
     **concepts.BENCHMARKS,
     **starter.BENCHMARKS,
 }
+BENCHMARKS = {name: dataclasses.replace(found, language="en") for name, found in _ENGLISH.items()}
 
 
 def names(settings: Settings) -> list[str]:
@@ -108,4 +110,4 @@ def load(
         raise UsageError(f"{name} has no split {', '.join(unknown)}; it has {', '.join(benchmark.splits)}.")
     found = sources.find(benchmark, settings, wanted, progress)
     parsed = benchmark.load(found.paths, wanted)
-    return Loaded(parsed.instances, parsed.left_out, found.source, found.data_hash)
+    return Loaded(parsed.instances, parsed.left_out, found.source, found.data_hash, benchmark.language)

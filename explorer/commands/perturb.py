@@ -16,8 +16,8 @@ from explorer.variants.senses import METHODS
 EPILOG = """A line in is a JSON object with "text", a string; all its other keys are kept. A line out adds perturbed
 and swaps: for each its start and end in the original text, original, lemma, pos, synset, definition and substitute.
 Draws are keyed by the seed and by "id" where a line has one, else by the text, never by the order of lines. A line that
-cannot be read has perturbed null and says why under "error", one that is no object also holds itself under "raw"; the
-exit status is then 1."""
+cannot be read or is not English has perturbed null and says why under "error", one that is no object also holds itself
+under "raw"; the exit status is then 1."""
 LONGEST = 1_000_000  # characters the tagger takes
 SWAP_KEYS = ("start", "end", "original", "lemma", "pos", "synset", "definition", "substitute")
 
@@ -67,13 +67,14 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
     for line, one in zip(asked, made):
         swaps = [{key: asdict(swap)[key] for key in SWAP_KEYS} for swap in one.swaps]
         line.fields |= {"perturbed": one.text, "swaps": swaps}
+        line.error = one.refused
     jsonl.write(args.out, lines, {"perturbed": None, "swaps": []})
     seconds = time.monotonic() - began
     failed = [line for line in lines if line.error]
     for line in failed:
         common.say(f"line {line.number}: {line.error}")
     swapped = sum(len(one.swaps) for one in made)
-    common.say(f"{swapped:,} words swapped in {len(asked):,} of {len(lines):,} lines in {seconds:.1f} s")
+    common.say(f"{swapped:,} words swapped in {len(lines) - len(failed):,} of {len(lines):,} lines in {seconds:.1f} s")
     if args.json and args.out != "-":
         facts = {"lines": len(lines), "failed": len(failed), "swaps": swapped, "seconds": round(seconds, 3)}
         common.print_json({**facts, "pos": args.pos, "seed": args.seed, "senses": args.senses})

@@ -18,7 +18,7 @@ from explorer.popularity import ngrams
 from explorer.records import Factor, Instance, Request, RunSpec
 from explorer.results.rows import measure_row, payload, score_row
 from explorer.similarity import bertscore, judge, rouge
-from explorer.variants import tools
+from explorer.variants import language, tools
 from explorer.variants.perturb import SETTINGS as POS
 from explorer.variants.perturb import PerturbedInstance, Tools, held_back, perturb_instances
 from explorer.variants.senses import METHODS
@@ -218,10 +218,11 @@ STUDY = Study(
     name="perturbation",
     title="Lexical perturbation",
     question="Does the verdict survive when words give way to synonyms?",
-    version=2,
+    version=3,
     settings={**PERTURBING, **popularity.COUNTING, **accuracy.SCORING, **selection.SELECTION},
     kinds=("pair", "choice", "cloze", "regions"),
     select=selection.select,
     do=do,
     conclude=perturbation_findings.conclude,
+    languages=(language.ENGLISH,),
 )

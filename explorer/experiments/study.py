@@ -56,6 +56,7 @@ class Study:
     select    the instances of a run, in benchmark order
     do        rows of one part: given the spec, the resources, the part's instances and a progress callback
     conclude  rows of `findings` from the finished run folder
+    languages which languages its texts may be in (ISO 639 codes); () = any
     plan      what these instances will ask of an endpoint at most, told without asking it; None where it is not known
     """
 
@@ -70,6 +71,7 @@ class Study:
     select: Callable[[RunSpec, Resources], Sequence[Instance]]
     plan: Callable[[RunSpec, Resources, Sequence[Instance]], Sequence[Planned]] | None = None
     needs_model: bool = True
+    languages: tuple[str, ...] = ()
     first_part: int = 16  # instances in the first part; later parts grow until one takes about ten seconds
 
     def resolve(self, given: Mapping[str, Any]) -> dict[str, Any]:

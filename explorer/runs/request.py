@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any
 from explorer.errors import UsageError
 from explorer.experiments import study as find_study
 from explorer.experiments.selection import of_suites
-from explorer.records import RunSpec
+from explorer.records import Instance, RunSpec
 
 if TYPE_CHECKING:
     from explorer.resources import Resources
 
+SAMPLE = 200  # instances looked at to tell a benchmark's language
+ANY_LANGUAGE = "Accuracy, popularity, priming and memorization work in any language."
 LARGEST_SEED = 2**31 - 1  # what the database's column and every generator of random numbers take
 
 
@@ -42,7 +44,9 @@ def make_spec(
             f"The study {study} takes {', '.join(recipe.kinds)}; {benchmark} holds {', '.join(kinds) or 'nothing'}. "
             "Choose another benchmark."
         )
-    of_suites(loaded.instances, suites)  # refuses a group that does not occur
+    chosen = of_suites(loaded.instances, suites)  # refuses a group that does not occur
+    if recipe.languages and (reason := _other_language(chosen, loaded.language)):
+        raise UsageError(f"The study {study} takes English only; {benchmark} is not English: {reason}. {ANY_LANGUAGE}")
     if limit is not None and limit <= 0:
         raise UsageError(f"The limit is {limit}, expected a positive number of instances.")
     if not 0 <= seed <= LARGEST_SEED:
@@ -63,3 +67,17 @@ def make_spec(
         settings=resolved,
         uses=tuple(uses),
     )
+
+
+def _other_language(instances: Sequence[Instance], declared: str) -> str:
+    """Why a benchmark is taken for another language than English, "" where it is not."""
+    from explorer.variants import fields, language
+
+    if declared:
+        return "" if declared == language.ENGLISH else f"its language is {declared!r}"
+    looked_at = instances[:: max(1, len(instances) // SAMPLE)]
+    verdicts = [language.judge(text.text for text in fields.running_texts(one)) for one in looked_at]
+    others = [verdict.why for verdict in verdicts if not verdict.english]
+    if 2 * len(others) <= len(verdicts):
+        return ""
+    return f"{len(others)} of {len(verdicts)} instances looked at are not (the first: {others[0]})"

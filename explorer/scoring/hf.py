@@ -10,7 +10,7 @@ import transformers
 
 from explorer.errors import ModelError
 from explorer.records import PackedRow
-from explorer.scoring import hf_source
+from explorer.scoring import hf_kind, hf_source
 from explorer.scoring.embedded import Steps
 from explorer.scoring.encode import Pair, TextEncoder
 from explorer.scoring.hf_device import DTYPES, check_memory, choose_device, choose_dtype
@@ -106,6 +106,7 @@ def load(
     config = _config(source)
     tokenizer = _tokenizer(source)
     model = _weights(source, config, kind, place)
+    hf_kind.require_causal_scores(source.name, model)
     made = HFModel(source, model, tokenizer, kind, attention)
     if progress:
         progress(f"{source.name} is loaded", 1.0)
@@ -130,6 +131,7 @@ def find(
 
 
 def _config(source: Source) -> Any:
+    hf_kind.require_causal_folder(source.name, source.path)
     try:
         config = transformers.AutoConfig.from_pretrained(source.path, local_files_only=True, trust_remote_code=False)
     except (ValueError, KeyError, OSError) as error:

@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass
 
 from explorer.errors import ModelError
-from explorer.scoring import catalog, hf_source, http
-from explorer.settings import Settings
+from explorer.scoring import catalog, hf_kind, hf_source, http
+from explorer.settings import Settings, path_of
 
 HUB_ID = re.compile(r"[\w.-]+(/[\w.-]+)?(@[\w./-]+)?")  # the oldest models have no owner: gpt2
 
@@ -37,6 +37,7 @@ def identify(name: str, settings: Settings) -> Identity:
             f"{name!r} is neither an embedded model ({embedded}), nor a folder, nor a Hugging Face id like "
             "EleutherAI/pythia-160m, nor an endpoint like http://localhost:8000/v1#model. Check the spelling."
         )
+    _require_causal(name)
     try:
         found = hf_source.identity(name, settings)
     except ModelError as error:
@@ -46,3 +47,12 @@ def identify(name: str, settings: Settings) -> Identity:
     _, revision = hf_source.parse(name)
     asked = f"{found['model']}@{revision}" if revision else found["model"]
     return Identity(asked, found["revision"], found["weights"])
+
+
+def _require_causal(name: str) -> None:
+    """ModelError for a model that is known not to be causal before anything is loaded."""
+    known = catalog.find(name)
+    if known and known.kind == "masked":
+        hf_kind.require_causal(known.id, {"model_type": "roberta"})
+    if hf_source.is_folder(name):
+        hf_kind.require_causal_folder(name, path_of(name))

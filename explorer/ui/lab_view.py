@@ -147,6 +147,8 @@ def _words(instance: Instance, words: Words) -> tuple[dict[str, str], PerturbedI
             show.plain(f"This swap is refused: {made.reason}. A full run would reject the instance for it."),
             icon=":material/block:",
         )
+    elif reading.refused:
+        st.warning(show.plain(reading.refused), icon=":material/translate:")
     elif not words.offered:
         show.note("No word of this text has a synonym that fits.")
     return swaps, made

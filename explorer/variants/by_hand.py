@@ -58,14 +58,14 @@ def words_of(reading: Reading, tools: Tools) -> dict[str, WordView]:
 def swap(reading: Reading, choices: Mapping[str, str], seed: int = 0) -> PerturbedInstance:
     """The instance with the chosen substitutes in place of these words, every other word left as it is."""
     wanted = [word for word in reading.words if key_of(word.lemma, word.pos) in choices]
-    return perturb_reading(Reading(reading.instance, reading.versions, wanted), "NV", seed, choices)
+    return perturb_reading(dataclasses.replace(reading, words=wanted), "NV", seed, choices)
 
 
 def draw(reading: Reading, tools: Tools, pos: str, seed: int) -> dict[str, str]:
     """The substitutes that a full run with this seed would draw, by key; none where it would reject the instance."""
     classes = {"N": "n", "V": "v", "NV": "nv"}[pos]
     wanted = [word for word in reading.words if word.pos in classes]
-    made = perturb_reading(Reading(reading.instance, reading.versions, wanted), pos, seed, {})
+    made = perturb_reading(dataclasses.replace(reading, words=wanted), pos, seed, {})
     if made.instance is None:
         return {}
     views = words_of(reading, tools)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from explorer.variants import usage
 from explorer.variants.lexicon import Lemma, Lexicon
 from explorer.variants.tagging import Token
 
@@ -12,6 +13,7 @@ PLAIN = {1, 2, 3, 4, 12, 13, 22, 23, 27}  # nothing, or a prepositional phrase
 PERSON = {9, 10, 17, 18, 20, 30}  # the object is somebody
 THING = {8, 11, 15, 16, 19, 21, 31}  # the object is something
 OBJECT = PERSON | THING
+THING_SUBJECT = {1, 3, 4, 5, 6, 10, 11, 12, 34, 35}  # "Something ----s ...", "It ----s ..."
 FRAMES: dict[str, frozenset[int]] = {
     "plain": frozenset(PLAIN),
     "object": frozenset(OBJECT),
@@ -33,6 +35,7 @@ FRAMES: dict[str, frozenset[int]] = {
 }
 PERSONAL = {"me", "you", "him", "her", "us", "myself", "yourself", "himself", "herself", "ourselves", "who", "whom"}
 PERSONAL |= {"someone", "somebody", "everyone", "everybody", "anyone", "anybody", "nobody"}
+PEOPLE = PERSONAL | {"i", "he", "she", "we"}
 CLOSING_QUOTES = {'"', "”", "''"}
 QUESTION_WORDS = {"who", "whom", "whose", "what", "which", "when", "where", "why", "how", "whether", "if"}
 
@@ -49,6 +52,15 @@ def uses(tokens: Sequence[Token], verb: Token, lexicon: Lexicon) -> list[str]:
     elif exact == "object and to-infinitive":
         found.append("object")  # "He was chosen to lead": the infinitive may tell the purpose
     return [key for key in dict.fromkeys(found) if key]
+
+
+def by_a_person(tokens: Sequence[Token], verb: Token, lexicon: Lexicon) -> bool:
+    """True where the subject of a verb is surely a person."""
+    subjects = [token for token in tokens if token.head == verb.index and token.dep == "nsubj"]
+    return any(
+        word.text.lower() in PEOPLE or (word.tag in ("NN", "NNS") and _kind(word, lexicon) == "person as object")
+        for word in subjects
+    )
 
 
 def _kind(noun: Token, lexicon: Lexicon) -> str:
@@ -119,3 +131,17 @@ def _with_clause(tokens: Sequence[Token], clause: Token, has_object: bool) -> st
 def allows(lemma: Lemma, how: str) -> bool:
     """True where one of the verb's frames in this sense allows the use; an unknown use is always allowed."""
     return not how or bool(FRAMES[how] & set(lemma.frames))
+
+
+def takes_people(lemma: Lemma) -> bool:
+    """True where a person can be the verb's subject in this sense ("I need it", not the "needs" of "it needs time")."""
+    return not lemma.frames or not set(lemma.frames) <= THING_SUBJECT
+
+
+def valency(lemma: Lemma) -> frozenset[str]:
+    """Which of no object, an object and two objects a verb takes in any of its senses, as far as `usage` agrees."""
+    return frozenset(
+        use
+        for use in ("plain", "object", "two objects")
+        if FRAMES[use] & set(lemma.allowed) and lemma.name not in usage.UNFIT.get(use, ())
+    )

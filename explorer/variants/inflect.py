@@ -141,6 +141,11 @@ def collective(lemma: str) -> bool:
     return lemma not in INVARIANT and not plural_only(lemma) and lemma in _known(lemma).get("NNS", ())
 
 
+def invariant(lemma: str) -> bool:
+    """True for a noun whose plural looks like its singular ("sheep"): it does not show its number."""
+    return lemma in INVARIANT or lemma in ("people", "police", "cattle")
+
+
 @cache
 def uncountable(lemma: str) -> bool:
     """True for a noun that has no plural ("furniture", "cash")."""
@@ -165,6 +170,14 @@ def known_form(form: str, pos: str) -> bool:
     from lemminflect import getAllLemmas
 
     return UPOS[pos] in getAllLemmas(form, UPOS[pos])
+
+
+@cache
+def listed(form: str) -> bool:
+    """True for a word that the dictionary has in some form, of any part of speech."""
+    from lemminflect import getAllLemmas
+
+    return bool(getAllLemmas(form))
 
 
 @cache

@@ -16,12 +16,20 @@ class Lemma:
     count   how often SemCor's readers met the word in this sense
     frames  the numbers of WordNet's sentence frames that a verb fits ("Somebody ----s something" is 8)
     usages  domains of usage, for example archaism, disparagement, slang
+    rank    which sense of the word the synset is, from 1, the most frequent first
+    share   how much of the word's use in SemCor has this sense, half a count added to each sense
+    allowed the frames of the word in all its senses
+    plural  True where the plural of a noun is an entry of its own ("optics", "spirits") and not in this sense
     """
 
     name: str
     count: int = 0
     frames: tuple[int, ...] = ()
     usages: tuple[str, ...] = ()
+    rank: int = 1
+    share: float = 1.0
+    allowed: tuple[int, ...] = ()
+    plural: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass, replace
 
 from explorer.errors import UsageError
 from explorer.records import Instance
-from explorer.variants import alignment, articles, fields, inflect, synonyms
+from explorer.variants import alignment, articles, deciding, fields, inflect, synonyms
 from explorer.variants.fields import Edit
 from explorer.variants.lexicon import Lexicon, Sense
 from explorer.variants.senses import SenseScorer, choose
@@ -29,7 +29,18 @@ GARDEN_PATHS = ("mvrr", "npz")  # SyntaxGym suites that turn on the forms and fr
 
 # How the reason begins of a word that stayed although it could be swapped: its sense has another word, or our rules
 # held back. Names, auxiliaries, fixed expressions and words without a synonym cannot be swapped at all.
-HELD_BACK = ("no fitting synonym", "perhaps a ", "past or present", "no sense that is used")
+GUESSED = "the word to be guessed"
+UNSURE = "not sure of the sense: "
+HELD_BACK = (
+    "no fitting synonym",
+    "perhaps a ",
+    "past or present",
+    "no sense that is used",
+    UNSURE,
+    deciding.STAYS,
+    deciding.GENDER_STAYS,
+    GUESSED,
+)
 
 Progress = Callable[[int, int], None]
 
@@ -81,11 +92,15 @@ class PerturbedInstance:
 
 @dataclass(frozen=True, slots=True)
 class Perturbed:
-    """A text with its words swapped; `left` names the nouns and verbs that stayed, each with its reason."""
+    """A text with its words swapped; `left` names the nouns and verbs that stayed, each with its reason.
+
+    A text that is not English comes back as it was, and `refused` says why.
+    """
 
     text: str
     swaps: tuple[Swap, ...] = ()
     left: tuple[tuple[str, str], ...] = ()
+    refused: str = ""
 
 
 def held_back(left: Sequence[tuple[str, str]]) -> int:
@@ -158,7 +173,12 @@ def perturb_texts(
     ]
     made = perturb_instances(instances, tools, pos=pos, seed=seed, veto=veto, choices=choices, progress=progress)
     return [
-        Perturbed(one.instance.context if one.instance else text, one.swaps, one.left)
+        Perturbed(
+            one.instance.context if one.instance else text,
+            one.swaps,
+            one.left,
+            "" if one.instance or not text else one.reason,
+        )
         for one, text in zip(made, originals)
     ]
 
@@ -184,11 +204,16 @@ def perturb_reading(reading: Reading, pos: str, seed: int, by_hand: Mapping[str,
     """An instance that was read with its words swapped; `by_hand` names substitutes by lemma or lemma and class."""
     if not reading.versions:
         return PerturbedInstance(None, reason=f"a {reading.instance.kind} has no sentence")
+    if reading.refused:
+        return PerturbedInstance(None, reason=reading.refused)
     left = tuple(dict.fromkeys((word.form, word.reason) for version in reading.versions for word in version.left))
     for keep_articles in (False, True):
         choices, stayed = _choose(reading, seed, by_hand, keep_articles)
         swaps, edits = _swaps_and_edits(reading, choices)
-        if parted := _parted(reading.instance, swaps):
+        if parted := _parted(reading.instance, swaps, by_hand):
+            stayed += tuple(
+                (word.targets[0][1].form, GUESSED) for word in reading.words if (word.lemma, word.pos) in parted
+            )
             choices = {key: choice for key, choice in choices.items() if key not in parted}
             swaps, edits = _swaps_and_edits(reading, choices)
         made = fields.rebuild(reading.instance, edits)
@@ -220,6 +245,9 @@ def _choose(
         chosen = by_hand.get(f"{word.lemma}.{word.pos}") or by_hand.get(word.lemma)
         if chosen:
             choices[word.lemma, word.pos] = _Choice(_sense_with(word, chosen) or sense, chosen, True)
+            continue
+        if word.doubt and sense.others:
+            stayed.append((word.targets[0][1].form, f"{UNSURE}{word.doubt}"))
             continue
         pool = [
             candidate
@@ -372,8 +400,11 @@ def _broken(reading: Reading, choices: Mapping[tuple[str, str], _Choice], made: 
     return ""
 
 
-def _parted(instance: Instance, swaps: Sequence[Swap]) -> set[tuple[str, str]]:
-    """The lemmas whose swap would part a passage's last word from the same word earlier in it: its cue."""
+def _parted(instance: Instance, swaps: Sequence[Swap], by_hand: Mapping[str, str]) -> set[tuple[str, str]]:
+    """The lemmas whose swap would part a passage's last word from the same word earlier in it, its cue.
+
+    A last word without a cue stays too, unless a hand chose otherwise: nothing tells which of two synonyms comes.
+    """
     if instance.kind != "cloze":
         return set()
     target = next((swap for swap in swaps if swap.part == "option 0"), None)
@@ -381,6 +412,10 @@ def _parted(instance: Instance, swaps: Sequence[Swap]) -> set[tuple[str, str]]:
     earlier = [swap for swap in swaps if swap.part != "option 0" and swap.original == word]
     if target is None:
         return {(swap.lemma, swap.pos) for swap in earlier}
+    if not earlier:
+        return (
+            set() if {target.lemma, f"{target.lemma}.{target.pos}"} & by_hand.keys() else {(target.lemma, target.pos)}
+        )
     copies = re.findall(rf"(?<!\w){re.escape(word)}(?!\w)", instance.context)
     return {(target.lemma, target.pos)} if len(copies) > len(earlier) else set()
 

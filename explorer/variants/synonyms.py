@@ -13,6 +13,12 @@ from explorer.variants.targets import GRAMMAR_VERBS, Target
 
 OFFENSIVE = {"archaism", "disparagement", "ethnic_slur", "obscenity", "dirty_word", "vulgarism"}
 OLD = re.compile(r"\((archaic|obsolete|dated|old-fashioned)")
+RARE = 0.1  # share of its uses below which a synonym would be taken in another meaning, unless it is its first sense
+# Verbs that deny: in the place of another verb they would license "ever" and "any", or turn the sentence round.
+_NEGATIVE = """
+    avoid bar decline deny doubt fail forbid forget lack neglect prevent prohibit refrain refuse reject
+"""
+NEGATIVE = frozenset(_NEGATIVE.split())
 PRONOUNS = {"anybody", "anyone", "everybody", "everyone", "somebody", "someone", "something", "nobody", "none"}
 
 
@@ -39,7 +45,7 @@ def _candidate(target: Target, sense: Sense, lemma: Lemma) -> Candidate:
     name = lemma.name
     reason = _unfit_word(name) or _unfit_usage(sense, lemma)
     if not reason:
-        reason = _unfit_noun(target, name) if target.pos == "n" else _unfit_verb(target, lemma)
+        reason = _unfit_noun(target, sense, lemma) if target.pos == "n" else _unfit_verb(target, sense, lemma)
     if not reason and not inflect.known(name, target.pos):
         reason = "its forms are not known"
     form = inflect.inflect(name, target.tag) or ""
@@ -65,14 +71,28 @@ def _unfit_word(name: str) -> str:
 def _unfit_usage(sense: Sense, lemma: Lemma) -> str:
     if OFFENSIVE & set(lemma.usages):
         return "offensive or out of use"
+    seldom = (lemma.rank > 1 and lemma.share < RARE) or (lemma.share < 1 and not lemma.count)
+    if seldom and _spelling(lemma.name) != _spelling(sense.lemma.name):
+        return "seldom has this meaning"
     return "out of use" if OLD.search(sense.definition) else ""
 
 
-def _unfit_noun(target: Target, name: str) -> str:
+def _spelling(name: str) -> str:
+    """A word without what only its spellings differ by ("makeup", "make-up"; "colour", "color")."""
+    bare = name.lower().replace("-", "").replace("our", "or").replace("yse", "yze")
+    return re.sub("is(e|ing|ation)", r"iz\1", bare)
+
+
+def _unfit_noun(target: Target, sense: Sense, lemma: Lemma) -> str:
+    name = lemma.name
     if name in PRONOUNS:
         return "a pronoun"
-    if inflect.plural_only(name) != inflect.plural_only(target.lemma):
+    if target.tag == "NNS" and lemma.plural:
+        return "its plural means something else"
+    if inflect.plural_only(name) != inflect.plural_only(sense.lemma.name.lower()):
         return "of the other number"
+    if inflect.invariant(name) and not inflect.invariant(target.lemma):
+        return "the same in singular and plural"
     if target.tag == "NNS" and target.form.lower() == target.lemma and inflect.collective(target.lemma):
         return "of the other number"
     if (target.tag == "NNS" or target.single) and inflect.uncountable(name) and not inflect.plural_only(name):
@@ -82,11 +102,17 @@ def _unfit_noun(target: Target, name: str) -> str:
     return ""
 
 
-def _unfit_verb(target: Target, lemma: Lemma) -> str:
+def _unfit_verb(target: Target, sense: Sense, lemma: Lemma) -> str:
     if lemma.name in GRAMMAR_VERBS:
         return "an auxiliary"
     if lemma.name == "get" and target.tag == "VBN" and "object" in target.use:
         return "has no passive"
+    if (lemma.name in NEGATIVE) != (sense.lemma.name in NEGATIVE):
+        return "denies, or no longer does"
+    if target.tag == "VBP" and lemma.name in inflect.forms(lemma.name, "VBD"):
+        return "could be past or present"
+    if target.exact and frames.valency(lemma) != frames.valency(sense.lemma):
+        return "takes other objects"
     if usage.unfit(target.lemma, lemma.name, target.use) or not frames.allows(lemma, target.use):
         return "not used in the same way"
     return ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from explorer.variants import frames, inflect
+from explorer.variants import frames, inflect, phrases
 from explorer.variants.lexicon import Lexicon, Pos, Sense
 from explorer.variants.tagging import Token
 
@@ -46,6 +46,7 @@ class Target:
     use      how a verb is used (a key of `frames.FRAMES`), "" for nouns
     single   a noun after "a", "one", "each" ...: it counts one thing
     bare     a singular noun without a determiner: it names a stuff, not a thing
+    exact    a verb whose objects decide between two texts: only one that takes the same may stand in for it
     """
 
     index: int  # among the text's tokens
@@ -59,6 +60,7 @@ class Target:
     use: str = ""
     single: bool = False
     bare: bool = False
+    exact: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +102,7 @@ def _target(tokens: Sequence[Token], token: Token, text: str, lexicon: Lexicon, 
     pos: Pos = "v" if token.tag.startswith("VB") else "n"
     if reason := _verb_reason(tokens, token) if pos == "v" else _noun_reason(tokens, token):
         return reason
-    if reason := _expression(tokens, token, pos, lexicon):
+    if reason := _expression(tokens, token, pos, lexicon) or phrases.fixed(tokens, token, pos, lexicon, _lemma):
         return reason
     analysed = _analyse(token, pos, lexicon)
     if analysed is None:
@@ -111,6 +113,8 @@ def _target(tokens: Sequence[Token], token: Token, text: str, lexicon: Lexicon, 
             return "past or present"
         for use in frames.uses(tokens, token, lexicon):
             fitting = tuple(sense for sense in senses if frames.allows(sense.lemma, use))
+            if frames.by_a_person(tokens, token, lexicon):
+                fitting = tuple(sense for sense in fitting if frames.takes_people(sense.lemma)) or fitting
             if fitting:
                 return Target(token.index, token.start, token.end, token.text, tag, lemma, pos, fitting, use)
         return "no sense that is used like this"
@@ -258,8 +262,18 @@ def _analyse(token: Token, pos: Pos, lexicon: Lexicon) -> tuple[str, str, tuple[
         if tag is None:
             continue
         if senses := lexicon.senses(lemma, pos):
-            return lemma, tag, senses
+            # "spirits", "glasses", "customs": the plural is a word of its own, with meanings the singular has not.
+            own = lexicon.senses(form, pos) if tag == "NNS" and form != lemma else ()
+            return lemma, tag, _merged(own, senses) if own else senses
     return None
+
+
+def _merged(own: Sequence[Sense], singular: Sequence[Sense]) -> tuple[Sense, ...]:
+    """The meanings of a plural and of its singular, the more frequent first."""
+    found: dict[str, Sense] = {}
+    for sense in (*own, *singular):
+        found.setdefault(sense.synset, sense)
+    return tuple(sorted(found.values(), key=lambda sense: -sense.lemma.count))
 
 
 def _past_or_present(tokens: Sequence[Token], token: Token, lemma: str, tag: str) -> bool:

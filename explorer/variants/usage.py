@@ -10,10 +10,10 @@ from __future__ import annotations
 UNFIT: dict[str, frozenset[str]] = {
     use: frozenset(words.split())
     for use, words in {
-        "plain": """afford apprise apprize bestow bring contribute disclose duplicate employ enjoy evidence express
-            feather find fraction free-base get gibe give impart incur inhabit lend make mishandle moot notice okay
-            oppose populate realise realize recognise recognize regularise regularize regulate replete sanction sate
-            satiate savor savour service surpass take tender trust unhorse utter""",
+        "plain": """afford apparel apprise apprize bestow better bring contribute disclose duplicate employ enjoy
+            evidence express feather find fraction free-base get gibe give impart incur inhabit lend make mishandle
+            moot notice okay oppose populate realise realize recognise recognize regularise regularize regulate
+            replete sanction sate satiate savor savour service surpass take tender trust unhorse utter""",
         "object": """account adhere advert amount apologise apologize appeal bask bump campaign care chance come
             comment consent contend crusade deal delve discourse dispose dissent dwell elapse empathise empathize
             enquire except expatiate fall fend fob go grapple happen inquire insist jaunt journey labor labour last
@@ -54,8 +54,12 @@ NEVER = frozenset(
     {
         ("begin", "get"),
         ("commence", "get"),
+        ("get", "acquire"),
         ("keep", "prevent"),
         ("listen", "hear"),
+        ("need", "ask"),
+        ("need", "involve"),
+        ("need", "take"),
         ("say", "tell"),
         ("seek", "search"),
         ("sound", "go"),

@@ -7,13 +7,14 @@ import threading
 import warnings
 import zipfile
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from explorer import sharing, stopping
 from explorer.errors import LexiconError
 from explorer.settings import Settings
-from explorer.variants import wordnet_files
+from explorer.variants import inflect, wordnet_files
 from explorer.variants.lexicon import Lemma, Pos, Sense
 
 CONNECT_SECONDS = 5  # nltk's own server: given up when it does not answer in this time
@@ -137,6 +138,15 @@ def _unpack(archive: Path, folder: Path) -> bool:
     return not wordnet_files.missing(folder)
 
 
+@dataclass(frozen=True, slots=True)
+class Uses:
+    """A word's senses by synset: rank from 1 and share of its uses; a verb's frames in all of them."""
+
+    ranks: Mapping[str, int]
+    shares: Mapping[str, float]
+    frames: tuple[int, ...]
+
+
 class WordNet:
     """The `Lexicon` of the real WordNet: what was asked once is remembered, what is new is read under a lock."""
 
@@ -162,6 +172,7 @@ class WordNet:
         self._lock = threading.Lock()
         self._senses: dict[tuple[str, str], tuple[Sense, ...]] = {}
         self._related: dict[str, tuple[str, ...]] = {}
+        self._uses: dict[tuple[str, str], Uses] = {}
         self._names = frozenset(self._reader.all_lemma_names())
 
     def senses(self, lemma: str, pos: Pos) -> tuple[Sense, ...]:
@@ -210,9 +221,35 @@ class WordNet:
     def _lemma(self, lemma, synset) -> Lemma:
         domains = [*lemma.usage_domains(), *synset.usage_domains()]
         names = {(domain.synset() if hasattr(domain, "synset") else domain).name().split(".")[0] for domain in domains}
+        uses = self._uses_of(lemma.name(), synset.pos())
         return Lemma(
             name=lemma.name(),
             count=lemma.count(),
             frames=tuple(sorted(lemma.frame_ids())),
             usages=tuple(sorted(names)),
+            rank=uses.ranks[synset.name()],
+            share=uses.shares[synset.name()],
+            allowed=uses.frames,
+            plural=synset.pos() == "n" and self._plural_apart(lemma.name(), synset),
         )
+
+    def _plural_apart(self, name: str, synset) -> bool:
+        plural = inflect.inflect(name, "NNS") if name.islower() and "_" not in name else None
+        return plural not in (None, name) and plural in self._names and plural not in synset.lemma_names()
+
+    def _uses_of(self, name: str, pos: str) -> Uses:
+        """How a word's uses are spread over its senses."""
+        if (name, pos) not in self._uses:
+            found = {}
+            for synset in self._reader.synsets(name, pos):
+                for lemma in synset.lemmas():
+                    if lemma.name() == name:
+                        found[synset.name()] = lemma
+            counts = {synset: lemma.count() + 0.5 for synset, lemma in found.items()}
+            whole = sum(counts.values())
+            self._uses[name, pos] = Uses(
+                ranks={synset: rank for rank, synset in enumerate(found, 1)},
+                shares={synset: count / whole for synset, count in counts.items()},
+                frames=tuple(sorted({frame for lemma in found.values() for frame in lemma.frame_ids()})),
+            )
+        return self._uses[name, pos]

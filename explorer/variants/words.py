@@ -7,10 +7,10 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from explorer.records import Instance
-from explorer.variants import alignment, fields, inflect
+from explorer.variants import alignment, deciding, fields, inflect, language
 from explorer.variants.fields import Running
 from explorer.variants.lexicon import Lexicon, Pos, Sense
-from explorer.variants.senses import Occurrence, SenseScorer
+from explorer.variants.senses import Occurrence, SenseScorer, doubt
 from explorer.variants.tagging import Tagger, Token
 from explorer.variants.targets import Left, Target, find_targets
 
@@ -45,6 +45,7 @@ class Word:
     targets: list[tuple[int, Target]]
     senses: tuple[Sense, ...]
     scores: tuple[float, ...] = ()
+    doubt: str = ""  # why the best-scored sense is not trusted
 
 
 @dataclass(slots=True)
@@ -54,6 +55,7 @@ class Reading:
     instance: Instance
     versions: list[Version]
     words: list[Word]
+    refused: str = ""  # why nothing can be swapped: the texts are not English
 
 
 def read_instances(
@@ -65,16 +67,24 @@ def read_instances(
     pos: str = "nv",
     veto: Collection[str] = (),
 ) -> list[Reading]:
-    """Each instance with its swappable words, every sense of theirs scored in the first text that has the word."""
+    """Each instance with its swappable words, every sense of theirs scored in the first text that has the word.
+
+    An instance in another language is neither tagged nor disambiguated: its reading says so and has no words.
+    """
     running = [fields.running_texts(instance) for instance in instances]
-    tagged = iter(tagger.tag([text.text for family in running for text in family]))
+    refusals = [language.judge(text.text for text in family).refusal for family in running]
+    tagged = iter(tagger.tag([text.text for family, no in zip(running, refusals) if not no for text in family]))
     readings = []
-    for instance, family in zip(instances, running):
+    for instance, family, refused in zip(instances, running, refusals):
+        if refused:
+            readings.append(Reading(instance, [Version(text, ()) for text in family], [], refused))
+            continue
         versions: list[Version] = []
         for text in family:
             versions.append(_read(text, next(tagged), versions, lexicon, pos, veto))
         if instance.format == "winogrande":
             _keep_options_in_their_sentence(versions)
+        deciding.keep(instance, versions, lexicon)
         readings.append(Reading(instance, versions, _words(versions)))
     _disambiguate(readings, senses)
     return readings
@@ -209,6 +219,7 @@ def _disambiguate(readings: Sequence[Reading], senses: SenseScorer) -> None:
     for word, places in where:
         rows = [scores.get(order[place], (0.0,)) for place in places]
         word.scores = tuple(sum(column) / len(column) for column in zip(*rows))
+        word.doubt = doubt(word.senses, word.scores, senses.name)
 
 
 def occurrence(tokens: Sequence[Token], text: str, target: Target, senses: tuple[Sense, ...]) -> Occurrence:

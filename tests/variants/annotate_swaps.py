@@ -3,8 +3,8 @@
     python tests/variants/annotate_swaps.py
 
 A row holds the sentence, what became of it, one of its swaps, and an empty verdict. The judge writes "grammatical" or
-"ungrammatical" for that swap under "verdict", and for the latter why under "reason". Verdicts already given are kept
-for as long as sentence and swap stay the same.
+"ungrammatical" for that swap under "verdict", and for the latter why under "reason"; "by" is "author" where the judge
+wrote the code. Verdicts already given are kept for as long as sentence and swap stay the same.
 """
 
 from __future__ import annotations
@@ -69,11 +69,9 @@ def main() -> None:
     from explorer.variants import tools
 
     kit = tools.build(Resources(settings.read()))
-    given = {key(row): (row["verdict"], row["reason"]) for row in read(ANNOTATIONS)}
-    rows = [
-        {**row, "verdict": given.get(key(row), ("", ""))[0], "reason": given.get(key(row), ("", ""))[1]}
-        for row in swaps(kit)
-    ]
+    kept = ("verdict", "reason", "by")
+    given = {key(row): {name: row[name] for name in kept if name in row} for row in read(ANNOTATIONS)}
+    rows = [{**row, **given.get(key(row), {"verdict": "", "reason": ""})} for row in swaps(kit)]
     ANNOTATIONS.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), "utf-8")
     made, stayed = coverage(kit)
     open_rows = sum(not row["verdict"] for row in rows)

@@ -94,11 +94,10 @@ def test_a_pair_differs_exactly_where_it_did(tools):
 
 
 def test_a_synonym_that_would_make_the_options_alike_is_not_taken(tools):
-    pair = instance("pair", options=("She likes this calf.", "She likes these calf."))
-    assert perturb_instance(pair, tools).instance.options[0] == "She likes this deer."
-    pair = instance("pair", options=("She likes this calf.", "She likes this calves."))
-    made = perturb_instance(pair, tools)
-    assert made.instance.options == pair.options and made.flags == ("unchanged",)
+    for other in ("She likes these calf.", "She likes this calves."):  # "these deer" would be right
+        pair = instance("pair", options=("She likes this calf.", other))
+        made = perturb_instance(pair, tools)
+        assert made.instance.options == pair.options and made.flags == ("unchanged",)
 
 
 def test_a_choice_by_hand_that_makes_the_options_alike_is_rejected(tools):
@@ -108,8 +107,6 @@ def test_a_choice_by_hand_that_makes_the_options_alike_is_rejected(tools):
 
 
 def test_an_article_that_the_options_share_stays_shared(tools):
-    choice = instance("choice", options=("He met an actor.", "He met an object."))
-    assert perturb_instance(choice, tools).instance.options == ("He met a player.", "He met a thing.")
     choice = instance("choice", options=("He met an actor.", "He met an elf."))
     assert perturb_instance(choice, tools).instance.options == choice.options
 
@@ -154,8 +151,15 @@ def test_regions_stay_regions_and_equal_ones_stay_equal(tools):
     assert match[3:] == ("sleeps", "")
 
 
-def test_verbs_of_argument_structure_pairs_are_flagged(tools):
-    pair = instance("pair", options=("He arrested Ann.", "He slept Ann."), phenomenon="argument_structure")
+def test_the_verb_that_decides_a_pair_stays(tools):
+    pair = instance("pair", options=("The doctor arrested Ann.", "The doctor slept Ann."))
+    made = perturb_instance(pair, tools)
+    assert made.instance.options == ("The physician arrested Ann.", "The physician slept Ann.")
+    assert ("arrested", "decides between the texts") in made.left
+
+
+def test_a_verb_of_argument_structure_pairs_that_does_not_decide_is_flagged(tools):
+    pair = instance("pair", options=("He arrested Ann.", "He arrests Ann."), phenomenon="argument_structure")
     assert "verb swapped in an argument-structure pair" in perturb_instance(pair, tools).flags
     assert perturb_instance(pair, tools, pos="N").flags == ("unchanged",)
 

@@ -1,0 +1,89 @@
+"""What kind of language model a configuration describes, and whether a loaded one is causal in what it does."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from explorer.errors import ModelError
+
+# Families trained to fill gaps. Some can be turned into causal ones: their configuration then has `is_decoder`.
+_MASKED = """
+    albert big_bird bert camembert canine convbert data2vec-text deberta deberta-v2 distilbert electra ernie ernie_m
+    esm eurobert flaubert fnet funnel ibert layoutlm layoutlmv2 layoutlmv3 lilt longformer luke mega megatron-bert
+    mobilebert modernbert mpnet mra nezha nomic_bert nystromformer perceiver qdqbert rembert roberta
+    roberta-prelayernorm roc_bert roformer splinter squeezebert tapas xlm xlm-roberta xlm-roberta-xl xmod yoso
+"""
+MASKED = frozenset(_MASKED.split())
+MASKED_HEADS = ("ForMaskedLM", "ForPreTraining")
+TWO_SIDED = {"xlnet": "a permutation language model"}
+# Families of an encoder and a decoder, where the configuration does not say so.
+_PAIRED = """
+    bart bigbird_pegasus blenderbot blenderbot-small encoder-decoder fsmt led longt5 m2m_100 marian mbart mt5 mvp
+    nllb-moe pegasus pegasus_x plbart prophetnet seamless_m4t speech-encoder-decoder switch_transformers t5 t5gemma
+    t5gemma2 trocr udop umt5 vision-encoder-decoder whisper xlm-prophetnet
+"""
+PAIRED = frozenset(_PAIRED.split())
+INSTEAD = "Choose a causal model, for example gemma-3-270m, gpt2 or EleutherAI/pythia-160m."
+PREFIX, WHOLE = 6, 10  # tokens of the two test sequences: what they share, and all
+# Nats that the scores of the shared tokens may differ by, in float32 and in shorter formats. Random weights look ahead
+# by a few thousandths, trained ones by about one.
+MOST, MOST_SHORT = 1e-4, 0.01
+
+
+def require_causal(name: str, config: Mapping[str, Any]) -> None:
+    """ModelError where a config.json says that the model fills gaps or turns one text into another."""
+    family = str(config.get("model_type", ""))
+    decoder = config.get("is_decoder") is True
+    if config.get("is_encoder_decoder") is True or (family in PAIRED and not decoder):
+        raise ModelError(
+            f"{name} is an encoder-decoder model ({family}): it writes one text for another that it has read whole, "
+            f"and has no probability for a text by itself. {INSTEAD}"
+        )
+    heads = tuple(str(head) for head in config.get("architectures") or ())
+    if family in MASKED and (not decoder or any(head.endswith(MASKED_HEADS) for head in heads)):
+        raise ModelError(
+            f"{name} is a masked language model ({family}): it reads the words on both sides of a gap, so what it "
+            f"gives a word is no probability of that word after the words before it. {INSTEAD}"
+        )
+    if family in TWO_SIDED:
+        raise ModelError(f"{name} is {TWO_SIDED[family]} ({family}): it reads words on both sides. {INSTEAD}")
+
+
+def require_causal_folder(name: str, folder: Path) -> None:
+    """The same for a folder; one whose config.json cannot be read is left to whoever loads it."""
+    try:
+        config = json.loads((folder / "config.json").read_text("utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return
+    if isinstance(config, dict):
+        require_causal(name, config)
+
+
+def require_causal_scores(name: str, model: Any) -> None:
+    """ModelError where the scores of a beginning move with what stands behind it: the model looks ahead."""
+    import torch
+
+    words = int(model.get_input_embeddings().num_embeddings)
+    shared = [(7 * i + 3) % words for i in range(PREFIX)]
+    endings = (
+        [(11 * i + 5) % words for i in range(WHOLE - PREFIX)],
+        [(13 * i + 8) % words for i in range(WHOLE - PREFIX)],
+    )
+    with torch.inference_mode():
+        found = [
+            model(input_ids=torch.tensor([shared + ending], device=model.device), use_cache=False)
+            .logits[0, :PREFIX]
+            .float()
+            .log_softmax(-1)
+            for ending in endings
+        ]
+    # The scores of the shared tokens, and of all others in their places.
+    moved = (found[0] - found[1]).abs().max().item()
+    if moved > (MOST if model.dtype == torch.float32 else MOST_SHORT):
+        raise ModelError(
+            f"{name} looks ahead: the log-probabilities of the same beginning differ by {moved:.2g} nats with what "
+            f"follows it. Its scores are no probabilities of a text from left to right. {INSTEAD}"
+        )

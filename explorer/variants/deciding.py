@@ -1,0 +1,147 @@
+"""Which words decide between the texts of an instance: those stay, or give way only to words of the same property.
+
+A word decides where another word stands in its place ("littered" for "respected", "every" for "a"). What both texts
+share can decide too: a verb whose objects are missing, moved or asked for ("likely to respect"), a noun whose gender
+a pronoun takes up ("the waitress ... himself"). Forms of one word ("writes", "write") and words that only moved do not.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Sequence
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+from explorer.records import Instance
+from explorer.variants import alignment, inflect
+from explorer.variants.lexicon import Lexicon
+from explorer.variants.tagging import Token
+from explorer.variants.targets import GRAMMAR_VERBS, Left, Target
+
+if TYPE_CHECKING:
+    from explorer.variants.words import Version
+
+STAYS = "decides between the texts"
+GENDER_STAYS = "its gender decides between the texts"
+ALIKE = 0.7  # share of words from which on two options of a choice are versions of one sentence
+# Tags of words that can differ without touching what a verb takes.
+HARMLESS = ("NN", "DT", "PDT", "RB", "CD", "PRP", "MD", "EX", "POS", "UH", ",", ".", ":", "``", "''", "HYPH", "$")
+GENDERED_WORDS = {"he", "she", "him", "her", "his", "hers", "it", "its", "himself", "herself", "itself"}
+_SEXES = (
+    "female|male|wom[ae]n|m[ae]n|girls?|boys?|mother|father|lady|gentleman|wife|husband|daughter|son|sister|brother"
+)
+GENDER = re.compile(rf"\b({_SEXES})\b")
+
+
+def keep(instance: Instance, versions: Sequence[Version], lexicon: Lexicon) -> None:
+    """Marks in the versions the words that stay because they decide, and the verbs that need an exact stand-in."""
+    if instance.kind not in ("pair", "choice", "regions") or instance.format == "winogrande":
+        return  # in a Winograd sentence both options are the words that differ, and each keeps its own name
+    families: dict[str, list[Version]] = {}
+    for version in versions:
+        families.setdefault(version.running.family, []).append(version)
+    families.pop("", None)
+    staying: set[tuple[int, int]] = set()
+    exact = gender = False
+    numbers = {id(version): number for number, version in enumerate(versions)}
+    for family in families.values():
+        for first, second in combinations(family, 2):
+            if instance.kind == "choice" and _alike(first, second) < ALIKE:
+                continue
+            one, two = _differing(first, second)
+            for mine, theirs, here, there in ((first, second, one, two), (second, first, two, one)):
+                other = _lemmas_of(theirs)
+                staying |= {
+                    (numbers[id(mine)], token.index)
+                    for token in here
+                    if there and isinstance(mine.found.get(token.index), Target) and _key(mine, token) not in other
+                }
+            exact = exact or (instance.kind != "choice" and _touches_objects(first, second, one, two))
+            words = [{token.text.lower() for token in side} & GENDERED_WORDS for side in (one, two)]
+            gender = gender or (any(words) and words[0] != words[1])
+    for number, version in enumerate(versions):
+        for target in version.targets:
+            if (number, target.index) in staying:
+                version.found[target.index] = _left(target, STAYS)
+            elif gender and target.pos == "n" and _has_gender(target, lexicon):
+                version.found[target.index] = _left(target, GENDER_STAYS)
+            elif exact and target.pos == "v":
+                version.found[target.index] = dataclasses.replace(target, exact=True)
+    _together(versions)
+
+
+def _left(target: Target, reason: str) -> Left:
+    return Left(target.index, target.start, target.end, target.form, reason)
+
+
+def _alike(first: Version, second: Version) -> float:
+    shared = sum(here.stop - here.start for same, here, _ in alignment.blocks(first.forms, second.forms) if same)
+    return shared / max(len(first.forms), len(second.forms), 1)
+
+
+def _differing(first: Version, second: Version) -> tuple[list[Token], list[Token]]:
+    """The tokens of both texts that the other has not in the same place."""
+    one: list[Token] = []
+    two: list[Token] = []
+    for same, here, there in alignment.blocks(first.forms, second.forms):
+        if not same:
+            one += first.tokens[here]
+            two += second.tokens[there]
+    return one, two
+
+
+def _key(version: Version, token: Token) -> tuple[str, str] | None:
+    found = version.found.get(token.index)
+    return (found.lemma, found.pos) if isinstance(found, Target) else None
+
+
+def _lemmas_of(version: Version) -> set[tuple[str, str]]:
+    return {(target.lemma, target.pos) for target in version.targets}
+
+
+def _touches_objects(first: Version, second: Version, one: Sequence[Token], two: Sequence[Token]) -> bool:
+    """True where the texts differ in more than determiners, adverbs, nouns, auxiliaries and the form of a verb."""
+    forms = [{_form_key(token) for token in side} for side in (one, two)]
+    return any(not _harmless(token, other) for side, other in ((one, forms[1]), (two, forms[0])) for token in side)
+
+
+def _form_key(token: Token) -> str:
+    """The verb that a token is a form of."""
+    found = inflect.lemmas(token.text, "v") if token.text.isalpha() else ()
+    return found[0] if found else token.lemma.lower()
+
+
+def _harmless(token: Token, others: set[str]) -> bool:
+    if token.tag.startswith(HARMLESS) and token.tag != "WDT":
+        return True
+    if token.pos == "AUX" or token.lemma.lower() in GRAMMAR_VERBS:
+        return True
+    return token.tag.startswith("VB") and _form_key(token) in others
+
+
+def _has_gender(target: Target, lexicon: Lexicon) -> bool:
+    """True for a noun that names a person of one sex in one of its first senses."""
+    return any(
+        sense.field == "noun.person" and GENDER.search(sense.definition)
+        for sense in lexicon.senses(target.lemma, "n")[:3]
+    )
+
+
+def _together(versions: Sequence[Version]) -> None:
+    """A word that stays in one text stays in all: its occurrences share one substitute."""
+    reasons = (STAYS, GENDER_STAYS)
+    staying = {
+        lemma: found.reason
+        for version in versions
+        for found in version.left
+        if found.reason in reasons
+        for lemma in {found.form.lower(), *inflect.lemmas(found.form, "n"), *inflect.lemmas(found.form, "v")}
+    }
+    exact = {(target.lemma, target.pos) for version in versions for target in version.targets if target.exact}
+    for version in versions:
+        for target in version.targets:
+            if target.lemma in staying:
+                version.found[target.index] = _left(target, staying[target.lemma])
+            elif (target.lemma, target.pos) in exact and not target.exact:
+                version.found[target.index] = dataclasses.replace(target, exact=True)

@@ -1,0 +1,59 @@
+"""A study that knows English only is refused for a benchmark in another language when the run is asked for."""
+
+import pytest
+
+from explorer import benchmarks
+from explorer.benchmarks.benchmark import Loaded
+from explorer.errors import UsageError
+from explorer.records import Instance
+from explorer.runs import request
+from explorer.scoring.identity import Identity
+
+GERMAN = ("Die Hunde bellen nicht.", "Die Hunde bellt nicht.")
+ENGLISH = ("The dogs do not bark.", "The dogs does not bark.")
+
+
+class Shelf:
+    """Resources that hold one benchmark."""
+
+    settings = None
+
+    def __init__(self, options, language=""):
+        pairs = tuple(
+            Instance(f"own/p/{n}", "own", "all", "p", "pair", "sentence", options=pair, gold=0)
+            for n, pair in enumerate(options)
+        )
+        self.loaded = Loaded(pairs, (), "here", "hash", language)
+
+    def instances(self, benchmark, splits=()):
+        return self.loaded
+
+
+@pytest.fixture(autouse=True)
+def model(monkeypatch):
+    monkeypatch.setattr("explorer.scoring.identity.identify", lambda name, settings: Identity(name))
+
+
+def asked(shelf, study="perturbation"):
+    return request.make_spec(shelf, study=study, model="m", benchmark="own")
+
+
+def test_a_run_of_swaps_on_another_language_is_refused_before_it_starts():
+    shelf = Shelf([GERMAN] * 5 + [ENGLISH])
+    with pytest.raises(UsageError, match=r"own is not English: 5 of 6 instances .* as in German"):
+        asked(shelf)
+    assert asked(shelf, "accuracy").study == "accuracy"
+
+
+def test_an_english_benchmark_with_some_lines_of_another_language_is_taken():
+    assert asked(Shelf([ENGLISH] * 5 + [GERMAN])).benchmark == "own"
+
+
+def test_a_declared_language_is_believed():
+    with pytest.raises(UsageError, match="its language is 'de'"):
+        asked(Shelf([ENGLISH], "de"))
+    assert asked(Shelf([GERMAN], "en")).benchmark == "own"
+
+
+def test_the_published_benchmarks_are_declared_english():
+    assert {found.language for found in benchmarks.BENCHMARKS.values()} == {"en"}
