@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from explorer.benchmarks import sources
@@ -16,19 +17,42 @@ from explorer.benchmarks.reading import damaged, read_lines
 from explorer.settings import Settings
 
 PATH = "wikitext/wiki.test.raw"
+TOKENS = "wikitext/wiki.test.tokens"  # the edition in which rare words are <unk>
+UNKNOWN = "<unk>"
 SHORTEST, LONGEST = 4, 40  # words
 
 
-def load_sentences(settings: Settings, progress: sources.Progress | None = None) -> list[str]:
-    """The sentences of the test set in the order of the text, each once."""
-    path = sources.find_file("WikiText-2", FILE, settings, progress)
+@dataclass(frozen=True, slots=True)
+class Sentences:
+    """Sentences in the order of the text, each once, and how many more were left out for a word that is <unk>."""
+
+    texts: tuple[str, ...]
+    unknown: int = 0
+
+
+def load(settings: Settings, progress: sources.Progress | None = None) -> Sentences:
+    """The sentences of the test set; one's own edition may be the one in which rare words are <unk>."""
+    tokens = settings.data / TOKENS if settings.data else None
+    path = tokens if tokens and _stands_alone(tokens) else sources.find_file("WikiText-2", FILE, settings, progress)
     kept: dict[str, None] = {}
     for line in read_lines(path):
         if is_text(line):
             kept |= dict.fromkeys(text for text in sentences(line) if SHORTEST <= len(text.split()) <= LONGEST)
-    if not kept:
-        raise damaged(path, None, "no sentence", "lines of tokenized text")
-    return list(kept)
+    # A model has never read the mark in running text: what it makes of it says nothing about unrelated contexts.
+    texts = tuple(text for text in kept if UNKNOWN not in text)
+    if not texts:
+        found = f"no sentence without {UNKNOWN}" if kept else "no sentence"
+        raise damaged(path, None, found, "lines of tokenized text")
+    return Sentences(texts, len(kept) - len(texts))
+
+
+def load_sentences(settings: Settings, progress: sources.Progress | None = None) -> list[str]:
+    """The sentences alone."""
+    return list(load(settings, progress).texts)
+
+
+def _stands_alone(tokens: Path) -> bool:
+    return tokens.is_file() and not tokens.with_name(Path(PATH).name).is_file()
 
 
 def is_text(line: str) -> bool:

@@ -82,7 +82,7 @@ def lay(
         window=loaded.window,
         bos=len(encoder.prefix(running_text.CARRIER, bos)),
         opening=opening_of(encode),
-        unrelated="" if why_not else SOURCES[unrelated],
+        unrelated="" if why_not else called(resources, unrelated),
         why_not=why_not,
     )
 
@@ -116,10 +116,21 @@ def unrelated_texts(resources: Resources, source: str) -> tuple[Sequence[str], s
     """Sentences that have nothing to do with a benchmark, or the reason why there are none."""
     try:
         if source == "wikitext":
-            return resources.once(("wikitext",), lambda: wikitext.load_sentences(resources.settings)), ""
+            return _wikitext(resources).texts, ""
         return resources.once(("starter texts",), lambda: _starter_texts(resources)), ""
     except ExplorerError as error:
         return (), f"no unrelated sentences: {' '.join(str(error).split())}"
+
+
+def _wikitext(resources: Resources) -> wikitext.Sentences:
+    found: wikitext.Sentences = resources.once(("wikitext",), lambda: wikitext.load(resources.settings))
+    return found
+
+
+def called(resources: Resources, source: str) -> str:
+    """What a source is called, with what was left out of it."""
+    unknown = _wikitext(resources).unknown if source == "wikitext" else 0
+    return SOURCES[source] + (f" ({unknown:,} sentences with {wikitext.UNKNOWN} left out)" if unknown else "")
 
 
 def _starter_texts(resources: Resources) -> list[str]:
