@@ -46,6 +46,7 @@ __all__ = ["PREFIX", "Answer", "Question", "Reading", "guess", "imported", "impo
 
 PREFIX = "imported_"
 MANIFEST = "import.json"
+QUESTIONS = ("question", "query", "stem", "prompt")  # what a passage stands before
 MOST_BESIDE = 20  # files beside a table that are looked at for how they count
 LARGEST_BESIDE = 20_000_000  # bytes
 
@@ -94,6 +95,8 @@ def guess(
     if kind in ("judged", "rating", "choice", "contexts", "turns"):
         found = table_kinds.complete(kind, table, path.name, given)
     roles = table_roles.assign(found.kind, table.names, {**found.columns, **given})
+    if not kind:
+        table_kinds.check_context(found.kind, roles, table, path.name)
     why = {**draft.why, **({"kind": found.why} if found.why else {})}
     reading = dataclasses.replace(draft, kind=found.kind, columns=roles, names=table.names, why=why)
     return _detailed(reading, table, path, found.release, gold=gold, first=first, acceptable=acceptable, labels=labels)
@@ -173,9 +176,14 @@ def _with_prompt(reading: Reading, table: Table, path: Path, release: Release | 
         reading = dataclasses.replace(reading, columns={**roles, "relation": relation}, prompt="copa")
         _check_language(reading, table, path)
         return reading
-    used = set(roles.values())
     if "context" in roles and "passage" not in roles:
-        rest = [name for name in table.names if name not in used]
+        rest = [name for name in table.names if name not in roles.values()]
+        question = next((name for name in rest if bare(name) in QUESTIONS), None)
+        if question and bare(roles["context"]) not in QUESTIONS and not _is_relation(table.column(question)):
+            # A text beside a question is what the question is about.
+            roles |= {"passage": roles["context"], "context": question}
+            rest.remove(question)
+    if "context" in roles and "passage" not in roles:
         passage = table_roles.find_column("passage", rest)
         if passage and table_kinds.is_text(table.column(passage)):
             roles["passage"] = passage

@@ -20,6 +20,8 @@ from explorer.errors import BenchmarkError
 
 SAMPLE = 200_000  # bytes that are rated
 AHEAD = 1.35  # how many times the score of the next other text makes a text sure
+ODD = 5  # a fifth of odd characters makes a reading impossible
+MOST_ODD = 0.1  # from there on a text is not taken, however far ahead it is
 FEW = 6  # characters beyond ASCII, below which a text has to be further ahead
 AHEAD_OF_FEW = 3.0
 WEAKEST = 0.02  # a score below says nothing
@@ -44,6 +46,7 @@ NEVER = re.compile(r"cp(037|273|424|500|875|1026|1140|720|1006|864|869)|utf.?7|p
 UNCOMMON = 0.75
 # Bytes that all Windows code pages give the same signs: … ‘ ’ “ ” • – — ™
 SIGNS = re.compile(rb"[\x85\x91-\x97\x99]")
+LOW = re.compile(rb"[\x80-\x9f]")  # letters in the encodings of DOS and Macintosh, signs in those of Windows
 IN_PLACE = re.compile(
     rb"(?<=[A-Za-z])\x92(?=[A-Za-z\s.,;:!?\"]|$)|(?:(?<=[\s(,;\t|\"\x91\x93])|^)[\x91\x93](?=\w)"
     rb"|(?<=[\w.,!?'\"\x92\x94])[\x92\x94](?=[\s.,;:!?)|\t\"\x92\x94]|$)|(?<=\s)[\x96\x97\x95](?=\s)"
@@ -119,11 +122,16 @@ def _rated(data: bytes, name: str) -> Decoded:
     found = _by_text(one for one in _candidates(sample) if _decodes(data, one.encoding))
     best, second = (*found[:2], None, None)[:2]
     ahead = AHEAD if best and sum(ord(sign) > 127 for sign in best.text) >= FEW else AHEAD_OF_FEW
-    if best and best.score >= WEAKEST and not (second and best.score < ahead * second.score):
+    if (
+        best
+        and best.score >= WEAKEST
+        and _oddness(best.text) < MOST_ODD
+        and not (second and best.score < ahead * second.score)
+    ):
         language = f", the text looks {best.language}" if best.language else ""
         others = f"; next {second.encoding} with {second.score / best.score:.0%} of its score" if second else ""
         return Decoded(data.decode(best.encoding), best.encoding, f"detected as {best.encoding}{language}{others}")
-    likely = [one for one in found if best and one.score > best.score / 3]
+    likely = [one for place, one in enumerate(found) if best and (place < 3 or one.score > best.score / 3)]
     answers = [Answer(one.encoding, repr(_telling_line(one.text))) for one in likely[:SHOWN]]
     raise Question(
         "encoding",
@@ -136,7 +144,7 @@ def _candidates(sample: bytes) -> list[_Candidate]:
     """Each encoding that reads the sample, the likeliest first."""
     import chardet
 
-    windows = bool(SIGNS.search(sample)) and not SIGNS.search(IN_PLACE.sub(b"", sample))
+    windows = bool(SIGNS.search(sample)) and not LOW.search(IN_PLACE.sub(b"", sample))
     found = []
     for one in chardet.detect_all(sample, ignore_threshold=True, compat_names=False, max_bytes=SAMPLE):
         encoding = _standard(str(one["encoding"] or ""))
@@ -149,7 +157,7 @@ def _candidates(sample: bytes) -> list[_Candidate]:
         except UnicodeError:
             continue
         weight = 1.0 if encoding in COMMON else UNCOMMON
-        score = float(one["confidence"]) * weight * (1 - _oddness(text)) ** 3
+        score = float(one["confidence"]) * weight * max(0.0, 1 - ODD * _oddness(text))
         found.append(_Candidate(encoding, text, score, str(one["language"] or "")))
     if windows and not found:
         found.append(_Candidate("cp1252", sample.decode("cp1252", "replace"), 1.0, ""))
@@ -233,9 +241,13 @@ def _is_odd(before: str, sign: str, after: str) -> bool:
             return True
         if sign.islower() and after.isupper() and not before.isalpha():
             return True
+        if before.isalpha() and after.isdigit():
+            return True
         if sign.islower() and before.isupper() and after.isupper():
             return True
         return any(other.isalpha() and not _may_touch(sign, other) for other in (before, after))
+    if category == "Sk":
+        return sign not in "´`^¨"
     if category[0] in "SN" or category in ("Po", "Pd", "Pi", "Pf", "Ps", "Pe"):
         between = before.isalpha() and after.isalpha()
         return between and sign not in "’'‐-–—·´ʼ" and _script(before) != "CJK"

@@ -93,21 +93,20 @@ def guess(
 def _count(
     rows: Sequence[Row], column: str, known: tuple[str, str], beside: Mapping[str, Sequence[Any]]
 ) -> tuple[str, str]:
-    """From 0 or from 1: a 0 or the number of options settles it, here or in a file beside."""
+    """From 0 or from 1: a value that names no option in one way settles it, here or in a file beside."""
+    lost = {way: next((row for row in rows if index(row.value, row.options, way) is None), None) for way in ("0", "1")}
     zero = next((row for row in rows if _number(row.value) == 0), None)
-    last = next((row for row in rows if _number(row.value) == _last(row.options)), None)
-    if zero and not last:
+    past = next((row for row in rows if _number(row.value) == _places(row.options)), None)
+    if zero and past:
+        end = _number(past.value)
+        raise _question(rows, column, ("0", "1"), f"{column} is 0 in {zero.where} and {end}, the last, in {past.where}")
+    if zero:
         return "0", f"{column} is 0 in {zero.where}"
-    if last and not zero:
-        return "1", f"{column} is {_number(last.value)}, the number of options, in {last.where}"
-    if zero and last:
-        raise _question(
-            rows,
-            column,
-            ("0", "1"),
-            f"{column} is 0 in {zero.where} and {_number(last.value)}, the number of options, in {last.where}",
-        )
-    most = max(_last(row.options) for row in rows)
+    if lost["0"] and not lost["1"]:
+        told = f"{column} is {written_value(lost['0'].value)} in {lost['0'].where}"
+        last = _number(lost["0"].value) == _places(lost["0"].options)
+        return "1", f"{told}, the number of options" if last else f"{told}, where counting from 0 finds no option"
+    most = max(_places(row.options) for row in rows)
     for name, values in beside.items():
         numbers = {_number(value) for value in values}
         if (0 in numbers) != (most in numbers) and all(n is None or n <= most for n in numbers):
@@ -147,6 +146,16 @@ def _share(rows: Sequence[Row], way: str) -> float:
 def _agree(rows: Sequence[Row], ways: Sequence[str]) -> bool:
     """Whether all these ways name the same option in every row."""
     return all(len({index(row.value, row.options, way) for way in ways}) == 1 for row in rows)
+
+
+def written_value(value: Any) -> str:
+    """A value as a message shows it."""
+    return str(value).strip()[:20]
+
+
+def _places(options: Sequence[str]) -> int:
+    """The place of the last option that is there, counted from 1."""
+    return max((place for place, option in enumerate(options, 1) if option.strip()), default=0)
 
 
 def _last(options: Sequence[str]) -> int:

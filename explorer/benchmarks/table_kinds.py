@@ -20,7 +20,9 @@ from explorer.benchmarks.table_names import (
 from explorer.benchmarks.table_questions import Answer, Question
 from explorer.benchmarks.table_roles import ROLES, listed
 from explorer.benchmarks.table_rows import Table
+from explorer.benchmarks.table_text import look_alike
 from explorer.benchmarks.table_values import (
+    ALIKE,
     acceptable_value,
     by_turns,
     is_empty,
@@ -39,6 +41,7 @@ GOOD_AND_BAD = (
     ("original", "corrupted"),
     ("original", "violation"),
 )
+CLASS_NAMES = ("label", "class", "category", "goldlabel", "labeltext", "coarselabel", "entailmentlabel")
 _SCALE = "(acceptability|naturalness|grammaticality)"
 RATING_NAMES = re.compile(
     rf"(mean|avg|average|median)?{_SCALE}?(ratings?|score|zscore|judge?ment|likert|{_SCALE})(mean|avg)?"
@@ -57,11 +60,37 @@ class Found:
 
 def guess_kind(table: Table, file: str, given: Mapping[str, str]) -> Found:
     """What the table holds; a Question where no rule is sure."""
+    _refuse_terms(table, file)
     for rule in (_released, _pair, _contexts, _choice, _judged, _rating, _labelled, _cloze):
         found = rule(table, file, given)
         if found:
             return found
     raise _ask(table, file)
+
+
+TERMS = {"id", "curie", "iri", "term", "termid", "goid", "uberonid", "conceptid", "x"}
+TERM_COLUMNS = TERMS | {"label", "name", "annotations", "annotationcount", "count", "counts", "webcount", "webcounts"}
+
+
+def _refuse_terms(table: Table, file: str) -> None:
+    """UsageError for a table of an ontology's terms, which no model is asked about as a table."""
+    named = {bare(name) for name in table.names}
+    if named & TERMS and named & {"label", "name"} and len(named) > 1 and named <= TERM_COLUMNS:
+        raise UsageError(
+            f"{file} has an id and a label a row, like the terms of an ontology. Those are read by "
+            "`python -m explorer ontology`; if it is a table of texts, say the kind and name the columns."
+        )
+
+
+def check_context(kind: str, roles: Mapping[str, str], table: Table, file: str) -> None:
+    """UsageError where options would be asked without the text beside them."""
+    used = {part for column in roles.values() for part in (column, *column.split("+"))}
+    texts = [name for name in _texts(table) if name not in used]
+    if kind == "choice" and texts and "context" not in roles and "passage" not in roles:
+        raise UsageError(
+            f"{file} has options, and no column was recognized as what they continue; {texts[0]} holds texts. Name it "
+            f"with --column context={texts[0]}, or say --kind choice to ask the options alone."
+        )
 
 
 def which_first(file: str, sentences: Sequence[str]) -> Question:
@@ -175,7 +204,8 @@ def _separates(table: Table, column: str) -> str | None:
 
 def _choice(table: Table, file: str, given: Mapping[str, str]) -> Found | None:
     many = option_columns(table.names)
-    if len(many) > 1 and not all(_is_column_of_numbers(table, column) for column in many):
+    numbers = all(_is_column_of_numbers(table, column) for column in many)
+    if len(many) > 1 and (not numbers or find_column("gold", table.names, many)):
         return Found("choice", {}, f"the options {', '.join(many)}")
     named = given.get("options") or find_column("options", table.names)
     if named and _separates(table, named) is not None:
@@ -224,18 +254,27 @@ def _judged(table: Table, file: str, given: Mapping[str, str]) -> Found | None:
         return None
     values = table.column(judged)
     ways = acceptable_value(judged, values)
-    if not ways and "judged" not in given:
+    if not ways and "judged" not in given and not _is_named_judgment(judged, values, table):
         return None
-    item = given.get("item") or _items(table, sentence, judged, ways[0] if ways else "")
+    item = given.get("item") or _items(table, sentence, judged, ways[0] if ways else written(values[0]))
     roles = {"sentence": sentence, "judged": judged, **({"item": item} if item else {})}
     if item:
         return Found("judged", roles, f"each {item} has sentences of both judgments in {judged}")
+    if not ways:
+        return None
     rows = [(written(one), written(other)) for one, other in zip(table.column(sentence), values)]
     if ways and by_turns([one for one, _ in rows], [other == ways[0] for _, other in rows]):
         return Found("judged", roles, f"each two rows are one sentence with both judgments in {judged}")
-    if len(texts) == 1 and says_acceptability(judged, values):
+    starred = any("*" in {written(value) for value in table.column(name)} for name in table.names)
+    if len(texts) == 1 and (starred or says_acceptability(judged, values)):
         return Found("rating", {"sentence": sentence, "rating": judged}, f"{judged} judges sentences that are no pairs")
     return None
+
+
+def _is_named_judgment(name: str, values: Sequence[object], table: Table) -> bool:
+    """Whether a column of two values is called a judgment, beside one that is called an item."""
+    named = any(part in bare(name) for part in ("judg", "accept", "gramma"))
+    return named and len({written(value) for value in values} - {""}) == 2 and bool(find_column("item", table.names))
 
 
 def _judgments(table: Table, sentence: str | None) -> str | None:
@@ -244,6 +283,9 @@ def _judgments(table: Table, sentence: str | None) -> str | None:
         name for name in table.names if name != sentence and acceptable_value(name, table.column(name)) is not None
     ]
     named = find_column("judged", found)
+    if not found:
+        others = [name for name in table.names if name != sentence]
+        return next((one for one in others if _is_named_judgment(one, table.column(one), table)), None)
     starred = [name for name in found if "" in {written(value) for value in table.column(name)}]
     plain = [name for name in found if name not in starred]
     return (
@@ -253,7 +295,7 @@ def _judgments(table: Table, sentence: str | None) -> str | None:
     )
 
 
-def _items(table: Table, sentence: str, judged: str, acceptable: str) -> str | None:
+def _items(table: Table, sentence: str, judged: str, acceptable: str | None) -> str | None:
     """The column whose values bring together sentences of both judgments."""
     candidates = [name for name in table.names if name not in (sentence, judged)]
     named = [name for name in candidates if find_column("item", [name])]
@@ -288,7 +330,7 @@ def _rating(table: Table, file: str, given: Mapping[str, str]) -> Found | None:
 def _labelled(table: Table, file: str, given: Mapping[str, str]) -> Found | None:
     texts = _texts(table)
     label = given.get("label") or find_column("label", table.names, texts)
-    label = label or next((name for name in table.names if bare(name) in ("label", "class", "category")), None)
+    label = label or next((name for name in table.names if bare(name) in CLASS_NAMES), None)
     text = given.get("text") or find_column("text", [name for name in table.names if name != label])
     if not label or not text:
         return None
@@ -296,7 +338,7 @@ def _labelled(table: Table, file: str, given: Mapping[str, str]) -> Found | None
     values = [written(value) for value in table.column(label)]
     distinct = {value for value in values if value}
     # Classes come again and again; a last word or an answer in its own words does not.
-    plain = bare(label) in ("label", "class", "category")
+    plain = bare(label) in CLASS_NAMES
     if not plain and len(distinct) > max(2, 0.5 * len(values)) and len(values) > 2:
         return None
     if any(
@@ -307,6 +349,18 @@ def _labelled(table: Table, file: str, given: Mapping[str, str]) -> Found | None
         return None
     if [name for name in texts if name not in (text, second, label)]:
         return None
+    if second and distinct == {"1", "2"}:
+        pairs = [(written(one), written(other)) for one, other in zip(table.column(text), table.column(second))][:500]
+        if sum(look_alike(*pair) for pair in pairs) >= ALIKE * len(pairs):
+            raise Question(
+                "kind",
+                f"{label} of {file} may be a class of two texts, or say which of the two sentences is the right one "
+                f"(--kind choice --column option1={text} --column option2={second} --gold 1)",
+                (
+                    Answer("labelled", f"{label} as a class"),
+                    Answer("choice", f"{label} as the right one of {text} and {second}"),
+                ),
+            )
     return Found(
         "labelled", {"text": text, "label": label, **({"second": second} if second else {})}, f"the classes in {label}"
     )
@@ -314,7 +368,10 @@ def _labelled(table: Table, file: str, given: Mapping[str, str]) -> Found | None
 
 def _cloze(table: Table, file: str, given: Mapping[str, str]) -> Found | None:
     texts = _texts(table)
-    target = given.get("target") or find_column("target", table.names, texts[:1])
+    # An answer to a question is its last word to nobody.
+    target = given.get("target") or find_column(
+        "target", [name for name in table.names if bare(name) != "answer"], texts[:1]
+    )
     text = given.get("text") or (texts[0] if len(texts) == 1 else None)
     if not text and not texts and len(table.names) == 1:
         text = table.names[0]

@@ -13,7 +13,7 @@ NAMES: Mapping[str, str] = {
     "correctsentence plausible sentless",
     "bad": "sentencebad bad badsentence sentbad unacceptable unacceptablesentence ungrammatical ungrammaticalsentence "
     "incorrectsentence wrongsentence implausible sentmore",
-    "context": "context premise goal stem question prompt query ctx sentence passage text",
+    "context": "context premise goal stem question prompt query q ctx sentence passage text",
     "passage": "passage article story paragraph support background document context",
     "options": "options choices choicestext endings candidates alternatives answers",
     "contexts": "contexts contextoptions contextoption prefixes premises",

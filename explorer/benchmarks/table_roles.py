@@ -117,7 +117,8 @@ def _named(role: str, columns: Sequence[str], roles: Mapping[str, str]) -> str |
     taken = list(roles.values())
     if role == "names":
         stem = roles.get("options", "").rpartition(".")[0]
-        return next((name for name in (f"{stem}.label", f"{stem}.labels", f"{stem}.key") if name in columns), None)
+        beside = (f"{stem}.label", f"{stem}.labels", f"{stem}.key")
+        return next((name for name in beside if name in columns and name not in taken), None)
     if role == "gold" and roles.get("names"):
         taken.append(roles["names"])
     if role == "context" and "good" in roles:

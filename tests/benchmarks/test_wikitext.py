@@ -98,7 +98,11 @@ def test_the_published_pieces_become_the_first_publishers_file(data_folder, tmp_
 
 
 def test_sentences_with_unknown_words_are_left_out_and_counted(written):
-    lines = [" The old <unk> stood near the river . ", " The old mill stood near the river . ", " It had a <unk> roof . "]
+    lines = [
+        " The old <unk> stood near the river . ",
+        " The old mill stood near the river . ",
+        " It had a <unk> roof . ",
+    ]
     found = wikitext.load(written({wikitext.TOKENS: "\n".join(lines) + "\n"}))
     assert found == wikitext.Sentences(("The old mill stood near the river.",), 2)
     with pytest.raises(BenchmarkError, match="no sentence without <unk>"):
