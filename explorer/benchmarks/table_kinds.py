@@ -150,12 +150,17 @@ def _released(table: Table, file: str, given: Mapping[str, str]) -> Found | None
         )
     if release.gap and not _has_gaps(table, roles["context"]):
         return None
-    if release.title == "BoolQ" and not {written(one).lower() for one in table.column(roles["label"])} <= {
-        "true", "false", "yes", "no", "1", "0", "1.0", "0.0", "", "-1",
-    }:  # fmt: skip
+    if release.title == "BoolQ" and not _answers_yes_or_no(table, roles["label"]):
         return None
     roles = {role: column for role, column in roles.items() if column not in given.values()}
     return Found(release.kind, roles, f"the columns are those of {release.title}", release)
+
+
+def _answers_yes_or_no(table: Table, column: str) -> bool:
+    """Whether a question has no options but yes and no."""
+    known = {"true", "false", "yes", "no", "1", "0", "1.0", "0.0", "", "-1"}
+    has_options = len(option_columns(table.names)) > 1 or find_column("options", table.names)
+    return not has_options and {written(one).lower() for one in table.column(column)} <= known
 
 
 def _has_gaps(table: Table, column: str) -> bool:
@@ -249,6 +254,7 @@ def _judged(table: Table, file: str, given: Mapping[str, str]) -> Found | None:
     """Sentences with a judgment each: pairs where items or turns bring them together, else ratings."""
     texts = _texts(table)
     sentence = given.get("sentence") or (texts[0] if len(texts) == 1 else find_column("sentence", texts))
+    sentence = sentence or next((name for name in table.names if bare(name) == "sentence"), None)
     judged = given.get("judged") or _judgments(table, sentence)
     if not sentence or not judged:
         return None

@@ -104,7 +104,10 @@ def _comments(text: str, skip: int) -> int:
 
 
 def _is_headed_by_comment(text: str, lines: int, body: str, delimiter: str, quoting: bool) -> bool:
-    """Whether the last line with # has the columns of the rows below, as in "#good<tab>bad"."""
+    """Whether the last line with # has the columns of the rows below, as in "#good<tab>bad", and they no header."""
+    rows = [line.cells for line in itertools.islice(split(body, delimiter, quoting), HEADED) if line.cells]
+    if has_header(rows):
+        return False
     last = text.split("\n")[lines - 1]
     widths = Counter(len(line.cells) for line in itertools.islice(split(body, delimiter, quoting), HEADED))
     cells = next((line.cells for line in split(last, delimiter, quoting)), ())

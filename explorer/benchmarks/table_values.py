@@ -33,7 +33,7 @@ def is_text(values: Sequence[Any]) -> bool:
     if any(number(text) is None for text in texts[:200]) is False:
         return False
     long = sum(len(text.split()) >= 2 or (not text.isascii() and len(text) >= 6) for text in texts)
-    return long > 0.5 * len(texts) and median(len(text) for text in texts) >= 6
+    return long > 0.5 * len(texts) and median(len(text) for text in texts) >= 4
 
 
 def number(value: Any) -> float | None:

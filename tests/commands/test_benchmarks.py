@@ -22,7 +22,7 @@ def call(capsys, *words):
 @pytest.fixture
 def pairs(tmp_path):
     path = tmp_path / "pairs.csv"
-    path.write_text("kind;right;wrong\nx;The cat sleeps.;The cat sleep.\ny;A dog barks.\nz;We go.;We goes.\n", "utf-8")
+    path.write_text("kind;upper;lower\nx;The cat sleeps.;The cat sleep.\ny;A dog barks.\nz;We go.;We goes.\n", "utf-8")
     return str(path)
 
 
@@ -56,10 +56,10 @@ def test_a_benchmark_that_does_not_exist_is_told_on_one_line(capsys, tmp_path):
 
 def test_an_import_shows_its_guess_and_is_listed_afterwards(capsys, tmp_path, pairs):
     cache = ("--cache", str(tmp_path / "cache"))
-    columns = ("--kind", "pair", "--column", "good=right", "--column", "bad=wrong", "--column", "group=kind")
+    columns = ("--kind", "pair", "--column", "good=upper", "--column", "bad=lower", "--column", "group=kind")
     status, out, _ = call(capsys, "import", pairs, "--name", "mine", *columns, *cache)
     assert status == 0
-    assert "read as pair (good=right, bad=wrong, group=kind); csv, utf-8, delimiter semicolon" in out
+    assert "read as pair (good=upper, bad=lower, group=kind); csv, utf-8, delimiter semicolon" in out
     assert "left out line 3: 2 fields, expected 3" in out
     assert "2 instances imported as imported_mine; rows left out: 1" in out
     _, out, _ = call(capsys, "benchmarks", "imported_mine", "--json", *cache)
@@ -70,7 +70,7 @@ def test_an_import_shows_its_guess_and_is_listed_afterwards(capsys, tmp_path, pa
 
 def test_a_dry_run_keeps_nothing(capsys, tmp_path, pairs):
     cache = ("--cache", str(tmp_path / "cache"))
-    columns = ("--kind", "pair", "--column", "good=right", "--column", "bad=wrong")
+    columns = ("--kind", "pair", "--column", "good=upper", "--column", "bad=lower")
     status, out, _ = call(capsys, "import", pairs, "--name", "mine", *columns, "--dry-run", "--json", *cache)
     answer = json.loads(out)
     assert status == 0 and answer["stored"] is False and answer["instances"] == 2
@@ -101,3 +101,44 @@ def test_the_delimiter_can_be_named(capsys, tmp_path):
     columns = ("--column", "good=good,1", "--column", "bad=bad,2")
     _, out, _ = call(capsys, *words, *columns, "--header", "yes", "--cache", str(tmp_path / "cache"))
     assert json.loads(out)["instances"] == 1
+
+
+ONES = "question,option1,option2,answer\nWhat is up?,sky,sea,1\nWhat is red?,blood,milk,1\n"
+
+
+def test_an_import_that_can_be_read_in_two_ways_stores_nothing_until_one_is_said(capsys, tmp_path):
+    path = tmp_path / "ones.csv"
+    path.write_text(ONES)
+    words = ("import", str(path), "--name", "ones", "--cache", str(tmp_path / "cache"))
+    status, out, err = call(capsys, *words)
+    assert status == 1 and not out and err.count("\n") == 1
+    assert "--gold 0 would read answer = 1 in line 2 as option 2, 'sea'" in err
+    assert "--gold 1 would read answer = 1 in line 2 as option 1, 'sky'" in err
+    assert not list((tmp_path / "cache").glob("imports/*"))
+    status, out, _ = call(capsys, *words, "--gold", "1")
+    assert status == 0 and "right  What is up?>> sky" in out
+
+
+def test_an_import_shows_its_first_items_and_what_it_does_not_use(capsys, tmp_path):
+    path = tmp_path / "pairs.csv"
+    path.write_text("good,bad,author\nIt is.,It are.,Ann\n,,\nWe are.,We is.,Tom\n")
+    words = ("import", str(path), "--name", "mine", "--dry-run", "--cache", str(tmp_path / "cache"))
+    _, out, _ = call(capsys, *words)
+    assert "    right  >>It is." in out and "columns not used: author" in out and "left out 1: an empty row" in out
+    _, out, _ = call(capsys, *words, "--json")
+    told = json.loads(out)
+    assert told["unused_columns"] == ["author"] and told["left_out_by_reason"] == {"an empty row": 1}
+    assert told["first_items"][0]["texts"][1] == {
+        "name": "option 2", "context": "", "continuation": "It are.", "right": False,
+    }  # fmt: skip
+
+
+def test_gold_from_a_file_of_its_own(capsys, tmp_path):
+    path, labels = tmp_path / "t.jsonl", tmp_path / "gold.lst"
+    path.write_text('{"goal": "To sleep,", "sol1": "eat.", "sol2": "lie down."}\n' * 2)
+    labels.write_text("1\n0\n")
+    words = ("import", str(path), "--name", "t", "--labels", str(labels), "--json", "--cache", str(tmp_path / "cache"))
+    status, out, _ = call(capsys, *words)
+    told = json.loads(out)
+    assert status == 0 and told["reading"]["columns"]["gold"] == "labels"
+    assert [text["right"] for text in told["first_items"][0]["texts"]] == [False, True]

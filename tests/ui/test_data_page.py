@@ -126,3 +126,42 @@ def test_a_page_tells_only_of_the_preparation_it_offers(fresh_app):
     assert [error.value.partition("\\:")[0] for error in page.error] == ["One"]
     page = AppTest.from_string("from explorer.ui import jobs\njobs.draw()").run()
     assert {error.value.partition("\\:")[0] for error in page.error} == {"One", "Another"}
+
+
+ONES = b"question,option1,option2,answer\nWhat is up?,sky,sea,1\nWhat is red?,blood,milk,1\n"
+
+
+def test_what_a_table_does_not_tell_is_asked_with_both_readings_and_no_answer_chosen(open_page, tmp_path):
+    app = open_page("data", tmp_path / "cache", shelf="Import a table")
+    app.file_uploader(key="import:file").set_value(("ones.csv", ONES, "text/csv")).run()
+    assert not app.exception and not app.error
+    (asked,) = app.radio
+    assert asked.value is None
+    assert [option[0] for option in asked.options] == ["0", "1"] and "sea" in asked.options[0]
+    assert "import:store" not in {button.key for button in app.button}
+    asked.set_value("1").run()
+    assert not app.exception
+    app.button(key="import:store").click().run()
+    kept = benchmarks.load("imported_ones", read_settings()).instances
+    assert [instance.options[instance.gold] for instance in kept] == ["sky", "blood"]
+
+
+def test_the_columns_that_are_not_used_and_what_is_left_out_stand_above_the_import(open_page, tmp_path):
+    rows = b"good,bad,author\nIt is.,It are.,Ann\n,,\nWe are.,We is.,Tom\n"
+    app = open_page("data", tmp_path / "cache", shelf="Import a table")
+    app.file_uploader(key="import:file").set_value(("mine.csv", rows, "text/csv")).run()
+    assert not app.exception
+    assert "Columns that are not used: author." in html_of(app)
+    assert any("1 an empty row" in expander.label for expander in app.expander)
+
+
+def test_gold_from_a_file_of_its_own_is_kept_with_the_table(open_page, tmp_path):
+    rows = b'{"goal": "To sleep,", "sol1": "eat.", "sol2": "lie down."}\n' * 2
+    app = open_page("data", tmp_path / "cache", shelf="Import a table")
+    app.file_uploader(key="import:file").set_value(("mine.jsonl", rows, "application/json")).run()
+    assert len(app.error) == 1  # no column says which is right
+    (labels,) = [one for one in app.file_uploader if one.key.startswith("import:labels")]
+    labels.set_value(("gold.lst", b"1\n0\n", "text/plain")).run()
+    assert not app.exception and not app.error
+    app.button(key="import:store").click().run()
+    assert [one.gold for one in benchmarks.load("imported_mine", read_settings()).instances] == [1, 0]
