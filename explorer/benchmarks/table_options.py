@@ -98,12 +98,33 @@ def _python_list(cell: str) -> list[Any] | None:
         # Two strings side by side are one to Python, but two to numpy, which prints no commas.
         if isinstance(value, list | tuple) and (len(value) > 1 or not re.search(r"['\"]\s+['\"]", cell)):
             return list(value)
-    inner = re.fullmatch(r"\s*(?:array\()?\[(.*)\](?:,\s*dtype=\w+\))?\s*", cell, re.DOTALL)
-    if not inner:
-        return None
-    found = re.findall(r"'((?:[^'\\]|\\.)*)'|\"((?:[^\"\\]|\\.)*)\"", inner[1])
-    rest = re.sub(r"'((?:[^'\\]|\\.)*)'|\"((?:[^\"\\]|\\.)*)\"", "", inner[1])
-    return [re.sub(r"\\(.)", r"\1", one or other) for one, other in found] if not rest.strip(" ,\n\t\r") else None
+    text = cell.strip().removeprefix("array(").strip()
+    end = text.rfind("]")
+    return _strings(text[1:end]) if text.startswith("[") and end > 0 else None
+
+
+def _strings(text: str) -> list[str] | None:
+    """The quoted strings of a list without its brackets; none where anything but commas and blanks is between."""
+    found: list[str] = []
+    at = 0
+    while at < len(text):
+        quote = text[at]
+        if quote in " ,\n\t\r":
+            at += 1
+            continue
+        if quote not in "'\"":
+            return None
+        inside: list[str] = []
+        at += 1
+        while at < len(text) and text[at] != quote:
+            at += text[at] == "\\"  # what is escaped stands for itself
+            inside.append(text[at : at + 1])
+            at += 1
+        if at >= len(text):
+            return None
+        found.append("".join(inside))
+        at += 1
+    return found or None
 
 
 def _lettered(cell: str) -> list[str] | None:

@@ -214,7 +214,7 @@ def _roles(kind: str, names: tuple[str, ...], guessed: Mapping[str, str], key: s
     for column, role in zip(st.columns(4) * (len(roles) // 4 + 1), roles):
         guess = guessed.get(role, NONE)
         options = [NONE, *names, *([guess] if guess not in (NONE, *names) else [])]
-        label = MEANINGS.get(role) or re.sub(r"(\d+)$", r" \1", role).capitalize()
+        label = MEANINGS.get(role) or f"{stem.capitalize()} {role[len(stem) :]}"
         picked = column.selectbox(
             label if role in needed or role in numbered else f"{label} (optional)",
             options,
