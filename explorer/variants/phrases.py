@@ -110,7 +110,9 @@ UNIT = re.compile(r"\b(unit of|monetary unit|basic unit|unit equal|units? of mea
 
 def fixed(tokens: Sequence[Token], token: Token, pos: Pos, lexicon: Lexicon, lemmatize: Lemmatize) -> str:
     """Why a noun or verb cannot be exchanged alone, "" where it can."""
-    if pos == "n" and (reason := _phrase(tokens, token) or _measure(tokens, token, lexicon, lemmatize)):
+    if pos == "n" and (
+        reason := _governs(tokens, token) or _phrase(tokens, token) or _measure(tokens, token, lexicon, lemmatize)
+    ):
         return reason
     for verb, noun in _verbs_and_objects(tokens, token, pos):
         name, thing = lemmatize(verb, "v"), lemmatize(noun, "n")
@@ -137,6 +139,19 @@ def _says_what_happens(noun: Token, lemma: str, lexicon: Lexicon) -> bool:
         return False
     # A noun spelled like a verb ("bath", "swim") often names a thing first and the deed later.
     return abstract[0] or (any(abstract) and inflect.known_form(noun.text.lower(), "v"))
+
+
+def _governs(tokens: Sequence[Token], token: Token) -> str:
+    """ "An alternative to paper", "the reason he left": what follows is chosen by this noun and no other."""
+    for child in tokens:
+        if (
+            child.head == token.index
+            and child.index > token.index
+            and child.dep == "prep"
+            and child.text.lower() == "to"
+        ):
+            return f"part of “{token.text} to”"
+    return ""
 
 
 def _phrase(tokens: Sequence[Token], token: Token) -> str:

@@ -71,6 +71,8 @@ def _unfit_word(name: str) -> str:
 def _unfit_usage(sense: Sense, lemma: Lemma) -> str:
     if OFFENSIVE & set(lemma.usages):
         return "offensive or out of use"
+    if (sense.lemma.name.lower(), lemma.name) in usage.NEVER:
+        return "not used in the same way"
     seldom = (lemma.rank > 1 and lemma.share < RARE) or (lemma.share < 1 and not lemma.count)
     if seldom and _spelling(lemma.name) != _spelling(sense.lemma.name):
         return "seldom has this meaning"
@@ -87,8 +89,10 @@ def _unfit_noun(target: Target, sense: Sense, lemma: Lemma) -> str:
     name = lemma.name
     if name in PRONOUNS:
         return "a pronoun"
-    if target.tag == "NNS" and lemma.plural:
+    if lemma.plural and (target.tag == "NNS" or not lemma.count):
         return "its plural means something else"
+    if target.tag == "NNS" and name.endswith("ing") and not (lemma.count or target.lemma.endswith("ing")):
+        return "cannot be counted"
     if inflect.plural_only(name) != inflect.plural_only(sense.lemma.name.lower()):
         return "of the other number"
     if inflect.invariant(name) and not inflect.invariant(target.lemma):

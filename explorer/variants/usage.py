@@ -49,9 +49,16 @@ ONLY: dict[str, frozenset[str]] = {
             witness""",
     }.items()
 }
-# Pairs of one synset that do not stand in for each other in any pattern.
+# Pairs of one synset, nouns too, that do not stand in for each other in any pattern.
 NEVER = frozenset(
     {
+        ("agree", "concur"),
+        ("authority", "potency"),
+        ("change", "alter"),
+        ("child", "fry"),
+        ("go", "travel"),
+        ("impress", "strike"),
+        ("kid", "fry"),
         ("begin", "get"),
         ("commence", "get"),
         ("get", "acquire"),
@@ -62,7 +69,9 @@ NEVER = frozenset(
         ("need", "take"),
         ("say", "tell"),
         ("seek", "search"),
+        ("serve", "function"),
         ("sound", "go"),
+        ("speak", "utter"),
         ("start", "get"),
         ("state", "tell"),
         ("teach", "learn"),

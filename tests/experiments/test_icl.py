@@ -89,7 +89,7 @@ def world(cache, judge=None) -> Resources:
     for key, made in {
         ("encoder", "all-minilm-l6-v2"): Letters(),
         ("tagger",): Capitals(),
-        ("endpoint", JUDGE): judge or Judge(),
+        ("endpoint", JUDGE, False): judge or Judge(),
         ("instances", "toy", ()): Loaded(pairs(), (), "here", "hash"),
     }.items():
         resources.once(key, lambda made=made: made)

@@ -108,7 +108,7 @@ def world(tmp_path_factory) -> Resources:
     for key, made in {
         ("lexicon",): SmallLexicon(),
         ("counter", "words"): Words(),
-        ("endpoint", JUDGE): StrictJudge(),
+        ("endpoint", JUDGE, False): StrictJudge(),
         ("bertscore", "equal"): EqualTexts(),
         ("instances", "blimp", ()): Loaded(PAIRS, (), "here", "hash"),
     }.items():

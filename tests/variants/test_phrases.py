@@ -77,6 +77,11 @@ def test_the_words_of_an_idiom_stay(kit, sentence, words):
     assert not words & set(found)
 
 
+def test_a_noun_that_chooses_what_follows_it_stays(kit):
+    (found,) = swapped(kit, "Cloth is a good alternative to paper.")
+    assert "alternative" not in found
+
+
 UNITS = [
     "6.5cm",
     "10 kg",
@@ -143,7 +148,8 @@ def test_a_person_needs_and_a_task_involves(kit, wordnet):
 def test_a_close_second_and_a_rare_meaning_are_doubted(wordnet):
     senses = wordnet.senses("spirit", "n")
     ahead = [0.5, 0.47] + [0.0] * (len(senses) - 2)
-    assert not doubt(senses, ahead, "blend")  # the most frequent sense needs no lead
+    assert not doubt(senses[:2], ahead[:2], "blend")  # the most frequent of a few senses needs no lead
+    assert doubt(senses * 2, ahead + ahead, "blend")  # of many it does
     second = [0.47, 0.5] + [0.0] * (len(senses) - 2)
     assert "another sense" in doubt(senses, second, "blend")
     assert not doubt(senses, [0.3, 0.5] + [0.0] * (len(senses) - 2), "blend")
