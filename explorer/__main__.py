@@ -22,7 +22,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stdout.reconfigure(errors="backslashreplace")
     args = _parser(arguments).parse_args(arguments)
     try:
-        return int(args.run(args, common.settings_of(args)) or 0)
+        settings = common.settings_of(args)
+        common.finish_what_was_broken_off(settings)
+        return int(args.run(args, settings) or 0)
     except ExplorerError as error:
         if args.debug:
             traceback.print_exc()

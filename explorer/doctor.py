@@ -27,10 +27,10 @@ class Finding:
     message: str
 
 
-def examine(settings: Settings) -> list[Finding]:
-    """All findings; a check that itself fails is a fault with the reason."""
+def examine(settings: Settings, *, verify: bool = False) -> list[Finding]:
+    """All findings; a check that itself fails is a fault with the reason. `verify` reads every byte that has a hash."""
     findings = []
-    for what, check in CHECKS.items():
+    for what, check in {**CHECKS, **(VERIFICATIONS if verify else {})}.items():
         try:
             status, message = check(settings)
         except ExplorerError as error:
@@ -178,7 +178,7 @@ def _runs(settings: Settings) -> tuple[str, str]:
             f"spec.json of {', '.join(no_spec)} is damaged. Start the same run again, which keeps what it finished, or "
             f"`python -m explorer delete {no_spec[0]}`."
         )
-    damaged = {folder.run_id: names for folder in folders if (names := folder.damaged())}
+    damaged = {folder.run_id: names for folder in folders if (names := folder.damaged(thorough=False))}
     if damaged:
         run_id, names = next(iter(damaged.items()))
         return "fault", (
@@ -191,6 +191,32 @@ def _runs(settings: Settings) -> tuple[str, str]:
             f"{len(folders)} here, {len(open_ends)} not finished; `python -m explorer resume {open_ends[0]}` goes on."
         )
     return "ok", f"{len(folders)} here"
+
+
+def _verified_runs(settings: Settings) -> tuple[str, str]:
+    from explorer.runs.folder import all_folders
+
+    folders = all_folders(settings.runs)
+    damaged = {folder.run_id: names for folder in folders if (names := folder.damaged())}
+    if damaged:
+        run_id, names = next(iter(damaged.items()))
+        return "fault", (
+            f"{sum(map(len, damaged.values()))} files of {len(damaged)} runs are not as they were written (the first: "
+            f"{run_id}/parts/{names[0]}). Run `python -m explorer resume {run_id}`: it makes these parts again and "
+            "keeps the others."
+        )
+    hashed, without = (sum(folder.hashed()[place] for folder in folders) for place in (0, 1))
+    told = f"; {without:,} were made before hashes were kept and could only be opened" if without else ""
+    return "ok", f"{hashed:,} files of {len(folders)} runs are as they were written{told}"
+
+
+def _verified_indexes(settings: Settings) -> tuple[str, str]:
+    from explorer.popularity import manifest
+
+    names = sorted(path.name for path in settings.indexes.glob("*") if path.is_dir() and not path.name.startswith("."))
+    for name in names:
+        manifest.check_hashes(settings.indexes / name, manifest.read(settings.indexes / name))
+    return "ok", f"{len(names)} are as they were built"
 
 
 def _database(settings: Settings) -> tuple[str, str]:
@@ -234,4 +260,10 @@ CHECKS: dict[str, Callable[[Settings], tuple[str, str]]] = {
     "runs": _runs,
     "database": _database,
     "figures as files": _figures,
+}
+
+# What takes as long as reading all of it.
+VERIFICATIONS: dict[str, Callable[[Settings], tuple[str, str]]] = {
+    "files of runs": _verified_runs,
+    "files of indexes": _verified_indexes,
 }

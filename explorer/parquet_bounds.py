@@ -115,6 +115,8 @@ def _chunk(raw: BinaryIO, size: int, chunk: Any) -> _Found:
     if not 0 <= start <= end <= size:
         raise TooLarge("a column that lies outside of the file, expected a whole table")
     found = _Found()
+    if not chunk.num_values:
+        return found  # no reader looks at its pages
     pages = 0
     while start < end:
         raw.seek(start)

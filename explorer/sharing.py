@@ -34,9 +34,14 @@ def beside(path: Path, suffix: str = ".tmp") -> Path:
 
 def new_folder(parent: Path, prefix: str) -> Path:
     """A new folder in `parent` with a name of its own, which others may read as the umask lets them."""
-    path = parent / f"{prefix}{secrets.token_hex(6)}"
+    path = new_name(parent, prefix)
     path.mkdir()
     return path
+
+
+def new_name(parent: Path, prefix: str) -> Path:
+    """A name in `parent` that nothing has."""
+    return parent / f"{prefix}{secrets.token_hex(6)}"
 
 
 def new_file(path: Path) -> None:

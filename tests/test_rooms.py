@@ -30,6 +30,7 @@ ROOMS = {
     "glmm": ("explorer/stats/mixed_logit.py",),
     "infini_gram": ("explorer/popularity/infinigram_", "explorer/popularity/index"),
     "ray": ("explorer/runs/cluster.py",),
+    "pydantic": ("explorer/runs/outside.py",),
     "fsspec": ("explorer/runs/bucket.py",),
     "rouge_score": ("explorer/similarity/",),
     "bert_score": ("explorer/similarity/",),

@@ -21,7 +21,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from explorer import sharing
+from explorer import leftovers, sharing
 from explorer.benchmarks import (
     table_gold,
     table_instances,
@@ -397,30 +397,26 @@ def store(
     labels = (labels or labels_beside(path)) if reading.labels else None
     read(path, reading, name, labels)  # what cannot be read is not kept
     target = settings.imports / name
-    fresh: Path | None = None
     try:
         settings.imports.mkdir(parents=True, exist_ok=True)
-        fresh = sharing.new_folder(settings.imports, f".{name}.")
-        file = f"table{path.suffix.lower()}"
-        shutil.copyfile(path, fresh / file)
-        manifest = {"version": 2, "title": title or path.name, "file": file, "reading": dataclasses.asdict(reading)}
-        if labels:
-            manifest["labels"] = f"labels{labels.suffix.lower()}"
-            shutil.copyfile(labels, fresh / str(manifest["labels"]))
-        text = json.dumps(manifest, ensure_ascii=False, indent=2)
-        (fresh / MANIFEST).write_bytes(text.encode("utf-8", "backslashreplace"))
-        with sharing.hold(settings.cache / ".imports.lock"):  # two may import under one name at once
-            if why := sharing.kept_within(target, writing=True):
-                raise BenchmarkError(why)
-            if target.exists():
-                os.replace(target, fresh / "replaced")
-            os.replace(fresh, target)
+        with leftovers.scratch(settings.cache, settings.imports, f".{name}.") as fresh:
+            file = f"table{path.suffix.lower()}"
+            shutil.copyfile(path, fresh / file)
+            manifest = {"version": 2, "title": title or path.name, "file": file, "reading": dataclasses.asdict(reading)}
+            if labels:
+                manifest["labels"] = f"labels{labels.suffix.lower()}"
+                shutil.copyfile(labels, fresh / str(manifest["labels"]))
+            text = json.dumps(manifest, ensure_ascii=False, indent=2)
+            (fresh / MANIFEST).write_bytes(text.encode("utf-8", "backslashreplace"))
+            with sharing.hold(settings.cache / ".imports.lock"):  # two may import under one name at once
+                if why := sharing.kept_within(target, writing=True):
+                    raise BenchmarkError(why)
+                if target.exists():
+                    os.replace(target, fresh / leftovers.REPLACED)
+                os.replace(fresh, target)
+            shutil.rmtree(target / leftovers.REPLACED, ignore_errors=True)
     except OSError as error:
         raise BenchmarkError(f"{target} cannot be written ({error.strerror or error}). Check the cache.") from error
-    finally:
-        if fresh:
-            shutil.rmtree(fresh, ignore_errors=True)
-        shutil.rmtree(target / "replaced", ignore_errors=True)
     return imported(name, settings)
 
 

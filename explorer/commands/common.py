@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import math
 import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from explorer import leftovers
 from explorer import settings as settings_module
+from explorer.errors import ExplorerError
 from explorer.settings import Settings
 
 WIDEST = 200  # characters of a cell in a terminal; --json prints all of them
@@ -30,6 +33,15 @@ def parser(subparsers: Any, name: str, help: str, **kwargs: Any) -> argparse.Arg
 def settings_of(args: argparse.Namespace) -> Settings:
     """The settings that a command's flags and the environment give."""
     return settings_module.read(cache=args.cache, data=args.data)
+
+
+def finish_what_was_broken_off(settings: Settings) -> None:
+    """Ends what a kill or a full disk left half done; a fault in it keeps no command from its own work."""
+    with contextlib.suppress(ExplorerError, OSError):
+        if leftovers.found(settings.cache):
+            from explorer.results import ending
+
+            ending.finish(settings)
 
 
 def say(message: str) -> None:

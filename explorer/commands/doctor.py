@@ -11,13 +11,17 @@ from explorer.settings import Settings
 
 
 def add(subparsers: Any) -> None:
-    common.parser(subparsers, "doctor", "say what works here, what is missing and what to do").set_defaults(run=examine)
+    parser = common.parser(subparsers, "doctor", "say what works here, what is missing and what to do")
+    parser.add_argument(
+        "--verify", action="store_true", help="read every file of runs and indexes, compare its SHA-256"
+    )
+    parser.set_defaults(run=examine)
 
 
 def examine(args: argparse.Namespace, settings: Settings) -> int:
     from explorer import doctor
 
-    findings = [dataclasses.asdict(finding) for finding in doctor.examine(settings)]
+    findings = [dataclasses.asdict(finding) for finding in doctor.examine(settings, verify=args.verify)]
     if args.json:
         common.print_json(findings)
     else:

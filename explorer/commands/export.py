@@ -98,13 +98,11 @@ def _tell_what_lacks(run: Any, table: str | None) -> None:
 
 def import_runs(args: argparse.Namespace, settings: Settings) -> int:
     from explorer.resources import Resources
-    from explorer.runs import archive
+    from explorer.results import ending
 
     told = []
     for path in args.files:
-        folder, new = archive.unpack(path, settings)
-        if new:
-            Resources(settings).ingest(folder)
+        folder, new = ending.bring(path, Resources(settings))
         told.append({"file": str(path), "run_id": folder.run_id, "new": new, "status": folder.progress().status})
         common.say(f"{path.name}: {'imported' if new else 'this run was here already, complete'}")
     if args.json:

@@ -45,7 +45,6 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
         try:
             log = logs.read(path)
             kept = keep(log, resources, benchmark=args.benchmark, model=args.model_name)
-            resources.ingest(kept.folder)
         except ExplorerError as error:
             common.say(f"error: {' '.join(str(error).split())}")
             told.append({"file": str(path), "error": " ".join(str(error).split())})

@@ -111,10 +111,12 @@ def _dry_run(args: argparse.Namespace, spec: RunSpec, resources: Resources) -> i
 
 def do_work(args: argparse.Namespace, settings: Settings) -> int:
     from explorer.resources import Resources
+    from explorer.results import mending
     from explorer.runs.folder import RunFolder
     from explorer.runs.worker import work
 
     folder = RunFolder.find(settings.runs, args.run_id)
+    mending.restore_spec(settings, folder)
     status = work(folder, Resources(settings, _prepare()), common.say, common.ProgressLine(folder.spec.study))
     return 0 if status == "complete" else 1
 

@@ -50,11 +50,14 @@ def list_all(args: argparse.Namespace, settings: Settings) -> int:
 
 def resume_run(args: argparse.Namespace, settings: Settings) -> int:
     from explorer.commands.run import do_work
+    from explorer.results import mending
     from explorer.results.packed_run import find_own
-    from explorer.runs import queue
+    from explorer.runs import imported, queue
     from explorer.runs.where import keep
 
     folder = find_own(settings, args.run_id)
+    mending.restore_spec(settings, folder)
+    imported.refuse_to_resume(folder)
     place = where.asked(args)
     if folder.progress().status == "complete" and not folder.damaged():
         return _answer(args, folder.run_id, "complete")
@@ -77,18 +80,21 @@ def cancel_run(args: argparse.Namespace, settings: Settings) -> int:
 
 
 def delete_run(args: argparse.Namespace, settings: Settings) -> int:
-    from explorer.results import store
+    from explorer.results import ending
     from explorer.results.packed_run import find_own
 
     folder = find_own(settings, args.run_id)
-    folder.delete()
-    store.remove(settings, [folder.run_id])
+    ending.delete(settings, folder)
     return _answer(args, folder.run_id, "deleted")
 
 
 def rebuild(args: argparse.Namespace, settings: Settings) -> int:
-    from explorer.results import store
+    from explorer.results import mending, store
+    from explorer.runs.folder import all_folders
 
+    for folder in all_folders(settings.runs):
+        if mending.restore_spec(settings, folder):
+            common.say(f"{folder.run_id}: its spec.json was damaged and stands again as the database has it")
     count, faults = store.rebuild(settings)
     for fault in faults:
         common.say(f"left out: {fault}")

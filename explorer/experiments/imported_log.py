@@ -6,6 +6,7 @@ import dataclasses
 import json
 import math
 import re
+import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 POLICY = PRESETS["lm-eval"]
 APART = 1_000  # request numbers of one pass and the next
 UNMATCHED = "unmatched"  # the group of what a log holds beyond the benchmark's own instances
+LONGEST_MARK = 500  # characters
 VERSION = 2  # of this import; a later one makes new runs
 
 
@@ -70,8 +72,11 @@ class Agreement:
 
 def keep(log: Log, resources: Resources, *, benchmark: str = "", model: str = "") -> Kept:
     """The run that holds the log; the same log again finds it. UsageError where model or benchmark cannot be told."""
+    from explorer import leftovers
+    from explorer.results import ending
     from explorer.runs import files
     from explorer.runs.folder import RunFolder
+    from explorer.runs.spec import run_id
 
     name = model or log.model
     if not name:
@@ -89,17 +94,22 @@ def keep(log: Log, resources: Resources, *, benchmark: str = "", model: str = ""
         dtype="",
         settings={"imported": log.mark, "log": log.sha256, "task": log.task, "preset": POLICY.preset},
     )
-    folder = RunFolder.create(resources.settings.runs, spec)
-    with folder.lock():
-        new = folder.progress().status != "complete"
-        if new:
-            mark = f"{log.mark}, task {log.task}, file {log.file}, SHA-256 {log.sha256[:12]}"
-            files.write_json(folder.path / "environment.json", _environment(log))
-            _write_left_out(folder, dropped)
-            folder.write_part(0, len(placed) - 1, rows(placed))
-            folder.write_findings(_findings(spec, resources, folder, log, placed))
+    settings = resources.settings
+    folder = RunFolder(settings.runs / run_id(spec))
+    new = folder.progress().status != "complete" or bool(folder.damaged())
+    if new:
+        with leftovers.scratch(settings.cache, settings.cache, "unpacking-") as work:
+            made = RunFolder.create(work, spec)
+            mark = f"{log.mark}, task {log.task}, file {log.file}, SHA-256 {log.sha256[:12]}"[:LONGEST_MARK]
+            files.write_json(made.path / "environment.json", _environment(log))
+            _write_left_out(made, dropped)
+            made.write_part(0, len(placed) - 1, rows(placed))
+            made.write_findings(_findings(spec, resources, made, log, placed))
             told = {"total": len(placed), "done": len(placed), "message": f"Imported: {mark}", "imported": mark}
-            folder.write_progress(status="complete", **told)
+            made.write_progress(status="complete", **told)
+            if folder.reviews.exists():
+                shutil.copyfile(folder.reviews, made.reviews)
+            ending.place(resources, made.path, folder.path)
     return Kept(
         folder,
         chosen,

@@ -25,6 +25,7 @@ from explorer.errors import RunError, StoreError
 from explorer.results import migrations, precomputed_schema
 from explorer.results.schema import TABLES
 from explorer.runs import files
+from explorer.runs import spec as specs
 from explorer.runs.folder import RunFolder, all_folders
 from explorer.runs.queue import info
 from explorer.settings import PRECOMPUTED, Settings
@@ -198,13 +199,19 @@ def rebuild(settings: Settings) -> tuple[int, list[str]]:
         for folder in all_folders(settings.runs):
             connection.execute("BEGIN")
             try:
-                put(connection, folder)
+                if damaged := put(connection, folder, leave_out=True):
+                    faults.append(f"{folder.run_id}: {_told(damaged)}")
                 connection.execute("COMMIT")
                 count += 1
             except Exception as error:
                 connection.execute("ROLLBACK")
                 faults.append(f"{folder.run_id}: {str(error).splitlines()[0]}")
     return count, faults
+
+
+def _told(damaged: Sequence[str]) -> str:
+    more = f" and {len(damaged) - 1} more files are" if len(damaged) > 1 else " is"
+    return f"{damaged[0]}{more} not as written; the other parts went in, and resume makes damaged ones again"
 
 
 @contextlib.contextmanager
@@ -258,17 +265,38 @@ def _forget(connection: duckdb.DuckDBPyConnection, run_id: str) -> None:
         connection.execute(f"DELETE FROM {table} WHERE run_id = ?", [run_id])
 
 
-def put(connection: duckdb.DuckDBPyConnection, folder: RunFolder, status: str = "", message: str = "") -> None:
-    """Writes a run's finished parts into a database, in place of what it held of the run."""
+def put(
+    connection: duckdb.DuckDBPyConnection,
+    folder: RunFolder,
+    status: str = "",
+    message: str = "",
+    *,
+    leave_out: bool = False,
+) -> list[str]:
+    """Writes a run's finished parts into a database, in place of what it held of the run.
+
+    Files that are not as they were written are an error; with `leave_out` their parts stay outside, and the files are
+    given.
+    """
+    damaged = folder.damaged()
+    if damaged and not leave_out:
+        raise RunError(
+            f"A part of {folder.run_id} cannot be read ({damaged[0]} is not as it was written). `python -m explorer "
+            f"resume {folder.run_id}` makes damaged parts again and keeps the others."
+        )
+    without = {Path(name).name for name in damaged}
+    if damaged:
+        status, message = "interrupted", f"Damaged, so left out: {_told(damaged)}."
     _forget(connection, folder.run_id)
     _insert_run(connection, folder, status, message)
     for table in TABLES:
-        paths = [str(path) for path in folder.part_files(table)]
+        paths = [str(path) for path in folder.part_files(table) if path.name not in without]
         if paths:
             with _telling_damage(folder):
                 connection.execute(
                     f"INSERT INTO {table} BY NAME SELECT ? AS run_id, * FROM read_parquet(?)", [folder.run_id, paths]
                 )
+    return damaged
 
 
 def _insert_run(connection: duckdb.DuckDBPyConnection, folder: RunFolder, status: str = "", message: str = "") -> None:
@@ -281,7 +309,7 @@ def _insert_run(connection: duckdb.DuckDBPyConnection, folder: RunFolder, status
         "INSERT INTO runs VALUES (?, ?, ?, ?, ?, to_timestamp(?), to_timestamp(?), ?, ?, ?, ?, ?, ?, ?)",
         [
             run.run_id, run.study, run.model, run.benchmark, run.status, run.created, updated, run.done, run.total,
-            spec.seed, spec.dtype, run.message, (folder.path / "spec.json").read_text(encoding="utf-8"),
+            spec.seed, spec.dtype, run.message, specs.to_json(spec),
             json.dumps(folder.environment),
         ],
     )  # fmt: skip

@@ -9,8 +9,10 @@ findings.csv                      what the study concluded
 A run that came with the explorer has no folder: its archive has tables/<table>.parquet in place of parts/, and
 left_out.txt says what the precomputed file lacks. It is for readers, and is no run to be imported.
 
-An archive comes from anywhere, so it is unpacked with care: only these names, no links, no more than its limits, and
-each Parquet file is read before the run counts as here.
+SHA256SUMS has the hash of every other file, as `sha256sum -c` reads it.
+
+An archive comes from anywhere, so it is unpacked with care: only these names, no links, no more than its limits, each
+file as its hash says, and nothing in them but what a run's files may say (runs/outside.py).
 """
 
 from __future__ import annotations
@@ -20,7 +22,6 @@ import io
 import json
 import os
 import re
-import shutil
 import stat
 import time
 import zipfile
@@ -30,29 +31,40 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 import pandas as pd
-import pyarrow as pa
-import pyarrow.parquet as pq
 
-from explorer import __version__, citations, sharing
+from explorer import __version__, citations, leftovers, unpacking
 from explorer.errors import RunError
 from explorer.records import RunSpec
 from explorer.results import formats
 from explorer.results.packed_run import SOURCE, PackedRun, Run
 from explorer.results.schema import TABLES
-from explorer.runs import files, imported
+from explorer.runs import files, imported, outside
+from explorer.runs import folder as folders
 from explorer.runs import spec as specs
 from explorer.runs.folder import RunFolder
 from explorer.settings import Settings
 
 MOST_FILES = 200_000
 MOST_BYTES = 16 * 2**30  # unpacked
+SUMS = "SHA256SUMS"
 COPY = 2**20
+# Bytes of a file by the beginning of its name; a part's may have as many as a gigabyte.
+_MOST = (
+    ("spec.json", folders.MOST_SPEC),
+    ("progress.json", 1 << 20),
+    ("environment", 4 << 20),
+    (SUMS, 64 << 20),
+    ("reviews.jsonl", 64 << 20),
+    ("left_out.jsonl", 256 << 20),
+    ("parts/", 1 << 30),
+)
+MOST_MARK = 1 << 16
 
 _TABLE = "|".join(TABLES)
 # Names that belong to a run; everything else in an archive is for readers and stays there.
 _OURS = re.compile(
     rf"spec\.json|environment\.json|environments/[0-9a-f]{{1,64}}\.json|progress\.json|reviews\.jsonl|left_out\.jsonl"
-    rf"|parts/\d{{9}}-\d{{9}}\.done"
+    rf"|{SUMS}|parts/(?:\d{{9}}-\d{{9}}|findings)\.done"
     rf"|parts/(?:{_TABLE})/(?:\d{{9}}-\d{{9}}|all)\.parquet"
 )
 # What a progress file says of the machine stays on the machine.
@@ -65,9 +77,13 @@ def pack(folder: Run, out: BinaryIO, settings: Settings) -> list[str]:
         raise RunError(f"{folder.run_id} is being worked on. Wait until it has ended, or cancel it, then export it.")
     keys = [key.encode() for key in settings.keys]
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED, allowZip64=True) as archive:
+        sums = []
         for name, write in (_packed(folder) if isinstance(folder, PackedRun) else _contents(folder)).items():
             with archive.open(_entry(name), "w", force_zip64=True) as file:
-                write(_Watched(file, keys, name))  # type: ignore[arg-type]
+                watched = _Watched(file, keys, name)
+                write(watched)  # type: ignore[arg-type]
+            sums.append(f"{watched.digest.hexdigest()}  {name}\n")
+        archive.writestr(_entry(SUMS), "".join(sums))
         return archive.namelist()
 
 
@@ -80,40 +96,50 @@ def is_run(path: Path) -> bool:
         return False
 
 
-def unpack(path: Path, settings: Settings) -> tuple[RunFolder, bool]:
-    """The run in an archive, put among the runs here, and whether it is new; RunError where it is not in order."""
-    settings.runs.mkdir(parents=True, exist_ok=True)
-    work = sharing.new_folder(settings.cache, "unpacking-")
+def unpack(path: Path, settings: Settings, keep: Callable[[Path, Path], Any] = os.replace) -> tuple[RunFolder, bool]:
+    """The run in an archive, put among the runs here, and whether it is new; RunError where it is not in order.
+
+    `keep(work, target)` moves the unpacked folder to its place.
+    """
     try:
-        with _opened(path) as archive:
-            _extract(archive, path.name, work)
-        made = RunFolder(work)
-        if not (work / "spec.json").exists():
-            raise RunError(f"{path.name} holds no spec.json, so it is no exported run. Export the run again as zip.")
-        target = settings.runs / specs.run_id(_spec(made, path.name))
-        _refuse_packed(made, path.name)
-        _check(made, path.name)
-        if target.exists():
-            return _known(RunFolder(target), made), False
-        _sign(made, path)
-        os.replace(work, target)
+        settings.runs.mkdir(parents=True, exist_ok=True)
+        with leftovers.scratch(settings.cache, settings.cache, "unpacking-") as work:
+            with _opened(path) as archive:
+                _extract(archive, path, work)
+            made = RunFolder(work)
+            if not (work / "spec.json").exists():
+                raise RunError(
+                    f"{path.name} holds no spec.json, so it is no exported run. Export the run again as zip."
+                )
+            target = settings.runs / specs.run_id(_spec(made, path.name))
+            _refuse_packed(made, path.name)
+            _check_sums(made, path.name)
+            _check_files(made, path.name)
+            _check_parts(made, path.name)
+            if target.exists():
+                return _known(RunFolder(target), made), False
+            _sign(made, path)
+            keep(work, target)
         return RunFolder(target), True
     except OSError as error:
         raise RunError(
             f"{path.name} could not be unpacked ({error.strerror or error}). Make room in {settings.cache}, then try "
             "again."
         ) from error
-    finally:
-        shutil.rmtree(work, ignore_errors=True)
 
 
 def _spec(made: RunFolder, name: str) -> RunSpec:
     try:
-        return made.spec
+        return made.asked()
     except RunError as error:
         raise RunError(
-            f"The spec.json in {name} is not a run's spec, or of another version. Export the run again as zip."
+            f"The spec.json in {name} is not a run's spec, or of another version ({_reason(error)}). Export the run "
+            "again as zip."
         ) from error
+
+
+def _reason(error: RunError) -> str:
+    return str(error.__cause__ or error)[:200]
 
 
 # --- writing
@@ -188,6 +214,8 @@ def _contents(folder: RunFolder) -> dict[str, Write]:
     for first, last in folder.finished():
         name = f"parts/{first:09d}-{last:09d}.done"
         found[name] = _copy_of(folder.path / name)
+    if (folder.parts / "findings.done").exists():
+        found["parts/findings.done"] = _copy_of(folder.parts / "findings.done")
     for table in TABLES:
         paths = folder.part_files(table)
         found |= {f"parts/{table}/{path.name}": _copy_of(path) for path in paths}
@@ -210,6 +238,7 @@ class _Watched:
 
     def __init__(self, file: Any, keys: list[bytes], name: str) -> None:
         self.file, self.keys, self.name = file, keys, name
+        self.digest = hashlib.sha256()
 
     def write(self, data: bytes) -> int:
         if any(key in data for key in self.keys):
@@ -217,6 +246,7 @@ class _Watched:
                 f"{self.name} of this run holds one of the keys in your environment, expected none. Delete the run, "
                 "and give keys in the environment alone."
             )
+        self.digest.update(data)
         return int(self.file.write(data))
 
 
@@ -286,14 +316,15 @@ def _opened(path: Path) -> zipfile.ZipFile:
         raise RunError(f"{path.name} is no readable zip file ({error}). Export the run again.") from error
 
 
-def _extract(archive: zipfile.ZipFile, archive_name: str, target: Path) -> None:
+def _extract(archive: zipfile.ZipFile, path: Path, target: Path) -> None:
+    archive_name = path.name
     entries = archive.infolist()
     if len(entries) > MOST_FILES:
         raise RunError(
             f"{archive_name} holds {len(entries):,} files, expected at most {MOST_FILES:,}. Unpack it by hand."
         )
     seen: set[str] = set()
-    left = MOST_BYTES
+    left = unpacking.most(path.stat().st_size, MOST_BYTES)
     for entry in entries:
         _refuse_hostile(entry, archive_name)
         if entry.is_dir() or not _OURS.fullmatch(entry.filename):
@@ -301,9 +332,13 @@ def _extract(archive: zipfile.ZipFile, archive_name: str, target: Path) -> None:
         if entry.filename in seen:
             raise RunError(f"{archive_name} holds {entry.filename} twice, expected each file once. Export it again.")
         seen.add(entry.filename)
-        path = target / entry.filename
-        path.parent.mkdir(parents=True, exist_ok=True)
-        left -= _copy(archive, entry, path, archive_name, left)
+        file = target / entry.filename
+        file.parent.mkdir(parents=True, exist_ok=True)
+        left -= _copy(archive, entry, file, archive_name, min(left, _most(entry.filename)))
+
+
+def _most(name: str) -> int:
+    return MOST_MARK if name.endswith(".done") else next(most for start, most in _MOST if name.startswith(start))
 
 
 def _refuse_hostile(entry: zipfile.ZipInfo, archive_name: str) -> None:
@@ -328,8 +363,8 @@ def _copy(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, path: Path, archive_
                 written += len(piece)
                 if written > left:
                     raise RunError(
-                        f"{archive_name} unpacks to more than {MOST_BYTES / 2**30:.0f} GiB, which no run here is. "
-                        "Do not use it."
+                        f"{archive_name} unpacks to more than a run's files have ({entry.filename}: more than "
+                        f"{left:,} bytes). Do not use it."
                     )
                 file.write(piece)
     except (zipfile.BadZipFile, NotImplementedError, EOFError, zlib.error) as error:
@@ -337,22 +372,67 @@ def _copy(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, path: Path, archive_
     return written
 
 
-def _check(made: RunFolder, archive_name: str) -> None:
-    """Every Parquet file can be read and has its table's columns."""
-    for path in sorted(made.parts.glob("*/*.parquet")):
-        try:
-            names = set(pq.read_table(path).schema.names)
-        except (pa.ArrowException, OSError) as error:
-            raise RunError(
-                f"{path.parent.name}/{path.name} in {archive_name} is no readable Parquet file "
-                f"({str(error).splitlines()[0]}). Get the archive again."
-            ) from error
-        lacking = set(TABLES[path.parent.name]) - names
-        if lacking:
-            raise RunError(
-                f"{path.parent.name}/{path.name} in {archive_name} lacks the column {min(lacking)}, so it was made by "
-                "another version. Export it again with this one."
-            )
+def _check_sums(made: RunFolder, archive_name: str) -> None:
+    """Every file is the one that was packed; archives of earlier versions do not say."""
+    path = made.path / SUMS
+    if not path.exists():
+        return
+    told = {name: digest for digest, _, name in (line.partition("  ") for line in path.read_text().splitlines())}
+    path.unlink()
+    for file in sorted(file for file in made.path.rglob("*") if file.is_file()):
+        name = file.relative_to(made.path).as_posix()
+        if not folders.is_whole(file, told.get(name, "")):
+            raise RunError(f"{name} in {archive_name} is not the file that was packed. Get the archive again.")
+
+
+def _check_files(made: RunFolder, archive_name: str) -> None:
+    """Every file of JSON says what such a file may say."""
+    checks = {"progress.json": outside.check_progress, "environment.json": outside.check_plain}
+    found = [made.path / name for name in checks] + sorted(made.path.glob("environments/*.json"))
+    for path in found:
+        name = path.relative_to(made.path).as_posix()
+        if path.exists():
+            _check_json(path.read_bytes(), checks.get(name, outside.check_plain), f"{name} in {archive_name}")
+    for name in ("reviews.jsonl", "left_out.jsonl"):
+        if (made.path / name).exists():
+            for number, line in enumerate((made.path / name).read_bytes().splitlines(), 1):
+                if line.strip():
+                    _check_json(line, outside.check_plain, f"{name} line {number} in {archive_name}")
+
+
+def _check_json(data: bytes, check: Callable[[Any], None], where: str) -> None:
+    try:
+        check(json.loads(data))
+    except (ValueError, RecursionError) as error:
+        raise RunError(f"{where} is not in order ({str(error)[:200]}). Export the run again as zip.") from error
+
+
+def _check_parts(made: RunFolder, archive_name: str) -> None:
+    """Every part is whole, as its mark says, and holds rows of its table."""
+    named: set[Path] = set()
+    try:
+        for done in sorted(made.parts.glob("*.done")):
+            mark = made.mark(done.stem)
+            if mark is None:
+                raise RunError(f"parts/{done.name} is no mark of a part. Get it again.")
+            first, last = (None, None) if done.stem == "findings" else (int(one) for one in done.stem.split("-"))
+            for table in mark.tables:
+                name = "all" if table == "findings" else done.stem
+                path = made.parts / table / f"{name}.parquet"
+                named.add(path)
+                if path.exists():
+                    outside.check_table(path, table, first, last)
+        findings = made.parts / "findings" / "all.parquet"
+        if findings.exists() and findings not in named:
+            outside.check_table(findings, "findings")
+            named.add(findings)
+    except RunError as error:
+        raise RunError(f"{archive_name}: {error}") from error
+    for path in made.parts.glob("*/*.parquet"):
+        if path not in named:
+            path.unlink()  # of no part
+    if damaged := made.damaged():
+        raise RunError(f"{damaged[0]} in {archive_name} is not the file that was stored. Get the archive again.")
 
 
 def _refuse_packed(made: RunFolder, archive_name: str) -> None:
@@ -379,7 +459,7 @@ def _sign(made: RunFolder, path: Path) -> None:
     with path.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
     version = str(made.environment.get("lexiscope", "unknown"))
-    words = str(told.get("imported") or f"Lexiscope {version}, file {path.name}, SHA-256 {digest[:12]}")
+    words = str(told.get("imported") or f"Lexiscope {version[:40]}, file {path.name[:200]}, SHA-256 {digest[:12]}")
     kept = {name: told[name] for name in _PROGRESS if name in told}
     status = status if status in ("complete", "failed", "cancelled") else "interrupted"
     message = f"Imported: {words}" if status == "complete" else str(told.get("message") or "")

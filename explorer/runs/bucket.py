@@ -17,12 +17,12 @@ from urllib.parse import urlsplit
 
 from explorer import stopping
 from explorer.errors import RunError, UsageError
-from explorer.results.schema import TABLES
-from explorer.runs import files
+from explorer.runs import files, outside
 from explorer.runs.folder import RunFolder
 
 S3FS = "2026.9.0"  # the version in requirements-cluster.txt
 TRIES = 3
+MOST_BYTES = 1 << 30  # of a file
 PAUSE = 1.0  # seconds before the second try, four times as long before the third
 
 T = TypeVar("T")
@@ -52,7 +52,11 @@ class Bucket:
 
     def read(self, name: str) -> bytes:
         """The bytes under a name."""
-        return self._try(lambda: self._system.cat_file(f"{self._root}/{name}"), f"{self.url}/{name} could not be read")
+        where, problem = f"{self._root}/{name}", f"{self.url}/{name} could not be read"
+        size = self._try(lambda: self._system.size(where), problem)
+        if isinstance(size, int) and size > MOST_BYTES:
+            raise RunError(f"{self.url}/{name} has {size:,} bytes, expected at most {MOST_BYTES:,}. Take it away.")
+        return self._try(lambda: self._system.cat_file(where), problem)
 
     def fetch(self, name: str, path: Path, sha256: str = "") -> None:
         """Downloads a file to `path`, whole or not at all; RunError where it is not the one that was sent."""
@@ -72,8 +76,8 @@ class Bucket:
         where = f"{self._root}/parts/{name}.done"
         self._try(lambda: self._system.rm_file(where), f"{self.url}/parts/{name}.done could not be removed")
 
-    def marks(self) -> dict[str, dict[str, Any]]:
-        """The parts that are complete here, by name (`<first>-<last>`)."""
+    def marks(self) -> dict[str, outside.MarkFields | None]:
+        """The parts that are complete here, by name (`<first>-<last>`); none where the mark is damaged."""
         place = f"{self._root}/parts"
 
         def look() -> list[str]:
@@ -87,12 +91,12 @@ class Bucket:
         names = sorted(path.rsplit("/", 1)[-1] for path in found if path.endswith(".done"))
         return {name.removesuffix(".done"): self._mark(name) for name in names}
 
-    def _mark(self, name: str) -> dict[str, Any]:
+    def _mark(self, name: str) -> outside.MarkFields | None:
         try:
             value = json.loads(self.read(f"parts/{name}"))
-        except ValueError:
-            return {}
-        return value if isinstance(value, dict) else {}
+        except (ValueError, RecursionError):
+            return None
+        return outside.mark(value) if isinstance(value, dict) else None
 
     def _try(self, step: Callable[[], T], problem: str) -> T:
         tries = 0
@@ -113,12 +117,11 @@ def pull(bucket: Bucket, folder: RunFolder) -> dict[str, str]:
     for name, mark in bucket.marks().items():
         if name in have or not re.fullmatch(r"\d{9}-\d{9}", name):
             continue
-        hashes = mark.get("sha256")
         try:
-            if not isinstance(hashes, dict) or not set(hashes) <= set(TABLES):
+            if mark is None or not mark.sha256 or set(mark.sha256) != set(mark.tables):
                 raise RunError(f"The mark of the part {name} is damaged.")
             first, last = (int(number) for number in name.split("-"))
-            take(bucket, folder, first, last, hashes, str(mark.get("environment", "")))
+            take(bucket, folder, first, last, mark.sha256, mark.environment)
         except RunError as error:
             damaged[name] = str(error)
     return damaged
@@ -131,10 +134,12 @@ def push(bucket: Bucket, folder: RunFolder) -> None:
         name = _name(first, last)
         if name in there:
             continue
-        mark = files.read_json(folder.parts / f"{name}.done")
-        paths = [folder.parts / str(table) / f"{name}.parquet" for table in mark.get("tables") or []]
+        mark = folder.mark(name)
+        if mark is None:
+            continue
+        paths = [folder.parts / table / f"{name}.parquet" for table in mark.tables]
         hashes = {path.parent.name: bucket.send(path, path.relative_to(folder.path).as_posix()) for path in paths}
-        bucket.mark(first, last, hashes, str(mark.get("environment", "")))
+        bucket.mark(first, last, hashes, mark.environment)
 
 
 def take(bucket: Bucket, folder: RunFolder, first: int, last: int, hashes: Mapping[str, str], environment: str) -> None:
@@ -142,7 +147,12 @@ def take(bucket: Bucket, folder: RunFolder, first: int, last: int, hashes: Mappi
     for table, sha256 in hashes.items():
         name = f"parts/{table}/{_name(first, last)}.parquet"
         bucket.fetch(name, folder.path / name, sha256)
-    folder.mark_done(first, last, list(hashes), environment)
+        try:
+            outside.check_table(folder.path / name, table, first, last)
+        except RunError:
+            (folder.path / name).unlink()
+            raise
+    folder.mark_done(first, last, hashes, environment)
 
 
 def _name(first: int, last: int) -> str:

@@ -27,7 +27,7 @@ from explorer.runs import bucket as buckets
 from explorer.runs import part
 from explorer.runs import spec as specs
 from explorer.runs.bucket import Bucket
-from explorer.runs.folder import RunFolder
+from explorer.runs.folder import RunFolder, is_whole
 from explorer.runs.node import Fault, Job, Made, NodeWorker, Ready
 from explorer.runs.where import AUTO, Where
 from explorer.settings import ROOT
@@ -223,7 +223,7 @@ class _Crew:
         first, last = task
         if self.bucket is None:
             self._see(task, made)
-            self.folder.mark_done(first, last, list(made.hashes), member.stamp)
+            self.folder.mark_done(first, last, made.hashes, member.stamp)
         else:
             buckets.take(self.bucket, self.folder, first, last, made.hashes, member.stamp)
             self.bucket.mark(first, last, made.hashes, member.stamp)
@@ -235,11 +235,11 @@ class _Crew:
             self.meter.restart()
 
     def _see(self, task: tuple[int, int], made: Made) -> None:
-        """Waits until the files of a part are seen here; a network disk may take a while."""
+        """Waits until the files of a part are seen here as the node wrote them; a network disk may take a while."""
         name = f"{task[0]:09d}-{task[1]:09d}.parquet"
         deadline = time.monotonic() + PATIENCE
-        for table in made.hashes:
-            while not (self.folder.parts / table / name).exists():
+        for table, sha256 in made.hashes.items():
+            while not is_whole(self.folder.parts / table / name, sha256):
                 if time.monotonic() > deadline:
                     raise RunError(
                         f"A node wrote {self.folder.parts / table / name}, which is not seen here after "

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
 import os
+import stat
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -64,9 +66,31 @@ def make_folder(path: Path) -> None:
         ) from error
 
 
+MOST_JSON = 64 << 20  # bytes of a file of JSON
+CHECK = "check"  # under it, the first digits of the SHA-256 of all else in an object, so that a changed byte is noticed
+
+
 def write_json(path: Path, value: Any) -> None:
-    """The value as JSON at `path`, whole or not at all."""
+    """The value as JSON at `path`, whole or not at all; an object carries its check."""
+    value = sealed(value) if isinstance(value, dict) else value
     write_json_text(path, json.dumps(value, ensure_ascii=False, indent=1, default=str))
+
+
+def sealed(value: dict[str, Any]) -> dict[str, Any]:
+    """The object with its check."""
+    return {**value, CHECK: _check_of(value)}
+
+
+def unsealed(value: Any) -> dict[str, Any]:
+    """The object without its check; {} where it is none, or is not what its check says."""
+    if not isinstance(value, dict) or (CHECK in value and value[CHECK] != _check_of(value)):
+        return {}
+    return {name: item for name, item in value.items() if name != CHECK}
+
+
+def _check_of(value: dict[str, Any]) -> str:
+    said = json.loads(json.dumps({name: item for name, item in value.items() if name != CHECK}, default=str))
+    return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()[:16]
 
 
 def write_json_text(path: Path, text: str) -> None:
@@ -76,12 +100,26 @@ def write_json_text(path: Path, text: str) -> None:
 
 
 def read_json(path: Path) -> dict[str, Any]:
-    """The JSON object at `path`; {} where the file is absent or damaged."""
+    """The JSON object at `path`; {} where the file is absent or damaged, or is not what its check says."""
     try:
-        value = json.loads(path.read_text(encoding="utf-8"))
+        return unsealed(json.loads(read_plain(path).decode("utf-8")))
     except (OSError, ValueError, RecursionError):
         return {}
-    return value if isinstance(value, dict) else {}
+
+
+def read_plain(path: Path, most: int = MOST_JSON) -> bytes:
+    """The bytes of a plain file; OSError where it is a pipe or device, which might keep a reader forever, or too large.
+
+    The folder may be another's: whatever stands under a name, looking at it ends.
+    """
+    handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    with os.fdopen(handle, "rb") as file:
+        found = os.fstat(file.fileno())
+        if not stat.S_ISREG(found.st_mode):
+            raise OSError(f"{path.name} is no plain file")
+        if found.st_size > most:
+            raise OSError(f"{path.name} has {found.st_size:,} bytes, expected at most {most:,}")
+        return file.read(most + 1)
 
 
 def is_locked(path: Path) -> bool:

@@ -3,14 +3,16 @@
 spec.json  progress.json  log.txt  reviews.jsonl  cancel (a mark)  lock (held by the worker)  where.json (runs/where.py)
 environment.json, environments/<stamp>.json   the last one, and each that some part was made under
 parts/<table>/<first>-<last>.parquet   rows of the instances first..last (in run order, both included)
-parts/<first>-<last>.done              written last: this part is complete
+parts/<first>-<last>.done              written last: this part is complete; the SHA-256 of each of its files
 parts/findings/all.parquet             what the study concluded
+parts/findings.done                    the SHA-256 of that file
 """
 
 from __future__ import annotations
 
 import contextlib
-import json
+import hashlib
+import io
 import math
 import os
 import re
@@ -30,7 +32,7 @@ from explorer.errors import RunError
 from explorer.records import RunSpec
 from explorer.results.schema import TABLES
 from explorer.runs import environment as environments
-from explorer.runs import files, reviews
+from explorer.runs import files, outside, reviews
 from explorer.runs import spec as specs
 
 Rows = Sequence[Mapping[str, Any]]
@@ -39,6 +41,9 @@ Tables = Mapping[str, Rows]  # table name → rows
 STARTING = 30.0  # seconds a new worker may take before it holds its run's lock
 ENDING = 60.0  # seconds a cancelled worker may take to store what is finished
 
+MOST_SPEC = 4 << 20  # bytes
+
+_RUN_ID = re.compile(r"[a-z]+-[0-9a-f]{12}")
 _DONE = re.compile(r"(\d{9})-(\d{9})\.done")
 _ARROW = {
     "VARCHAR": pa.string(),
@@ -115,9 +120,10 @@ class RunFolder:
     @classmethod
     def find(cls, runs: Path, run_id: str) -> RunFolder:
         """The run with this id, or with the only id that starts so; RunError where there is none or several."""
-        matches = [path for path in runs.glob("*") if path.name == run_id and _is_run(path)]
+        places = [folder.path for folder in all_folders(runs)]
+        matches = [path for path in places if path.name == run_id]
         if not matches and run_id:
-            matches = [path for path in runs.glob("*") if path.name.startswith(run_id) and _is_run(path)]
+            matches = [path for path in places if path.name.startswith(run_id)]
         if len(matches) != 1:
             what = "is no run" if not matches else f"are {len(matches)} runs"
             raise RunError(
@@ -127,14 +133,25 @@ class RunFolder:
 
     @property
     def spec(self) -> RunSpec:
+        """What was asked; RunError where spec.json cannot be read, or is that of another run."""
+        found = self.asked()
+        if specs.run_id(found) != self.run_id:
+            raise RunError(
+                f"{self.path / 'spec.json'} was changed: it is that of {specs.run_id(found)}. Start the same run "
+                "again, which keeps what it finished, or delete this one."
+            )
+        return found
+
+    def asked(self) -> RunSpec:
+        """What spec.json says, whichever run it is of."""
         try:
-            return specs.from_json((self.path / "spec.json").read_text(encoding="utf-8"))
+            return specs.from_json(files.read_plain(self.path / "spec.json", MOST_SPEC).decode("utf-8"))
         except PermissionError as error:
             raise RunError(self.kept_from_us() or f"{self.path / 'spec.json'} cannot be read ({error}).") from error
         except (OSError, UnicodeDecodeError) as error:
             raise RunError(
-                f"{self.path / 'spec.json'} cannot be read ({error}). Start the same run again: what it finished is "
-                "kept."
+                f"{self.path / 'spec.json'} cannot be read ({error}). Start the same run again, which keeps what it "
+                "finished, or delete this one."
             ) from error
 
     def kept_from_us(self) -> str:
@@ -151,7 +168,12 @@ class RunFolder:
 
     @property
     def environment(self) -> dict[str, Any]:
-        return files.read_json(self.path / "environment.json")
+        """What the last part was made with; {} where that cannot be read."""
+        found = files.read_json(self.path / "environment.json")
+        return outside.plain(found or self._kept_environment(max(self.environments(), default="")))
+
+    def _kept_environment(self, stamp: str) -> dict[str, Any]:
+        return files.read_json(self.path / "environments" / f"{stamp}.json") if stamp else {}
 
     def keep_environment(self, environment: Mapping[str, Any]) -> str:
         """Writes down what parts are made with; the stamp under which it stands."""
@@ -170,27 +192,32 @@ class RunFolder:
 
     def progress(self) -> Progress:
         """The run's progress; a worker that died without a word reads "interrupted"."""
-        now = files.read_json(self.path / "progress.json")
+        now = outside.progress(files.read_json(self.path / "progress.json"))
         done = sum(last - first + 1 for first, last in self.finished())
-        status = str(now.get("status", "interrupted"))
+        status: str = now.status
         # A worker just started needs a moment before it holds the lock.
-        fresh = time.time() - _number(now.get("updated"), 0.0) < STARTING
+        fresh = time.time() - now.updated < STARTING
         if status in ("running", "queued") and not (fresh and status == "queued") and not self.is_being_worked():
             status = "interrupted"
         # Somebody removed a damaged part: what the progress says no longer holds.
-        if status == "complete" and self.unfinished(_whole(now.get("total"))):
+        if status == "complete" and self.unfinished(now.total):
             status = "interrupted"
-        nan = float("nan")
         return Progress(
             status=status,
-            done=max(done, _whole(now.get("done"))) if status == "running" else done,
-            total=_whole(now.get("total")),
-            rate=_number(now.get("rate"), nan),
-            eta=_number(now.get("eta"), nan) if status == "running" else nan,
-            message=str(now.get("message") or ""),
-            created=_number(now.get("created"), 0.0),
-            updated=_number(now.get("updated"), 0.0),
+            done=max(done, now.done) if status == "running" else done,
+            total=now.total,
+            rate=now.rate,
+            eta=now.eta if status == "running" else math.nan,
+            message=now.message,
+            created=now.created or self._begun(),
+            updated=now.updated,
         )
+
+    def _begun(self) -> float:
+        """When spec.json was written, for a run whose progress does not say when it began."""
+        with contextlib.suppress(OSError):
+            return min(max(0.0, (self.path / "spec.json").stat().st_mtime), outside.LATEST)
+        return 0.0
 
     def lock(self) -> FileLock:
         """The lock that a worker holds for as long as it works; the system frees it when the worker dies."""
@@ -239,7 +266,10 @@ class RunFolder:
         """The complete parts as (first, last), in order; one that lost a file, or overlaps an earlier one, does not."""
         if not os.access(self.parts, os.R_OK | os.X_OK):
             return []  # not there, or another account's own
-        found = [(path, _DONE.fullmatch(path.name)) for path in self.parts.iterdir()]
+        try:
+            found = [(path, _DONE.fullmatch(path.name)) for path in self.parts.iterdir()]
+        except OSError:
+            return []
         whole = sorted((int(match[1]), int(match[2])) for path, match in found if match and self._is_whole(path))
         kept: list[tuple[int, int]] = []
         for first, last in whole:
@@ -249,29 +279,63 @@ class RunFolder:
         return kept
 
     def _is_whole(self, done: Path) -> bool:
+        mark = self.mark(done.stem)
+        if mark is None:
+            # What belongs to a part whose mark is damaged is not known; one that another account keeps may be whole.
+            return not os.access(done, os.R_OK)
+        return all((self.parts / table / f"{done.stem}.parquet").exists() for table in mark.tables)
+
+    def mark(self, name: str) -> outside.MarkFields | None:
+        """What the mark of the part `<first>-<last>` says, or that of the findings; none where it cannot be read."""
+        path = self.parts / f"{name}.done"
         try:
-            tables = json.loads(done.read_bytes()).get("tables") or []
-            return all((self.parts / str(table) / f"{done.stem}.parquet").exists() for table in tables)
-        except PermissionError:
-            return True  # another account keeps it for itself, whole as it may be
-        except (OSError, ValueError, AttributeError, TypeError, RecursionError):
-            return False  # the mark itself is damaged: what belongs to the part is not known
+            found = os.stat(path)
+        except OSError:
+            return None
+        key = (str(path), found.st_ino, found.st_size, found.st_mtime_ns)
+        if key not in _MARKS:
+            if len(_MARKS) > MOST_KEPT:
+                _MARKS.clear()
+            if (made := outside.mark(files.read_json(path))) is None:
+                return None
+            _MARKS[key] = made
+        return _MARKS[key]
+
+    def _sha256(self, path: Path) -> str:
+        """What the SHA-256 of a part's file should be; "" where its mark was made before marks held any."""
+        mark = self.mark("findings" if path.parent.name == "findings" else path.stem)
+        return mark.sha256.get(path.parent.name, "") if mark else ""
 
     def drop_damaged(self) -> list[str]:
-        """Takes away what cannot be opened, so that it is made again; the files as table/name."""
+        """Takes away what is not as it was written, so that it is made again; the files as table/name."""
         dropped = self.damaged()
         for name in dropped:
             path = self.parts / name
-            path.unlink(missing_ok=True)
-            (self.parts / f"{path.stem}.done").unlink(missing_ok=True)
+            (self.parts / f"{'findings' if path.parent.name == 'findings' else path.stem}.done").unlink(missing_ok=True)
+            _remove(path)
+        for left in self.path.rglob(".*.tmp"):  # of a worker that was killed while it wrote
+            _remove(left)
         return dropped
 
-    def damaged(self) -> list[str]:
-        """The files of complete parts, and the findings, that are there but cannot be opened, as table/name."""
+    def damaged(self, *, thorough: bool = True) -> list[str]:
+        """The files of complete parts, and the findings, that are not as they were written, as table/name.
+
+        `thorough` reads them all and compares their SHA-256; without it they are only opened, which a file that was
+        cut short does not survive.
+        """
         if self.kept_from_us():
             return []  # another account's own, damaged or not
-        paths = [path for table in TABLES for path in self.part_files(table)]
-        return [f"{path.parent.name}/{path.name}" for path in paths if not _opens(path)]
+        found = []
+        for path in (path for table in TABLES for path in self.part_files(table)):
+            sha256 = self._sha256(path) if thorough else ""
+            if not _opens(path) or (sha256 and os.access(path, os.R_OK) and _hash(path) != sha256):
+                found.append(f"{path.parent.name}/{path.name}")
+        return found
+
+    def hashed(self) -> tuple[int, int]:
+        """How many files of parts and findings have a hash in their mark, and how many have none."""
+        known = [bool(self._sha256(path)) for table in TABLES for path in self.part_files(table)]
+        return sum(known), len(known) - sum(known)
 
     def unfinished(self, total: int) -> list[tuple[int, int]]:
         """The ranges (first, last) of 0..total-1 that no complete part covers."""
@@ -284,28 +348,33 @@ class RunFolder:
 
     def write_part(self, first: int, last: int, tables: Tables, environment: str = "") -> None:
         """Stores the rows of the instances first..last; the part counts only once all of it is on disk."""
-        self.write_tables(first, last, tables)
-        self.mark_done(first, last, list(tables), environment)
+        self.mark_done(first, last, self.write_tables(first, last, tables), environment)
 
-    def write_tables(self, first: int, last: int, tables: Tables) -> list[Path]:
-        """Stores the rows of the instances first..last, which do not count before `mark_done`; the files."""
-        name = f"{first:09d}-{last:09d}"
-        return [self._write_table(table, name, rows) for table, rows in tables.items()]
+    def write_tables(self, first: int, last: int, tables: Tables) -> dict[str, str]:
+        """Stores the rows of the instances first..last, which do not count before `mark_done`; the files' SHA-256."""
+        name = part_name(first, last)
+        return {table: self._write_table(table, name, rows) for table, rows in tables.items()}
 
-    def mark_done(self, first: int, last: int, tables: Sequence[str], environment: str = "") -> None:
-        """Makes a part count whose tables are on disk."""
-        done = {"environment": environment, "written": time.time(), "tables": list(tables)}
-        files.write_json(self.parts / f"{first:09d}-{last:09d}.done", done)
+    def mark_done(self, first: int, last: int, hashes: Mapping[str, str], environment: str = "") -> None:
+        """Makes a part count whose tables are on disk, each with the SHA-256 of its file."""
+        self._write_mark(part_name(first, last), hashes, environment)
 
     def write_findings(self, rows: Rows) -> None:
         """Stores what the study concluded, in place of what it concluded before."""
-        self._write_table("findings", "all", rows)
+        # Without a mark findings count, too; with that of others they would be taken for damaged.
+        (self.parts / "findings.done").unlink(missing_ok=True)
+        self._write_mark("findings", {"findings": self._write_table("findings", "all", rows)})
 
-    def _write_table(self, table: str, name: str, rows: Rows) -> Path:
+    def _write_mark(self, name: str, hashes: Mapping[str, str], environment: str = "") -> None:
+        done = {"environment": environment, "written": time.time(), "tables": list(hashes), "sha256": dict(hashes)}
+        files.write_json(self.parts / f"{name}.done", done)
+
+    def _write_table(self, table: str, name: str, rows: Rows) -> str:
         target = self.parts / table / f"{name}.parquet"
         files.make_folder(target.parent)
-        files.write_atomically(target, lambda path: _write_parquet(path, table, rows))
-        return target
+        data = _as_parquet(table, rows)
+        files.write_atomically(target, lambda path: path.write_bytes(data))
+        return hashlib.sha256(data).hexdigest()
 
     def part_files(self, table: str) -> list[Path]:
         """The Parquet files of a table that belong to complete parts."""
@@ -319,19 +388,20 @@ class RunFolder:
 
     def environments(self) -> set[str]:
         """The environment hashes under which the parts were made; more than one is worth a remark."""
-        return {str(files.read_json(path).get("environment", "")) for path in self.parts.glob("*.done")}
+        marks = (self.mark(part_name(first, last)) for first, last in self.finished())
+        return {mark.environment for mark in marks if mark}
 
     def differences(self) -> list[str]:
         """What differs between the environments of the parts, a line each."""
-        kept = [files.read_json(self.path / "environments" / f"{stamp}.json") for stamp in sorted(self.environments())]
+        kept = [outside.plain(self._kept_environment(stamp)) for stamp in sorted(self.environments())]
         return environments.differences([each for each in kept if each])
 
     def read(self, table: str, columns: Sequence[str] | None = None) -> Any:
-        """The table's rows as a pandas frame, in run order."""
+        """The table's rows as a pandas frame, in run order; RunError where a part is not as it was written."""
         wanted = list(columns or TABLES[table])
-        parts = [read_parquet(path, wanted) for path in self.part_files(table)]
+        parts = [read_parquet(path, wanted, self._sha256(path)) for path in self.part_files(table)]
         if not parts:
-            return _schema(table).empty_table().select(wanted).to_pandas()
+            return schema_of(table).empty_table().select(wanted).to_pandas()
         return pa.concat_tables(parts).to_pandas()
 
     # Reviews: people's verdicts, vetoes and judge clicks
@@ -360,14 +430,17 @@ class RunFolder:
             stopping.pause(stopping.SLICE)
 
     def _is_going_on(self) -> bool:
-        return files.read_json(self.path / "progress.json").get("status") in ("queued", "running")
+        return outside.progress(files.read_json(self.path / "progress.json")).status in ("queued", "running")
 
     def delete(self) -> None:
         """Removes the run from disk once a worker that was cancelled has ended; RunError while one goes on."""
         self.refuse_if_kept()
         self.wait_for_worker()
         try:
-            shutil.rmtree(self.path)
+            if self.path.is_symlink() or not self.path.is_dir():
+                self.path.unlink()
+            else:
+                shutil.rmtree(self.path)
         except FileNotFoundError:
             return  # somebody else was deleting it, too
         except OSError as error:
@@ -377,27 +450,43 @@ class RunFolder:
 
 
 def all_folders(runs: Path) -> list[RunFolder]:
-    """Every run on disk, the newest first."""
+    """Every run on disk, the newest first; a folder that is called like a run is one, whatever is in it."""
     if not runs.is_dir():
         return []
     found = []
     for path in runs.iterdir():
         with contextlib.suppress(OSError):  # no run, or one that is being deleted
-            if _is_run(path):
-                seen = path / "spec.json" if os.access(path, os.X_OK) else path
-                found.append((seen.stat().st_mtime, path))
+            found.append((_age(path), path))
     return [RunFolder(path) for _, path in sorted(found, reverse=True)]
 
 
-def _is_run(path: Path) -> bool:
-    """Whether a folder holds a spec, or is another account's who lets nobody look."""
-    return os.path.exists(path / "spec.json") or (path.is_dir() and not os.access(path, os.X_OK))
-
-
-def read_parquet(path: Path, columns: Sequence[str]) -> pa.Table:
-    """A part's columns; RunError where the file is damaged."""
+def _age(path: Path) -> float:
+    """When a run was asked for; OSError where the folder is none, or is just being made."""
+    if path.name.startswith("."):
+        raise FileNotFoundError
+    if path.is_dir() and not os.access(path, os.X_OK):
+        return path.stat().st_mtime  # another account's, who lets nobody look
     try:
-        return pq.read_table(path, columns=list(columns))
+        return (path / "spec.json").stat().st_mtime
+    except OSError:
+        made = path.lstat().st_mtime
+        is_new = not os.path.lexists(path / "spec.json") and time.time() - made < STARTING
+        if not _RUN_ID.fullmatch(path.name) or is_new:
+            raise
+        return made
+
+
+def part_name(first: int, last: int) -> str:
+    """What the files of a part are called."""
+    return f"{first:09d}-{last:09d}"
+
+
+def read_parquet(path: Path, columns: Sequence[str], sha256: str = "") -> pa.Table:
+    """A part's columns; RunError where the file is damaged, or is not the one with this hash."""
+    try:
+        if sha256 and not _is_sound(path, sha256):
+            raise OSError("it is not as it was written")
+        return pq.read_table(path, columns=list(columns), page_checksum_verification=True)
     except PermissionError as error:
         raise RunError(sharing.kept_from_us(path) or f"{path} cannot be read ({error}).") from error
     except (pa.ArrowException, OSError) as error:
@@ -410,6 +499,8 @@ def read_parquet(path: Path, columns: Sequence[str]) -> pa.Table:
 def _opens(path: Path) -> bool:
     """Whether a Parquet file is there with its end, which a file cut short lacks."""
     try:
+        if not path.is_file():
+            return False
         pq.read_metadata(path)
     except PermissionError:
         return True  # another account keeps it for itself; that is no damage
@@ -418,17 +509,62 @@ def _opens(path: Path) -> bool:
     return True
 
 
-def _schema(table: str) -> pa.Schema:
+def _hash(path: Path) -> str:
+    """The file's SHA-256; "" where it cannot be read."""
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError:
+        return ""
+
+
+MOST_KEPT = 100_000
+_MARKS: dict[tuple[str, int, int, int], outside.MarkFields] = {}  # as they stood when they were read
+
+
+def is_whole(path: Path, sha256: str) -> bool:
+    """Whether the file is there, and the one with this hash."""
+    return _hash(path) == sha256
+
+
+_SOUND: dict[tuple[str, int, int, int], str] = {}  # files that were hashed in this process, as they stood then
+
+
+def _is_sound(path: Path, sha256: str) -> bool:
+    """Whether the file has this hash; one that has not been written since is hashed once a process."""
+    found = os.stat(path)
+    key = (str(path), found.st_ino, found.st_size, found.st_mtime_ns)
+    if _SOUND.get(key) != sha256:
+        with path.open("rb") as file:
+            if hashlib.file_digest(file, "sha256").hexdigest() != sha256:
+                return False
+        if len(_SOUND) > MOST_KEPT:
+            _SOUND.clear()
+        _SOUND[key] = sha256
+    return True
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)
+
+
+def schema_of(table: str) -> pa.Schema:
+    """The columns of a table as its Parquet files have them."""
     return pa.schema([(name, _ARROW[kind]) for name, kind in TABLES[table].items()])
 
 
-def _write_parquet(path: Path, table: str, rows: Iterable[Mapping[str, Any]]) -> None:
+def _as_parquet(table: str, rows: Iterable[Mapping[str, Any]]) -> bytes:
     rows = list(rows)
     unknown = {key for row in rows[:1] for key in row} - set(TABLES[table])
     if unknown:
         raise RunError(f"Table {table} has no column {', '.join(sorted(unknown))}; add it to results/schema.py.")
     columns = {name: [_clean(row.get(name)) for row in rows] for name in TABLES[table]}
-    pq.write_table(pa.table(columns, schema=_schema(table)), path, compression="zstd")
+    data = io.BytesIO()
+    pq.write_table(pa.table(columns, schema=schema_of(table)), data, compression="zstd", write_page_checksum=True)
+    return data.getvalue()
 
 
 def _clean(value: Any) -> Any:
@@ -441,11 +577,3 @@ def _clean(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_clean(item) for item in value]
     return value
-
-
-def _number(value: Any, default: float) -> float:
-    return float(value) if isinstance(value, int | float) else default
-
-
-def _whole(value: Any) -> int:
-    return value if isinstance(value, int) and value > 0 else 0

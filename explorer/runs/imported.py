@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import os
 
+from explorer.errors import RunError
 from explorer.records import RunSpec
-from explorer.runs import files
+from explorer.runs import files, outside
+from explorer.runs import spec as specs
 from explorer.runs.folder import RunFolder
 
 
@@ -25,8 +28,28 @@ def label(spec: RunSpec | str) -> str:
 
 def source(folder: RunFolder) -> str:
     """Where an imported run came from, in words; "" for a run that was done here."""
-    told = files.read_json(folder.path / "progress.json").get("imported")
-    return str(told) if told else ""
+    return outside.progress(files.read_json(folder.path / "progress.json")).imported
+
+
+def refuse_to_resume(folder: RunFolder) -> None:
+    """RunError where going on with a run from elsewhere would read a file here or ask a server, on its maker's word.
+
+    Who asks for the same run himself names the file or the server, and what was finished is kept.
+    """
+    spec = folder.spec
+    if not (source(folder) or _is_of_another(folder)):
+        return
+    if named := specs.reads_or_asks(spec):
+        raise RunError(
+            f"{folder.run_id} was asked for elsewhere, and going on with it would read or ask {named[:200]!r}. If that "
+            f"is meant, ask for it here: `python -m explorer run {spec.study}` with the same model and benchmark; what "
+            "is finished is kept."
+        )
+
+
+def _is_of_another(folder: RunFolder) -> bool:
+    """Whether another account of this machine wrote the spec."""
+    return hasattr(os, "getuid") and (folder.path / "spec.json").stat().st_uid != os.getuid()
 
 
 def remarks(folder: RunFolder) -> list[str]:

@@ -19,13 +19,12 @@ from typing import Any, TypeVar
 
 from explorer import settings as settings_module
 from explorer.errors import ExplorerError, RunError
-from explorer.fetch import file_hash
 from explorer.resources import Resources
 from explorer.runs import bucket as buckets
 from explorer.runs import environment, part
 from explorer.runs import spec as specs
 from explorer.runs.bucket import Bucket
-from explorer.runs.folder import RunFolder
+from explorer.runs.folder import RunFolder, part_name
 from explorer.settings import Settings
 
 T = TypeVar("T")
@@ -122,12 +121,10 @@ class NodeWorker:
     def _do(self, first: int, last: int) -> Made:
         started = time.monotonic()
         tables = part.tables(self.work, first, last, lambda done, total: None)
-        paths = self.folder.write_tables(first, last, tables)
-        if self.bucket is None:
-            return Made({path.parent.name: file_hash(path) for path in paths}, time.monotonic() - started)
-        hashes = {}
-        for path in paths:
-            hashes[path.parent.name] = self.bucket.send(path, path.relative_to(self.folder.path).as_posix())
+        hashes = self.folder.write_tables(first, last, tables)
+        for table in hashes if self.bucket is not None else ():
+            path = self.folder.parts / table / f"{part_name(first, last)}.parquet"
+            self.bucket.send(path, path.relative_to(self.folder.path).as_posix())  # type: ignore[union-attr]
             path.unlink()
         return Made(hashes, time.monotonic() - started)
 

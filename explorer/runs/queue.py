@@ -28,6 +28,8 @@ from explorer.runs.spec import run_id
 from explorer.runs.where import HERE, Where
 from explorer.settings import ROOT, Settings
 
+DAMAGED = "damaged"  # the status of a run whose spec cannot be read: it can be deleted, or asked for again
+LONGEST_MESSAGE = 2_000  # characters
 POLL = 0.5  # seconds between two looks at the line
 
 
@@ -54,7 +56,7 @@ def submit(settings: Settings, spec: RunSpec, where: Where = HERE, *, confined: 
 
     `confined`: a visitor asks, by whose rule the run is done, unless it is there already.
     """
-    is_new = not (settings.runs / run_id(spec) / "spec.json").exists()
+    is_new = not os.path.exists(settings.runs / run_id(spec) / "spec.json")
     folder = RunFolder.create(settings.runs, spec)
     if is_new or not confined:
         folder.confine(confined)
@@ -70,6 +72,7 @@ def resume(settings: Settings, run_id: str, where: Where | None = None) -> str:
     folder.refuse_if_kept()
     if folder.is_being_worked():
         raise RunError(f"{folder.run_id} is being worked on already.")
+    imported.refuse_to_resume(folder)
     if where is not None:
         places.keep(folder, where)
     start_worker(settings, folder)
@@ -102,8 +105,9 @@ def info(folder: RunFolder) -> RunInfo:
     try:
         spec = folder.spec
     except RunError as error:
-        status = "unreadable" if kept else "damaged"
-        return RunInfo(folder.run_id, "?", "?", "?", status, now.created, 0, 0, math.nan, math.nan, str(error))
+        status = "unreadable" if kept else DAMAGED
+        said = " ".join(str(error).split())[:LONGEST_MESSAGE]
+        return RunInfo(folder.run_id, "?", "?", "?", status, now.created, 0, 0, math.nan, math.nan, said)
     return RunInfo(
         run_id=folder.run_id,
         study=spec.study,
@@ -115,7 +119,7 @@ def info(folder: RunFolder) -> RunInfo:
         total=now.total,
         rate=now.rate,
         eta=now.eta,
-        message=kept or now.message,
+        message=kept or now.message[:LONGEST_MESSAGE],
         source="imported" if imported.source(folder) else "here",
     )
 

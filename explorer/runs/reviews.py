@@ -11,11 +11,14 @@ from typing import Any
 
 from explorer import sharing
 from explorer.errors import RunError
+from explorer.runs import files, outside
+
+MOST_BYTES = 256 << 20
 
 
 def add(path: Path, review: Mapping[str, Any]) -> None:
     """Appends a person's verdict, with the time."""
-    line = json.dumps({**review, "at": time.time()}, ensure_ascii=False) + "\n"
+    line = json.dumps(files.sealed({**review, "at": time.time()}), ensure_ascii=False) + "\n"
     try:
         with path.open("ab") as file:
             file.write(line.encode("utf-8", "backslashreplace"))
@@ -28,16 +31,16 @@ def add(path: Path, review: Mapping[str, Any]) -> None:
 
 
 def read(path: Path) -> list[dict[str, Any]]:
-    """All verdicts in the order given; a half-written last line is left out."""
-    if not path.exists():
-        return []
-    kept = []
+    """All verdicts in the order given; a line that was half written, or was changed since, is left out."""
     try:
-        text = path.read_text(encoding="utf-8", errors="replace")
+        text = files.read_plain(path, MOST_BYTES).decode("utf-8", "replace")
     except PermissionError as error:
         raise RunError(sharing.kept_from_us(path) or f"{path} cannot be read ({error}).") from error
+    except OSError:
+        return []
+    kept: list[dict[str, Any]] = []
     for line in text.splitlines():
         with contextlib.suppress(ValueError, RecursionError):
-            review = json.loads(line)
-            kept += [review] if isinstance(review, dict) else []
-    return kept
+            review = files.unsealed(json.loads(line))
+            kept += [outside.plain(review)] if review else []
+    return [review for review in kept if review]

@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from explorer.errors import RunError
-from explorer.runs import environment, files, part
-from explorer.runs.folder import RunFolder
+from explorer.runs import environment, files, outside, part
+from explorer.runs import spec as specs
+from explorer.runs.folder import RunFolder, part_name
 
 if TYPE_CHECKING:
     from explorer.resources import Resources
@@ -83,31 +84,40 @@ def merge(source: Path, runs: Path) -> list[str]:
     """Adds the parts of the run folders in `source` to those in `runs`; the ids of the runs."""
     found = [RunFolder(path.parent) for path in sorted(source.glob("*/spec.json"))]
     for folder in found:
-        # The id is checked against the spec on the way.
-        target = RunFolder.create(runs, folder.spec)
-        if target.run_id != folder.run_id:
-            raise RunError(f"{folder.path} holds the spec of {target.run_id}. Leave it out, or name it so.")
-        _add(folder, target)
+        if (asked := specs.run_id(folder.asked())) != folder.run_id:
+            raise RunError(f"{folder.path} holds the spec of {asked}. Leave it out, or name it so.")
+        _add(folder, RunFolder.create(runs, folder.spec))
     return [folder.run_id for folder in found]
 
 
 def _add(folder: RunFolder, target: RunFolder) -> None:
+    if damaged := folder.damaged():
+        raise RunError(
+            f"{folder.path}/parts/{damaged[0]} is not as it was written, and {len(damaged) - 1} more. Get it again."
+        )
     for path in sorted(folder.path.rglob("*")):
         place = path.relative_to(folder.path)
-        if path.is_file() and place.parts[0] not in _OWN:
+        # A link leads to a file of this machine, which the other has not seen.
+        is_own = path.is_file() and not any((folder.path / up).is_symlink() for up in (place, *place.parents[:-1]))
+        if is_own and place.parts[0] not in _OWN:
             files.make_folder((target.path / place).parent)
             _copy(path, target.path / place)
     for first, last in folder.finished():
-        name = f"{first:09d}-{last:09d}"
+        name = part_name(first, last)
         done = folder.parts / f"{name}.done"
-        for table in files.read_json(done)["tables"]:
+        mark = folder.mark(name)
+        for table in mark.tables if mark else ():
+            outside.check_table(folder.parts / table / f"{name}.parquet", table, first, last)
             files.make_folder(target.parts / table)
             _copy(folder.parts / table / f"{name}.parquet", target.parts / table / f"{name}.parquet")
         _copy(done, target.parts / done.name)  # last: now the part counts
     if folder.progress().status == "complete":
         files.make_folder(target.parts / "findings")
         for path in folder.part_files("findings"):
+            outside.check_table(path, "findings")
             _copy(path, target.parts / "findings" / path.name)
+            if (folder.parts / "findings.done").exists():
+                _copy(folder.parts / "findings.done", target.parts / "findings.done")
         target.write_progress(status="complete", total=folder.progress().total, message="")
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from explorer.errors import RunError
 from explorer.records import RunSpec
+from explorer.runs import outside
 
 
 def to_json(spec: RunSpec) -> str:
@@ -20,29 +21,41 @@ def to_json(spec: RunSpec) -> str:
 def from_json(text: str) -> RunSpec:
     """The spec that `to_json` wrote; RunError where the text is something else."""
     try:
-        fields: Mapping[str, Any] = json.loads(text)
-        known = {field.name for field in dataclasses.fields(RunSpec)}
-        if not isinstance(fields, dict) or set(fields) - known:
-            raise ValueError("unknown fields " + ", ".join(sorted(set(fields) - known)))
-        wrong = [name for name, value in fields.items() if not _fits(name, value)]
-        if wrong:
-            raise ValueError(f"{wrong[0]} is {str(fields[wrong[0]])[:40]!r}")
+        fields = outside.spec_fields(json.loads(text))
         return RunSpec(**{**fields, "suites": tuple(fields["suites"]), "uses": tuple(fields["uses"])})
-    except (ValueError, TypeError, KeyError, RecursionError) as error:
+    except (ValueError, TypeError, RecursionError) as error:
         raise RunError(
             f"This spec.json is not a run's spec ({error}). Start the same run again: what it finished is kept."
         ) from error
 
 
-def _fits(name: str, value: Any) -> bool:
-    if name in ("suites", "uses"):
-        return isinstance(value, list) and all(isinstance(item, str) for item in value)
-    return isinstance(value, _KINDS.get(name, str))
-
-
-_KINDS: Mapping[str, Any] = {"version": int, "seed": int, "limit": int | None, "settings": dict}
-
-
 def run_id(spec: RunSpec) -> str:
     """The study's name and the first 12 hex digits of the spec's SHA-256: the same request has the same id."""
     return f"{spec.study}-{hashlib.sha256(to_json(spec).encode('utf-8', 'surrogatepass')).hexdigest()[:12]}"
+
+
+def reads_or_asks(spec: RunSpec) -> str:
+    """The file, own table or server that doing this run would read or ask, or ""; published names are none of them."""
+    from explorer.benchmarks import BENCHMARKS
+    from explorer.benchmarks.table import PREFIX
+    from explorer.ontologies.as_benchmark import NAMES
+    from explorer.scoring import hf_source, http
+
+    # What a person's own table holds must be known to who asks for it.
+    own = spec.benchmark.startswith(PREFIX) and len(spec.data_hash) == 64
+    if not own and spec.benchmark not in BENCHMARKS and spec.benchmark not in NAMES:
+        return spec.benchmark
+    # Weights of a folder are compared with what was asked before anything is made of them.
+    is_weighed = hf_source.is_folder(spec.model) and bool(spec.weights)
+    for text in [*([] if is_weighed else [spec.model]), *_texts(spec.settings)]:
+        if http.is_endpoint(text) or "://" in text or text.startswith((".", "/", "~")) or "\\" in text:
+            return text
+    return spec.model if spec.model and not is_weighed and hf_source.is_folder(spec.model) else ""
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping | list | tuple):
+        for item in value.values() if isinstance(value, Mapping) else value:
+            yield from _texts(item)

@@ -28,7 +28,8 @@ def main(most_text: int, most_memory: int) -> None:
 
 def _answer(template: str, messages: Any, tokens: dict[str, Any], most_text: int) -> dict[str, str]:
     try:
-        texts, _ = render_jinja_template([messages], chat_template=template, add_generation_prompt=True, **tokens)
+        rendered: Any = render_jinja_template([messages], chat_template=template, add_generation_prompt=True, **tokens)
+        texts = rendered[0]
         if len(texts[0]) > most_text:
             return {"fault": f"it makes {len(texts[0]):,} characters, expected at most {most_text:,}"}
         return {"text": texts[0]}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import os
 import threading
@@ -15,9 +16,10 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from explorer import settings as settings_module
 from explorer import stopping
-from explorer.errors import UsageError
+from explorer.errors import ExplorerError, UsageError
 from explorer.fetch import Patience
 from explorer.resources import Resources
+from explorer.results import ending
 from explorer.scoring.http_calls import Limits
 from explorer.settings import Settings
 from explorer.ui import visitor
@@ -62,6 +64,8 @@ def loaded_model() -> dict[str, str]:
 
 @st.cache_resource(max_entries=1, show_spinner=False)
 def _resources(chosen: Settings) -> Resources:
+    with contextlib.suppress(ExplorerError, OSError):
+        ending.finish(chosen)
     return Resources(chosen, limits=LIVE, patience=LIVE_COUNTS, admit=visitor.admit)
 
 

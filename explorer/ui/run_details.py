@@ -14,7 +14,7 @@ import streamlit as st
 from explorer.errors import ExplorerError
 from explorer.figures.accuracy_by_group import accuracy_by_group
 from explorer.figures.margins import margin_histogram
-from explorer.results import queries
+from explorer.results import ending, queries
 from explorer.results import store as stores
 from explorer.results.packed_run import PackedRun, Run
 from explorer.runs import archive, imported, queue
@@ -53,6 +53,10 @@ def draw(run: RunInfo) -> None:
         _came_along(run)
         return
     folder = RunFolder.find(resources.settings().runs, run.run_id)
+    if run.status == queue.DAMAGED:
+        show.note(run.message)
+        _actions(run, folder)
+        return
     if run.status in progress.LIVE:
         _live(run.run_id)
     else:
@@ -105,8 +109,9 @@ def _actions(run: RunInfo, folder: RunFolder) -> None:
             st.button("Cancel", icon=":material/stop_circle:", key="run:cancel", on_click=_cancel, args=(run.run_id,))
         if run.status in RESUMABLE:
             st.button("Resume", icon=":material/resume:", key="run:resume", on_click=_resume, args=(run.run_id,))
-        if run.status not in progress.LIVE:
+        if run.status not in (*progress.LIVE, queue.DAMAGED):
             _download(folder)
+        if run.status not in progress.LIVE:
             with st.popover("Delete", icon=":material/delete:", key="run:delete"):
                 st.write("This removes the run's folder and its rows in the database. It cannot be undone.")
                 st.button("Delete this run", type="primary", key="run:really", on_click=_delete, args=(run.run_id,))
@@ -267,8 +272,7 @@ def _resume(run_id: str) -> None:
 def _delete(run_id: str) -> None:
     def delete() -> None:
         settings = resources.settings()
-        RunFolder.find(settings.runs, run_id).delete()
-        stores.remove(settings, [run_id])
+        ending.delete(settings, RunFolder.find(settings.runs, run_id))
 
     _try(delete)
 

@@ -13,6 +13,7 @@ import streamlit as st
 from explorer import logs
 from explorer.errors import ExplorerError
 from explorer.experiments import imported_log
+from explorer.results import ending
 from explorer.runs import archive
 from explorer.ui import frame, resources, show
 
@@ -54,15 +55,11 @@ def _bring(uploads: Sequence[Any], model: str) -> list[str]:
 
 
 def _one(path: Path, model: str) -> list[str]:
-    settings = resources.settings()
     if archive.is_run(path) or path.suffix == ".zip":  # logs come as no .zip, so a broken one is a run's
-        folder, new = archive.unpack(path, settings)
-        if new:
-            resources.resources().ingest(folder)
+        folder, new = ending.bring(path, resources.resources())
         return [f"{path.name}: {'the run' if new else 'here already:'} {folder.run_id}"]
     log = logs.read(path)
     kept = imported_log.keep(log, resources.resources(), model=model.strip())
-    resources.resources().ingest(kept.folder)
     title = frame.benchmark_title(kept.benchmark)
     lines = [f"{path.name}: {kept.instances:,} samples of {log.mark}, {kept.matched:,} of them instances of {title}"]
     lines += list(log.remarks)

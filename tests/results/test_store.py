@@ -104,10 +104,11 @@ def test_a_rebuild_makes_the_same_database_and_names_what_it_left_out(settings):
     damaged = next((bad.parts / "measures").glob("*.parquet"))
     damaged.write_bytes(b"PAR1 and nothing")
     count, faults = store.rebuild(settings)
-    assert count == 1
-    assert len(faults) == 1 and bad.run_id in faults[0]
+    assert count == 2
+    assert len(faults) == 1 and bad.run_id in faults[0] and "resume" in faults[0]
     opened = store.open_store(settings)
-    assert list(opened.frame("SELECT run_id FROM runs")["run_id"]) == [good.run_id]
+    runs = opened.frame("SELECT run_id, status FROM runs").set_index("run_id")["status"]
+    assert runs.to_dict() == {good.run_id: "complete", bad.run_id: "interrupted"}
     assert opened.frame("SELECT count(*) AS n FROM measures")["n"][0] == 3
 
 

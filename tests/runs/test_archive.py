@@ -152,9 +152,16 @@ def test_an_archive_that_unpacks_without_end_is_refused(folder, settings, elsewh
     [
         (lambda name, data: None if name == "spec.json" else (name, data), "no spec.json"),
         (lambda name, data: (name, b"{}" if name == "spec.json" else data), "in changed.zip is not a run's spec"),
-        (lambda name, data: (name, data[:40] if name.endswith(".parquet") else data), "no readable Parquet"),
+        (
+            lambda name, data: (name, data[:40] if name.endswith(".parquet") else data),
+            "is not the file that was packed",
+        ),
+        (
+            lambda name, data: None if name == "SHA256SUMS" else (name, data[:40] if ".parquet" in name else data),
+            "no readable Parquet",
+        ),
     ],
-    ids=["without a spec", "another spec", "a cut part"],
+    ids=["without a spec", "another spec", "a cut part", "a cut part without its hash"],
 )
 def test_an_archive_that_is_not_whole_leaves_nothing_behind(folder, settings, elsewhere, tmp_path, change, said):
     path = rewritten(pack(folder, settings, tmp_path / "run.zip"), change)

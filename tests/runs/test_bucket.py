@@ -23,7 +23,8 @@ def bucket(tmp_path) -> Bucket:
 def send(bucket: Bucket, folder: RunFolder, first: int, last: int, mark: bool = True) -> None:
     rows = [measure_row(f"pairs/a/{number}", "correct", 1.0) for number in range(first, last + 1)]
     hashes = {}
-    for path in folder.write_tables(first, last, {"measures": rows}):
+    for table in folder.write_tables(first, last, {"measures": rows}):
+        path = folder.parts / table / f"{first:09d}-{last:09d}.parquet"
         hashes[path.parent.name] = bucket.send(path, path.relative_to(folder.path).as_posix())
     if mark:
         bucket.mark(first, last, hashes, "made-here")

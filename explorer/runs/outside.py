@@ -1,0 +1,298 @@
+"""What a run's files may say, wherever they come from: a zip, a bucket, a cluster, a folder that others can write.
+
+Nothing is taken at its word. Names are bounded and hold no control characters, numbers are finite, dates lie between
+1970 and 2100, a study is one of ours, a part's tables are those of results/schema.py. A file that says anything else is
+refused in one sentence, or read as if it were not there where the run can go on without it.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any, Literal, TypeVar
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+
+from explorer import parquet_bounds
+from explorer.errors import RunError
+from explorer.experiments import STUDIES
+from explorer.parquet_bounds import Bounds, TooLarge
+from explorer.records import Kind
+from explorer.results.schema import TABLES
+
+LATEST = 4_102_444_800.0  # seconds since 1970: the year 2100
+LARGEST = 1e18  # of any number in a table
+MOST = 10**12  # instances of a run
+LONGEST_NAME = 1_000
+LONGEST_TEXT = 100_000  # in a JSON file; tables may hold longer ones
+DEEPEST = 8
+PARQUET = Bounds(rows=20_000_000, values=200_000_000, bytes=1 << 30)  # of one file of a part
+BATCH = 4_096
+# Columns of a table that hold JSON, which pages open.
+_OBJECTS = {"variants": ("edit",), "findings": ("detail",)}
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+
+
+def _name(text: str) -> str:
+    if _CONTROL.search(text):
+        raise ValueError("holds a control character")
+    return text
+
+
+def _study(text: str) -> str:
+    if text not in STUDIES:
+        raise ValueError(f"is none of {', '.join(STUDIES)}")
+    return text
+
+
+def _plain(value: Any, deep: int = DEEPEST) -> Any:
+    """The value itself where it is JSON of bounded depth, length and size of numbers."""
+    if isinstance(value, Mapping):
+        if not deep or len(value) > 10_000:
+            raise ValueError("is nested too deeply or too large")
+        for name, item in value.items():
+            _plain(str(name), deep)
+            _plain(item, deep - 1)
+    elif isinstance(value, list | tuple):
+        if not deep or len(value) > 100_000:
+            raise ValueError("is nested too deeply or too large")
+        for item in value:
+            _plain(item, deep - 1)
+    elif isinstance(value, str):
+        if len(value) > LONGEST_TEXT:
+            raise ValueError(f"holds a text of {len(value):,} characters")
+    elif isinstance(value, int | float) and not (math.isfinite(value) and abs(value) <= LARGEST):
+        raise ValueError("holds a number that is none")
+    return value
+
+
+Name = Annotated[str, Field(max_length=LONGEST_NAME), AfterValidator(_name)]
+Date = Annotated[float, Field(ge=0, le=LATEST, allow_inf_nan=False)]
+Amount = Annotated[int, Field(ge=0, le=MOST)]
+Objects = Annotated[dict[str, Any], AfterValidator(_plain)]
+Table = Annotated[str, Field(pattern=rf"^(?:{'|'.join(TABLES)})$")]
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(strict=True, extra="forbid")
+
+
+class _Open(BaseModel):
+    model_config = ConfigDict(strict=True, extra="ignore")
+
+
+class SpecFields(_Strict):
+    """spec.json: what was asked."""
+
+    study: Annotated[str, AfterValidator(_study)]
+    version: Annotated[int, Field(ge=0, le=1_000_000)]
+    model: Name
+    benchmark: Name
+    revision: Name = ""
+    weights: Name = ""
+    data_hash: Name = ""
+    suites: Annotated[list[Name], Field(max_length=100_000)]
+    limit: Annotated[int, Field(ge=1, le=MOST)] | None = None
+    seed: Annotated[int, Field(ge=0, lt=2**31)] = 0
+    dtype: Annotated[str, Field(max_length=20)] = "auto"
+    settings: Objects = {}
+    uses: Annotated[list[Name], Field(max_length=1_000)]
+
+
+class ProgressFields(_Open):
+    """progress.json: how far the run is. What it says beside is not looked at."""
+
+    status: Literal["queued", "running", "interrupted", "complete", "failed", "cancelled"] = "interrupted"
+    done: Amount = 0
+    total: Amount = 0
+    rate: Annotated[float, Field(ge=0, le=LARGEST)] = math.nan
+    eta: Annotated[float, Field(ge=0, le=LARGEST)] = math.nan
+    message: Annotated[str, Field(max_length=LONGEST_TEXT)] = ""
+    created: Date = 0.0
+    updated: Date = 0.0
+    imported: Annotated[str, Field(max_length=LONGEST_NAME)] = ""
+
+
+class MarkFields(_Open):
+    """A part's .done: its tables, the SHA-256 of each one's file, and under which environment they were made.
+
+    Marks of earlier versions have no hashes and count all the same.
+    """
+
+    tables: Annotated[list[Table], Field(max_length=len(TABLES))]
+    environment: Annotated[str, Field(pattern=r"^[0-9A-Za-z_-]{0,64}$")] = ""
+    written: Date = 0.0
+    sha256: dict[Table, Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]] = {}
+
+
+class _Condition(_Strict):
+    name: str
+    regions: list[str]
+
+
+class _InstanceFields(_Strict):
+    """`payload` of a row of instances or variants."""
+
+    id: str
+    benchmark: str
+    split: str
+    group: str
+    kind: Kind
+    format: str
+    context: str = ""
+    second: str = ""
+    options: list[str] = []
+    gold: int | None = None
+    label: str = ""
+    phenomenon: str = ""
+    field: str = ""
+    conditions: list[_Condition] = []
+    parent: str = ""
+    edit: str = ""
+    extra: Objects = {}
+
+
+M = TypeVar("M", bound=BaseModel)
+
+
+def spec_fields(fields: Any) -> dict[str, Any]:
+    """The fields of a spec; ValueError, with the field that is wrong, where they are not in order."""
+    try:
+        return SpecFields.model_validate(fields).model_dump()
+    except ValidationError as error:
+        raise ValueError(_told(error)) from None
+
+
+def progress(fields: Mapping[str, Any]) -> ProgressFields:
+    """What progress.json says; what of it cannot be is left out."""
+    return _lenient(ProgressFields, fields)
+
+
+def mark(fields: Mapping[str, Any]) -> MarkFields | None:
+    """What a part's mark says, or none where it is no mark."""
+    try:
+        found = MarkFields.model_validate(fields)
+    except ValidationError:
+        return None
+    return found if set(found.sha256) <= set(found.tables) else None
+
+
+def plain(fields: dict[str, Any]) -> dict[str, Any]:
+    """The object itself, {} where it is nested without end or holds what is no number."""
+    try:
+        return dict(_plain(fields))
+    except ValueError:
+        return {}
+
+
+def check_progress(fields: Mapping[str, Any]) -> None:
+    """ValueError where a progress file that comes from outside is not in order."""
+    try:
+        ProgressFields.model_validate(fields)
+    except ValidationError as error:
+        raise ValueError(_told(error)) from None
+
+
+def check_plain(fields: Any) -> None:
+    """ValueError where an object that comes from outside is not in order."""
+    if not isinstance(fields, dict):
+        raise ValueError("is no JSON object")
+    _plain(fields)
+
+
+def check_table(path: Path, table: str, first: int | None = None, last: int | None = None) -> None:
+    """RunError unless the file holds rows of the table and nothing else, of the instances first..last where given.
+
+    The numbers are finite, what should be JSON is JSON, and no more memory is taken than a part may have.
+    """
+    name = f"{table}/{path.name}"
+    try:
+        parquet_bounds.check(path, PARQUET)
+        with pq.ParquetFile(path, page_checksum_verification=True) as file:
+            _check_columns(file.schema_arrow, table)
+            places: list[int] = []
+            for batch in file.iter_batches(BATCH):
+                _check_rows(batch, table)
+                if table == "instances" and first is not None:
+                    places += batch.column("position").to_pylist()
+    except (pa.ArrowException, OSError) as error:
+        raise RunError(
+            f"{name} is no readable Parquet file ({str(error).splitlines()[0][:200]}). Get it again."
+        ) from error
+    except (TooLarge, ValueError) as error:
+        raise RunError(f"{name} is not in order: {error}. Do not use it, or get it again.") from error
+    if table != "instances" or first is None or last is None:
+        return
+    if sorted(place if place is not None else -1 for place in places) != list(range(first, last + 1)):
+        raise RunError(
+            f"{name} is not in order: it holds {len(places):,} instances, expected those from {first} to {last}. "
+            "Do not use it, or get it again."
+        )
+
+
+def _check_columns(found: pa.Schema, table: str) -> None:
+    from explorer.runs.folder import schema_of
+
+    expected = schema_of(table)
+    lacking = set(expected.names) - set(found.names)
+    if lacking:
+        raise ValueError(f"it lacks the column {min(lacking)}, so it was made by another version")
+    if len(found.names) != len(set(found.names)) or set(found.names) - set(expected.names):
+        raise ValueError("it has columns that no run has")
+    wrong = [field.name for field in expected if found.field(field.name).type != field.type]
+    if wrong:
+        raise ValueError(f"the column {wrong[0]} holds {str(found.field(wrong[0]).type)[:40]}")
+
+
+def _check_rows(batch: pa.RecordBatch, table: str) -> None:
+    for name, column in zip(batch.schema.names, batch.columns):
+        values = column.flatten() if pa.types.is_list(column.type) else column
+        if pa.types.is_floating(values.type):
+            sound = pc.all(pc.less_equal(pc.abs(pc.cast(values, pa.float64())), LARGEST), skip_nulls=True).as_py()
+            if sound is False:
+                raise ValueError(f"the column {name} holds a number that is none")
+    for name in _OBJECTS.get(table, ()):
+        for text in batch.column(name).to_pylist():
+            if text is not None and not isinstance(_json(text, name), dict):
+                raise ValueError(f"the column {name} holds JSON that is no object")
+    if "payload" in batch.schema.names:
+        for text in batch.column("payload").to_pylist():
+            if text is not None or table == "instances":
+                try:
+                    _InstanceFields.model_validate(_json(text or "", "payload"))
+                except ValidationError as error:
+                    raise ValueError(f"the column payload holds no instance ({_told(error)})") from None
+
+
+def _json(text: str, column: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        raise ValueError(f"the column {column} holds a text that is no JSON") from None
+
+
+def _lenient(kind: type[M], fields: Mapping[str, Any]) -> M:
+    kept = {name: value for name, value in fields.items() if name in kind.model_fields}
+    while True:
+        try:
+            return kind.model_validate(kept)
+        except ValidationError as error:
+            for name in _wrong(error):
+                kept.pop(name, None)
+
+
+def _wrong(error: ValidationError) -> Iterator[str]:
+    return (str(one["loc"][0]) for one in error.errors(include_url=False, include_context=False, include_input=False))
+
+
+def _told(error: ValidationError) -> str:
+    """The first thing that is wrong: `seed: Input should be less than 2147483648`."""
+    first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+    place: Sequence[Any] = first["loc"]
+    return f"{'.'.join(str(part)[:40] for part in place)}: {first['msg'][:200]}"
