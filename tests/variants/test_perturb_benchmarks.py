@@ -51,7 +51,7 @@ def test_blimp_pairs_differ_exactly_where_they_did(kit, data_folder, phenomenon)
     assert len(accepted) > 0.75 * len(made)
     for old, new in accepted:
         assert differ_where_they_did(*old.options, *new.instance.options), (old.options, new.instance.options)
-    assert sum(bool(new.swaps) for _, new in accepted) > 0.5 * len(accepted)
+    assert sum(bool(new.swaps) for _, new in accepted) > 0.1 * len(accepted)
 
 
 @pytest.mark.parametrize(("name", "every"), [("piqa", 40), ("copa", 5)])

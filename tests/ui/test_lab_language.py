@@ -1,0 +1,35 @@
+"""The swap lab and a text in another language: a sentence, no words to click, and the numbers go on."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from explorer import settings as settings_module
+from explorer.errors import LexiconError
+
+GERMAN = "Der Mann hat einen Hund."
+
+
+@pytest.fixture
+def cache(tmp_path: Path) -> Path:
+    """An own cache with the WordNet of this machine."""
+    from explorer.variants.wordnet import find, open_lexicon
+
+    try:
+        open_lexicon(settings_module.read())
+    except LexiconError as error:
+        pytest.skip(str(error))
+    folder = find(settings_module.read())
+    assert folder is not None
+    place = tmp_path / "nltk_data" / "corpora"
+    place.mkdir(parents=True)
+    os.symlink(folder, place / "wordnet")
+    return tmp_path
+
+
+def test_the_lab_refuses_to_swap_german_in_a_sentence(open_page, cache, tiny_gpt2):
+    app = open_page("perturbation", cache, model=str(tiny_gpt2), what="A text of my own", text=GERMAN, facet="Lab")
+    assert not app.exception
+    assert any("This text is not English" in warning.value for warning in app.warning)
+    assert not any("has a synonym that fits" in note.value for note in app.caption)
