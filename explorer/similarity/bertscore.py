@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import math
 import threading
@@ -11,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from explorer import packaged
 from explorer.errors import ModelError
 from explorer.settings import Settings
 from explorer.similarity.measured import Similarity, empty
@@ -65,12 +65,7 @@ class BertScore:
 def load(settings: Settings, encoder: str = MINILM, device: str = "cpu") -> BertScore:
     """BERTScore over the installed MiniLM, a Hugging Face id (the paper's is roberta-large) or a folder."""
     if encoder.lower() == MINILM:
-        from explorer.scoring.encoder import MINILM_PACKAGE, MINILM_PIN
-
-        spec = importlib.util.find_spec(MINILM_PACKAGE)
-        if spec is None or spec.origin is None:
-            raise ModelError(f"The sentence encoder is not installed; run: pip install {MINILM_PIN}")
-        return BertScore(MINILM, Path(spec.origin).parent / "model", device)
+        return BertScore(MINILM, packaged.folder(packaged.MINILM, ModelError), device)
     from explorer.scoring import hf_source
 
     source = hf_source.locate(encoder, settings)

