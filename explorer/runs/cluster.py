@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 Say = Callable[[str], None]
 
 OBJECT_STORE = 100 << 20  # bytes; only small answers go through it
-POLL = 1.0  # seconds between two looks at the cancel mark
+POLL = 0.4  # seconds between two looks at the cancel mark
 TRIES = 3  # workers that a part may end before the run fails
 CPUS = 4  # of a worker without a GPU
 MOST_CPUS = 8  # of a worker with one

@@ -16,7 +16,7 @@ from types import FrameType
 from explorer.runs.folder import Cancelled
 
 LOOK = 0.3  # seconds between two looks at the mark
-GRACE = 0.7  # seconds for the worker to see it by itself; then again each time, should a library have kept the error
+GRACE = 1.0  # seconds for the worker to see it by itself; then again each time, should a library have kept the error
 
 
 @contextlib.contextmanager

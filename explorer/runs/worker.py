@@ -33,6 +33,9 @@ Say = Callable[[str], None]
 Progress = Callable[[int, int], None]
 
 
+CANCELLED = "Cancelled; what was finished is kept, resume goes on."
+
+
 def work(
     folder: RunFolder, resources: Resources, say: Say, progress: Progress | None = None, *, wait: bool = True
 ) -> str:
@@ -62,12 +65,16 @@ def work(
                 _do(folder, resources, where, say, progress or (lambda done, total: None))
             status, message = "complete", ""
         except Cancelled:
-            status, message = "cancelled", "Cancelled; what was finished is kept, resume goes on."
+            status, message = "cancelled", CANCELLED
         except KeyboardInterrupt:
             folder.write_progress(status="interrupted", message="Interrupted; resume goes on.")
             raise
         except Exception as error:
-            status, message = "failed", _told(error)
+            # A library that was interrupted may make an error of its own of it.
+            if folder.is_asked_to_cancel():
+                status, message = "cancelled", CANCELLED
+            else:
+                status, message = "failed", _told(error)
         finally:
             leave_line()
         # Into the database first: who reads "complete" finds the rows there. A kill in between leaves a run that is

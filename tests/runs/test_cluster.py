@@ -6,6 +6,8 @@ import os
 import re
 import secrets
 import signal
+import threading
+import time
 from collections.abc import Iterator
 
 import pandas as pd
@@ -21,6 +23,7 @@ from explorer.runs.folder import RunFolder
 from explorer.runs.request import make_spec
 from explorer.runs.where import Where
 from explorer.runs.worker import work
+from tests.slow_servers import drips, serving
 
 pytestmark = pytest.mark.slow
 
@@ -125,6 +128,22 @@ def test_a_cancelled_run_goes_on_and_a_killed_worker_loses_and_doubles_no_row(cl
     assert any("worker 1 " in line and "was lost" in line for line in said)
     assert set(kept) <= set(folder.finished())
     assert_same_rows(folder, here)
+
+
+def test_a_cancel_reaches_a_cluster_whose_workers_wait_for_a_dripping_endpoint(cluster, settings):
+    with serving(drips) as server:
+        folder = new_run(settings, f"{server.url}#m", Where("auto", workers=1, cpus=1))
+        at: list[float] = []
+
+        def cancel() -> None:
+            while not server.asked:
+                time.sleep(0.05)
+            at.append(time.monotonic())
+            folder.ask_to_cancel()
+
+        threading.Thread(target=cancel, daemon=True).start()
+        assert work(folder, Resources(settings), lambda message: None) == "cancelled"
+        assert time.monotonic() - at[0] < 5  # the rows of what is finished are stored in it, too
 
 
 def test_a_run_into_a_bucket_outlives_a_broken_upload_and_an_expired_key(cluster, way, settings, tiny_gpt2, here):
