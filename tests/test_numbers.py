@@ -34,11 +34,23 @@ def test_a_number_of_json_is_itself():
     assert [numbers.number(value) for value in (0, -1, 2.5)] == [0.0, -1.0, 2.5]
 
 
-def test_no_place_asks_for_digits_that_are_no_decimals():
-    found = [
-        path.relative_to(ROOT).as_posix()
-        for path in [ROOT / "app.py", *(ROOT / "pages").glob("*.py"), *(ROOT / "explorer").rglob("*.py")]
-        for node in ast.walk(ast.parse(path.read_text("utf-8")))
-        if isinstance(node, ast.Attribute) and node.attr in ("isdigit", "isnumeric")
-    ]
+def test_no_function_that_reads_a_number_asks_for_digits_that_are_no_decimals():
+    found = []
+    for path in [ROOT / "app.py", *(ROOT / "pages").glob("*.py"), *(ROOT / "explorer").rglob("*.py")]:
+        tree = ast.parse(path.read_text("utf-8"))
+        for function in (tree, *(node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef))):
+            inside = list(ast.walk(function)) if function is not tree else list(_outside_functions(tree))
+            asks = any(isinstance(node, ast.Attribute) and node.attr in ("isdigit", "isnumeric") for node in inside)
+            reads = any(
+                isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("int", "float")
+                for node in inside
+            )
+            if asks and reads:
+                found.append(f"{path.relative_to(ROOT)}: {getattr(function, 'name', 'module')}")
     assert found == []
+
+
+def _outside_functions(tree: ast.Module):
+    for node in tree.body:
+        if not isinstance(node, ast.FunctionDef | ast.ClassDef):
+            yield from ast.walk(node)
