@@ -2,14 +2,14 @@
 
 Whatever model these tables name, they carry OLMo-7B's correctness: the baselines are p / (1 + p) of its accuracies and
 the halves have its accuracies as their mean. So only OLMo-7B's figures stand beside a run, of that model; all others
-are shown as "published, labels of OLMo-7B". The printed coefficients are no data here: neither their scale nor their
+are marked as slips. The printed coefficients are no data here: neither their scale nor their
 sign can be known, and the neighbour features of minimal pairs are the same for both options.
 """
 
 from __future__ import annotations
 
 from explorer.experiments import published
-from explorer.experiments.published import LABELS, PublishedFigure
+from explorer.experiments.published_figures import Printed
 
 OWN_LABELS = "OLMo 7B"
 LOGISTIC, SVM, HALVES = ("E", "F", "G", "H"), ("I", "J"), ("4", "K")
@@ -19,13 +19,13 @@ PRINTED = ("tde_accuracy", "tde_likelihood", "mia_neighbours", "mia_perplexity")
 BASELINE = "baseline"
 
 
-def figures(task: str = "") -> tuple[PublishedFigure, ...]:
-    """Every printed figure on memorization, of one task or of all; `note` says whose labels it carries."""
+def figures(task: str = "") -> tuple[Printed, ...]:
+    """Every printed figure on memorization, of one task or of all; `remark` says whose labels it carries."""
     tables = (*LOGISTIC, *SVM, *HALVES)
-    return tuple(row for row in published.figures() if row.table in tables and task in ("", row.task))
+    return tuple(row for row in published.figures() if row.number in tables and task in ("", row.subject))
 
 
-def of_classifier(model: str, task: str, attack: str, kind: str, metric: str) -> PublishedFigure | None:
+def of_classifier(model: str, task: str, attack: str, kind: str, metric: str) -> Printed | None:
     """What is printed for a model's classifier (metric f1_macro or auc, attack "baseline" for the majority).
 
     None for any model but OLMo-7B, whose labels all of these tables carry.
@@ -33,21 +33,19 @@ def of_classifier(model: str, task: str, attack: str, kind: str, metric: str) ->
     return _find(model, task, attack, metric, KINDS[kind])
 
 
-def of_half(model: str, task: str, attack: str, half: str) -> PublishedFigure | None:
+def of_half(model: str, task: str, attack: str, half: str) -> Printed | None:
     """The printed accuracy of a model's low or high half; none for any model but OLMo-7B."""
     return _find(model, task, f"{attack} {half}", "accuracy", HALVES)
 
 
-def _find(model: str, task: str, condition: str, metric: str, tables: tuple[str, ...]) -> PublishedFigure | None:
+def _find(model: str, task: str, condition: str, metric: str, tables: tuple[str, ...]) -> Printed | None:
     if published.paper_name(model) != OWN_LABELS:
         return None
     return next(
         (
             row
             for row in figures(task)
-            if row.table in tables
-            and (row.model, row.condition, row.metric) == (OWN_LABELS, condition, metric)
-            and row.note != LABELS
+            if row.number in tables and (row.model, row.condition, row.metric) == (OWN_LABELS, condition, metric)
         ),
         None,
     )

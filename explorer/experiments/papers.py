@@ -66,8 +66,8 @@ PLACES: tuple[Place, ...] = (
     _printed("popularity", "Table 1", "functional tasks before and after swaps", "",
              "perplexities printed 100 times too large are mended"),
     _printed("popularity", "Table 2", "formal tasks before and after swaps", "",
-             "its anaphor column contradicts Table D, whose originals are shown; argument structure is of 4,000 pairs "
-             "that the paper does not name"),
+             "its anaphor column contradicts Table D, whose originals are shown; argument structure is of "
+             "paradigms that the paper does not name"),
     _popularity("Figure 4", "popularity before and after swaps, LAMBADA", "Perturbation", "Full runs",
                 facet="Full runs", benchmark="lambada"),
     _printed("popularity", "Table 3", "popularity of instances that flip"),

@@ -1,28 +1,34 @@
 """Every printed figure that a stored run can answer, from the four papers and from reference evaluations.
 
-A `Printed` figure names the findings of ours that mean the same; `beside` looks them up. Figures and table numbers
-only: no text of a paper.
+The numbers are those of `published_data/`; a `BoardFigure` adds the findings of ours that mean the same, and `beside`
+looks them up.
 """
 
 from __future__ import annotations
 
-import csv
 import json
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import Any
 
-from explorer.experiments import icl_published, ontology_published, priming_published, published
+from explorer.experiments import (
+    icl_published,
+    memorization_published,
+    ontology_published,
+    priming_published,
+    published,
+    published_figures,
+)
 from explorer.experiments.memorization_rows import ATTACKS
+from explorer.experiments.published_figures import Printed
 from explorer.popularity.tasks import TASKS
 from explorer.scoring import catalog
 
-POPULARITY, PRIMING, ONTOLOGIES, ICL = "popularity", "priming", "ontologies", "icl"
-RELEASED, PYTHIA, BLIMP = "released", "pythia", "blimp"
+POPULARITY, PRIMING, ONTOLOGIES = published.PAPER, priming_published.PAPER, ontology_published.PAPER
+ICL, RELEASED, PYTHIA, BLIMP = icl_published.PAPER, ontology_published.RELEASED, "pythia", "blimp"
 
 # Source → what it is called.
 SOURCES: Mapping[str, str] = {
@@ -37,19 +43,6 @@ SOURCES: Mapping[str, str] = {
 
 HARNESS = ("lm-eval",)
 MINICONS = ("minicons",)
-NOT_LOADABLE = "no such model can be loaded"
-NO_BENCHMARK = "Lexiscope has no such benchmark"
-REVISED = "another edition: the evaluation has 1,677 revised pairs, the published set 1,508"
-SIX_MODELS = "mean of six models, its sd over them"
-# Remarks that tell of a slip of the paper; the others say why a figure is no target.
-SLIPS = (
-    published.PERPLEXITY,
-    published.ANAPHOR,
-    published.ANAPHOR_CHANGE,
-    published.LABELS,
-    ontology_published.SETTING_DIFFERS,
-)
-THREE_SETS = "mean of three data sets, while a run has one"
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,12 +67,12 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class Printed:
-    """A printed figure.
+class BoardFigure:
+    """A printed figure in the unit that the board shows it in, and what of ours answers it.
 
     digits      decimals as printed, so that ours can be compared at that precision
     shown       the figure to compare with; another than `value` only where the paper itself mends its slip
-    remark      a slip of the paper (one of SLIPS), or why the figure is no target
+    remark      a slip of the paper (`is_slip`), or why the figure is no target
     is_target   whether ours should meet it
     command     what would compute ours; "" where nothing can
     """
@@ -99,6 +92,7 @@ class Printed:
     sd: float = math.nan
     remark: str = ""
     is_target: bool = True
+    is_slip: bool = False
 
     @property
     def target(self) -> float:
@@ -120,8 +114,21 @@ class Ours:
     setting: str
 
 
+def _figure(one: Printed, *, what: str, condition: str, metric: str, answers: tuple[Answer, ...], command: str,
+            **more: Any) -> BoardFigure:  # fmt: skip
+    """A printed number as a figure of the board; `more` where the board shows it another way than it is printed."""
+    shared: dict[str, Any] = {
+        "source": one.paper, "table": one.table, "model": one.model, "model_id": one.model_id, "value": one.printed,
+        "digits": one.digits, "shown": one.mended, "sd": one.sd, "remark": one.remark, "is_target": one.is_target,
+        "is_slip": one.is_slip,
+    }  # fmt: skip
+    return BoardFigure(
+        what=what, condition=condition, metric=metric, answers=answers, command=command, **{**shared, **more}
+    )
+
+
 @cache
-def figures() -> tuple[Printed, ...]:
+def figures() -> tuple[BoardFigure, ...]:
     """Every figure of every source, in the order of their tables."""
     return (
         *_popularity(),
@@ -133,7 +140,7 @@ def figures() -> tuple[Printed, ...]:
     )
 
 
-def of(source: str) -> list[Printed]:
+def of(source: str) -> list[BoardFigure]:
     """The figures of one source."""
     return [one for one in figures() if one.source == source]
 
@@ -147,7 +154,7 @@ def canonical(model: str) -> str:
     return known.id
 
 
-def is_same_model(printed: Printed, model: str) -> bool:
+def is_same_model(printed: BoardFigure, model: str) -> bool:
     """Whether a run's model is the printed one; names given to imported predictions count by letters and digits."""
     if not printed.model_id:
         return False
@@ -175,7 +182,7 @@ def index(findings: Sequence[Mapping[str, Any]]) -> dict[Key, list[Mapping[str, 
     return found
 
 
-def beside(printed: Printed, found: Mapping[Key, Sequence[Mapping[str, Any]]], model: str = "") -> Ours | None:
+def beside(printed: BoardFigure, found: Mapping[Key, Sequence[Mapping[str, Any]]], model: str = "") -> Ours | None:
     """What a run of the same model found, or of `model` where one is named; none where no run did.
 
     A run in the printed setting goes before one in another.
@@ -190,7 +197,7 @@ def beside(printed: Printed, found: Mapping[Key, Sequence[Mapping[str, Any]]], m
     return next((one for one in candidates if one.same_setting), candidates[0] if candidates else None)
 
 
-def verdict(printed: Printed, ours: Ours | None) -> str:
+def verdict(printed: BoardFigure, ours: Ours | None) -> str:
     """How ours stands to the printed figure, in one or two words."""
     if ours is None:
         return "not computed"
@@ -242,7 +249,6 @@ def _letters(text: str) -> str:
 
 SIDES = {"original": "original", "NV": "N and V swapped", "N": "nouns swapped", "V": "verbs swapped"}
 BENCHMARK_OF_TASK = {"copa": "copa_superglue"}  # the paper's COPA is SuperGLUE's 100 validation items
-JUDGED = "the judge's answers of a run stand on the page Perturbation, view Same meaning?"
 INDEX_OF = {"OLMo": "v4_dolma-v1_7_llama", "Pythia": "v4_piletrain_llama"}
 METRICS = {
     "accuracy": "accuracy, %",
@@ -256,29 +262,16 @@ METRICS = {
 }
 
 
-def _popularity() -> Iterator[Printed]:
-    ids = {name: model for model, name in published.MODELS.items()}
+def _popularity() -> Iterator[BoardFigure]:
     for row in published.figures():
-        answers, command = _popularity_answers(row, ids.get(row.model, ""))
-        differs = row.note in (published.LABELS, published.ARGUMENTS) or (
-            row.note == published.ANAPHOR_CHANGE and row.metric.endswith("_change")
-        )
-        yield Printed(
-            source=POPULARITY,
-            table=f"Table {row.table}",
-            model=row.model,
-            model_id=ids.get(row.model, ""),
-            what=TASKS[row.task].title,
+        answers, command = _popularity_answers(row)
+        yield _figure(
+            row,
+            what=TASKS[row.subject].title,
             condition=SIDES.get(row.condition) or _attack(row.condition),
             metric=METRICS[row.metric],
-            value=row.printed,
-            digits=2,
             answers=answers,
             command=command,
-            shown=row.value if row.value != row.printed else math.nan,
-            sd=row.sd,
-            remark=row.note or (JUDGED if row.metric == "judged_same" else ""),
-            is_target=not differs and row.metric != "judged_same",
         )
 
 
@@ -289,24 +282,24 @@ def _attack(condition: str) -> str:
     return f"{title}, {half} half" if half else title
 
 
-def _popularity_answers(row: published.PublishedFigure, model: str) -> tuple[tuple[Answer, ...], str]:
-    benchmark = BENCHMARK_OF_TASK.get(row.task, TASKS[row.task].benchmark)
+def _popularity_answers(row: Printed) -> tuple[tuple[Answer, ...], str]:
+    benchmark = BENCHMARK_OF_TASK.get(row.subject, TASKS[row.subject].benchmark)
     index = INDEX_OF.get(row.model.partition(" ")[0], "demo")
-    run = f"--model {model} --benchmark {benchmark} --set preset=lm-eval"
+    run = f"--model {row.model_id} --benchmark {benchmark} --set preset=lm-eval"
     perturb = f"python -m explorer run perturbation {run} --set index={index}"
 
     def swapped(finding: str, **more: Any) -> Answer:
         setting = "NV" if row.condition == "original" else row.condition
-        return Answer("perturbation", benchmark, finding, row.task, setting, presets=HARNESS, **more)
+        return Answer("perturbation", benchmark, finding, row.subject, setting, presets=HARNESS, **more)
 
     if row.metric == "accuracy" and row.condition == "original":
-        whole = ("accuracy_by_phenomenon", TASKS[row.task].phenomena[0]) if TASKS[row.task].phenomena else (
+        whole = ("accuracy_by_phenomenon", TASKS[row.subject].phenomena[0]) if TASKS[row.subject].phenomena else (
             "accuracy", "overall"
         )  # fmt: skip
         scored = tuple(
             Answer(study, benchmark, *whole, scale=100, presets=HARNESS) for study in ("accuracy", "popularity")
         )
-        answers = (*scored, *(Answer("perturbation", benchmark, "accuracy_original_all", row.task, pos, scale=100,
+        answers = (*scored, *(Answer("perturbation", benchmark, "accuracy_original_all", row.subject, pos, scale=100,
                                      presets=HARNESS) for pos in ("NV", "N", "V")))  # fmt: skip
         return answers, f"python -m explorer run accuracy {run}"
     if row.metric == "accuracy" and row.condition in SIDES:
@@ -322,98 +315,80 @@ def _popularity_answers(row: published.PublishedFigure, model: str) -> tuple[tup
     if row.metric == "ips":
         detail = "before" if row.condition == "original" else "after"
         return (
-            Answer("perturbation", benchmark, "ips_of_lost", row.task, "NV", detail=detail, presets=HARNESS),
+            Answer("perturbation", benchmark, "ips_of_lost", row.subject, "NV", detail=detail, presets=HARNESS),
         ), perturb
     if row.metric == "judged_same":
         return (), ""  # the model of Table B is the judge, which a run names in a setting
     return _memorization_answers(row, benchmark), f"python -m explorer run memorization {run}"
 
 
-def _memorization_answers(row: published.PublishedFigure, benchmark: str) -> tuple[Answer, ...]:
+def _memorization_answers(row: Printed, benchmark: str) -> tuple[Answer, ...]:
     """Halves split as the paper did, passages by the score itself; classifiers of each attack."""
     shared: dict[str, Any] = {"scale": 100.0, "presets": HARNESS}
     if row.metric == "accuracy":
         attack, _, half = row.condition.rpartition(" ")
-        finding = "memorization_half" if row.task == "lambada" else "memorization_published_half"
-        return (Answer("memorization", benchmark, finding, row.task, attack, half, **shared),)
-    kind = "svm" if row.table in ("I", "J") else "logistic"
+        finding = "memorization_half" if row.subject == "lambada" else "memorization_published_half"
+        return (Answer("memorization", benchmark, finding, row.subject, attack, half, **shared),)
+    kind = "svm" if row.number in memorization_published.SVM else "logistic"
     if row.condition == "baseline":
         if row.metric == "auc":
             return ()  # a constant guess: 50 by definition
         # The majority dummy does not look at the attack.
-        return (Answer("memorization", benchmark, "classifier_f1", row.task, "tde_likelihood", "majority", **shared),)
+        return (
+            Answer("memorization", benchmark, "classifier_f1", row.subject, "tde_likelihood", "majority", **shared),
+        )
     finding = {"f1_macro": "classifier_f1", "auc": "classifier_auc"}[row.metric]
-    return (Answer("memorization", benchmark, finding, row.task, row.condition, kind, **shared),)
+    return (Answer("memorization", benchmark, finding, row.subject, row.condition, kind, **shared),)
 
 
 # Acceptability in context
 
 
-def _priming() -> Iterator[Printed]:
-    for suite, models in priming_published.UNACCEPTABLE_TABLE.items():
-        for model, (value, sd) in models.items():
-            mean = model == "mean"
-            known = catalog.find(model)
-            yield Printed(
-                source=PRIMING,
-                table="Table 2",
-                model="mean of six models" if mean else known.title if known else model,
-                model_id="" if mean else model,
+def _priming() -> Iterator[BoardFigure]:
+    for suite, models in priming_published.unacceptable_table().items():
+        for one in models.values():
+            answer = Answer("priming", "blimp", "suite_delta", suite, condition=one.condition, presets=MINICONS)
+            yield _figure(
+                one,
+                model=_title(one),
                 what=suite,
-                condition="matched unacceptable contexts",
+                condition=f"{one.condition.replace('_', ' ')} contexts",
                 metric="mean change of accuracy over lengths",
-                value=value,
-                digits=3,
-                answers=()
-                if mean
-                else (
-                    Answer(
-                        "priming", "blimp", "suite_delta", suite, condition="matched_unacceptable", presets=MINICONS
-                    ),
-                ),
-                command="" if mean else _priming_command(model),
-                sd=sd,
-                remark=SIX_MODELS if mean else "",
-                is_target=not mean,
+                answers=(answer,) if one.model_id else (),
+                command=_priming_command(one.model_id) if one.model_id else "",
             )
-    for table, model, what, finding, setting, condition, value, digits, slip in _CORRELATIONS:
-        known = catalog.find(model)
-        yield Printed(
-            source=PRIMING,
-            table=table,
-            model=known.title if known else model,
-            model_id=model,
+    for one in published_figures.of_paper(PRIMING):
+        if one.metric not in _CORRELATIONS:
+            continue
+        what = _CORRELATIONS[one.metric] or _SHARED[one.setting]
+        answer = Answer("priming", "blimp", one.metric, setting=one.setting, condition=one.condition, presets=MINICONS)
+        edits, matrix = one.metric == "edit_correlation", one.metric == "matrix_correlation"
+        yield _figure(
+            one,
+            model=_title(one),
             what=what,
-            condition=condition.replace("_", ", ", 1),
+            condition=one.condition.replace("_", ", ", 1),
             metric="correlation",
-            value=value,
-            digits=digits,
-            answers=(Answer("priming", "blimp", finding, setting=setting, condition=condition, presets=MINICONS),),
-            command=_priming_command(model, edits=finding == "edit_correlation", matrix=finding.startswith("matrix")),
-            remark=slip,
-            is_target=not slip,
+            answers=(answer,),
+            command=_priming_command(one.model_id, edits=edits, matrix=matrix),
         )
 
 
-_SMALL, _MIDDLE, _LARGE = "openai-community/gpt2", "facebook/opt-2.7b", "facebook/opt-6.7b"
-_CORRELATIONS: Sequence[tuple[str, str, str, str, str, str, float, int, str]] = (
-    ("Section 5", _LARGE, "similarity of edited contexts and effect", "edit_correlation", "", "matched_acceptable",
-     0.93, 2, ""),
-    ("Section 5", _LARGE, "similarity of edited contexts and effect", "edit_correlation", "", "matched_unacceptable",
-     -0.7, 1, ""),
-    ("Appendix C", _SMALL, "accuracy before and after", "baseline_against_longest", "", "matched_acceptable",
-     0.85, 2, THREE_SETS),
-    ("Appendix C", _SMALL, "accuracy before and after", "baseline_against_longest", "", "matched_unacceptable",
-     0.79, 2, THREE_SETS),
-    ("Appendix C", _MIDDLE, "accuracy before and after", "baseline_against_longest", "", "matched_acceptable",
-     0.59, 2, THREE_SETS),
-    ("Appendix C", _MIDDLE, "accuracy before and after", "baseline_against_longest", "", "matched_unacceptable",
-     0.52, 2, THREE_SETS),
-    ("Appendix D", _SMALL, "shared tokens and accuracy, suite by suite", "matrix_correlation",
-     "token_f1 and accuracy", "", 0.18, 2, ""),
-    ("Appendix D", _SMALL, "shared dependency labels and accuracy, suite by suite", "matrix_correlation",
-     "dependency_f1 and accuracy", "", 0.11, 2, ""),
-)  # fmt: skip
+# Our finding → what is correlated; "" where it is the setting that tells.
+_CORRELATIONS = {
+    "edit_correlation": "similarity of edited contexts and effect",
+    "baseline_against_longest": "accuracy before and after",
+    "matrix_correlation": "",
+}
+_SHARED = {
+    "token_f1 and accuracy": "shared tokens and accuracy, suite by suite",
+    "dependency_f1 and accuracy": "shared dependency labels and accuracy, suite by suite",
+}
+
+
+def _title(one: Printed) -> str:
+    known = catalog.find(one.model_id) if one.model_id else None
+    return known.title if known else one.model
 
 
 def _priming_command(model: str, *, edits: bool = False, matrix: bool = False) -> str:
@@ -426,62 +401,30 @@ def _priming_command(model: str, *, edits: bool = False, matrix: bool = False) -
 # Ontologies
 
 
-_ONTOLOGY_MODELS = {
-    "Pythia-12B": "EleutherAI/pythia-12b-deduped",
-    "GPT-3.5": "openai:gpt-3.5-turbo",
-    "GPT-4": "openai:gpt-4-0613",
-}
+_ONTOLOGIES = {"go": "Gene Ontology", "uberon": "Uberon"}
 
 
-def _ontologies() -> Iterator[Printed]:
-    for one in ontology_published.PUBLISHED:
-        digits = {"distinct_predictions": 0, "spearman_buckets": 2}.get(one.finding, 3)
-        yield Printed(
-            source=ONTOLOGIES,
-            table=one.table,
-            model=one.model,
-            model_id=_ONTOLOGY_MODELS[one.model],
-            what={"go": "Gene Ontology", "uberon": "Uberon"}[one.benchmark],
-            condition="",
-            metric=ontology_published.TITLES[one.finding],
-            value=one.value,
-            digits=digits,
-            answers=tuple(
-                Answer("ontology", one.benchmark, one.finding, setting=setting)
-                for setting in ("as released", "corrected")
-            ),
-            command=_ontology_command(one.model, one.benchmark),
-            remark=one.note,
-            is_target=not one.note,
+def _ontologies() -> Iterator[BoardFigure]:
+    for one in published_figures.of_paper(ONTOLOGIES):
+        invariance = one.metric == ontology_published.INVARIANCE
+        settings = (one.setting,) if invariance else ("as released", "corrected")
+        prompt = "completion" if one.model == "Pythia-12B" else "chat"
+        yield _figure(
+            one,
+            what=_ONTOLOGIES[one.subject],
+            condition=one.setting,
+            metric="Spearman, prediction invariance and accuracy over buckets"
+            if invariance
+            else ontology_published.TITLES[one.metric],
+            answers=tuple(Answer("ontology", one.subject, one.metric, setting=setting) for setting in settings),
+            command=f"python -m explorer run ontology --model {one.model_id} --benchmark {one.subject}"
+            f" --set prompt={prompt}" + (f" --set invariance={one.setting}" if invariance else ""),
         )
-    for way, value in ontology_published.INVARIANCE.items():
-        yield Printed(
-            source=ONTOLOGIES,
-            table="Section 5.3",
-            model="GPT-3.5",
-            model_id=_ONTOLOGY_MODELS["GPT-3.5"],
-            what="Gene Ontology",
-            condition=way,
-            metric="Spearman, prediction invariance and accuracy over buckets",
-            value=value,
-            digits=2,
-            answers=(Answer("ontology", "go", "spearman_invariance", setting=way),),
-            command=_ontology_command("GPT-3.5", "go") + f" --set invariance={way}",
-        )
-
-
-def _ontology_command(model: str, benchmark: str) -> str:
-    prompt = "completion" if model == "Pythia-12B" else "chat"
-    return (
-        f"python -m explorer run ontology --model {_ONTOLOGY_MODELS[model]} --benchmark {benchmark}"
-        f" --set prompt={prompt}"
-    )
 
 
 # Memorization in in-context learning
 
 
-_ICL_MODEL = f"openai:{icl_published.MODEL}"
 _ICL_SETS = {"wnli": "WNLI", "trec": "TREC", "dbpedia14": "DBpedia", "rte": "RTE"}
 _ICL_SETTINGS = {"full": "full information", "pairs_labels": "pairs and labels", "pairs": "only pairs"}
 _ICL_METRICS = {
@@ -492,116 +435,93 @@ _ICL_METRICS = {
 _WHOSE = ("final", "rule")  # verdicts: people's or the judge's where there are any, else the rule's
 
 
-def _icl() -> Iterator[Printed]:
-    for one in icl_published.PUBLISHED:
-        share = one.finding == "replication"
-        scale = 100.0 if share else 1.0
-        yield Printed(
-            source=ICL,
-            table=one.place[:1].upper() + one.place[1:],
-            model="GPT-4",
-            model_id=_ICL_MODEL,
-            what=_ICL_SETS[one.benchmark],
-            condition=_ICL_SETTINGS[one.setting] + (f", {one.k} shots" if one.k >= 0 else ""),
-            metric=_ICL_METRICS[one.finding],
-            value=round(scale * one.value, 2),
-            digits=0 if share else 2,
+def _icl() -> Iterator[BoardFigure]:
+    for one in published_figures.of_paper(ICL):
+        scale = 100.0 if one.unit == "percent" else 1.0
+        k = icl_published.shots(one)
+        yield _figure(
+            one,
+            what=_ICL_SETS[one.subject],
+            condition=_ICL_SETTINGS[one.setting] + (f", {one.condition}" if one.condition else ""),
+            metric=_ICL_METRICS[one.metric],
             answers=tuple(
-                Answer("icl", one.benchmark, one.finding, setting=one.setting, condition=who, scale=scale, k=one.k)
+                Answer("icl", one.subject, one.metric, setting=one.setting, condition=who, scale=scale, k=k)
                 for who in _WHOSE
             ),
-            command=f"python -m explorer run icl --model {_ICL_MODEL} --benchmark {one.benchmark}",
-            remark=one.note,
-            is_target=not one.note,
+            command=f"python -m explorer run icl --model {one.model_id} --benchmark {one.subject}",
         )
 
 
-def _released() -> Iterator[Printed]:
+def _released() -> Iterator[BoardFigure]:
     """What follows from the files that the ontology paper's authors released, by their own rules."""
+    for one in published_figures.of_paper(RELEASED):
+        if one.metric in ("right", "concepts"):  # told with the accuracy
+            continue
+        percent = one.unit == "percent"
+        yield _figure(
+            one,
+            what=_ONTOLOGIES[one.subject],
+            condition=f"bucket {one.condition}, {one.setting}" if one.condition else one.setting,
+            metric=_released_metric(one),
+            answers=(
+                Answer(
+                    "ontology", one.subject, one.metric, one.condition or "overall", one.setting,
+                    scale=100.0 if percent else 1.0,
+                ),
+            ),
+            command=f"python -m explorer import-predictions {one.table} --ontology {one.subject}"
+            f" --model-name {one.model}",
+        )  # fmt: skip
 
-    def row(model: str, benchmark: str, finding: str, value: float, digits: int, group: str = "overall",
-            setting: str = "as released", scale: float = 1.0, metric: str = "") -> Printed:  # fmt: skip
-        file = {"go": "predictions_pythia12b.csv", "uberon": "predictions_gpt35.csv"}[benchmark]
-        return Printed(
-            source=RELEASED,
-            table=file,
-            model=model,
-            model_id=_ONTOLOGY_MODELS[model],
-            what={"go": "Gene Ontology", "uberon": "Uberon"}[benchmark],
-            condition=setting if group == "overall" else f"bucket {group}, {setting}",
-            metric=metric or ontology_published.TITLES[finding],
-            value=value,
-            digits=digits,
-            answers=(Answer("ontology", benchmark, finding, group, setting, scale=scale),),
-            command=f"python -m explorer import-predictions {file} --ontology {benchmark} --model-name {model}",
-        )
 
-    pythia = "Pythia-12B"
-    yield row(pythia, "go", "accuracy", 0.672, 3, scale=100, metric="Accuracy, % (288 of 42,854)")
-    yield row(pythia, "go", "distinct_predictions", 1353, 0)
-    yield row(pythia, "go", "spearman_buckets", 0.8564, 4)
-    yield row(pythia, "go", "spearman_buckets", 0.8506, 4, setting="corrected")
-    yield row(pythia, "go", "spearman_items", 0.137, 3)
-    for bucket, value in (("1", 0.01), ("10", 0.0), ("25", 0.0), ("50", 61.80)):
-        yield row(pythia, "go", "bucket_accuracy", value, 2, bucket, scale=100, metric="Accuracy, %")
-    yield row("GPT-3.5", "uberon", "accuracy", 0.347, 3, scale=100, metric="Accuracy, % (54 of 15,543)")
+def _released_metric(one: Printed) -> str:
+    if one.unit != "percent":
+        return ontology_published.TITLES[one.metric]
+    if one.condition:
+        return "Accuracy, %"
+    right = published_figures.figure(RELEASED, subject=one.subject, metric="right").value
+    return f"Accuracy, % ({right:,.0f} of {ontology_published.size(one.subject):,})"
 
 
 # Reference evaluations
 
 
-REFERENCE = Path(__file__).with_name("published_data") / "reference.csv"
-_PLACES = {
-    "pythia_v1": (PYTHIA, "step 143000"),
-    "pythia_v0": (PYTHIA, "first release, step 143000"),
-    "blimp": (BLIMP, "summary of models"),
-}
+# What is evaluated there and is no benchmark of ours.
+_NOT_OURS = {"arc_easy": "ARC easy", "sciq": "SciQ"}
 
 
-def _reference() -> Iterator[Printed]:
-    with REFERENCE.open(encoding="utf-8", newline="") as file:
-        for row in csv.DictReader(file):
-            yield _reference_figure(row)
+def _reference() -> Iterator[BoardFigure]:
+    for paper in (PYTHIA, BLIMP):
+        yield from map(_reference_figure, published_figures.of_paper(paper))
 
 
-def _reference_figure(row: Mapping[str, str]) -> Printed:
-    source, table = _PLACES[row["source"]]
-    benchmark, group, metric = row["benchmark"], row["group"], row["metric"]
-    perplexity = metric == "perplexity"
-    missing = benchmark in ("arc_easy", "sciq")
-    why = (
-        NO_BENCHMARK if missing else REVISED if benchmark == "crows_pairs" else "" if row["model_id"] else NOT_LOADABLE
-    )
-    finding = "perplexity" if perplexity else "accuracy"
+def _reference_figure(one: Printed) -> BoardFigure:
+    perplexity = one.metric == "perplexity"
+    finding, group = "perplexity" if perplexity else "accuracy", one.condition or "overall"
     if group.startswith("phenomenon: "):
         group, finding = group.removeprefix("phenomenon: "), "accuracy_by_phenomenon"
     # CrowS-Pairs: our accuracy is the share of less stereotypical choices.
     turned: dict[str, Any] = (
-        {"scale": -100.0, "offset": 100.0} if metric == "stereotypical" else {"scale": 1.0 if perplexity else 100.0}
+        {"scale": -100.0, "offset": 100.0} if one.metric == "stereotypical" else {"scale": 1.0 if perplexity else 100.0}
     )
-    usable = bool(row["model_id"]) and not missing
-    model = row["model_id"]
-    return Printed(
-        source=source,
-        table=table,
-        model=row["model"],
-        model_id=model,
-        what={"arc_easy": "ARC easy", "sciq": "SciQ"}.get(benchmark, benchmark),
-        condition="" if row["group"] == "overall" else row["group"],
-        metric={"stereotypical": "stereotypical choices, %", "accuracy": "accuracy, %"}.get(metric, metric),
-        value=float(row["value"]) if perplexity else round(100 * float(row["value"]), 2),
-        digits=2 if perplexity or source == PYTHIA else 1,
+    usable = bool(one.model_id) and one.subject not in _NOT_OURS
+    scored = one.paper == PYTHIA
+    return _figure(
+        one,
+        what=_NOT_OURS.get(one.subject, one.subject),
+        condition=one.condition,
+        metric={"stereotypical": "stereotypical choices, %", "accuracy": "accuracy, %"}.get(one.metric, one.metric),
+        value=one.printed if perplexity else round(100 * one.printed, 2),
+        digits=2 if perplexity or scored else 1,
         answers=tuple(
-            Answer(study, benchmark, finding, group, presets=HARNESS if source == PYTHIA else (), **turned)
+            Answer(study, one.subject, finding, group, presets=HARNESS if scored else (), **turned)
             for study in ("accuracy", "popularity")
         )
         if usable
         else (),
-        command=f"python -m explorer run accuracy --model {model} --benchmark {benchmark}"
-        + (" --set preset=lm-eval" if source == PYTHIA else "")
+        command=f"python -m explorer run accuracy --model {one.model_id} --benchmark {one.subject}"
+        + (" --set preset=lm-eval" if scored else "")
         if usable
         else "",
-        sd=float(row["stderr"] or "nan") * (1 if perplexity else 100),
-        remark=why,
-        is_target=not why,
+        sd=one.sd * (1 if perplexity else 100),
     )

@@ -132,7 +132,7 @@ def _correlations(run_id: str, source: str, benchmark: str, shares: pd.DataFrame
 def _pearson(run_id: str, source: str, benchmark: str) -> None:
     found = _over_k(run_id, "pearson", "pearson_exact")
     found = found[found["condition"] == source]
-    paper = {(one.setting, one.finding): one.value for one in icl_published.figures_of(benchmark)}
+    paper = {(one.setting, one.metric): one.value for one in icl_published.figures_of(benchmark)}
     rows = found.assign(
         name=found["setting"].map(icl_run.SETTINGS),
         kind=found["finding"].map({"pearson": "exact + near-exact", "pearson_exact": "exact"}),
@@ -148,7 +148,7 @@ def _pearson(run_id: str, source: str, benchmark: str) -> None:
             "value": number("r", format="%.2f", help="Pearson's r over k."),
             "p": number("p", format="%.3g", help="Exact permutation test."),
             "paper": number(
-                "Paper", format="%.2f", help=f"{icl_published.SOURCE}, Tables 2 and 3, for {icl_published.MODEL}"
+                "Paper", format="%.2f", help=f"{icl_published.SOURCE}, Tables 2 and 3, for {icl_published.model()}"
             ),
             "reason": "Why not",
         },

@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from explorer.experiments.ontology_published import INVARIANCE
+from explorer.experiments.ontology_published import invariance
 from explorer.figures.accuracy_by_group import accuracy_by_group
 from explorer.figures.ontology_buckets import by_way
 from explorer.figures.priming_heatmap import priming_heatmap
@@ -44,6 +44,7 @@ def _ways(found: pd.DataFrame) -> pd.DataFrame:
         own = found[(found["finding"] == finding) & (found["setting"] == way) & (found["condition"] == form)]
         return float(own["value"].iloc[0]) if len(own) and own["value"].notna().all() else float("nan")
 
+    printed = invariance()
     ways = sorted(found.loc[found["finding"] == "invariance", "setting"].unique())
     return pd.DataFrame(
         {
@@ -52,7 +53,7 @@ def _ways(found: pd.DataFrame) -> pd.DataFrame:
             "Parsed IDs": [_shown(value("invariance", way, "parsed")) for way in ways],
             "Accuracy": [show.percent(value("invariance_accuracy", way, "parsed")) for way in ways],
             "Spearman": [_shown(value("spearman_invariance", way, "parsed")) for way in ways],
-            "Published": [_shown(INVARIANCE.get(way, float("nan"))) for way in ways],
+            "Published": [_shown(printed.get(way, float("nan"))) for way in ways],
         }
     )
 

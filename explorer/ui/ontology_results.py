@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from explorer.experiments.ontology_published import MODELS, SIGNIFICANT, SIZES, TITLES, figures_of
+from explorer.experiments.ontology_published import MODELS, SIGNIFICANT, TITLES, figures_of, mark, size
 from explorer.experiments.ontology_rows import AS_RELEASED, CORRECTED
 from explorer.results import queries_ontology
 from explorer.runs import imported
@@ -58,7 +58,7 @@ def draw(run_id: str, chosen: Chosen) -> None:
     show.table(table, "beside the paper", height=ROW * (len(table) + 1) + 3)
     show.note(
         "Tables 2 and 4 of the paper do not follow from the files that its authors released. "
-        "* p ≤ 0.05 in a permutation test."
+        f"* p ≤ {SIGNIFICANT} in a permutation test."
     )
     ontology_popularity.draw(run_id, setting, others_of(run_id, chosen))
     ontology_knowledge.draw(run_id)
@@ -80,13 +80,13 @@ def beside_the_paper(ours: pd.DataFrame, benchmark: str) -> pd.DataFrame:
             continue
         row: Any = ours.loc[finding]
         given = printed.get(finding, {})
-        size = next((SIZES[one.benchmark] for one in given.values()), 0)
+        concepts = size(benchmark) if given else 0
         rows.append(
             {
                 "Figure": title,
                 "This run": _shown(finding, row["value"], int(row["n"])) + ("*" if row["p"] <= SIGNIFICANT else ""),
                 **{
-                    model: _shown(finding, given[model].value, size) + given[model].mark if model in given else "–"
+                    model: _shown(finding, given[model].value, concepts) + mark(given[model]) if model in given else "–"
                     for model in MODELS
                 },
                 "Where": next((one.table for one in given.values()), "not printed"),

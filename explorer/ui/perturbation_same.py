@@ -116,9 +116,10 @@ def _by_task(run_id: str, pos: str) -> None:
     own = own[[kind_of(group) in ("task", "overall", "phenomenon") for group in own["grp"]]]
     if own.empty:
         return
-    paper = {one.task: one.value / 100 for one in published.figures() if one.table == "B"}
+    paper = {one.subject: one.value / 100 for one in published.figures() if one.number == "B"}
     with st.expander("Task by task, beside Table B"):
-        show.note("In the paper Llama 3.1 8B judged 50 pairs of each subtask.")
+        judged = published.judged_pairs()
+        show.note(f"In the paper {judged.model} judged {judged.value:.0f} pairs of {judged.subject}.")
         show.table(
             own.assign(
                 task=[title_of(group) for group in own["grp"]],

@@ -12,6 +12,7 @@ import streamlit as st
 
 from explorer.experiments import published
 from explorer.experiments.popularity_groups import kind_of, title_of
+from explorer.experiments.published_figures import Printed
 from explorer.figures.popularity_dumbbells import dumbbells
 from explorer.popularity.tasks import TASKS
 from explorer.results import queries_perturbation
@@ -147,10 +148,10 @@ def _papers_own(pos: str) -> None:
     with st.expander(f"What the paper prints ({TABLES[pos][0]})"):
         show.note("None of its models has a run here; these are its figures for OLMo and Pythia, in percent.")
         rows = [
-            {"task": TASKS[one.task].title, "model": one.model, "table": one.table, "original": before.value,
-             "perturbed": one.value, "change": change.value, "note": before.note or change.note or one.note}
+            {"task": TASKS[one.subject].title, "model": one.model, "table": one.number, "original": before.value,
+             "perturbed": one.value, "change": change.value, "note": before.remark or change.remark or one.remark}
             for one in published.figures()
-            if one.metric in ("accuracy", "perplexity") and one.condition == pos and one.table in TABLES[pos][1:]
+            if one.metric in ("accuracy", "perplexity") and one.condition == pos and one.number in TABLES[pos][1:]
             for before in [_same(one, "original", one.metric)]
             for change in [_same(one, pos, f"{one.metric}_change")]
         ]  # fmt: skip
@@ -164,10 +165,10 @@ def _papers_own(pos: str) -> None:
         )  # fmt: skip
 
 
-def _same(one: published.PublishedFigure, condition: str, metric: str) -> published.PublishedFigure:
-    wanted = (one.table, one.model, one.task, condition, metric)
+def _same(one: Printed, condition: str, metric: str) -> Printed:
+    wanted = (one.table, one.model, one.subject, condition, metric)
     return next(
-        row for row in published.figures() if (row.table, row.model, row.task, row.condition, row.metric) == wanted
+        row for row in published.figures() if (row.table, row.model, row.subject, row.condition, row.metric) == wanted
     )
 
 
@@ -181,7 +182,7 @@ def _published(own: pd.DataFrame, pos: str) -> dict[str, list[Any]]:
         ]
         for name, one in zip(columns, found):
             columns[name].append(one.value if one else math.nan)
-        columns["paper_note"].append("; ".join(dict.fromkeys(one.note for one in found if one and one.note)))
+        columns["paper_note"].append("; ".join(dict.fromkeys(one.remark for one in found if one and one.remark)))
     return columns
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import pandas as pd
 import streamlit as st
 
+from explorer.experiments.priming_published import edit_correlations, minus
 from explorer.figures.priming_curves import name_of
 from explorer.figures.priming_edits import edit_curves, edit_effects
 from explorer.figures.priming_heatmap import priming_heatmap
@@ -80,13 +81,15 @@ def edits(chosen: Chosen, run_id: str) -> None:
         key="edit_effects",
         alt="Likeness of the changed to the plain context sentences against the change of accuracy",
     )
+    printed = edit_correlations()
+    values = minus(" and ".join(str(one.value) for one in printed))
     told = []
     for _, row in found[found["finding"] == "edit_correlation"].iterrows():
         value = "not defined" if row["value"] != row["value"] else f"ρ = {row['value']:.2f}, p {p_value(row['p'])}"
         told.append(f"{name_of(str(row['condition']))}: {value}")
     show.note(
         f"Spearman's ρ over {len(set(effects['setting']))} kinds of context with its exact permutation p: "
-        f"{'; '.join(told)}. Published for OPT 6.7B: 0.93 and −0.7 (figure 9)."
+        f"{'; '.join(told)}. Published for {printed[0].model}: {values} (figure 9)."
     )
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from explorer.experiments.priming_published import PUBLISHED, SOURCE, Published
+from explorer.experiments.priming_published import SOURCE, Published, statements
 from explorer.results import queries, queries_priming
 from explorer.ui import resources, show
 from explorer.ui.frame import Chosen
@@ -90,10 +90,10 @@ def _terms(own: pd.DataFrame, setting: str, run_id: str) -> None:
 
 def beside_the_paper(chosen: Chosen, run_id: str) -> None:
     """What the paper reports for this benchmark, and what this run found."""
-    rows = [row for row in PUBLISHED if chosen.benchmark in row.benchmarks]
+    rows = statements(chosen.benchmark)
     if not rows:
         show.note(f"{SOURCE} has no figures for this set; below are those for BLiMP.")
-        rows = [row for row in PUBLISHED if "blimp" in row.benchmarks]
+        rows = statements("blimp")
     findings = resources.ask(queries.findings, run_id)
     table = pd.DataFrame(
         [{"what": row.what, "published": row.said, "ours": _ours(row, findings), "place": row.place} for row in rows]

@@ -7,7 +7,7 @@ import math
 import pandas as pd
 import streamlit as st
 
-from explorer.experiments.priming_published import COLUMNS, UNACCEPTABLE_TABLE
+from explorer.experiments.priming_published import MEAN, before_and_after, unacceptable_table
 from explorer.figures.priming_curves import LOOKS, name_of
 from explorer.figures.priming_suites import baseline_against_longest, moved_suites
 from explorer.results import queries_priming
@@ -65,8 +65,9 @@ def _published(chosen: Chosen, condition: str) -> pd.DataFrame:
     """The paper's changes, of the same model where it has it, else the mean over its six."""
     rows = []
     if chosen.benchmark == "blimp" and condition == "matched_unacceptable":
-        column = chosen.model if chosen.model in COLUMNS else "mean"
-        rows = [(suite, *models[column]) for suite, models in UNACCEPTABLE_TABLE.items()]
+        for suite, models in unacceptable_table().items():
+            figure = models.get(chosen.model, models[MEAN])
+            rows.append((suite, figure.value, figure.sd))
     return pd.DataFrame(rows, columns=["grp", "delta", "sd"])
 
 
@@ -102,6 +103,12 @@ def _correlation(run_id: str, stereotypes: bool) -> None:
             )
     if told:
         show.note(
-            f"Pearson's r of the two accuracies over suites, {'; '.join(told)}. Published, mean of three sets: 0.85 "
-            "and 0.79 for GPT-2, 0.59 and 0.52 for OPT 2.7B (figures 10 and 11)."
+            f"Pearson's r of the two accuracies over suites, {'; '.join(told)}. Published, mean of three sets: "
+            f"{_published_correlations()} (figures 10 and 11)."
         )
+
+
+def _published_correlations() -> str:
+    """What the paper prints for acceptable and unacceptable contexts, model by model."""
+    pairs = zip(before_and_after(CONDITIONS[0]), before_and_after(CONDITIONS[1]), strict=True)
+    return ", ".join(f"{one.value:.2f} and {two.value:.2f} for {one.model}" for one, two in pairs)

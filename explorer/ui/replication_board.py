@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from explorer.experiments import papers, replication
-from explorer.experiments.replication import Ours, Printed
+from explorer.experiments.replication import BoardFigure, Ours
 from explorer.figures.printed_and_ours import printed_and_ours
 from explorer.results import queries_replication
 from explorer.ui import frame, links, resources, show
@@ -46,7 +46,7 @@ def draw(source: str, chosen: Chosen) -> None:
     _commands(printed, rows)
 
 
-def board(printed: Sequence[Printed], findings: pd.DataFrame, model: str) -> pd.DataFrame:
+def board(printed: Sequence[BoardFigure], findings: pd.DataFrame, model: str) -> pd.DataFrame:
     """A row a printed figure: ours of the same model where a run has it, the sidebar's model for orientation."""
     found = replication.index([{str(key): value for key, value in row.items()} for row in findings.to_dict("records")])
     rows = []
@@ -74,7 +74,7 @@ def _findings() -> pd.DataFrame:
     return resources.ask(queries_replication.findings, tuple(names))
 
 
-def _printed(one: Printed) -> dict[str, Any]:
+def _printed(one: BoardFigure) -> dict[str, Any]:
     return {
         "table": one.table, "what": one.what, "condition": one.condition, "metric": one.metric, "model": one.model,
         "printed": _number(one.value, one.digits), "sd": one.sd,
@@ -83,7 +83,7 @@ def _printed(one: Printed) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _ours(one: Printed, ours: Ours | None) -> dict[str, Any]:
+def _ours(one: BoardFigure, ours: Ours | None) -> dict[str, Any]:
     gap = float("nan")
     if ours is None:
         return {
@@ -113,12 +113,12 @@ def _counts(rows: pd.DataFrame) -> None:
     )  # fmt: skip
 
 
-def _remarks(printed: Sequence[Printed]) -> None:
+def _remarks(printed: Sequence[BoardFigure]) -> None:
     """The slips of the paper as warnings, other remarks as notes, each with how many figures it is about."""
     for remark in dict.fromkeys(one.remark for one in printed if one.remark):
         number = sum(one.remark == remark for one in printed)
         told = f"{remark[:1].upper()}{remark[1:]}: {number:,} of these figures."
-        if remark in replication.SLIPS:
+        if any(one.is_slip for one in printed if one.remark == remark):
             st.warning(show.plain(told), icon=":material/edit_note:")
         else:
             show.note(told)
@@ -183,7 +183,7 @@ def _table(rows: pd.DataFrame, name: str, chosen: Chosen) -> None:
     show.table(rows, name, columns=columns, height=min(ROW * (len(rows) + 1) + 3, TALLEST))
 
 
-def _commands(printed: Sequence[Printed], rows: pd.DataFrame) -> None:
+def _commands(printed: Sequence[BoardFigure], rows: pd.DataFrame) -> None:
     """What would compute the figures that no run answers yet."""
     missing = dict.fromkeys(one.command for one, run_id in zip(printed, rows["run_id"]) if not run_id and one.command)
     if not missing:

@@ -230,29 +230,29 @@ def test_wrong_options_are_averaged_and_texts_without_a_right_one_stand_for_them
 
 def test_the_printed_baselines_are_those_of_olmo_7bs_accuracy():
     accuracies = {
-        row.task: row.printed / 100
+        row.subject: row.printed / 100
         for row in published.figures()
-        if row.table in ("C", "D") and row.model == "OLMo 7B" and row.condition == "original"
+        if row.number in ("C", "D") and row.model == "OLMo 7B" and row.condition == "original"
     }
     baselines = [
         row for row in memorization_published.figures() if row.condition == "baseline" and row.metric == "f1_macro"
     ]
     assert len(baselines) == 4 * 8 + 4 * 4  # four models on eight tasks, and on the SVM's four
     for row in baselines:
-        p = accuracies[row.task]
+        p = accuracies[row.subject]
         assert row.printed == pytest.approx(100 * p / (1 + p), abs=0.011), row
 
 
 def test_the_printed_halves_have_olmo_7bs_accuracy_as_their_mean():
     accuracies = {
-        row.task: row.printed
+        row.subject: row.printed
         for row in published.figures()
-        if row.table in ("C", "D") and row.model == "OLMo 7B" and row.condition == "original"
+        if row.number in ("C", "D") and row.model == "OLMo 7B" and row.condition == "original"
     }
     halves: dict[tuple, list[float]] = {}
     for row in memorization_published.figures():
         if row.metric == "accuracy":
-            halves.setdefault((row.table, row.model, row.task, row.condition.split()[0]), []).append(row.printed)
+            halves.setdefault((row.number, row.model, row.subject, row.condition.split()[0]), []).append(row.printed)
     for (_, _, task, _), (low, high) in halves.items():
         assert (low + high) / 2 == pytest.approx(accuracies[task], abs=0.02)
 
@@ -264,6 +264,6 @@ def test_only_olmo_7b_has_printed_figures_beside_it():
     assert of("EleutherAI/pythia-6.9b", "piqa", "mia_neighbours", "svm", "auc") is None
     assert of("allenai/OLMo-7B-hf", "anaphor_agreement", "tde_likelihood", "svm", "auc") is None  # not printed
     assert memorization_published.of_half("allenai/OLMo-7B-hf", "copa", "tde_likelihood", "low").value == 82.0
-    assert {row.note for row in memorization_published.figures("piqa") if row.model != "OLMo 7B"} == {published.LABELS}
+    assert all(row.is_slip == (row.model != "OLMo 7B") for row in memorization_published.figures("piqa"))
     assert set(memorization_published.PRINTED) <= set(memorization_findings.ATTACKS)
-    assert {row.task for row in memorization_published.figures()} == set(TASKS)
+    assert {row.subject for row in memorization_published.figures()} == set(TASKS)

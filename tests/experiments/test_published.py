@@ -15,15 +15,15 @@ FIGURES = published.figures()
 
 def test_every_table_is_there_with_all_its_cells():
     # 4 models x 4 tasks x 3 rows, and LAMBADA's perplexity; 8 tasks x 4 models x 2; 2 x 2 rows and the original
-    assert Counter(row.table for row in FIGURES) == {
+    assert Counter(row.number for row in FIGURES) == {
         "1": 60, "2": 48, "3": 64, "4": 32, "B": 8, "C": 80, "D": 80, "K": 96,
         "E": 80, "F": 80, "G": 80, "H": 80, "I": 80, "J": 80,
     }  # fmt: skip
-    assert {row.task for row in FIGURES} == set(TASKS)
+    assert {row.subject for row in FIGURES} == set(TASKS)
 
 
 def test_printed_changes_follow_from_the_printed_figures_but_for_one_slip():
-    shown = {(row.table, row.model, row.task, row.condition, row.metric): row for row in FIGURES}
+    shown = {(row.number, row.model, row.subject, row.condition, row.metric): row for row in FIGURES}
     strange = set()
     for (table, model, task, condition, metric), row in shown.items():
         if metric.endswith("_change"):
@@ -38,13 +38,13 @@ def test_printed_changes_follow_from_the_printed_figures_but_for_one_slip():
 @pytest.mark.parametrize(("table", "beside"), [("1", "C"), ("2", "D")])
 def test_originals_are_the_same_in_both_tables_once_the_slip_is_mended(table, beside):
     for row in FIGURES:
-        if row.table == table and row.condition == "original" and row.metric == "accuracy":
+        if row.number == table and row.condition == "original" and row.metric == "accuracy":
             other = next(
                 one.value
                 for one in FIGURES
-                if one.table == beside
+                if one.number == beside
                 and one.condition == "original"
-                and (one.model, one.task) == (row.model, row.task)
+                and (one.model, one.subject) == (row.model, row.subject)
             )
             assert row.value == other
 
@@ -53,7 +53,10 @@ def test_perplexities_are_divided_by_the_hundred_too_much():
     figure = published.beside("EleutherAI/pythia-6.9b", "lambada", "original", "perplexity")
     assert figure is not None
     assert (figure.value, figure.printed) == (pytest.approx(4.44), 444.0)
-    assert "100 times" in figure.note
+    assert "100 times" in figure.remark
+    for row in FIGURES:
+        if row.metric == "perplexity":
+            assert row.value == pytest.approx(row.printed / 100), row
 
 
 def test_only_the_papers_own_models_have_a_figure_beside_them():
@@ -65,11 +68,11 @@ def test_only_the_papers_own_models_have_a_figure_beside_them():
 
 def test_popularity_has_its_standard_deviation():
     figure = published.beside("allenai/OLMo-1B-hf", "copa", "original", "ips")
-    assert (figure.value, figure.sd, figure.table) == (8.34, 1.5, "3")
+    assert (figure.value, figure.sd, figure.number) == (8.34, 1.5, "3")
     assert all(math.isnan(row.sd) for row in FIGURES if row.metric != "ips")
 
 
 def test_tables_on_memorization_name_whose_labels_they_carry():
     for row in FIGURES:
-        if row.table in "4EFGHIJK":
-            assert (row.note == published.LABELS) == (row.model != "OLMo 7B")
+        if row.number in "4EFGHIJK":
+            assert ("labels of OLMo-7B" in row.remark) == row.is_slip == (row.model != "OLMo 7B")

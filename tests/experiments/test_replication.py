@@ -12,7 +12,7 @@ import pytest
 
 from explorer.commands import COMMANDS
 from explorer.experiments import replication, study
-from explorer.experiments.replication import Answer, Printed
+from explorer.experiments.replication import Answer, BoardFigure
 
 FIGURES = replication.figures()
 
@@ -26,12 +26,12 @@ def row(**changes):
     return {**shared, **changes}
 
 
-def printed(value: float, *answers: Answer, **changes) -> Printed:
+def printed(value: float, *answers: Answer, **changes) -> BoardFigure:
     shared = {
         "source": "pythia", "table": "t", "model": "Pythia", "model_id": "EleutherAI/pythia-6.9b", "what": "piqa",
         "condition": "", "metric": "accuracy, %", "digits": 2, "command": "",
     }  # fmt: skip
-    return Printed(value=value, answers=answers, **{**shared, **changes})
+    return BoardFigure(value=value, answers=answers, **{**shared, **changes})
 
 
 PIQA = Answer("accuracy", "piqa", "accuracy", scale=100, presets=("lm-eval",))
