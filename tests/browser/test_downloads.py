@@ -69,3 +69,11 @@ def test_tables_are_saved_in_three_formats(browser):
     assert len(pd.read_parquet(io.BytesIO(saved(page, "Download table", "Parquet")[1]))) == 10
     tex = saved(page, "Download table", "LaTeX")[1].decode()
     assert r"\toprule" in tex and "Tokens" not in tex and "benchmark: starter\\_pairs" in tex
+
+
+def test_a_grid_offers_no_file_of_its_own_whose_formulas_are_not_quoted(browser):
+    page = browser.open("data")
+    page.get_by_test_id("stDataFrame").first.hover()
+    toolbar = page.get_by_test_id("stElementToolbar").first
+    toolbar.get_by_role("button", name="Search").wait_for()
+    assert not [one for one in toolbar.get_by_role("button", name="Download").all() if one.is_visible()]
