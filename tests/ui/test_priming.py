@@ -57,6 +57,26 @@ def test_every_view_shows_a_run(open_page, primed, here, view):
     assert len(app.get("plotly_chart")) + len(app.dataframe) >= 1
 
 
+@pytest.mark.parametrize(
+    ("view", "note"),
+    [
+        ("Suites", "Published, mean of three sets: 0.85 and 0.79 for GPT-2, 0.59 and 0.52 for OPT 2.7B (figures 10"),
+        ("Perturbed contexts", "Published for OPT 6.7B: 0.93 and −0.7 (figure 9)."),
+    ],
+)
+def test_printed_correlations_are_told_beside_those_of_the_run(open_page, primed, here, view, note):
+    app = open_page("priming", primed, priming=view, **here)
+    assert note in html_of(app) + "\n".join(str(one.value) for one in (*app.caption, *app.markdown))
+
+
+def test_figures_of_blimp_stand_beside_a_run_of_another_set(open_page, primed, here):
+    app = open_page("priming", primed, priming="Beside the paper", **here)
+    table = next(one.value for one in app.dataframe if "published" in one.value.columns)
+    said = dict(zip(table["what"], table["published"], strict=True))
+    assert said["matched unacceptable contexts"] == "−50 to −80 points"
+    assert said["length and acceptability"] == "p < 0.002 for all models"
+
+
 @pytest.mark.parametrize("view", VIEWS)
 def test_without_a_run_every_view_says_how_to_start_one(open_page, tmp_path, here, view):
     app = open_page("priming", tmp_path / "cache", priming=view, **here)
