@@ -55,6 +55,7 @@ USER_AGENT = "lexiscope"
 CHUNK = 1 << 16
 MOST_REDIRECTS = 10
 MOST_BODY = 64 << 20  # bytes of an answer, unpacked
+MOST_VALUES = 4_000_000  # in an answer of JSON: an empty list is two bytes of it, and sixty in memory
 MOST_SAID = 1 << 16  # of what a server says of an error
 PACKED = ("", "identity", "gzip", "x-gzip", "deflate")
 # What goes along to another server than the one that was asked.
@@ -76,7 +77,14 @@ class Response:
         return self.body.decode("utf-8", "replace")
 
     def json(self) -> Any:
-        """The body as JSON; a `WebError` of kind "body" where it is none."""
+        """The body as JSON; a `WebError` of kind "body" where it is none, or holds values without end."""
+        if sum(map(self.body.count, (b",", b"[", b"{"))) > MOST_VALUES:
+            raise WebError(
+                f"{_plain(self.url)} answered with more than {MOST_VALUES:,} values, expected fewer. Check that the "
+                "address is right.",
+                kind="body",
+                response=self,
+            )
         try:
             return json.loads(self.body)
         except (ValueError, RecursionError) as error:

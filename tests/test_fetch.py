@@ -688,6 +688,12 @@ def test_an_answer_that_unpacks_to_more_than_any_is_refused(server, patience):
     assert len(server.asked) == 2, "it was asked again"
 
 
+def test_an_answer_of_values_without_end_is_refused_before_they_are_made(server, patience):
+    server.handlers = [packed(gzip.compress(b"[" + b"[]," * 4_100_000 + b"[]]", 1))]
+    with pytest.raises(WebError, match="more than 4,000,000 values"):
+        fetch.get(server.url, patience=patience).json()
+
+
 def test_of_an_error_that_unpacks_without_end_the_beginning_is_read(server, patience):
     server.handlers = [packed(BOMB, status=400)]
     with pytest.raises(WebError) as caught:

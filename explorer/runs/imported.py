@@ -39,7 +39,10 @@ def refuse_to_resume(folder: RunFolder) -> None:
     spec = folder.spec
     if not (source(folder) or _is_of_another(folder)):
         return
-    if named := specs.reads_or_asks(spec):
+    from explorer.runs import where as places
+
+    cluster = places.of(folder).cluster if _is_of_another(folder) else ""
+    if named := specs.reads_or_asks(spec) or cluster.removeprefix(places.AUTO):
         raise RunError(
             f"{folder.run_id} was asked for elsewhere, and going on with it would read or ask {named[:200]!r}. If that "
             f"is meant, ask for it here: `python -m explorer run {spec.study}` with the same model and benchmark; what "
