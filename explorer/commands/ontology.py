@@ -158,7 +158,7 @@ def _with_labels(
             {"bucket": one.bucket, "n": one.n, "mean_pi": one.mean_pi, "accuracy": one.accuracy}
             for one in found.buckets
         ],
-        "spearman": {"rho": found.spearman.rho, "p": found.spearman.p, "n": found.spearman.n},
+        "spearman": {"rho": found.spearman.value, "p": found.spearman.p, "n": found.spearman.n},
     }
 
 

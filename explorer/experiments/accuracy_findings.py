@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -16,7 +17,7 @@ from explorer.results.rows import finding_row
 from explorer.scoring import reduce
 from explorer.scoring.policy import PRESETS, Normalization, TieRule
 from explorer.stats.bootstrap import bootstrap_mean
-from explorer.stats.proportion import proportion
+from explorer.stats.proportion import Proportion, proportion
 
 if TYPE_CHECKING:
     from explorer.resources import Resources
@@ -78,12 +79,7 @@ def shares(instances: pd.DataFrame, correct: np.ndarray) -> list[dict[str, Any]]
     groups = instances["grp"].to_numpy()
     if len(set(groups)) > 1:
         macro = bootstrap_mean(correct, groups, macro=True)
-        rows.append(
-            finding_row(
-                "accuracy", "mean over groups", macro.value, low=macro.low, high=macro.high, n=macro.n,
-                left_out=macro.left_out, reason=macro.reason,
-            )
-        )  # fmt: skip
+        rows.append(finding_row("accuracy", "mean over groups", macro))
     return rows
 
 
@@ -143,14 +139,12 @@ def _formulas(instances: pd.DataFrame, measures: pd.DataFrame) -> list[dict[str,
 
 def _perplexity(logprobs: pd.Series) -> list[dict[str, Any]]:
     mean = bootstrap_mean(logprobs.to_numpy())
-    if math.isnan(mean.value):
-        return [finding_row("perplexity", "overall", math.nan, left_out=mean.left_out, reason=mean.reason)]
-    return [
-        finding_row(
-            "perplexity", "overall", math.exp(-mean.value), low=math.exp(-mean.high), high=math.exp(-mean.low),
-            n=mean.n, left_out=mean.left_out,
-        )
-    ]  # fmt: skip
+    # A single text has no interval, which the empty columns say.
+    reason = mean.reason if math.isnan(mean.value) else ""
+    perplexity = replace(
+        mean, value=math.exp(-mean.value), low=math.exp(-mean.high), high=math.exp(-mean.low), reason=reason
+    )
+    return [finding_row("perplexity", "overall", perplexity)]
 
 
 def _measure(measures: pd.DataFrame, name: str) -> pd.Series:
@@ -159,8 +153,5 @@ def _measure(measures: pd.DataFrame, name: str) -> pd.Series:
     return own.drop_duplicates("instance_id").set_index("instance_id")["value"]
 
 
-def _share_row(finding: str, group: str, share: Any, factors: dict[str, Any] | None = None) -> dict[str, Any]:
-    return finding_row(
-        finding, group, share.value, low=share.low, high=share.high, n=share.n, left_out=share.left_out,
-        reason=share.reason, factors=factors, detail={"ties": share.ties} if share.ties else None,
-    )  # fmt: skip
+def _share_row(finding: str, group: str, share: Proportion, factors: dict[str, Any] | None = None) -> dict[str, Any]:
+    return finding_row(finding, group, share, factors=factors, detail={"ties": share.ties} if share.ties else None)

@@ -6,6 +6,7 @@ import json
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import combinations, pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,7 @@ from explorer.records import Factor, RunSpec
 from explorer.results.rows import finding_row
 from explorer.runs import files
 from explorer.similarity.replication import KINDS
+from explorer.stats.estimate import Estimate
 from explorer.stats.fisher import fisher
 from explorer.stats.kappa import kappa
 from explorer.stats.pearson import pearson
@@ -66,14 +68,8 @@ def replication(table: pd.DataFrame, source: str, about: Factors) -> list[Row]:
             for group, members in _scopes(own):
                 verdicts = members[source]
                 outcomes = np.where(verdicts.isin(kinds), 1.0, np.where(_judged(verdicts), 0.0, np.nan))
-                share = proportion(outcomes)
-                rows.append(
-                    finding_row(
-                        finding, group, share.value, low=share.low, high=share.high, n=share.n,
-                        left_out=share.left_out, reason=share.reason and "no completion has this verdict",
-                        factors={**about, "k": int(str(k))},
-                    )
-                )  # fmt: skip
+                share = _because("no completion has this verdict", proportion(outcomes))
+                rows.append(finding_row(finding, group, share, factors={**about, "k": int(str(k))}))
     return rows
 
 
@@ -97,19 +93,12 @@ def accuracies(labels: pd.DataFrame, instance_ids: Sequence[str]) -> list[Row]:
             shares = []
             for part, members in own.groupby("part", sort=True):
                 share = proportion(members[column].to_numpy())
+                share = replace(share, left_out=len(instance_ids) - share.n)
                 shares.append(share.value)
-                rows.append(
-                    finding_row(
-                        finding, OVERALL, share.value, low=share.low, high=share.high, n=share.n,
-                        left_out=len(instance_ids) - share.n, factors={"k": int(str(k)), "part": int(str(part))},
-                    )
-                )  # fmt: skip
-            rows.append(
-                finding_row(
-                    finding, OVERALL, float(np.mean(shares)), low=min(shares), high=max(shares), n=len(shares),
-                    factors={"k": int(str(k))}, detail={"sd": float(np.std(shares, ddof=1)) if shares[1:] else None},
-                )
-            )  # fmt: skip
+                rows.append(finding_row(finding, OVERALL, share, factors={"k": int(str(k)), "part": int(str(part))}))
+            mean = Estimate(float(np.mean(shares)), min(shares), max(shares), len(shares))
+            spread = {"sd": float(np.std(shares, ddof=1)) if shares[1:] else None}
+            rows.append(finding_row(finding, OVERALL, mean, factors={"k": int(str(k))}, detail=spread))
     return rows
 
 
@@ -120,13 +109,8 @@ def correlations(shares: Sequence[Row], accuracy: Mapping[int, float], about: Fa
         own = {row["k"]: row["value"] for row in shares if row["finding"] == finding and row["grp"] == OVERALL}
         ks = [k for k in own if k in accuracy]
         found = pearson([own[k] for k in ks], [accuracy[k] for k in ks])
-        rows.append(
-            finding_row(
-                name, OVERALL, found.r, low=found.low, high=found.high, p=found.p, n=found.n,
-                left_out=found.left_out, reason=found.reason if accuracy else "no performance was measured",
-                factors=about, detail={"k": ks},
-            )
-        )  # fmt: skip
+        found = found if accuracy else replace(found, reason="no performance was measured")
+        rows.append(finding_row(name, OVERALL, found, factors=about, detail={"k": ks}))
     return rows
 
 
@@ -138,15 +122,11 @@ def transitions(table: pd.DataFrame, source: str, about: Factors) -> list[Row]:
         both = kinds[_judged(kinds[before]) & _judged(kinds[now])]
         counts = Counter(zip(both[before], both[now]))
         near = both[both[before] == "near-exact"]
-        share = proportion((near[now] == "exact").astype(float).to_numpy())
-        rows.append(
-            finding_row(
-                "transition", BECAME_EXACT, share.value, low=share.low, high=share.high, n=share.n,
-                left_out=len(kinds) - len(both), reason=share.reason and f"nothing was near-exact with k = {before}",
-                factors={**about, "k": int(now)},
-                detail={"from": int(before), "counts": {f"{one} → {other}": n for (one, other), n in counts.items()}},
-            )
-        )  # fmt: skip
+        exact = proportion((near[now] == "exact").astype(float).to_numpy())
+        share = _because(f"nothing was near-exact with k = {before}", exact)
+        share = replace(share, left_out=len(kinds) - len(both))
+        detail = {"from": int(before), "counts": {f"{one} → {other}": n for (one, other), n in counts.items()}}
+        rows.append(finding_row("transition", BECAME_EXACT, share, factors={**about, "k": int(now)}, detail=detail))
     return rows
 
 
@@ -163,21 +143,10 @@ def gaps(table: pd.DataFrame, source: str, labels: pd.DataFrame, about: Factors)
         groups = right[judged & memorized], right[judged & ~memorized]
         factors = {**about, "k": int(str(k))}
         for name, values in zip(("accuracy_memorized", "accuracy_other"), groups):
-            share = proportion(values)
-            rows.append(
-                finding_row(
-                    name, OVERALL, share.value, low=share.low, high=share.high, n=share.n, left_out=share.left_out,
-                    reason=share.reason and "no such item", factors=factors,
-                )
-            )  # fmt: skip
-        gap = fisher(*groups)
-        rows.append(
-            finding_row(
-                "accuracy_gap", OVERALL, gap.difference, low=gap.low, high=gap.high, p=gap.p,
-                n=gap.n_first + gap.n_second, left_out=gap.left_out + int((~judged).sum()),
-                reason=gap.reason and "no memorized item, or no other", factors=factors,
-            )
-        )  # fmt: skip
+            rows.append(finding_row(name, OVERALL, _because("no such item", proportion(values)), factors=factors))
+        gap = _because("no memorized item, or no other", fisher(*groups))
+        gap = replace(gap, left_out=gap.left_out + int((~judged).sum()))
+        rows.append(finding_row("accuracy_gap", OVERALL, gap, factors=factors))
     return rows
 
 
@@ -190,13 +159,13 @@ def agreements(table: pd.DataFrame) -> list[Row]:
         if not all(any(side) for side in kinds):
             continue
         found = kappa(*kinds)
-        rows.append(
-            finding_row(
-                "kappa", f"{one}, {other}", found.kappa, low=found.low, high=found.high, n=found.n,
-                left_out=found.left_out, reason=found.reason, detail={"agreed": _plain(found.agreed)},
-            )
-        )  # fmt: skip
+        rows.append(finding_row("kappa", f"{one}, {other}", found, detail={"agreed": _plain(found.agreed)}))
     return rows
+
+
+def _because(reason: str, found: Estimate) -> Estimate:
+    """The estimate with the study's own reason where it could not be had."""
+    return replace(found, reason=found.reason and reason)
 
 
 def _readable(kind: Any) -> str | None:
@@ -220,7 +189,7 @@ def _drawn(spec: RunSpec, folder: RunFolder, instances: int) -> list[Row]:
     most = max(map(int, spec.settings["k"]))
     counts = (("instances", instances, wanted), ("demonstrations", demonstrations, most))
     return [
-        finding_row("drawn", name, have, n=have, left_out=max(0, asked - have), reason=reason)
+        finding_row("drawn", name, Estimate.point(have, have, left_out=max(0, asked - have), reason=reason))
         for name, have, asked in counts
     ]
 
@@ -241,7 +210,8 @@ def _skipped(spec: RunSpec, folder: RunFolder, asked: set[tuple[str, int]]) -> l
     for one in skipped:
         factors = {"k": one["k"], **({"setting": one["setting"]} if one["setting"] else {})}
         largest = float(one["largest"]) if one["largest"] >= 0 else math.nan
-        rows.append(finding_row("skipped_k", one["part"], largest, reason=one["reason"], factors=factors))
+        why = Estimate.point(largest, reason=one["reason"])
+        rows.append(finding_row("skipped_k", one["part"], why, factors=factors))
     return rows
 
 

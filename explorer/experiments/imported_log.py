@@ -22,6 +22,7 @@ from explorer.logs.matching import Match
 from explorer.records import Factor, Instance, Request, RunSpec, Score
 from explorer.results.rows import finding_row, instance_row, measure_row, score_row
 from explorer.scoring.policy import PRESETS
+from explorer.stats.estimate import Estimate
 
 if TYPE_CHECKING:
     from explorer.resources import Resources
@@ -425,7 +426,7 @@ def _findings(
     means: Mapping[str, float] = {one.metric: one.ours for one in agreement(log)}
     for metric, value in log.results.items():
         detail = {"by": log.mark, "from samples": means.get(metric)}
-        found.append(finding_row("reported", metric, value, n=len(placed), detail=detail))
+        found.append(finding_row("reported", metric, Estimate.point(value, len(placed)), detail=detail))
     return found
 
 

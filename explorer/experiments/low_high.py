@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from explorer.results.rows import finding_row
 from explorer.stats import split
 from explorer.stats.auc import auc
 from explorer.stats.bootstrap import bootstrap, bootstrap_mean
+from explorer.stats.estimate import Estimate
 from explorer.stats.logistic import logistic
 from explorer.stats.proportion import Proportion
 from explorer.stats.split import LowHigh
@@ -33,20 +34,20 @@ class Naming:
     factors: Mapping[str, Factor]
     half: str
 
-    def row(self, what: str, value: float, factors: Mapping[str, Factor] | None = None, **given: Any) -> Row:
+    def row(
+        self,
+        what: str,
+        found: Estimate,
+        detail: Mapping[str, Any] | None = None,
+        *,
+        factors: Mapping[str, Factor] | None = None,
+    ) -> Row:
         """A row of `findings`; a number in its detail that is not defined is null."""
-        detail = {
-            key: None if isinstance(one, float) and math.isnan(one) else one
-            for key, one in given.pop("detail", {}).items()
+        known = {
+            key: None if isinstance(one, float) and math.isnan(one) else one for key, one in (detail or {}).items()
         }
-        return finding_row(
-            f"{self.name}_{what}",
-            self.group,
-            value,
-            factors={**self.factors, **(factors or {})},
-            detail=detail,
-            **given,
-        )
+        name = f"{self.name}_{what}"
+        return finding_row(name, self.group, found, factors={**self.factors, **(factors or {})}, detail=known)
 
 
 def compare(
@@ -68,29 +69,15 @@ def compare(
     rows = [*_halves(naming, found, score, correct, paradigms), _difference_row(naming, found)]
     if paradigms is not None:
         boot = bootstrap(_difference, score, correct, groups=paradigms)
-        rows.append(
-            naming.row(
-                "difference_over_paradigms", boot.value, low=boot.low, high=boot.high, n=boot.n,
-                left_out=boot.left_out, reason=boot.reason, detail={"paradigms": boot.units},
-            )
-        )  # fmt: skip
+        rows.append(naming.row("difference_over_paradigms", boot, {"paradigms": boot.units}))
     if found.rank_split is not None:
         ranks = found.rank_split
-        rows.append(
-            naming.row(
-                "rank_split", ranks.difference, low=ranks.difference_low, high=ranks.difference_high,
-                n=ranks.n, detail={"low": ranks.low, "high": ranks.high, "seeds": ranks.seeds},
-            )
-        )  # fmt: skip
+        detail = {"low": ranks.low, "high": ranks.high, "seeds": ranks.seeds}
+        rows.append(naming.row("rank_split", ranks.difference, detail))
     rows += [_slope(naming, correct, score), _auc(naming, correct, score)]
     for number, bin in enumerate(split.quantile_curve(score, correct, bins=BINS).bins):
-        share = bin.accuracy
-        rows.append(
-            naming.row(
-                "curve", share.value, {"part": number}, low=share.low, high=share.high, n=share.n,
-                detail={"lowest": bin.lowest, "highest": bin.highest, "mean": bin.mean},
-            )
-        )  # fmt: skip
+        scores = {"lowest": bin.lowest, "highest": bin.highest, "mean": bin.mean}
+        rows.append(naming.row("curve", bin.accuracy, scores, factors={"part": number}))
     return rows
 
 
@@ -120,22 +107,18 @@ def _half(
     naming: Naming, half: str, share: Proportion, found: LowHigh, correct: np.ndarray, paradigms: np.ndarray | None
 ) -> Row:
     """Accuracy of a half; for minimal pairs with an interval over paradigms, whose items are alike."""
-    interval, detail = (share.low, share.high), {"median": found.median, "ties": share.ties}
+    detail = {"median": found.median, "ties": share.ties}
     if paradigms is not None and len(set(paradigms)) > 1:
         over = bootstrap_mean(correct, paradigms)
-        interval, detail = (over.low, over.high), {**detail, "paradigms": over.units}
-    return naming.row(
-        "half", share.value, {naming.half: half}, low=interval[0], high=interval[1], n=share.n,
-        left_out=found.left_out, reason=found.reason or share.reason, detail=detail,
-    )  # fmt: skip
+        share = replace(share, low=over.low, high=over.high)
+        detail |= {"paradigms": over.units}
+    share = replace(share, left_out=found.left_out, reason=found.reason or share.reason)
+    return naming.row("half", share, detail, factors={naming.half: half})
 
 
 def _difference_row(naming: Naming, found: LowHigh) -> Row:
-    gap = found.difference
-    return naming.row(
-        "difference", gap.difference, low=gap.low, high=gap.high, p=gap.p, n=found.n, left_out=found.left_out,
-        reason=gap.reason or found.reason, detail={"median": found.median},
-    )  # fmt: skip
+    gap = replace(found.difference, left_out=found.left_out, reason=found.difference.reason or found.reason)
+    return naming.row("difference", gap, {"median": found.median})
 
 
 def _where(correct: np.ndarray, score: np.ndarray) -> np.ndarray:
@@ -146,21 +129,15 @@ def _where(correct: np.ndarray, score: np.ndarray) -> np.ndarray:
 def _slope(naming: Naming, correct: np.ndarray, score: np.ndarray) -> Row:
     # A tie counts as wrong in a logistic regression.
     fit = logistic(correct, score, names=[naming.name])
-    if not fit.slopes or math.isnan(fit.slopes[0].estimate):
-        return naming.row("slope", math.nan, n=fit.n, left_out=fit.left_out, reason=fit.reason)
-    slope = fit.slopes[0]
+    (slope,) = fit.slopes
+    if math.isnan(slope.value):
+        return naming.row("slope", slope)
     detail = {"intercept": fit.intercept, "per_sd": slope.per_sd, "covariance": fit.covariance}
-    return naming.row(
-        "slope", slope.estimate, low=slope.low, high=slope.high, p=slope.p, n=fit.n, left_out=fit.left_out,
-        reason=fit.reason, detail=detail,
-    )  # fmt: skip
+    return naming.row("slope", slope, detail)
 
 
 def _auc(naming: Naming, correct: np.ndarray, score: np.ndarray) -> Row:
-    found = auc(correct, score)
-    return naming.row(
-        "auc", found.value, low=found.low, high=found.high, n=found.n, left_out=found.left_out, reason=found.reason
-    )
+    return naming.row("auc", auc(correct, score))
 
 
 def _difference(score: np.ndarray, correct: np.ndarray) -> float:

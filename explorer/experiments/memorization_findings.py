@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,8 +25,10 @@ from explorer.results.rows import finding_row
 from explorer.stats.auc import RocCurve
 from explorer.stats.bootstrap import bootstrap_mean
 from explorer.stats.classifiers import KINDS, classify
+from explorer.stats.estimate import Estimate
 from explorer.stats.logistic import logistic
 from explorer.stats.multiple import correct as adjust
+from explorer.stats.p_values import stars
 
 if TYPE_CHECKING:
     from explorer.resources import Resources
@@ -86,29 +89,16 @@ def classifiers(group: str, attack: str, sides: Sequence[str], frame: pd.DataFra
         reason = "; ".join(filter(None, (found.reason, f"fitted on {found.n:,} instances, drawn" if spared else "")))
         factors = {"setting": attack, "condition": kind}
         detail = {"in_sample": _known(found.macro_f1_in_sample), "folds": found.folds, "right": found.right}
-        left_out = found.left_out + spared
-        rows.append(
-            finding_row(
-                "classifier_f1", group, found.macro_f1, n=found.n, left_out=left_out, reason=reason,
-                factors=factors, detail=detail,
-            )
-        )  # fmt: skip
-        area = found.auc
-        rows.append(
-            finding_row(
-                "classifier_auc", group, area.value, low=area.low, high=area.high, n=area.n, left_out=left_out,
-                reason=reason or area.reason, factors=factors,
-                detail={"in_sample": _known(found.auc_in_sample), "roc": _thinned(found.roc)},
-            )
-        )  # fmt: skip
+        left_out = found.macro_f1.left_out + spared
+        f1 = replace(found.macro_f1, left_out=left_out, reason=reason)
+        area = replace(found.auc, left_out=left_out, reason=reason or found.auc.reason)
+        curve = {"in_sample": _known(found.auc_in_sample), "roc": _thinned(found.roc)}
+        rows.append(finding_row("classifier_f1", group, f1, factors=factors, detail=detail))
+        rows.append(finding_row("classifier_auc", group, area, factors=factors, detail=curve))
         if kind == "logistic":
-            rows.append(
-                finding_row(
-                    "classifier_f1", group, found.macro_f1_majority, n=found.n, left_out=found.left_out,
-                    reason="" if found.n else "no items", factors={"setting": attack, "condition": "majority"},
-                    detail={"right": found.right},
-                )
-            )  # fmt: skip
+            about = {"setting": attack, "condition": "majority"}
+            right = {"right": found.right}
+            rows.append(finding_row("classifier_f1", group, found.macro_f1_majority, factors=about, detail=right))
     return rows
 
 
@@ -119,14 +109,12 @@ def coefficients(group: str, attack: str, sides: Sequence[str], frame: pd.DataFr
     )
     rows = []
     for slope in fit.slopes:
-        detail = {"per_sd": _known(slope.per_sd), "stars": slope.stars, "se": _known(slope.se), "z": _known(slope.z)}
-        rows.append(
-            finding_row(
-                "classifier_coefficient", group, slope.estimate, low=slope.low, high=slope.high, p=slope.p, n=fit.n,
-                left_out=fit.left_out, reason=fit.reason, factors={"setting": attack, "condition": slope.name},
-                detail={**detail, "intercept": _known(fit.intercept), "right": fit.right},
-            )
-        )  # fmt: skip
+        detail = {
+            "per_sd": _known(slope.per_sd), "stars": stars(slope.p), "se": _known(slope.se), "z": _known(slope.z),
+            "intercept": _known(fit.intercept), "right": fit.right,
+        }  # fmt: skip
+        about = {"setting": attack, "condition": slope.name}
+        rows.append(finding_row("classifier_coefficient", group, slope, factors=about, detail=detail))
     return rows
 
 
@@ -199,20 +187,16 @@ def neighbours_by(spec: RunSpec, folder: RunFolder, frame: pd.DataFrame) -> Row:
         "made": len(accepted),
     }
     reason = f"at most {cap:,} instances of each task" if detail["beyond_cap"] else ""
-    return finding_row(
-        "neighbours_by", "overall", float(instances), n=instances, left_out=len(frame) - instances, reason=reason,
-        factors={"setting": methods[0]} if methods else None, detail=detail,
-    )  # fmt: skip
+    count = Estimate.point(instances, instances, left_out=len(frame) - instances, reason=reason)
+    factors = {"setting": methods[0]} if methods else None
+    return finding_row("neighbours_by", "overall", count, factors=factors, detail=detail)
 
 
 def _mean(group: str, attack: str, side: str, frame: pd.DataFrame) -> Row:
     """The mean over instances, with its interval over paradigms where these are several."""
     paradigms = low_high.paradigms_of(frame)
     mean = bootstrap_mean(frame[f"{attack}/{side}"].to_numpy(), paradigms)
-    return finding_row(
-        "memorization_score", group, mean.value, low=mean.low, high=mean.high, n=mean.n, left_out=mean.left_out,
-        reason=mean.reason, factors={"setting": attack, "condition": side},
-    )  # fmt: skip
+    return finding_row("memorization_score", group, mean, factors={"setting": attack, "condition": side})
 
 
 def _sample(frame: pd.DataFrame, attack: str, sides: Sequence[str], seed: int) -> pd.DataFrame:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,8 +20,9 @@ from explorer.ontologies.parse import Outcome
 from explorer.records import Concept, RunSpec
 from explorer.results.rows import finding_row, instance_of
 from explorer.stats.bootstrap import bootstrap_mean
+from explorer.stats.estimate import Estimate
 from explorer.stats.proportion import proportion
-from explorer.stats.spearman import RankCorrelation, spearman
+from explorer.stats.spearman import spearman
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -75,7 +75,9 @@ def conclude(spec: RunSpec, resources: Resources, folder: RunFolder) -> list[dic
             finding_row("prompt_accuracy", trial.prompt, trial.accuracy, detail={"tokens": trial.tokens})
             for trial in trials(spec, resources, put.ground)
         ]
-    rows.append(finding_row("prompt", put.prompt.name, 1.0, n=len(frame), detail={"new_tokens": put.new_tokens}))
+    rows.append(
+        finding_row("prompt", put.prompt.name, Estimate.point(1.0, len(frame)), detail={"new_tokens": put.new_tokens})
+    )
     return rows
 
 
@@ -113,7 +115,7 @@ def knowledge(frame: pd.DataFrame, buckets: Sequence[Bucket], seed: int) -> list
         for bucket in buckets:
             rows.append(_mean(f"bucket_{name}", str(bucket.number), values[list(bucket.rows)]))
         found = spearman(frame["count"].to_numpy(), values, permutations=PERMUTATIONS, resamples=0, seed=seed)
-        rows.append(_correlation(f"spearman_{name}", found))
+        rows.append(finding_row(f"spearman_{name}", "overall", found))
     return rows
 
 
@@ -124,12 +126,7 @@ def languages(folder: RunFolder) -> list[dict[str, Any]]:
     rows = []
     for language, values in correct.groupby("language", sort=False)["value"]:
         share = proportion(values.to_numpy())
-        rows.append(
-            finding_row(
-                "accuracy", "overall", share.value, low=share.low, high=share.high, n=share.n,
-                factors={"language": str(language)},
-            )
-        )  # fmt: skip
+        rows.append(finding_row("accuracy", "overall", share, factors={"language": str(language)}))
     return rows
 
 
@@ -166,20 +163,19 @@ def _invariance_rows(
 ) -> list[dict[str, Any]]:
     factors = {"setting": way, "condition": form}
     whole = invariance.summarize(groups)
-    rows = [
-        finding_row(
-            "invariance", "overall", whole.mean_pi, n=whole.n, factors=factors, detail={"identical": whole.identical}
-        )
-    ]
+    mean, identical = Estimate.point(whole.mean_pi, whole.n), {"identical": whole.identical}
+    rows = [finding_row("invariance", "overall", mean, factors=factors, detail=identical)]
     if form != "parsed":
         return rows
     found = by_popularity(concepts, groups, buckets, seed=seed)
-    rows.append(finding_row("invariance_accuracy", "overall", found.accuracy, n=len(concepts), factors=factors))
+    accuracy = Estimate.point(found.accuracy, len(concepts))
+    rows.append(finding_row("invariance_accuracy", "overall", accuracy, factors=factors))
     for bucket in found.buckets:
         name = str(bucket.bucket)
-        rows.append(finding_row("bucket_invariance", name, bucket.mean_pi, n=bucket.n, factors=factors))
-        rows.append(finding_row("bucket_invariance_accuracy", name, bucket.accuracy, n=bucket.n, factors=factors))
-    rows.append({**_correlation("spearman_invariance", found.spearman), **factors})
+        mean, accuracy = Estimate.point(bucket.mean_pi, bucket.n), Estimate.point(bucket.accuracy, bucket.n)
+        rows.append(finding_row("bucket_invariance", name, mean, factors=factors))
+        rows.append(finding_row("bucket_invariance_accuracy", name, accuracy, factors=factors))
+    rows.append({**finding_row("spearman_invariance", "overall", found.spearman), **factors})
     return rows
 
 
@@ -191,14 +187,4 @@ def _as_written(put: Asking, answer: str) -> str:
 
 
 def _mean(name: str, group: str, values: np.ndarray) -> dict[str, Any]:
-    mean = bootstrap_mean(values)
-    return finding_row(
-        name, group, mean.value, low=mean.low, high=mean.high, n=mean.n, left_out=mean.left_out, reason=mean.reason
-    )
-
-
-def _correlation(name: str, found: RankCorrelation) -> dict[str, Any]:
-    return finding_row(
-        name, "overall", found.rho, low=found.low, high=found.high, p=found.p, n=found.n, left_out=found.left_out,
-        reason=found.reason or ("undefined" if math.isnan(found.rho) else ""),
-    )  # fmt: skip
+    return finding_row(name, group, bootstrap_mean(values))

@@ -42,7 +42,4 @@ def compare(
 
 def _share(finding: str, group: str, language: str, hits: list[bool]) -> dict[str, Any]:
     share = proportion([float(hit) for hit in hits])
-    return finding_row(
-        finding, group, share.value, low=share.low, high=share.high, n=share.n,
-        factors={"setting": WAY, "language": language},
-    )  # fmt: skip
+    return finding_row(finding, group, share, factors={"setting": WAY, "language": language})

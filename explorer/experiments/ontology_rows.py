@@ -10,8 +10,8 @@ from explorer.ontologies.analysis import Analysis, Item
 from explorer.records import Generation, Instance, Request
 from explorer.results.rows import finding_row, generation_row, instance_row, measure_row
 from explorer.similarity.measured import WORDS
+from explorer.stats.estimate import Estimate
 from explorer.stats.proportion import proportion
-from explorer.stats.spearman import RankCorrelation
 
 AS_RELEASED = "as released"
 CORRECTED = "corrected"
@@ -52,69 +52,55 @@ def finding_rows(analysis: Analysis) -> list[dict[str, Any]]:
     """Rows of findings; the factor `setting` tells the authors' way of counting from the corrected one."""
     factors = {"setting": AS_RELEASED if analysis.as_released else CORRECTED}
 
-    def row(finding: str, group: str, value: float, **rest: Any) -> dict[str, Any]:
-        return finding_row(finding, group, value, factors=factors, **rest)
-
-    def correlation(finding: str, found: RankCorrelation) -> dict[str, Any]:
-        return row(
-            finding,
-            "overall",
-            found.rho,
-            low=found.low,
-            high=found.high,
-            p=found.p,
-            n=found.n,
-            left_out=found.left_out,
-            reason=found.reason,
-        )
+    def row(finding: str, group: str, found: Estimate, detail: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        return finding_row(finding, group, found, factors=factors, detail=detail)
 
     share = proportion([float(item.correct) for item in analysis.items])
     clean = analysis.unflagged
     wrong = analysis.wrong
+    unflagged = Estimate.point(
+        clean.accuracy,
+        clean.n,
+        left_out=analysis.all.n - clean.n,
+        reason="" if clean.n else "no concept is left",
+    )
+    jaccard = Estimate.point(
+        wrong.jaccard,
+        wrong.well_formed - wrong.unknown,
+        left_out=wrong.wrong - wrong.well_formed + wrong.unknown,
+        reason="" if wrong.well_formed > wrong.unknown else "no wrong answer gives an id that exists",
+    )
+    levenshtein = Estimate.point(
+        wrong.levenshtein,
+        wrong.well_formed,
+        left_out=wrong.wrong - wrong.well_formed,
+        reason="" if wrong.well_formed else "no wrong answer gives an id",
+    )
     rows = [
-        row("accuracy", "overall", share.value, low=share.low, high=share.high, n=share.n),
-        row(
-            "accuracy",
-            "without obsolete and shared labels",
-            clean.accuracy,
-            n=clean.n,
-            left_out=analysis.all.n - clean.n,
-            reason="" if clean.n else "no concept is left",
-        ),
-        row("distinct_predictions", "overall", analysis.distinct_predictions, n=analysis.all.n),
-        row(
-            "jaccard_wrong",
-            "overall",
-            wrong.jaccard,
-            n=wrong.well_formed - wrong.unknown,
-            left_out=wrong.wrong - wrong.well_formed + wrong.unknown,
-            reason="" if wrong.well_formed > wrong.unknown else "no wrong answer gives an id that exists",
-            detail={"unknown_ids": wrong.unknown},
-        ),
-        row(
-            "levenshtein_wrong",
-            "overall",
-            wrong.levenshtein,
-            n=wrong.well_formed,
-            left_out=wrong.wrong - wrong.well_formed,
-            reason="" if wrong.well_formed else "no wrong answer gives an id",
-        ),
-        correlation("spearman_buckets", analysis.spearman_buckets),
-        correlation("spearman_items", analysis.spearman_items),
-        correlation("spearman_jaccard", analysis.spearman_jaccard),
-        correlation("spearman_levenshtein", analysis.spearman_levenshtein),
-        correlation("spearman_repeated", analysis.spearman_repeated),
+        row("accuracy", "overall", share),
+        row("accuracy", "without obsolete and shared labels", unflagged),
+        row("distinct_predictions", "overall", Estimate.point(analysis.distinct_predictions, analysis.all.n)),
+        row("jaccard_wrong", "overall", jaccard, {"unknown_ids": wrong.unknown}),
+        row("levenshtein_wrong", "overall", levenshtein),
+        row("spearman_buckets", "overall", analysis.spearman_buckets),
+        row("spearman_items", "overall", analysis.spearman_items),
+        row("spearman_jaccard", "overall", analysis.spearman_jaccard),
+        row("spearman_levenshtein", "overall", analysis.spearman_levenshtein),
+        row("spearman_repeated", "overall", analysis.spearman_repeated),
     ]
     rows += [
-        row("outcome", kind, count / analysis.all.n, n=analysis.all.n) for kind, count in analysis.outcomes.items()
+        row("outcome", kind, Estimate.point(count / analysis.all.n, analysis.all.n))
+        for kind, count in analysis.outcomes.items()
     ]
     for bucket, ratio in zip(analysis.buckets, analysis.repeated.ratio):
         name = str(bucket.bucket)
         empty = "" if bucket.n else "no concept is left in this bucket"
-        undefined = "no repeated id is expected here" if math.isnan(ratio) else ""
         where = {"mean_count": bucket.mean_count, "low": bucket.low, "high": bucket.high} if bucket.n else None
-        rows.append(row("bucket_accuracy", name, bucket.accuracy, n=bucket.n, detail=where, reason=empty))
-        for finding, value in (("bucket_jaccard", bucket.jaccard), ("bucket_levenshtein", bucket.levenshtein)):
-            rows.append(row(finding, name, value, n=bucket.n, reason="no wrong id" if math.isnan(value) else ""))
-        rows.append(row("bucket_repeated_ratio", name, ratio, n=bucket.n, reason=undefined))
+        rows.append(row("bucket_accuracy", name, Estimate.point(bucket.accuracy, bucket.n, reason=empty), where))
+        for finding, value, why in (
+            ("bucket_jaccard", bucket.jaccard, "no wrong id"),
+            ("bucket_levenshtein", bucket.levenshtein, "no wrong id"),
+            ("bucket_repeated_ratio", ratio, "no repeated id is expected here"),
+        ):
+            rows.append(row(finding, name, Estimate.point(value, bucket.n, reason=why if math.isnan(value) else "")))
     return rows

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from explorer.experiments.popularity_groups import groups_of, kind_of
 from explorer.records import RunSpec
 from explorer.results.rows import finding_row
 from explorer.stats.bootstrap import bootstrap_mean
+from explorer.stats.estimate import Estimate
 from explorer.stats.mcnemar import mcnemar
 from explorer.stats.multiple import correct as adjust
 from explorer.stats.proportion import proportion
@@ -126,13 +128,7 @@ def _accuracies(group: str, frame: pd.DataFrame, both: pd.DataFrame, factors: Ma
         "accuracy_perturbed": both["correct_after"],
     }
     found = {name: proportion(column.to_numpy()) for name, column in sides.items()}
-    rows = [
-        finding_row(
-            name, group, share.value, low=share.low, high=share.high, n=share.n, left_out=share.left_out,
-            reason=share.reason, factors=factors,
-        )
-        for name, share in found.items()
-    ]  # fmt: skip
+    rows = [finding_row(name, group, share, factors=factors) for name, share in found.items()]
     before, after = found["accuracy_original"].value, found["accuracy_perturbed"].value
     test = mcnemar(both["correct_before"].to_numpy(), both["correct_after"].to_numpy())
     detail = {
@@ -141,15 +137,14 @@ def _accuracies(group: str, frame: pd.DataFrame, both: pd.DataFrame, factors: Ma
         "gained": test.gained,
         "unchanged": int((both["swaps"] == 0).sum()),
     }
-    change = 100 * (after - before) / before if before else math.nan
-    reason = test.reason or ("" if before else "the original accuracy is 0")
-    rows.append(
-        finding_row(
-            "change", group, change, p=test.p, n=test.n, left_out=len(frame) - len(both), reason=reason,
-            factors=factors, detail=detail,
-        )
-    )  # fmt: skip
-    return rows
+    change = Estimate.point(
+        100 * (after - before) / before if before else math.nan,
+        test.n,
+        p=test.p,
+        left_out=len(frame) - len(both),
+        reason=test.reason or ("" if before else "the original accuracy is 0"),
+    )
+    return [*rows, finding_row("change", group, change, factors=factors, detail=detail)]
 
 
 def _perplexities(group: str, frame: pd.DataFrame, factors: Mapping[str, Any]) -> list[Row]:
@@ -157,15 +152,11 @@ def _perplexities(group: str, frame: pd.DataFrame, factors: Mapping[str, Any]) -
     rows = []
     for side, name in (("before", "perplexity_original"), ("after", "perplexity_perturbed")):
         mean = bootstrap_mean(frame[f"logprob_{side}"].to_numpy())
-        rows.append(
-            finding_row(
-                name, group, math.exp(-mean.value), low=math.exp(-mean.high), high=math.exp(-mean.low), n=mean.n,
-                left_out=mean.left_out, reason=mean.reason, factors=factors,
-            )
-        )  # fmt: skip
+        perplexity = replace(mean, value=math.exp(-mean.value), low=math.exp(-mean.high), high=math.exp(-mean.low))
+        rows.append(finding_row(name, group, perplexity, factors=factors))
     before, after = (row["value"] for row in rows)
-    rows.append(finding_row("perplexity_change", group, 100 * (after - before) / before, n=len(frame), factors=factors))
-    return rows
+    change = Estimate.point(100 * (after - before) / before, len(frame))
+    return [*rows, finding_row("perplexity_change", group, change, factors=factors)]
 
 
 def _flips(group: str, frame: pd.DataFrame, factors: Mapping[str, Any]) -> Row:
@@ -178,19 +169,14 @@ def _flips(group: str, frame: pd.DataFrame, factors: Mapping[str, Any]) -> Row:
         for side in ("before", "after"):
             values = known[f"ips_{side}"]
             detail |= {side: float(values.mean()), f"sd_{side}": float(values.std(ddof=1)) if len(known) > 1 else None}
-    return finding_row(
-        "ips_of_lost", group, shift.median, low=shift.low, high=shift.high, p=shift.p, n=shift.n,
-        left_out=shift.left_out, reason=shift.reason, factors=factors, detail=detail,
-    )  # fmt: skip
+    return finding_row("ips_of_lost", group, shift, factors=factors, detail=detail)
 
 
 def _accepted(group: str, frame: pd.DataFrame, factors: Mapping[str, Any]) -> Row:
     share = proportion(frame["accepted"].astype(float).to_numpy())
     reasons = frame.loc[~frame["accepted"], "reason"].value_counts().to_dict()
     detail = {"rejected": reasons, "unchanged": int((frame["accepted"] & (frame["swaps"] == 0)).sum())}
-    return finding_row(
-        "accepted", group, share.value, low=share.low, high=share.high, n=share.n, factors=factors, detail=detail
-    )
+    return finding_row("accepted", group, share, factors=factors, detail=detail)
 
 
 def _similarity(group: str, frame: pd.DataFrame, name: str, factors: Mapping[str, Any]) -> Row:
@@ -201,21 +187,17 @@ def _similarity(group: str, frame: pd.DataFrame, name: str, factors: Mapping[str
     detail: dict[str, Any] = {"quantiles": np.quantile(known[name].to_numpy(), QUANTILES).tolist()}
     if name == "rouge_l" and known["by_characters"].any():
         detail["by characters"] = int(known["by_characters"].sum())
-    return finding_row(
-        name, group, mean.value, low=mean.low, high=mean.high, n=mean.n, left_out=len(frame) - len(known),
-        reason=mean.reason, factors=factors, detail=detail,
-    )  # fmt: skip
+    mean = replace(mean, left_out=len(frame) - len(known))
+    return finding_row(name, group, mean, factors=factors, detail=detail)
 
 
 def _judged(group: str, answers: pd.Series, factors: Mapping[str, Any]) -> Row:
     """The share of "same" among the parsed answers; what could not be parsed is left out and counted."""
     parsed = answers[answers != "unparsed"]
-    share = proportion((parsed == "same").astype(float).to_numpy())
-    return finding_row(
-        "judged_same", group, share.value, low=share.low, high=share.high, n=share.n,
-        left_out=len(answers) - len(parsed), reason=share.reason and "no answer could be parsed", factors=factors,
-        detail={"unparsed": len(answers) - len(parsed), "asked": len(answers)},
-    )  # fmt: skip
+    share, unparsed = proportion((parsed == "same").astype(float).to_numpy()), len(answers) - len(parsed)
+    share = replace(share, left_out=unparsed, reason=share.reason and "no answer could be parsed")
+    detail = {"unparsed": unparsed, "asked": len(answers)}
+    return finding_row("judged_same", group, share, factors=factors, detail=detail)
 
 
 def _frequencies(folder: RunFolder) -> list[Row]:
@@ -228,13 +210,14 @@ def _frequencies(folder: RunFolder) -> list[Row]:
             own = swaps.loc[(swaps["setting"] == pos) & (swaps["part"] == side), "count"]
             known = own.dropna().to_numpy()
             detail = {"quantiles": np.quantile(known, QUANTILES).tolist(), "zeros": int((known == 0).sum())}
-            rows.append(
-                finding_row(
-                    name, "overall", float(np.median(known)) if known.size else math.nan, n=known.size,
-                    left_out=len(own) - known.size, reason="" if known.size else "no count could be had",
-                    factors={"setting": pos}, detail=detail if known.size else None,
-                )
-            )  # fmt: skip
+            median = Estimate.point(
+                float(np.median(known)) if known.size else math.nan,
+                known.size,
+                left_out=len(own) - known.size,
+                reason="" if known.size else "no count could be had",
+            )
+            factors = {"setting": pos}
+            rows.append(finding_row(name, "overall", median, factors=factors, detail=detail if known.size else None))
     return rows
 
 

@@ -72,7 +72,13 @@ def chance_curve(slope: Mapping[Any, Any], scores: ArrayLike) -> LogisticCurve |
         return None
     detail = json.loads(slope["detail"])
     gap = math.nan
-    one = Slope("popularity", slope["value"], slope["low"], slope["high"], gap, gap, slope["p"], "", detail["per_sd"])
+    one = Slope(
+        *(slope[name] for name in ("value", "low", "high", "n", "p")),
+        name="popularity",
+        se=gap,
+        z=gap,
+        per_sd=detail["per_sd"],
+    )
     covariance = tuple(map(tuple, detail["covariance"]))
     return logistic_curve(LogisticFit(detail["intercept"], (one,), covariance, gap, slope["n"], 0), scores)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,10 +13,10 @@ import numpy as np
 import pandas as pd
 
 from explorer.errors import RunError
-from explorer.records import RunSpec
+from explorer.records import Factor, RunSpec
 from explorer.results.rows import finding_row
 from explorer.runs.folder import RunFolder
-from explorer.stats.bootstrap import bootstrap_mean
+from explorer.stats.bootstrap import Bootstrapped, bootstrap_mean
 from explorer.stats.overlap import token_f1
 from explorer.stats.spearman import spearman
 from explorer.variants import running_text
@@ -95,34 +96,20 @@ def _one_side(
         factors = {"condition": condition, "setting": edit}
         for length, at in of_edit.groupby("length", sort=True):
             mean = bootstrap_mean(at["delta"].to_numpy(), at["grp"].to_numpy(), macro=True)
-            rows.append(
-                finding_row(
-                    "edit_curve", "overall", mean.value, low=mean.low, high=mean.high, n=mean.n,
-                    left_out=mean.left_out, reason=mean.reason, factors={**factors, "length": int(float(str(length)))},
-                )
-            )  # fmt: skip
+            at_length: dict[str, Factor] = {**factors, "length": int(float(str(length)))}
+            rows.append(finding_row("edit_curve", "overall", mean, factors=at_length))
         effect = _effect(of_edit)
         similarity = similarity_to_plain(ground, edit, condition, suites, seed)
         detail = {"similarity": None if math.isnan(similarity) else similarity, "suites": effect.units}
         effects.append(effect.value)
         likeness.append(similarity)
-        rows.append(
-            finding_row(
-                "edit_effect", "overall", effect.value, low=effect.low, high=effect.high, n=effect.n,
-                reason=effect.reason, factors=factors, detail=detail,
-            )
-        )  # fmt: skip
+        rows.append(finding_row("edit_effect", "overall", replace(effect, left_out=0), factors=factors, detail=detail))
     found = spearman(likeness, effects)
-    rows.append(
-        finding_row(
-            "edit_correlation", "overall", found.rho, low=found.low, high=found.high, p=found.p, n=found.n,
-            left_out=found.left_out, reason=found.reason, factors={"condition": condition},
-        )
-    )  # fmt: skip
+    rows.append(finding_row("edit_correlation", "overall", found, factors={"condition": condition}))
     return rows
 
 
-def _effect(of_edit: pd.DataFrame) -> Any:
+def _effect(of_edit: pd.DataFrame) -> Bootstrapped:
     """The mean over lengths of the change of accuracy, each suite weighing the same, with its interval over suites."""
     by_length = of_edit.groupby(["grp", "length"], sort=False)["delta"].mean().groupby(level="grp", sort=False).mean()
     return bootstrap_mean(by_length.to_numpy())

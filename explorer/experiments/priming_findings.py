@@ -12,9 +12,10 @@ import pandas as pd
 
 from explorer.experiments import priming_edits, priming_matrices, priming_regression
 from explorer.experiments.priming_requests import BASELINE
-from explorer.records import RunSpec
+from explorer.records import Factor, RunSpec
 from explorer.results.rows import finding_row
 from explorer.stats.bootstrap import bootstrap_mean
+from explorer.stats.estimate import Estimate
 from explorer.stats.pearson import pearson
 from explorer.stats.proportion import proportion
 from explorer.variants.context_pools import PAPER_SUITES_INFERRED
@@ -98,12 +99,9 @@ def reaches(folder: RunFolder, table: pd.DataFrame) -> list[Row]:
     rows = []
     for (condition, group), own in variants.groupby(["condition", "grp"], sort=False):
         why = [str(reason) for reason in own["reason"] if reason]
-        rows.append(
-            finding_row(
-                "priming_reach", str(group), float(own["longest"].min()), n=len(own), left_out=len(why),
-                reason=Counter(why).most_common(1)[0][0] if why else "", factors={"condition": str(condition)},
-            )
-        )  # fmt: skip
+        commonest = Counter(why).most_common(1)[0][0] if why else ""
+        reach = Estimate.point(float(own["longest"].min()), len(own), left_out=len(why), reason=commonest)
+        rows.append(finding_row("priming_reach", str(group), reach, factors={"condition": str(condition)}))
     return rows
 
 
@@ -153,28 +151,17 @@ def _at_one_length(
     suites = own["grp"].to_numpy() if over_suites else None
     tokens = own["context_tokens"].mean()
     detail = {"tokens": float(tokens), "suites": int(own["grp"].nunique())}
-    found: Any
+    found: Estimate
     if over_suites:
-        found, ties = bootstrap_mean(own["correct"].to_numpy(), suites, macro=True), 0
+        found = bootstrap_mean(own["correct"].to_numpy(), suites, macro=True)
     else:
-        found = proportion(own["correct"].to_numpy())
-        ties = found.ties
-    rows = [
-        finding_row(
-            f"priming_accuracy{suffix}", group, found.value, low=found.low, high=found.high, n=found.n,
-            left_out=found.left_out, reason=found.reason, factors=factors,
-            detail={**detail, **({"ties": ties} if ties else {})},
-        )
-    ]  # fmt: skip
+        found = share = proportion(own["correct"].to_numpy())
+        detail |= {"ties": share.ties} if share.ties else {}
+    rows = [finding_row(f"priming_accuracy{suffix}", group, found, factors=factors, detail=detail)]
     for column, finding in MEANS.items():
         if column in own and own[column].notna().any():
             mean = bootstrap_mean(own[column].to_numpy(), suites, macro=over_suites, resamples=1_000)
-            rows.append(
-                finding_row(
-                    f"{finding}{suffix}", group, mean.value, low=mean.low, high=mean.high, n=mean.n,
-                    left_out=mean.left_out, reason=mean.reason, factors=factors,
-                )
-            )  # fmt: skip
+            rows.append(finding_row(f"{finding}{suffix}", group, mean, factors=factors))
     return rows
 
 
@@ -187,15 +174,11 @@ def _collapsed(name: str, own: pd.DataFrame, members: int) -> list[Row]:
     means = each.mean().where(each.count().eq(each.size(), axis=0)).reset_index()
     rows = []
     for length, at in means.groupby("length", sort=False):
+        factors: dict[str, Factor] = {"condition": name, "length": int(float(str(length)))}
         for column, finding in (("correct", "priming_accuracy"), ("delta", "priming_delta")):
             for group, suites in ((OVERALL, None), (MEAN, at["grp"].to_numpy())):
                 mean = bootstrap_mean(at[column].to_numpy(), suites, macro=suites is not None)
-                rows.append(
-                    finding_row(
-                        finding, group, mean.value, low=mean.low, high=mean.high, n=mean.n, left_out=mean.left_out,
-                        reason=mean.reason, factors={"condition": name, "length": int(float(str(length)))},
-                    )
-                )  # fmt: skip
+                rows.append(finding_row(finding, group, mean, factors=factors))
     return rows
 
 
@@ -211,14 +194,17 @@ def ranked_suites(plain: pd.DataFrame) -> list[Row]:
     for condition in dict.fromkeys(plain["condition"]):
         for suite, line in suite_curves(plain, str(condition)).iterrows():
             values = line.dropna()
-            sd = float(values.std(ddof=1)) if len(values) > 1 else None
+            if len(values):
+                mean = Estimate.point(float(values.mean()), len(values))
+            else:
+                mean = Estimate.point(math.nan, reason="no context")
+            detail = {
+                "sd": float(values.std(ddof=1)) if len(values) > 1 else None,
+                "longest": float(values.iloc[-1]) if len(values) else None,
+            }
             rows.append(
-                finding_row(
-                    "suite_delta", str(suite), float(values.mean()) if len(values) else math.nan, n=len(values),
-                    reason="" if len(values) else "no context", factors={"condition": str(condition)},
-                    detail={"sd": sd, "longest": float(values.iloc[-1]) if len(values) else None},
-                )
-            )  # fmt: skip
+                finding_row("suite_delta", str(suite), mean, factors={"condition": str(condition)}, detail=detail)
+            )
     return rows
 
 
@@ -233,12 +219,8 @@ def baseline_against_longest(plain: pd.DataFrame) -> list[Row]:
                 pairs.append((by_length.loc[0], by_length.iloc[-1]))
         before, after = np.array(pairs).T if pairs else (np.array([]), np.array([]))
         found = pearson(before, after)
-        rows.append(
-            finding_row(
-                "baseline_against_longest", OVERALL, found.r, low=found.low, high=found.high, p=found.p, n=found.n,
-                left_out=found.left_out, reason=found.reason, factors={"condition": str(condition)},
-            )
-        )  # fmt: skip
+        factors = {"condition": str(condition)}
+        rows.append(finding_row("baseline_against_longest", OVERALL, found, factors=factors))
     return rows
 
 
@@ -249,14 +231,12 @@ def _remarks(spec: RunSpec, resources: Resources) -> list[Row]:
     rows = []
     if "unrelated" in spec.settings["conditions"]:
         ground = ground_of(spec, resources)
+        sentences = Estimate.point(len(ground.pools.unrelated) or math.nan, reason=ground.why_not)
         rows.append(
-            finding_row(
-                "unrelated_source", OVERALL, len(ground.pools.unrelated) or math.nan, reason=ground.why_not,
-                factors={"setting": ground.unrelated or "none"},
-            )
-        )  # fmt: skip
+            finding_row("unrelated_source", OVERALL, sentences, factors={"setting": ground.unrelated or "none"})
+        )
     chains = int(spec.settings["chains"])
     if chains:
         why = f"fast preview: the items of a suite share {chains} contexts, so intervals over items are too narrow"
-        rows.append(finding_row("shared_contexts", OVERALL, chains, reason=why))
+        rows.append(finding_row("shared_contexts", OVERALL, Estimate.point(chains, reason=why)))
     return rows

@@ -14,6 +14,7 @@ from explorer import prompts
 from explorer.experiments.priming_ground import splits_of
 from explorer.records import Instance, RunSpec
 from explorer.results.rows import finding_row
+from explorer.stats.estimate import Estimate
 from explorer.stats.mantel import mantel
 from explorer.stats.overlap import OverlapMatrix, overlap_matrix, token_f1
 from explorer.stats.point_biserial import point_biserial
@@ -126,13 +127,8 @@ def _judgements(
                 for target, context in pairs.values()
             ]
             found = point_biserial(correct, shared)
-            rows.append(
-                finding_row(
-                    "overlap_and_judgement", "overall", found.r, low=found.low, high=found.high, p=found.p, n=found.n,
-                    left_out=found.left_out, reason=found.reason, factors={"condition": condition, "setting": name},
-                    detail={"sentences": SENTENCES},
-                )
-            )  # fmt: skip
+            factors, detail = {"condition": condition, "setting": name}, {"sentences": SENTENCES}
+            rows.append(finding_row("overlap_and_judgement", "overall", found, factors=factors, detail=detail))
     return rows
 
 
@@ -156,18 +152,15 @@ def _after_longest(table: pd.DataFrame, condition: str) -> pd.Series:
 
 
 def _cells(finding: str, suites: Sequence[str], matrix: np.ndarray, counts: np.ndarray) -> list[Row]:
-    return [
-        finding_row(
-            finding, suites[i], float(matrix[i, j]), n=int(counts[i, j]),
-            reason="too few sentences" if math.isnan(matrix[i, j]) else "", factors={"setting": suites[j]},
-        )
-        for i, j in np.ndindex(matrix.shape)
-    ]  # fmt: skip
+    rows = []
+    for i, j in np.ndindex(matrix.shape):
+        reason = "too few sentences" if math.isnan(matrix[i, j]) else ""
+        cell = Estimate.point(float(matrix[i, j]), int(counts[i, j]), reason=reason)
+        rows.append(finding_row(finding, suites[i], cell, factors={"setting": suites[j]}))
+    return rows
 
 
 def _agreement(name: str, one: np.ndarray, other: np.ndarray, seed: int) -> Row:
     found = mantel(one, other, seed=seed)
-    return finding_row(
-        "matrix_correlation", "overall", found.rho, p=found.p, n=found.n, left_out=found.left_out, reason=found.reason,
-        factors={"setting": name}, detail={"cells": found.cells},
-    )  # fmt: skip
+    factors, detail = {"setting": name}, {"cells": found.cells}
+    return finding_row("matrix_correlation", "overall", found, factors=factors, detail=detail)

@@ -64,19 +64,8 @@ def _rows(name: str, fit: MixedLogit) -> list[Row]:
         "levels": {one.name: one.levels for one in fit.random},
         "warnings": list(fit.warnings),
     }
-    rows = [
-        finding_row(
-            "regression_fit", "log-likelihood", fit.loglik, n=fit.n, left_out=fit.left_out, reason=fit.reason,
-            factors={"setting": name}, detail=about,
-        )
-    ]  # fmt: skip
+    rows = [finding_row("regression_fit", "log-likelihood", fit.loglik, factors={"setting": name}, detail=about)]
     for place, term in enumerate(fit.terms):
-        known = not math.isnan(term.estimate)
-        rows.append(
-            finding_row(
-                "regression", term.name, term.estimate, low=term.low, high=term.high, p=term.p, n=fit.n,
-                left_out=fit.left_out, reason=fit.reason or ("" if known else "a combination of other terms"),
-                factors={"setting": name, "part": place}, detail={"se": term.se, "z": term.z} if known else None,
-            )
-        )  # fmt: skip
+        detail = None if math.isnan(term.value) else {"se": term.se, "z": term.z}
+        rows.append(finding_row("regression", term.name, term, factors={"setting": name, "part": place}, detail=detail))
     return rows

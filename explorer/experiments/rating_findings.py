@@ -32,11 +32,6 @@ def correlations(instances: pd.DataFrame, measures: pd.DataFrame, scores: pd.Dat
         for group in ("overall", *names):
             chosen = np.ones(len(groups), dtype=bool) if group == "overall" else groups == group
             line, order = pearson(values[chosen], rated[chosen]), spearman(values[chosen], rated[chosen])
-            for finding, found, value in (("rating_pearson", line, line.r), ("rating_spearman", order, order.rho)):
-                rows.append(
-                    finding_row(
-                        finding, group, value, low=found.low, high=found.high, p=found.p, n=found.n,
-                        left_out=found.left_out, reason=found.reason, factors={"setting": name},
-                    )
-                )  # fmt: skip
+            rows.append(finding_row("rating_pearson", group, line, factors={"setting": name}))
+            rows.append(finding_row("rating_spearman", group, order, factors={"setting": name}))
     return rows

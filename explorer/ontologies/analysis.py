@@ -234,4 +234,4 @@ def _unflagged(items: Sequence[Item]) -> list[Item]:
 
 
 def _rank_json(rank: RankCorrelation) -> dict[str, Any]:
-    return {"rho": rank.rho, "p": rank.p, "n": rank.n, **({"reason": rank.reason} if rank.reason else {})}
+    return {"rho": rank.value, "p": rank.p, "n": rank.n, **({"reason": rank.reason} if rank.reason else {})}

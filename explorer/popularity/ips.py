@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike
 from explorer.errors import UsageError
 from explorer.popularity.ngrams import Initial, Ngram, TextNgrams, covering
 from explorer.records import Count
+from explorer.stats.estimate import Estimate
 
 FINDING = "popularity_edge"  # the finding under which a run stores its edges, `part` 1 to 9
 HIGHEST = 10
@@ -101,13 +102,13 @@ class Edges:
         from explorer.results.rows import finding_row
 
         detail = json.loads(self.to_json())
+        edges = [
+            Estimate.point(value, self.ngrams, left_out=self.left_out, reason=self.coinciding) for value in self.values
+        ]
         return [
-            finding_row(
-                FINDING, "overall", value, n=self.ngrams, left_out=self.left_out, reason=self.coinciding,
-                factors={"part": i}, detail=detail if i == 1 else None,
-            )
-            for i, value in enumerate(self.values, 1)
-        ]  # fmt: skip
+            finding_row(FINDING, "overall", edge, factors={"part": i}, detail=detail if i == 1 else None)
+            for i, edge in enumerate(edges, 1)
+        ]
 
     @classmethod
     def from_rows(cls, rows: Sequence[Mapping[str, Any]]) -> Edges:

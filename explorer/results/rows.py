@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from explorer.records import Condition, Factor, Generation, Instance, Score
+from explorer.stats.estimate import Estimate
 
 
 def instance_row(instance: Instance, position: int) -> dict[str, Any]:
@@ -110,28 +111,23 @@ def measure_row(
 def finding_row(
     finding: str,
     group: str,
-    value: float,
+    number: Estimate | float,
     *,
-    low: float = math.nan,
-    high: float = math.nan,
-    p: float = math.nan,
-    n: int = 0,
-    left_out: int = 0,
-    reason: str = "",
     factors: Mapping[str, Factor] | None = None,
     detail: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """A number about many instances as a row of `findings`."""
+    """An estimate, or a bare number, about many instances as a row of `findings`."""
+    found = number if isinstance(number, Estimate) else Estimate.point(number)
     return {
         "finding": finding,
         "grp": group,
         **(factors or {}),
-        "value": float(value),
-        "low": float(low),
-        "high": float(high),
-        "p": float(p),
-        "n": int(n),
-        "left_out": int(left_out),
-        "reason": reason,
+        "value": float(found.value),
+        "low": float(found.low),
+        "high": float(found.high),
+        "p": float(found.p),
+        "n": int(found.n),
+        "left_out": int(found.left_out),
+        "reason": found.reason,
         "detail": json.dumps(detail, ensure_ascii=False) if detail else None,
     }

@@ -1,1 +1,1 @@
-"""Arrays in, small frozen findings out."""
+"""Arrays in, small frozen estimates out."""

@@ -9,20 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from explorer.stats.bootstrap import RESAMPLES, percentile_interval, resample_weights
+from explorer.stats.estimate import Estimate
 from explorer.stats.gaps import drop_gaps, numbers, ties_wrong
-
-
-@dataclass(frozen=True, slots=True)
-class Auc:
-    """The chance that a right answer has the higher score (ties half), with its bootstrap interval."""
-
-    value: float
-    low: float
-    high: float
-    n: int
-    right: int
-    left_out: int = 0
-    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,20 +29,23 @@ def auc(
     level: float = 0.95,
     resamples: int = RESAMPLES,
     seed: int = 0,
-) -> Auc:
-    """The area under the ROC curve of the scores for outcomes (ties wrong), with its percentile interval."""
+) -> Estimate:
+    """The area under the ROC curve of the scores for outcomes (ties wrong), with its percentile interval.
+
+    It is the chance that a right answer has the higher score (ties half).
+    """
     from sklearn.metrics import roc_auc_score
 
     columns = (ties_wrong(right), numbers(scores), *(() if groups is None else (groups,)))
     (outcome, score, *names), left_out = drop_gaps(*columns)
-    correct = int(outcome.sum())
-    if correct in (0, outcome.size):
+    if outcome.sum() in (0, outcome.size):
         reason = "every outcome is the same" if outcome.size else "no items"
-        return Auc(math.nan, math.nan, math.nan, outcome.size, correct, left_out, reason)
+        return Estimate.point(math.nan, outcome.size, left_out=left_out, reason=reason)
     units = np.unique(names[0], return_inverse=True)[1] if names else np.arange(outcome.size)
     drawn = _resampled(outcome, score, units, resamples, seed)
     low, high, reason = percentile_interval(drawn, level)  # undefined where a resample has one class
-    return Auc(float(roc_auc_score(outcome, score)), low, high, outcome.size, correct, left_out, reason)
+    value = float(roc_auc_score(outcome, score))
+    return Estimate(value, low, high, outcome.size, left_out=left_out, reason=reason)
 
 
 def roc_curve(right: ArrayLike, scores: ArrayLike) -> RocCurve:

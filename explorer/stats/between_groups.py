@@ -8,21 +8,16 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from explorer.stats.estimate import Estimate
 from explorer.stats.gaps import drop_gaps, numbers
 
 
-@dataclass(frozen=True, slots=True)
-class GroupDifference:
-    """The Kruskal-Wallis H over `groups` groups of together `n` items, its p, and the share of rank variation between
-    groups (epsilon squared, 0 to 1)."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupDifference(Estimate):
+    """The share of rank variation between groups (epsilon squared, 0 to 1), with the Kruskal-Wallis H and its p."""
 
     statistic: float
-    p: float
-    share: float
-    n: int
     groups: int
-    left_out: int = 0
-    reason: str = ""
 
 
 def between_groups(values: ArrayLike, groups: ArrayLike) -> GroupDifference:
@@ -31,11 +26,22 @@ def between_groups(values: ArrayLike, groups: ArrayLike) -> GroupDifference:
 
     (kept, names), left_out = drop_gaps(numbers(values), groups)
     parts = [kept[names == name] for name in dict.fromkeys(names.tolist())]
-    nan = math.nan
+    problem = ""
     if len(parts) < 2:
-        return GroupDifference(nan, nan, nan, kept.size, len(parts), left_out, "at least two groups are needed")
-    if np.ptp(kept) == 0:
-        return GroupDifference(nan, nan, nan, kept.size, len(parts), left_out, "the measure is constant")
+        problem = "at least two groups are needed"
+    elif np.ptp(kept) == 0:
+        problem = "the measure is constant"
+    if problem:
+        return GroupDifference.point(
+            math.nan, kept.size, left_out=left_out, reason=problem, statistic=math.nan, groups=len(parts)
+        )
     found = kruskal(*parts)
     statistic = float(found.statistic)
-    return GroupDifference(statistic, float(found.pvalue), statistic / (kept.size - 1), kept.size, len(parts), left_out)
+    return GroupDifference.point(
+        statistic / (kept.size - 1),
+        kept.size,
+        p=float(found.pvalue),
+        left_out=left_out,
+        statistic=statistic,
+        groups=len(parts),
+    )

@@ -11,6 +11,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
+from explorer.stats.estimate import Estimate
 from explorer.stats.gaps import drop_gaps, numbers
 
 Method = Literal["percentile", "BCa"]
@@ -18,17 +19,11 @@ RESAMPLES = 2_000
 _CELLS = 2_000_000  # numbers held at once while resampling
 
 
-@dataclass(frozen=True, slots=True)
-class Interval:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bootstrapped(Estimate):
     """A number with its bootstrap interval; `units` is how many items or groups were resampled."""
 
-    value: float
-    low: float
-    high: float
-    n: int
     units: int
-    left_out: int = 0
-    reason: str = ""
 
 
 def bootstrap_mean(
@@ -40,7 +35,7 @@ def bootstrap_mean(
     level: float = 0.95,
     resamples: int = RESAMPLES,
     seed: int = 0,
-) -> Interval:
+) -> Bootstrapped:
     """The mean with its interval over items, or over groups where `groups` names each item's.
 
     With `macro` every group weighs the same (the mean of group means), else every item does.
@@ -48,7 +43,7 @@ def bootstrap_mean(
     columns = (numbers(values), *(() if groups is None else (groups,)))
     (kept, *names), left_out = drop_gaps(*columns)
     if not kept.size:
-        return Interval(math.nan, math.nan, math.nan, 0, 0, left_out, "no values")
+        return Bootstrapped.point(math.nan, left_out=left_out, reason="no values", units=0)
     sums, sizes = _sums(kept, names[0]) if names else (kept, np.ones_like(kept))
     if macro:
         sums, sizes = sums / sizes, np.ones_like(sizes)
@@ -58,7 +53,7 @@ def bootstrap_mean(
         return total.sum(axis) / count.sum(axis)
 
     low, high, reason = _resample((sums, sizes), mean_of, method, level, resamples, seed, vectorized=True)
-    return Interval(value, low, high, kept.size, sums.size, left_out, reason)
+    return Bootstrapped(value, low, high, kept.size, left_out=left_out, reason=reason, units=sums.size)
 
 
 def bootstrap(
@@ -69,12 +64,12 @@ def bootstrap(
     level: float = 0.95,
     resamples: int = RESAMPLES,
     seed: int = 0,
-) -> Interval:
+) -> Bootstrapped:
     """Any statistic of the columns with its interval over rows, or over groups of rows."""
     (*kept, names), left_out = drop_gaps(*columns, np.arange(len(np.asarray(columns[0]))) if groups is None else groups)
     n = kept[0].size
     if not n:
-        return Interval(math.nan, math.nan, math.nan, 0, 0, left_out, "no values")
+        return Bootstrapped.point(math.nan, left_out=left_out, reason="no values", units=0)
     _, codes = np.unique(names, return_inverse=True)
     members = np.split(np.argsort(codes, kind="stable"), np.cumsum(np.bincount(codes))[:-1])
 
@@ -84,7 +79,8 @@ def bootstrap(
 
     units = (np.arange(len(members)),)
     low, high, reason = _resample(units, statistic_of, method, level, resamples, seed, vectorized=False)
-    return Interval(float(statistic(*kept)), low, high, n, len(members), left_out, reason)
+    value = float(statistic(*kept))
+    return Bootstrapped(value, low, high, n, left_out=left_out, reason=reason, units=len(members))
 
 
 def resample_weights(units: np.ndarray, resamples: int, seed: int) -> Iterator[np.ndarray]:

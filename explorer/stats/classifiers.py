@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from explorer.stats.auc import Auc, RocCurve, auc, roc_curve
+from explorer.stats.auc import RocCurve, auc, roc_curve
+from explorer.stats.estimate import Estimate
 from explorer.stats.gaps import drop_gaps, numbers, ties_wrong
 
 if TYPE_CHECKING:
@@ -25,16 +26,15 @@ class Classifier:
     """How well a classifier predicts correctness, in its own training data and cross-validated, beside the majority."""
 
     kind: str
-    macro_f1: float  # pooled out-of-fold predictions
+    macro_f1: Estimate  # pooled out-of-fold predictions; no interval
     macro_f1_in_sample: float
-    macro_f1_majority: float  # p / (1 + p) of the larger class
-    auc: Auc  # pooled out-of-fold decision scores
+    macro_f1_majority: Estimate  # p / (1 + p) of the larger class
+    auc: Estimate  # pooled out-of-fold decision scores
     auc_in_sample: float
     roc: RocCurve  # of the pooled out-of-fold decision scores
     n: int
     right: int
     folds: int
-    left_out: int = 0
     reason: str = ""
 
 
@@ -78,11 +78,12 @@ def classify(
     )
     correct = int(outcome.sum())
     share = max(correct, outcome.size - correct) / outcome.size if outcome.size else math.nan
-    majority = share / (1 + share)
+    reason = "" if outcome.size else "no items"
+    majority = Estimate.point(share / (1 + share), outcome.size, left_out=left_out, reason=reason)
     _, groups = np.unique(names.astype(str), return_inverse=True)
     usable = min(folds, *(np.unique(groups[outcome == side]).size for side in (0, 1)))
     if usable < 2:
-        return _unfitted(kind, majority, outcome, left_out, _why_not(outcome))
+        return _unfitted(kind, majority, outcome, _why_not(outcome))
     table = np.column_stack(columns)
     whole = KINDS[kind]().fit(table, outcome)
     decision, predicted = _out_of_fold(kind, table, outcome, groups, usable, seed)
@@ -91,10 +92,12 @@ def classify(
         # Only the folds' shares of right answers would be left to tell rows apart, and those the wrong way round.
         decision = np.zeros(outcome.size)
     if np.isnan(decision).any():
-        return _unfitted(kind, majority, outcome, left_out, "one text holds nearly all items of a class")
+        return _unfitted(kind, majority, outcome, "one text holds nearly all items of a class")
+    reason = CONSTANT if constant else "" if usable == folds else _fewer(usable, folds)
+    macro_f1 = float(f1_score(outcome, predicted, average="macro", zero_division=0))
     return Classifier(
         kind=kind,
-        macro_f1=float(f1_score(outcome, predicted, average="macro", zero_division=0)),
+        macro_f1=Estimate.point(macro_f1, outcome.size, left_out=left_out, reason=reason),
         macro_f1_in_sample=float(f1_score(outcome, whole.predict(table), average="macro", zero_division=0)),
         macro_f1_majority=majority,
         auc=auc(outcome, decision, groups, seed=seed),
@@ -103,8 +106,7 @@ def classify(
         n=outcome.size,
         right=correct,
         folds=usable,
-        left_out=left_out,
-        reason=CONSTANT if constant else "" if usable == folds else _fewer(usable, folds),
+        reason=reason,
     )
 
 
@@ -135,9 +137,7 @@ def _why_not(outcome: np.ndarray) -> str:
     return "the rarer class has a single text, which cannot be both learned from and tested on"
 
 
-def _unfitted(kind: str, majority: float, outcome: np.ndarray, left_out: int, reason: str) -> Classifier:
-    nan, right = math.nan, int(outcome.sum())
-    nothing = Auc(nan, nan, nan, outcome.size, right, left_out, reason)
-    return Classifier(
-        kind, nan, nan, majority, nothing, nan, RocCurve((), ()), outcome.size, right, 0, left_out, reason
-    )
+def _unfitted(kind: str, majority: Estimate, outcome: np.ndarray, reason: str) -> Classifier:
+    nothing = Estimate.point(math.nan, outcome.size, left_out=majority.left_out, reason=reason)
+    right, no_curve = int(outcome.sum()), RocCurve((), ())
+    return Classifier(kind, nothing, math.nan, majority, nothing, math.nan, no_curve, outcome.size, right, 0, reason)

@@ -8,20 +8,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from explorer.stats.estimate import Estimate
 from explorer.stats.gaps import drop_gaps
 
 
-@dataclass(frozen=True, slots=True)
-class Agreement:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Agreement(Estimate):
     """Cohen's kappa with its normal interval; `agreed` is the plain share of equal verdicts."""
 
-    kappa: float
-    low: float
-    high: float
     agreed: float
-    n: int
-    left_out: int = 0
-    reason: str = ""
 
 
 def kappa(first: Sequence[str | None], second: Sequence[str | None], *, level: float = 0.95) -> Agreement:
@@ -32,14 +27,16 @@ def kappa(first: Sequence[str | None], second: Sequence[str | None], *, level: f
 
     (a, b), left_out = drop_gaps(np.asarray(first, dtype=object), np.asarray(second, dtype=object))
     if not a.size:
-        return Agreement(math.nan, math.nan, math.nan, math.nan, 0, left_out, "no item that both have judged")
+        reason = "no item that both have judged"
+        return Agreement.point(math.nan, left_out=left_out, reason=reason, agreed=math.nan)
     agreed = float((a == b).mean())
     labels = sorted({*a.tolist(), *b.tolist()})
     if len(labels) == 1:
         reason = "both gave one and the same verdict throughout"
-        return Agreement(math.nan, math.nan, math.nan, agreed, a.size, left_out, reason)
+        return Agreement.point(math.nan, a.size, left_out=left_out, reason=reason, agreed=agreed)
     with np.errstate(invalid="ignore"):
         found = cohens_kappa(confusion_matrix(a.tolist(), b.tolist(), labels=labels))
     reach = float(norm.ppf((1 + level) / 2)) * math.sqrt(max(found.var_kappa, 0.0))  # rounding may put it below 0
     value = float(found.kappa)
-    return Agreement(value, max(-1.0, value - reach), min(1.0, value + reach), agreed, a.size, left_out)
+    low, high = max(-1.0, value - reach), min(1.0, value + reach)
+    return Agreement(value, low, high, a.size, left_out=left_out, agreed=agreed)

@@ -10,22 +10,18 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from explorer.stats.estimate import Estimate
 from explorer.stats.gaps import drop_gaps, numbers, ties_wrong
 from explorer.stats.separation import separation
 
 
-@dataclass(frozen=True, slots=True)
-class Slope:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Slope(Estimate):
     """The change in log odds of being right per unit of a feature and per standard deviation of it (over n)."""
 
     name: str
-    estimate: float
-    low: float
-    high: float
     se: float
     z: float
-    p: float
-    stars: str
     per_sd: float
 
 
@@ -82,13 +78,14 @@ def logistic(right: ArrayLike, *features: ArrayLike, names: Sequence[str] = (), 
     slopes = tuple(
         Slope(
             name=name,
-            estimate=float(per_unit[i]),
+            value=float(per_unit[i]),
             low=float(per_unit[i] - reach * fit.bse[i] / spread[i - 1]),
             high=float(per_unit[i] + reach * fit.bse[i] / spread[i - 1]),
             se=float(fit.bse[i] / spread[i - 1]),
             z=float(fit.tvalues[i]),
             p=float(fit.pvalues[i]),
-            stars=stars(float(fit.pvalues[i])),
+            n=outcome.size,
+            left_out=left_out,
             per_sd=float(fit.params[i]),
         )
         for i, name in enumerate(labels, start=1)
@@ -114,16 +111,11 @@ def logistic_curve(fit: LogisticFit, x: ArrayLike, *, level: float = 0.95) -> Lo
         gaps = (math.nan,) * at.size
         return LogisticCurve(tuple(at.tolist()), gaps, gaps, gaps)
     design = np.column_stack([np.ones(at.size), at])
-    odds = design @ np.array([fit.intercept, fit.slopes[0].estimate])
+    odds = design @ np.array([fit.intercept, fit.slopes[0].value])
     variance = np.einsum("ij,jk,ik->i", design, np.array(fit.covariance), design)
     reach = norm.ppf((1 + level) / 2) * np.sqrt(np.maximum(variance, 0.0))
     curves = (expit(odds), expit(odds - reach), expit(odds + reach))
     return LogisticCurve(tuple(at.tolist()), *(tuple(curve.tolist()) for curve in curves))
-
-
-def stars(p: float) -> str:
-    """The paper's marks: *** below .01, ** below .05, * below .1 (lexical popularity, appendix A.5)."""
-    return "*" * sum(p < limit for limit in (0.1, 0.05, 0.01))
 
 
 def _problem(outcome: np.ndarray, columns: list[np.ndarray], names: tuple[str, ...]) -> str:
@@ -148,6 +140,9 @@ def _problem(outcome: np.ndarray, columns: list[np.ndarray], names: tuple[str, .
 
 def _unfitted(outcome: np.ndarray, names: tuple[str, ...], left_out: int, reason: str) -> LogisticFit:
     nan = math.nan
-    slopes = tuple(Slope(name, nan, nan, nan, nan, nan, nan, "", nan) for name in names)
+    slopes = tuple(
+        Slope.point(nan, outcome.size, left_out=left_out, reason=reason, name=name, se=nan, z=nan, per_sd=nan)
+        for name in names
+    )
     covariance = tuple((nan,) * (len(names) + 1) for _ in range(len(names) + 1))
     return LogisticFit(nan, slopes, covariance, nan, outcome.size, int(outcome.sum()), left_out, reason)

@@ -9,19 +9,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from explorer.errors import StatisticsError
+from explorer.stats.estimate import Estimate
 from explorer.stats.permutation import PERMUTATIONS
 
 
-@dataclass(frozen=True, slots=True)
-class MatrixCorrelation:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MatrixCorrelation(Estimate):
     """Spearman's rho over the `cells` off the diagonal and its two-sided Mantel permutation p; n counts suites."""
 
-    rho: float
-    p: float
-    n: int
     cells: int
-    left_out: int = 0
-    reason: str = ""
 
 
 def mantel(
@@ -44,7 +40,7 @@ def mantel(
     left_out = int(off.sum()) - cells
     if n < 4 or not math.isfinite(observed):
         reason = f"{n} suites, at least 4 are needed" if n < 4 else "a constant matrix has no correlation"
-        return MatrixCorrelation(math.nan, math.nan, n, cells, left_out, reason)
+        return MatrixCorrelation.point(math.nan, n, left_out=left_out, reason=reason, cells=cells)
     if not left_out:  # ranks survive relabelling as long as no cell is missing
         a, b = _ranked(a, off), _ranked(b, off)
     rng = np.random.default_rng(seed)
@@ -53,7 +49,8 @@ def mantel(
         order = rng.permutation(n)
         drawn = (_rho if left_out else _r)(a[off], b[np.ix_(order, order)][off])
         beyond += not abs(drawn) < abs(observed) - 1e-12  # an undefined one counts against the finding
-    return MatrixCorrelation(observed, (beyond + 1) / (permutations + 1), n, cells, left_out)
+    p = (beyond + 1) / (permutations + 1)
+    return MatrixCorrelation.point(observed, n, p=p, left_out=left_out, cells=cells)
 
 
 def _ranked(matrix: np.ndarray, off: np.ndarray) -> np.ndarray:

@@ -7,21 +7,18 @@ from dataclasses import dataclass
 
 from numpy.typing import ArrayLike
 
+from explorer.stats.estimate import Estimate
 from explorer.stats.gaps import drop_gaps, ties_wrong
 
 
-@dataclass(frozen=True, slots=True)
-class PairedChange:
-    """How many of `n` items went from right to wrong (`lost`) and from wrong to right (`gained`), and the exact p."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairedChange(Estimate):
+    """The change of accuracy of `n` items and its exact p; `lost` went from right to wrong, `gained` the other way."""
 
     lost: int
     gained: int
-    p: float
-    n: int
     before: float  # accuracies with ties counted as wrong
     after: float
-    left_out: int = 0
-    reason: str = ""
 
 
 def mcnemar(before: ArrayLike, after: ArrayLike) -> PairedChange:
@@ -30,10 +27,29 @@ def mcnemar(before: ArrayLike, after: ArrayLike) -> PairedChange:
 
     (first, second), left_out = drop_gaps(ties_wrong(before), ties_wrong(after))
     if not first.size:
-        return PairedChange(0, 0, math.nan, 0, math.nan, math.nan, left_out, "no pairs of outcomes")
+        return PairedChange.point(
+            math.nan,
+            left_out=left_out,
+            reason="no pairs of outcomes",
+            lost=0,
+            gained=0,
+            before=math.nan,
+            after=math.nan,
+        )
     lost = int(((first == 1) & (second == 0)).sum())
     gained = int(((first == 0) & (second == 1)).sum())
     discordant = lost + gained
     p = float(binomtest(lost, discordant, 0.5).pvalue) if discordant else 1.0
     reason = "" if discordant else "no item changed"
-    return PairedChange(lost, gained, p, first.size, float(first.mean()), float(second.mean()), left_out, reason)
+    before, after = float(first.mean()), float(second.mean())
+    return PairedChange.point(
+        after - before,
+        first.size,
+        p=p,
+        left_out=left_out,
+        reason=reason,
+        lost=lost,
+        gained=gained,
+        before=before,
+        after=after,
+    )

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from explorer.errors import StatisticsError
+from explorer.stats.estimate import Estimate
 from explorer.stats.gaps import drop_gaps, numbers, ties_wrong
 from explorer.stats.separation import separation
 
@@ -21,17 +22,13 @@ _GROUP = re.compile(r"\|\s*(\w+)")
 _NAME = re.compile(r"[A-Za-z_]\w*")
 
 
-@dataclass(frozen=True, slots=True)
-class Term:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Term(Estimate):
     """A fixed effect in log odds, with its Wald interval; nan where the term is a combination of others."""
 
     name: str
-    estimate: float
     se: float
     z: float
-    p: float
-    low: float
-    high: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,13 +51,10 @@ class MixedLogit:
     formula: str
     terms: tuple[Term, ...]
     random: tuple[RandomIntercept, ...]
-    loglik: float
+    loglik: Estimate  # the number of rows, and why there is no fit
     aic: float
-    n: int
     nagq: int
-    left_out: int = 0
     warnings: tuple[str, ...] = ()
-    reason: str = ""
 
 
 def sum_coded(positive: ArrayLike) -> np.ndarray:
@@ -102,13 +96,11 @@ def mixed_logit(table: Mapping[str, ArrayLike], formula: str, *, nagq: int = 1, 
         return _unfitted(formula, labels, data, groups, nagq, left_out, why)
     return MixedLogit(
         formula=formula,
-        terms=_terms(fit, level),
+        terms=_terms(fit, level, left_out),
         random=_random(fit, data),
-        loglik=float(fit.loglik),
+        loglik=Estimate.point(float(fit.loglik), int(fit.nobs), left_out=left_out),
         aic=float(fit.aic),
-        n=int(fit.nobs),
         nagq=int(fit.nagq),
-        left_out=left_out,
         warnings=notes,
     )
 
@@ -153,7 +145,7 @@ def _problem(outcome: np.ndarray, design: np.ndarray, groups: Mapping[str, np.nd
     return f"{found} by the fixed effects" if found else ""
 
 
-def _terms(fit, level: float) -> tuple[Term, ...]:
+def _terms(fit, level: float, left_out: int) -> tuple[Term, ...]:
     from scipy.stats import norm
 
     reach = float(norm.ppf((1 + level) / 2))
@@ -164,7 +156,10 @@ def _terms(fit, level: float) -> tuple[Term, ...]:
         found.append(
             Term(
                 name="Intercept" if name == "(Intercept)" else name,
-                estimate=estimate,
+                value=estimate,
+                n=int(fit.nobs),
+                left_out=left_out,
+                reason="a combination of other terms" if aliased else "",
                 se=error,
                 z=z,
                 p=float(2 * norm.sf(abs(z))),
@@ -192,6 +187,7 @@ def _unfitted(
     reason: str,
 ) -> MixedLogit:
     nan = math.nan
-    terms = tuple(Term(label, nan, nan, nan, nan, nan, nan) for label in labels)
+    n = data[groups[0]].size
+    terms = tuple(Term.point(nan, n, left_out=left_out, reason=reason, name=label, se=nan, z=nan) for label in labels)
     random = tuple(RandomIntercept(name, np.unique(data[name]).size, nan) for name in groups)
-    return MixedLogit(formula, terms, random, nan, nan, data[groups[0]].size, nagq, left_out, (), reason)
+    return MixedLogit(formula, terms, random, Estimate.point(nan, n, left_out=left_out, reason=reason), nan, nagq)

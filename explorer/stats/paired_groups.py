@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from explorer.stats.bootstrap import Interval, bootstrap_mean
+from explorer.stats.bootstrap import bootstrap_mean
+from explorer.stats.estimate import Estimate
 from explorer.stats.gaps import drop_gaps, numbers
 from explorer.stats.mcnemar import PairedChange, mcnemar
 from explorer.stats.multiple import correct
@@ -27,7 +28,7 @@ class GroupComparison:
     group: str
     outcomes: PairedChange
     outcome_p: float  # adjusted
-    margins: Interval  # second less first
+    margins: Estimate  # second less first
     raw_margin_p: float
     margin_p: float  # adjusted
 

@@ -3,35 +3,23 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from explorer.stats.estimate import Estimate
 from explorer.stats.gaps import drop_gaps, numbers
 from explorer.stats.permutation import PERMUTATIONS, pairing_p
 
 FEWEST = 4  # with 3 points the smallest two-sided permutation p is 1/3
 
 
-@dataclass(frozen=True, slots=True)
-class LinearCorrelation:
-    """Pearson's r with its Fisher interval and two-sided permutation p."""
-
-    r: float
-    low: float
-    high: float
-    p: float
-    n: int
-    left_out: int = 0
-    reason: str = ""
-
-
 def pearson(
     x: ArrayLike, y: ArrayLike, *, level: float = 0.95, permutations: int = PERMUTATIONS, seed: int = 0
-) -> LinearCorrelation:
-    """Pearson's r; the p is exact for up to 8 points, else from `permutations` random pairings.
+) -> Estimate:
+    """Pearson's r with its Fisher interval and two-sided permutation p.
 
+    The p is exact for up to 8 points, else from `permutations` random pairings.
     Undefined, with the reason, for fewer than 4 points or a constant series.
     """
     from scipy.stats import pearsonr
@@ -43,8 +31,8 @@ def pearson(
     elif np.ptp(a) == 0 or np.ptp(b) == 0:
         problem = "a constant series has no correlation"
     if problem:
-        return LinearCorrelation(math.nan, math.nan, math.nan, math.nan, a.size, left_out, problem)
+        return Estimate.point(math.nan, a.size, left_out=left_out, reason=problem)
     found = pearsonr(a, b)
     low, high = (float(end) for end in found.confidence_interval(level))
     p = pairing_p(a, b, permutations=permutations, seed=seed)
-    return LinearCorrelation(float(found.statistic), low, high, p, a.size, left_out)
+    return Estimate(float(found.statistic), low, high, a.size, p, left_out)

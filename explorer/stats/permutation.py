@@ -3,60 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
-
-from explorer.stats.gaps import drop_gaps, numbers
 
 PERMUTATIONS = 10_000
 EXACT_UP_TO = 8  # 8! = 40,320 orders are all tried; 9! would be 362,880
 _CELLS = 2_000_000  # numbers held at once while permuting
-
-
-@dataclass(frozen=True, slots=True)
-class MeanDifference:
-    """Mean of the first group minus mean of the second and its two-sided permutation p."""
-
-    difference: float
-    p: float
-    n_first: int
-    n_second: int
-    permutations: int  # rearrangements looked at
-    left_out: int = 0
-    reason: str = ""
-
-
-def mean_difference(
-    first: ArrayLike, second: ArrayLike, *, permutations: int = PERMUTATIONS, seed: int = 0
-) -> MeanDifference:
-    """The difference of two groups' means with the share of regroupings that give one at least as far from zero.
-
-    All regroupings are tried where there are no more than `permutations`, else a seeded random sample of them.
-    """
-    from scipy.stats import permutation_test
-
-    (a,), gaps_a = drop_gaps(numbers(first))
-    (b,), gaps_b = drop_gaps(numbers(second))
-    left_out = gaps_a + gaps_b
-    if not a.size or not b.size:
-        return MeanDifference(math.nan, math.nan, a.size, b.size, 0, left_out, "a group without values")
-    together = np.concatenate([a, b])
-    test = permutation_test(
-        (a, b),
-        lambda x, y, axis=-1: np.abs(x.mean(axis) - y.mean(axis)),
-        permutation_type="independent",
-        vectorized=True,
-        n_resamples=permutations,
-        batch=max(1, _CELLS // together.size),
-        alternative="greater",  # of the absolute difference: two-sided
-        rng=np.random.default_rng(seed),
-    )
-    exact = math.comb(together.size, a.size) <= permutations
-    p = _share_beyond(test.null_distribution, float(test.statistic), float(np.abs(together).max()), exact)
-    tried = int(np.size(test.null_distribution))
-    return MeanDifference(float(a.mean() - b.mean()), p, a.size, b.size, tried, left_out)
 
 
 def pairing_p(x: np.ndarray, y: np.ndarray, *, permutations: int = PERMUTATIONS, seed: int = 0) -> float:

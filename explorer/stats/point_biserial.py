@@ -3,29 +3,19 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from explorer.stats.estimate import Estimate
 from explorer.stats.gaps import drop_gaps, numbers, ties_wrong
 
 
-@dataclass(frozen=True, slots=True)
-class PointBiserial:
-    """The point-biserial correlation of correctness and a measure, its Fisher interval and two-sided t-test p."""
+def point_biserial(right: ArrayLike, measure: ArrayLike, *, level: float = 0.95) -> Estimate:
+    """The correlation of outcomes (ties wrong) with a measure, its Fisher interval and two-sided t-test p.
 
-    r: float
-    low: float
-    high: float
-    p: float
-    n: int
-    left_out: int = 0
-    reason: str = ""
-
-
-def point_biserial(right: ArrayLike, measure: ArrayLike, *, level: float = 0.95) -> PointBiserial:
-    """The correlation of outcomes (ties wrong) with a measure, positive where right answers have the higher values."""
+    It is positive where right answers have the higher values.
+    """
     from scipy.stats import pearsonr, pointbiserialr
 
     (outcome, value), left_out = drop_gaps(ties_wrong(right), numbers(measure))
@@ -37,7 +27,7 @@ def point_biserial(right: ArrayLike, measure: ArrayLike, *, level: float = 0.95)
     elif np.ptp(value) == 0:
         problem = "the measure is constant"
     if problem:
-        return PointBiserial(math.nan, math.nan, math.nan, math.nan, outcome.size, left_out, problem)
+        return Estimate.point(math.nan, outcome.size, left_out=left_out, reason=problem)
     found = pointbiserialr(outcome, value)
     low, high = (float(end) for end in pearsonr(outcome, value).confidence_interval(level))
-    return PointBiserial(float(found.statistic), low, high, float(found.pvalue), outcome.size, left_out)
+    return Estimate(float(found.statistic), low, high, outcome.size, float(found.pvalue), left_out)

@@ -7,20 +7,15 @@ from dataclasses import dataclass
 
 from numpy.typing import ArrayLike
 
+from explorer.stats.estimate import Estimate
 from explorer.stats.gaps import drop_gaps, outcomes
 
 
-@dataclass(frozen=True, slots=True)
-class Proportion:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proportion(Estimate):
     """A share between 0 and 1 with its interval; `ties` of the `n` outcomes counted half."""
 
-    value: float
-    low: float
-    high: float
-    n: int
     ties: int = 0
-    left_out: int = 0
-    reason: str = ""
 
 
 def proportion(right: ArrayLike, *, level: float = 0.95) -> Proportion:
@@ -33,7 +28,8 @@ def proportion(right: ArrayLike, *, level: float = 0.95) -> Proportion:
 
     (kept,), left_out = drop_gaps(outcomes(right))
     if not kept.size:
-        return Proportion(math.nan, math.nan, math.nan, 0, 0, left_out, "no outcomes")
+        return Proportion.point(math.nan, left_out=left_out, reason="no outcomes")
     successes = float(kept.sum())
     low, high = proportion_confint(successes, kept.size, alpha=1 - level, method="wilson")
-    return Proportion(successes / kept.size, float(low), float(high), kept.size, int((kept == 0.5).sum()), left_out)
+    ties = int((kept == 0.5).sum())
+    return Proportion(successes / kept.size, float(low), float(high), kept.size, left_out=left_out, ties=ties)

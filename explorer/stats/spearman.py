@@ -11,24 +11,18 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from explorer.stats.bootstrap import percentile_interval, resample_weights
+from explorer.stats.estimate import Estimate
 from explorer.stats.gaps import drop_gaps, numbers
 from explorer.stats.permutation import PERMUTATIONS, pairing_p, standard
 
 _CELLS = 2_000_000  # numbers held at once while permuting
 
 
-@dataclass(frozen=True, slots=True)
-class RankCorrelation:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RankCorrelation(Estimate):
     """Spearman's rho with its bootstrap interval and permutation p; `groups` is how many groups it is an average of."""
 
-    rho: float
-    low: float
-    high: float
-    p: float
-    n: int
     groups: int = 1
-    left_out: int = 0
-    reason: str = ""
 
 
 Table = Mapping[tuple[str, str], RankCorrelation]
@@ -48,13 +42,13 @@ def spearman(
     (a, b), left_out = drop_gaps(numbers(x), numbers(y))
     problem = _problem(a, b)
     if problem:
-        return RankCorrelation(math.nan, math.nan, math.nan, math.nan, a.size, 1, left_out, problem)
+        return RankCorrelation.point(math.nan, a.size, left_out=left_out, reason=problem)
     low, high, reason = math.nan, math.nan, ""
     if resamples:
         low, high, reason = percentile_interval(_resampled(a, b, resamples, seed), 0.95)
     found = spearmanr(a, b)
     p = pairing_p(_ranks(a), _ranks(b), permutations=permutations, seed=seed) if permutations else float(found.pvalue)
-    return RankCorrelation(float(found.statistic), low, high, p, a.size, 1, left_out, reason)
+    return RankCorrelation(float(found.statistic), low, high, a.size, p, left_out, reason)
 
 
 def spearman_within(
@@ -78,7 +72,8 @@ def spearman_within(
     n = sum(part[0].size for part in usable)
     left_out += a.size - n
     if not usable:
-        return RankCorrelation(math.nan, math.nan, math.nan, math.nan, n, 0, left_out, "no group in which both vary")
+        reason = "no group in which both vary"
+        return RankCorrelation.point(math.nan, n, left_out=left_out, reason=reason, groups=0)
     sizes = np.array([part[0].size for part in usable], dtype=float)
     ranked = [(standard(_ranks(first)), standard(_ranks(second))) for first, second in usable]
     rhos = np.array([float(first @ second) for first, second in ranked])
@@ -89,7 +84,7 @@ def spearman_within(
         low, high, _ = percentile_interval(np.array([(w * sizes) @ rhos / (w @ sizes) for w in weights]), 0.95)
     p = _permuted_p(value, sizes, ranked, permutations, seed) if permutations else _normal_p(value, sizes)
     reason = "" if len(usable) > 1 else "one group has no interval over groups"
-    return RankCorrelation(value, low, high, p, n, len(usable), left_out, reason)
+    return RankCorrelation(value, low, high, n, p, left_out, reason, groups=len(usable))
 
 
 def spearman_table(columns: Mapping[str, ArrayLike], *, resamples: int = 1_000, seed: int = 0) -> Table:
@@ -105,7 +100,7 @@ def spearman_table(columns: Mapping[str, ArrayLike], *, resamples: int = 1_000, 
         problem = _problem(arrays[a][both], arrays[b][both])
         if problem:
             n = int(both.sum())
-            found[a, b] = RankCorrelation(math.nan, math.nan, math.nan, math.nan, n, 1, both.size - n, problem)
+            found[a, b] = RankCorrelation.point(math.nan, n, left_out=both.size - n, reason=problem)
         else:
             shared.setdefault(both.tobytes(), []).append((a, b))
     for pairs in shared.values():
@@ -118,9 +113,7 @@ def spearman_table(columns: Mapping[str, ArrayLike], *, resamples: int = 1_000, 
             one = spearmanr(kept[i], kept[j])
             low, high, reason = percentile_interval(drawn[:, i, j], 0.95) if resamples else (math.nan, math.nan, "")
             n = kept[i].size
-            found[a, b] = RankCorrelation(
-                float(one.statistic), low, high, float(one.pvalue), n, 1, both.size - n, reason
-            )
+            found[a, b] = RankCorrelation(float(one.statistic), low, high, n, float(one.pvalue), both.size - n, reason)
     return {pair: found[pair] for pair in combinations(arrays, 2)}
 
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from explorer.stats.fisher import AccuracyDifference, fisher
+from explorer.stats.estimate import Estimate
+from explorer.stats.fisher import fisher
 from explorer.stats.gaps import drop_gaps, numbers, outcomes
 from explorer.stats.proportion import Proportion, proportion
 
@@ -18,14 +19,12 @@ TIE_BREAKS = 200
 
 @dataclass(frozen=True, slots=True)
 class RankSplit:
-    """Accuracies of two equal halves by rank, ties broken at random: means over the seeds and their 95 % range."""
+    """Accuracies of two equal halves by rank, ties broken at random: means over the seeds, and the
+    difference with its 95 % range over them."""
 
     low: float
     high: float
-    difference: float
-    difference_low: float
-    difference_high: float
-    n: int
+    difference: Estimate
     seeds: int
 
 
@@ -36,7 +35,7 @@ class LowHigh:
     median: float
     low: Proportion
     high: Proportion
-    difference: AccuracyDifference
+    difference: Estimate
     rank_split: RankSplit | None  # where a half holds under 40 % of the items
     n: int
     left_out: int = 0
@@ -94,16 +93,17 @@ def rank_split(scores: ArrayLike, right: ArrayLike, *, seeds: int = TIE_BREAKS, 
     """Accuracy of the lower and upper half by rank, equal scores ordered at random anew for each of `seeds` splits."""
     (score, outcome), _ = drop_gaps(numbers(scores), outcomes(right))
     if score.size < 2:
-        return RankSplit(math.nan, math.nan, math.nan, math.nan, math.nan, score.size, 0)
+        return RankSplit(math.nan, math.nan, Estimate.point(math.nan, score.size), 0)
     rng = np.random.default_rng(seed)
     half = score.size // 2
     means = np.empty((seeds, 2))
     for i in range(seeds):
         order = np.lexsort((rng.random(score.size), score))
         means[i] = outcome[order[:half]].mean(), outcome[order[half:]].mean()
-    low, high = means.mean(axis=0)
+    low, high = map(float, means.mean(axis=0))
     ends = np.quantile(means[:, 1] - means[:, 0], (0.025, 0.975))
-    return RankSplit(float(low), float(high), float(high - low), float(ends[0]), float(ends[1]), score.size, seeds)
+    difference = Estimate(high - low, float(ends[0]), float(ends[1]), score.size)
+    return RankSplit(low, high, difference, seeds)
 
 
 def quantile_curve(scores: ArrayLike, right: ArrayLike, *, bins: int = 10) -> QuantileCurve:

@@ -8,23 +8,17 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from explorer.stats.bootstrap import RESAMPLES, Interval, bootstrap
+from explorer.stats.bootstrap import RESAMPLES, bootstrap
+from explorer.stats.estimate import Estimate
 from explorer.stats.gaps import drop_gaps, numbers
 
 
-@dataclass(frozen=True, slots=True)
-class PairedShift:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairedShift(Estimate):
     """The median change of `n` items, its bootstrap interval and Wilcoxon's two-sided p; `zeros` did not change."""
 
-    median: float
-    low: float
-    high: float
     statistic: float
-    p: float
-    n: int
     zeros: int = 0
-    left_out: int = 0
-    reason: str = ""
 
 
 def wilcoxon(before: ArrayLike, after: ArrayLike, *, resamples: int = RESAMPLES, seed: int = 0) -> PairedShift:
@@ -38,18 +32,19 @@ def wilcoxon(before: ArrayLike, after: ArrayLike, *, resamples: int = RESAMPLES,
     change = second - first
     zeros = int((change == 0).sum())
     if not change.size:
-        return PairedShift(math.nan, math.nan, math.nan, math.nan, math.nan, 0, 0, left_out, "no pairs")
+        return PairedShift.point(math.nan, left_out=left_out, reason="no pairs", statistic=math.nan)
     median = float(np.median(change))
-    interval = (
+    interval: Estimate = (
         bootstrap(lambda values: float(np.median(values)), change, resamples=resamples, seed=seed)
         if resamples
-        else Interval(median, math.nan, math.nan, change.size, change.size, left_out)
+        else Estimate.point(median, change.size)
     )
     if zeros == change.size:
-        return PairedShift(0.0, 0.0, 0.0, 0.0, 1.0, change.size, zeros, left_out, "no item changed")
+        reason = "no item changed"
+        return PairedShift(0.0, 0.0, 0.0, change.size, 1.0, left_out, reason, statistic=0.0, zeros=zeros)
     test = scipy_wilcoxon(change, zero_method="pratt")
     return PairedShift(
-        median=interval.value,
+        value=interval.value,
         low=interval.low,
         high=interval.high,
         statistic=float(test.statistic),

@@ -102,7 +102,7 @@ def correlations(table: pd.DataFrame, names: Sequence[str], *, within: bool) -> 
     return pd.DataFrame(
         [
             {
-                "first": pair.first, "second": pair.second, "rho": pair.correlation.rho, "low": pair.correlation.low,
+                "first": pair.first, "second": pair.second, "rho": pair.correlation.value, "low": pair.correlation.low,
                 "high": pair.correlation.high, "p": show.above_zero(pair.correlation.p),
                 "adjusted_p": show.above_zero(pair.adjusted_p),
                 "n": pair.correlation.n, "groups": pair.correlation.groups, "reason": pair.correlation.reason,

@@ -45,7 +45,7 @@ def draw(chosen: Chosen, gathered: Gathered) -> None:
             ("Groups", f"{len(groups):,}", "Groups with at least one of them."),
             (
                 "Between groups",
-                show.percent(test.share),
+                show.percent(test.value),
                 test.reason or "Share of the variation of ranks that lies between groups (epsilon squared).",
             ),
             (

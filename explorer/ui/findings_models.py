@@ -79,7 +79,7 @@ def comparisons(items: pd.DataFrame, by: str) -> pd.DataFrame:
         [
             {
                 "grp": one.group or "none", "n": one.outcomes.n, "first": one.outcomes.before,
-                "second": one.outcomes.after, "difference": one.outcomes.after - one.outcomes.before,
+                "second": one.outcomes.after, "difference": one.outcomes.value,
                 "lost": one.outcomes.lost, "gained": one.outcomes.gained,
                 "p": show.above_zero(one.outcomes.p), "adjusted_p": show.above_zero(one.outcome_p),
                 "margin": one.margins.value, "margin_low": one.margins.low, "margin_high": one.margins.high,

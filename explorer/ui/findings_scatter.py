@@ -98,7 +98,7 @@ def _told(items: pd.DataFrame, group: str) -> None:
             *(
                 (
                     name,
-                    "–" if one.rho != one.rho else f"{one.rho:+.3f}".replace("-", "−"),
+                    "–" if one.value != one.value else f"{one.value:+.3f}".replace("-", "−"),
                     one.reason
                     or f"Over {one.n:,} instances" + (f" in {one.groups} groups." if one.groups > 1 else "."),
                 )

@@ -106,7 +106,7 @@ def _numbers(verdicts: Verdicts) -> None:
 
 
 def _kappa(found: Agreement) -> str:
-    return "–" if found.kappa != found.kappa else f"{found.kappa:.2f}"
+    return "–" if found.value != found.value else f"{found.value:.2f}"
 
 
 def _by_task(run_id: str, pos: str) -> None:

@@ -80,7 +80,7 @@ def test_the_json_has_the_promised_keys():
 def test_without_any_count_there_are_no_buckets_and_no_correlation():
     found = analyze([Concept("GO:0000001", "cup")], ["GO:0000001"], GO)
     assert found.buckets == ()
-    assert math.isnan(found.spearman_buckets.rho) and found.spearman_buckets.reason
+    assert math.isnan(found.spearman_buckets.value) and found.spearman_buckets.reason
     assert found.all.accuracy == 1
 
 
@@ -105,20 +105,20 @@ def test_the_published_predictions_of_pythia_give_the_published_figures(pythia: 
     assert (found.all.correct, found.all.n) == (288, 42_854)
     assert f"{100 * found.all.accuracy:.3f}" == "0.672"
     assert found.distinct_predictions == 1_353
-    assert f"{found.spearman_buckets.rho:.4f}" == "0.8564"
-    assert f"{found.spearman_items.rho:.3f}" == "0.137"
+    assert f"{found.spearman_buckets.value:.4f}" == "0.8564"
+    assert f"{found.spearman_items.value:.3f}" == "0.137"
     assert [f"{100 * found.buckets[i].accuracy:.2f}" for i in (0, 9, 24, 49)] == ["0.01", "0.00", "0.00", "61.80"]
     assert [found.buckets[i].n for i in (0, 49)] == [27_798, 89]
     assert 42_854 - sum(bucket.n for bucket in found.buckets) == 49
-    assert f"{found.spearman_repeated.rho:.3f}" == "0.868"
+    assert f"{found.spearman_repeated.value:.3f}" == "0.868"
 
 
 def test_the_corrected_figures_lose_no_row(pythia: Contents):
     found = figures(pythia, "GO", as_released=False)
     assert (found.all.correct, found.all.n) == (288, 42_854)
-    assert f"{found.spearman_buckets.rho:.4f}" == "0.8506"
+    assert f"{found.spearman_buckets.value:.4f}" == "0.8506"
     assert sum(bucket.n for bucket in found.buckets) == 42_854
-    assert f"{found.spearman_repeated.rho:.3f}" == "0.868"
+    assert f"{found.spearman_repeated.value:.3f}" == "0.868"
     assert found.outcomes["malformed"] == 11
     assert f"{found.wrong.jaccard:.3f} {found.wrong.levenshtein:.2f}" == "0.116 4.53"
 
@@ -132,8 +132,8 @@ def test_the_corrected_figures_do_not_hang_on_the_order_of_rows(pythia: Contents
     )
     first, second = figures(pythia, "GO", False), figures(mixed, "GO", False)
     assert second.all == first.all
-    assert second.spearman_buckets.rho == pytest.approx(first.spearman_buckets.rho, abs=1e-12)
-    assert second.spearman_items.rho == pytest.approx(first.spearman_items.rho, abs=1e-12)
+    assert second.spearman_buckets.value == pytest.approx(first.spearman_buckets.value, abs=1e-12)
+    assert second.spearman_items.value == pytest.approx(first.spearman_items.value, abs=1e-12)
     assert second.wrong.levenshtein == pytest.approx(first.wrong.levenshtein)
 
 

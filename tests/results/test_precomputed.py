@@ -36,6 +36,7 @@ from explorer.runs import request, worker
 from explorer.runs.folder import RunFolder
 from explorer.settings import ROOT
 from explorer.settings import read as read_settings
+from explorer.stats.estimate import Estimate
 from explorer.variants import wordnet
 from explorer.variants.swapped import swapped
 
@@ -86,7 +87,7 @@ def a_run(settings, benchmark: str, seed: int = 0) -> RunFolder:
     folder.write_part(0, 2, {"instances": [instance_row(pair, i) for i, pair in enumerate(pairs)], **rows})
     folder.write_findings(
         [
-            finding_row("accuracy", "overall", 2 / 3, low=0.2, high=0.9, p=1e-60, n=3, left_out=1, reason="few"),
+            finding_row("accuracy", "overall", Estimate(2 / 3, 0.2, 0.9, n=3, p=1e-60, left_out=1, reason="few")),
             finding_row("accuracy", "two groups", math.nan, factors={"setting": "sum"}, detail={"ties": 1}),
         ]
     )
@@ -382,7 +383,9 @@ def texts(data_folder) -> set[Words]:
 
 def test_the_search_finds_a_text_that_is_there(settings, tmp_path, texts):
     folder = a_run(settings, "blimp")
-    folder.write_findings([finding_row("accuracy", "overall", 1.0, reason="Some cats that aren't hissing had sat.")])
+    folder.write_findings(
+        [finding_row("accuracy", "overall", Estimate.point(1.0, reason="Some cats that aren't hissing had sat."))]
+    )
     precomputed.pack([folder], tmp_path / "packed.duckdb")
     assert leaks(tmp_path / "packed.duckdb", {words_of("cats that aren't hissing")})
     assert not leaks(tmp_path / "packed.duckdb", {words_of("dogs that aren't hissing")})

@@ -11,6 +11,7 @@ from explorer.records import Instance, RunSpec
 from explorer.results import queries, store
 from explorer.results.rows import finding_row, instance_row, measure_row
 from explorer.runs.folder import RunFolder
+from explorer.stats.estimate import Estimate
 
 NAN = math.nan
 # correct and margin of each item, by run; item 3 has no verdict, item 4 is a tie
@@ -42,11 +43,11 @@ def make_run(settings, spec, outcomes, texts=None):
     known = [correct for correct, _ in outcomes if not math.isnan(correct)]
     folder.write_findings(
         [
-            finding_row("accuracy", "overall", sum(known) / len(known), low=0.1, high=0.9, n=len(known)),
-            finding_row("accuracy", "overall", 0.25, n=len(known), factors={"setting": "per_char"}),
-            finding_row("accuracy", "even", 0.5, low=0.1, high=0.9, n=2),
-            finding_row("accuracy", "odd", 1.0, low=0.4, high=1.0, n=2),
-            finding_row("accuracy", "mean over groups", 0.75, n=4),
+            finding_row("accuracy", "overall", Estimate(sum(known) / len(known), 0.1, 0.9, n=len(known))),
+            finding_row("accuracy", "overall", Estimate.point(0.25, len(known)), factors={"setting": "per_char"}),
+            finding_row("accuracy", "even", Estimate(0.5, 0.1, 0.9, n=2)),
+            finding_row("accuracy", "odd", Estimate(1.0, 0.4, 1.0, n=2)),
+            finding_row("accuracy", "mean over groups", Estimate.point(0.75, 4)),
         ]
     )
     folder.write_progress(status="complete", total=len(items))

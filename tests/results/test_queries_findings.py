@@ -12,6 +12,7 @@ from explorer.results import queries_dossier, queries_findings, queries_replicat
 from explorer.results.measures import MEASURES
 from explorer.results.rows import finding_row, instance_row, measure_row
 from explorer.runs.folder import RunFolder
+from explorer.stats.estimate import Estimate
 
 SPEC = RunSpec("accuracy", 1, "toy", "pairs", settings={"preset": "natural"})
 
@@ -55,8 +56,8 @@ def made(settings):
     ]
     attacks = [measure_row(items[0].id, "mia_loss", value, option=option) for option, value in ((0, 2.0), (1, 3.5))]
     shares = [
-        finding_row("accuracy", "overall", 0.5, low=0.2, high=0.8, n=4),
-        finding_row("accuracy", "overall", 0.6, n=4, factors={"setting": "sum"}),
+        finding_row("accuracy", "overall", Estimate(0.5, 0.2, 0.8, n=4)),
+        finding_row("accuracy", "overall", Estimate.point(0.6, 4), factors={"setting": "sum"}),
     ]
     runs = {
         "accuracy": keep("accuracy", items, margin + correct + gap, shares),

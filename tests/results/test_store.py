@@ -14,6 +14,7 @@ from explorer.results import migrations, store
 from explorer.results.rows import finding_row, instance_row, measure_row
 from explorer.results.schema import TABLES
 from explorer.runs.folder import RunFolder
+from explorer.stats.estimate import Estimate
 
 
 def stored_run(settings, seed: int = 0, values=(1.0, 0.0, float("nan"))) -> RunFolder:
@@ -30,7 +31,7 @@ def stored_run(settings, seed: int = 0, values=(1.0, 0.0, float("nan"))) -> RunF
             "measures": [measure_row(pair.id, "correct", value) for pair, value in zip(pairs, values)],
         },
     )
-    folder.write_findings([finding_row("accuracy", "overall", 0.5, n=2, left_out=1)])
+    folder.write_findings([finding_row("accuracy", "overall", Estimate.point(0.5, 2, left_out=1))])
     folder.write_progress(status="complete", total=len(values))
     return folder
 

@@ -18,6 +18,7 @@ from explorer.results.rows import finding_row, instance_row, measure_row, score_
 from explorer.runs import archive, imported
 from explorer.runs.folder import RunFolder
 from explorer.settings import Settings
+from explorer.stats.estimate import Estimate
 
 KEY = "sk-planted-0123456789"
 
@@ -36,7 +37,7 @@ def make_run(settings: Settings, text: str = "The cat sat.") -> RunFolder:
             tables["scores"].append(score_row(score, 0))
             tables["measures"].append(measure_row(pair.id, "correct", 1.0))
         folder.write_part(first, first + size - 1, tables, "e1")
-    folder.write_findings([finding_row("accuracy", "overall", 1.0, n=3)])
+    folder.write_findings([finding_row("accuracy", "overall", Estimate.point(1.0, 3))])
     folder.write_progress(status="complete", total=3, done=3, pid=1, host="my-laptop")
     folder.add_review({"instance": "blimp/g/0", "verdict": "same"})
     return folder

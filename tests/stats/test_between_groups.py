@@ -15,15 +15,15 @@ def test_the_statistic_and_p_are_scipys():
     theirs = kruskal(VALUES[:3], VALUES[3:6], VALUES[6:])
     assert (found.statistic, found.p) == (pytest.approx(theirs.statistic), pytest.approx(theirs.pvalue))
     # H = 7.2 for three groups apart, of at most n - 1 = 8
-    assert found.share == pytest.approx(7.2 / 8)
+    assert found.value == pytest.approx(7.2 / 8)
     assert (found.n, found.groups) == (9, 3)
 
 
 def test_the_share_is_none_where_groups_are_alike_and_all_where_they_are_constant():
     rng = np.random.default_rng(1)
     alike = between_groups(rng.standard_normal(400), np.tile(["a", "b"], 200))
-    assert alike.share < 0.02 and alike.p > 0.01
-    assert between_groups([1, 1, 2, 2], ["a", "a", "b", "b"]).share == pytest.approx(1)
+    assert alike.value < 0.02 and alike.p > 0.01
+    assert between_groups([1, 1, 2, 2], ["a", "a", "b", "b"]).value == pytest.approx(1)
 
 
 def test_gaps_are_counted_and_what_cannot_be_compared_is_named():

@@ -24,8 +24,8 @@ def table():
 def test_the_majority_has_macro_f1_p_over_1_plus_p():
     right = [1] * 15 + [0] * 5
     found = classify(right, np.arange(20.0), texts=[str(n) for n in range(20)])
-    assert found.macro_f1_majority == pytest.approx(0.75 / 1.75)
-    assert found.macro_f1_majority == pytest.approx(f1_score(right, [1] * 20, average="macro", zero_division=0))
+    assert found.macro_f1_majority.value == pytest.approx(0.75 / 1.75)
+    assert found.macro_f1_majority.value == pytest.approx(f1_score(right, [1] * 20, average="macro", zero_division=0))
 
 
 def test_in_sample_figures_equal_scikit_learns(table):
@@ -36,7 +36,7 @@ def test_in_sample_figures_equal_scikit_learns(table):
     assert found.macro_f1_in_sample == pytest.approx(f1_score(right, model.predict(scaled), average="macro"))
     assert found.auc_in_sample == pytest.approx(roc_auc_score(right, model.decision_function(scaled)))
     assert found.auc.low < found.auc.value < found.auc.high
-    assert found.macro_f1 > found.macro_f1_majority
+    assert found.macro_f1.value > found.macro_f1_majority.value
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -50,7 +50,7 @@ def test_cross_validated_figures_equal_scikit_learns_pooled_out_of_fold(table, k
     predicted = cross_val_predict(model, scores, right, groups=groups, cv=folds)
     found = classify(right, scores[:, 0], scores[:, 1], texts=texts, kind=kind, seed=7)
     assert found.auc.value == pytest.approx(roc_auc_score(right, decision))
-    assert found.macro_f1 == pytest.approx(f1_score(right, predicted, average="macro"))
+    assert found.macro_f1.value == pytest.approx(f1_score(right, predicted, average="macro"))
     false_positive, true_positive, _ = sklearn_roc_curve(right, decision)
     assert found.roc.false_positive == pytest.approx(false_positive)
     assert found.roc.true_positive == pytest.approx(true_positive)
@@ -81,7 +81,7 @@ def test_constant_features_tell_nothing_apart(kind):
     right = [1.0] * 31 + [0.0] * 14
     found = classify(right, [3.0] * 45, [0.0] * 45, texts=[str(n) for n in range(45)], kind=kind)
     assert (found.auc.value, found.auc.low, found.auc.high, found.auc_in_sample) == (0.5, 0.5, 0.5, 0.5)
-    assert found.macro_f1 == pytest.approx(found.macro_f1_majority)
+    assert found.macro_f1.value == pytest.approx(found.macro_f1_majority.value)
     assert "constant features" in found.reason
 
 
@@ -91,13 +91,13 @@ def test_few_texts_of_a_class_mean_fewer_folds_and_too_few_mean_none():
     found = classify(right, np.arange(23.0), texts=texts)
     assert found.folds == 3 and found.reason.startswith("3 folds instead of 5")
     single = classify([1] * 20 + [0], np.arange(21.0), texts=texts[:21])
-    assert math.isnan(single.macro_f1) and "single text" in single.reason
-    assert single.macro_f1_majority == pytest.approx((20 / 21) / (1 + 20 / 21))
+    assert math.isnan(single.macro_f1.value) and "single text" in single.reason
+    assert single.macro_f1_majority.value == pytest.approx((20 / 21) / (1 + 20 / 21))
 
 
 def test_a_task_with_one_class_is_reported_not_crashed_on():
     found = classify([1, 1, 0.5, math.nan], [1, 2, 3, 4], texts=["a", "b", "c", "d"])
-    assert found.left_out == 1 and "single text" in found.reason
+    assert found.macro_f1.left_out == 1 and "single text" in found.reason
     assert classify([1, 1], [1, 2], texts=["a", "b"]).reason == "every outcome is right"
     assert classify([], [], texts=[]).reason == "no items"
 
@@ -107,4 +107,4 @@ def test_constant_and_identical_features_give_figures(table):
     constant = classify(right, np.ones(120), texts=texts)
     assert constant.auc.value == pytest.approx(0.5, abs=0.1)
     twice = classify(right, scores[:, 0], scores[:, 0], texts=texts)
-    assert math.isfinite(twice.macro_f1)
+    assert math.isfinite(twice.macro_f1.value)

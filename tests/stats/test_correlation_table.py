@@ -25,4 +25,4 @@ def test_within_groups_the_groups_are_passed_on():
     groups = np.repeat(["x", "y"], 20)
     table = {"a": np.arange(40.0), "b": np.arange(40.0)}
     (one,) = correlation_table(table, groups, permutations=99, resamples=50)
-    assert one.correlation.groups == 2 and one.correlation.rho == pytest.approx(1)
+    assert one.correlation.groups == 2 and one.correlation.value == pytest.approx(1)

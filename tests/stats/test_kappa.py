@@ -15,7 +15,7 @@ def test_kappa_by_hand():
     first = ["yes"] * 25 + ["no"] * 25
     second = ["yes"] * 20 + ["no"] * 5 + ["yes"] * 10 + ["no"] * 15
     found = kappa(first, second)
-    assert (found.agreed, found.kappa) == pytest.approx((0.7, 0.4))
+    assert (found.agreed, found.value) == pytest.approx((0.7, 0.4))
     assert found.low < 0.4 < found.high
 
 
@@ -23,14 +23,14 @@ def test_kappa_by_hand():
 def test_equals_scikit_learn_and_does_not_care_who_is_first(pairs):
     first, second = zip(*pairs)
     found = kappa(first, second)
-    assert kappa(second, first).kappa == pytest.approx(found.kappa, nan_ok=True)
+    assert kappa(second, first).value == pytest.approx(found.value, nan_ok=True)
     if not found.reason:
-        assert found.kappa == pytest.approx(cohen_kappa_score(first, second))
-        assert found.low <= found.kappa + 1e-12 and found.kappa <= found.high + 1e-12
+        assert found.value == pytest.approx(cohen_kappa_score(first, second))
+        assert found.low <= found.value + 1e-12 and found.value <= found.high + 1e-12
 
 
 def test_items_judged_by_one_only_are_left_out_and_a_single_verdict_has_no_kappa():
     found = kappa(["exact", "exact", None], ["exact", "exact", "near"])
     assert (found.n, found.left_out, found.agreed) == (2, 1, 1.0)
-    assert math.isnan(found.kappa) and found.reason
+    assert math.isnan(found.value) and found.reason
     assert kappa([None], ["near"]).n == 0

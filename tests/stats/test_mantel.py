@@ -12,7 +12,7 @@ def test_rho_is_spearmans_over_the_cells_off_the_diagonal():
     a, b = np.random.default_rng(0).standard_normal((2, 5, 5))
     off = ~np.eye(5, dtype=bool)
     found = mantel(a, b, permutations=9)
-    assert found.rho == pytest.approx(spearmanr(a[off], b[off]).statistic)
+    assert found.value == pytest.approx(spearmanr(a[off], b[off]).statistic)
     assert (found.n, found.cells, found.left_out) == (5, 20, 0)
 
 
@@ -32,7 +32,7 @@ def test_one_suite_that_stands_out_in_rows_is_no_evidence_by_itself():
     a, b = np.zeros((8, 8)), np.zeros((8, 8))
     a[3], b[3] = 1, 1
     found = mantel(a, b, permutations=1_999)
-    assert found.rho == pytest.approx(1)
+    assert found.value == pytest.approx(1)
     assert found.p == pytest.approx(1 / 8, abs=0.03)
 
 
@@ -42,7 +42,7 @@ def test_missing_cells_are_left_out_and_counted():
     holed[0, 1] = math.nan
     present = np.isfinite(holed) & ~np.eye(6, dtype=bool)
     found = mantel(holed, b, permutations=49)
-    assert found.rho == pytest.approx(spearmanr(a[present], b[present]).statistic)
+    assert found.value == pytest.approx(spearmanr(a[present], b[present]).statistic)
     assert (found.cells, found.left_out) == (29, 1)
 
 

@@ -10,14 +10,14 @@ from explorer.stats.point_biserial import point_biserial
 def test_two_right_above_two_wrong():
     # means 4 and 2, standard deviation (over n) of 1 3 3 5 sqrt(2), half of them right: 2 / sqrt(2) * sqrt(.5 * .5)
     found = point_biserial([0, 0, 1, 1], [1, 3, 3, 5])
-    assert found.r == pytest.approx(2 / math.sqrt(2) * 0.5)
+    assert found.value == pytest.approx(2 / math.sqrt(2) * 0.5)
 
 
 def test_equals_scipy_with_ties_as_wrong():
     rng = np.random.default_rng(4)
     right, measure = rng.choice([0, 0.5, 1], 50), rng.standard_normal(50)
     found, expected = point_biserial(right, measure), pointbiserialr(right == 1, measure)
-    assert (found.r, found.p) == pytest.approx((expected.statistic, expected.pvalue))
+    assert (found.value, found.p) == pytest.approx((expected.statistic, expected.pvalue))
     assert (found.low, found.high) == pytest.approx(tuple(pearsonr(right == 1, measure).confidence_interval()))
 
 

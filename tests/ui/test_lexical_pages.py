@@ -139,4 +139,4 @@ def test_agreement_leaves_out_what_one_has_not_judged_or_could_not_be_parsed():
     person = {"a": "same", "b": "different", "c": "same", "d": "same"}
     model = {"a": "same", "b": "different", "c": "unparsed"}
     found = perturbation_same.agreement(person, model)
-    assert (found.n, found.kappa, found.left_out) == (2, 1.0, 2)
+    assert (found.n, found.value, found.left_out) == (2, 1.0, 2)

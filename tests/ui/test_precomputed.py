@@ -15,6 +15,7 @@ from explorer.records import Instance, Request, RunSpec, Score
 from explorer.results import precomputed
 from explorer.results.rows import finding_row, instance_row, measure_row, score_row
 from explorer.runs.folder import RunFolder
+from explorer.stats.estimate import Estimate
 from explorer.ui import headlines
 from explorer.ui.frame import PAGES
 
@@ -64,10 +65,11 @@ def copa_runs(runs: Path) -> list[RunFolder]:
                     for name, value in (("correct", 0.0), ("margin", -1.0), ("swaps", 1.0))
                 ]
         folder.write_part(0, 2, {"instances": [instance_row(pair, i) for i, pair in enumerate(pairs)], **rows})
-        found = [finding_row("accuracy", "overall", 1.0, low=0.4, high=1.0, n=3)]
+        found = [finding_row("accuracy", "overall", Estimate(1.0, 0.4, 1.0, n=3))]
         if study == "perturbation":
+            about = {"factors": {"setting": "NV"}, "detail": {"lost": 3, "rejected": {}}}
             found = [
-                finding_row(name, "overall", value, n=3, factors={"setting": "NV"}, detail={"lost": 3, "rejected": {}})
+                finding_row(name, "overall", Estimate.point(value, 3), **about)
                 for name, value in (("change", -12.5), ("accuracy_original", 1.0), ("accuracy_perturbed", 0.0),
                                     ("accepted", 1.0))
             ]  # fmt: skip

@@ -12,6 +12,7 @@ from explorer.results import store
 from explorer.results.rows import finding_row
 from explorer.runs.folder import RunFolder
 from explorer.settings import ROOT
+from explorer.stats.estimate import Estimate
 from explorer.ui.frame import PAGES
 
 HERE = {"model": "gemma-3-270m", "benchmark": "starter_pairs"}
@@ -37,7 +38,7 @@ def pythia(tmp_path):
     ):
         spec = RunSpec("accuracy", 1, "EleutherAI/pythia-6.9b", benchmark, settings={"preset": preset})
         folder = RunFolder.create(settings.runs, spec)
-        folder.write_findings([finding_row("accuracy", "overall", value, low=value - 0.02, high=value + 0.02, n=1000)])
+        folder.write_findings([finding_row("accuracy", "overall", Estimate(value, value - 0.02, value + 0.02, n=1000))])
         folder.write_progress(status="complete", total=0)
         folders.append(folder)
     store.ingest(settings, folders)
