@@ -112,7 +112,7 @@ def _no_formula(value: Any) -> Any:
 
 # Spreadsheets pass over blanks and control characters before a formula, and know its signs in full width, too.
 _FORMULA = re.compile(r"[\s\x00-\x1f]*[=+\-@\uff1d\uff0b\uff0d\uff20]|[\t\r\n]")
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|-?inf", re.ASCII)
+_NUMBER = re.compile(r"[+-]?(\d+(?:\.\d*)?|\.\d+)([eE][+-]?\d+)?|-?inf", re.ASCII)
 
 
 def _holds_text(column: pd.Series) -> bool:

@@ -295,7 +295,7 @@ def plain(text: str) -> str:
     # A line that begins with four blanks would be code.
     text = re.sub(r"^[ \t]+", lambda found: "\N{NO-BREAK SPACE}" * len(found[0]), text, flags=re.MULTILINE)
     marked = re.sub(r"([\\`*_{}\[\]<>#|~$:&@])", r"\\\1", text)
-    marked = re.sub(r"^(\s*\d*)([-+.)=])", r"\1\\\2", marked, flags=re.MULTILINE)
+    marked = re.sub(r"^([^\S\n]*\d*)([-+.)=])", r"\1\\\2", marked, flags=re.MULTILINE)
     return re.sub(r"(?i)(www)\.", r"\1\\.", marked)
 
 

@@ -21,7 +21,7 @@ INSTANCES = 200
 DEMONSTRATIONS = 200
 FIRST_SHARE, LAST_SHARE = 0.6, 0.8  # of a text's blanks stand before the cut
 # Line breaks and tabs, at which a completion would end.
-_BREAKS = re.compile(r"[ \xa0]*[\t\n\v\f\r\x1c-\x1e\x85\u2028\u2029]\s*")  # with the blanks around them
+_BREAKS = re.compile(r"(?<![ \xa0])[ \xa0]*[\t\n\v\f\r\x1c-\x1e\x85\u2028\u2029]\s*")  # with the blanks around them
 
 
 @dataclass(frozen=True, slots=True)
