@@ -176,7 +176,8 @@ def _accepted(group: str, frame: pd.DataFrame, factors: Mapping[str, Any]) -> Ro
     share = proportion(frame["accepted"].astype(float).to_numpy())
     reasons = frame.loc[~frame["accepted"], "reason"].value_counts().to_dict()
     detail = {"rejected": reasons, "unchanged": int((frame["accepted"] & (frame["swaps"] == 0)).sum())}
-    return finding_row("accepted", group, share, factors=factors, detail=detail)
+    # Stored runs keep no reason here: a group none of whose instances are in it says so by n = 0.
+    return finding_row("accepted", group, replace(share, reason=""), factors=factors, detail=detail)
 
 
 def _similarity(group: str, frame: pd.DataFrame, name: str, factors: Mapping[str, Any]) -> Row:
