@@ -54,7 +54,7 @@ def _show(first: str, second: str, name: str, other: str, about: Mapping[str, st
             (show.plain(other), show.percent(change.after), "Accuracy on the shared instances, ties counted as wrong."),
             ("Lost", f"{change.lost:,}", "Right in the first run, not in the second."),
             ("Gained", f"{change.gained:,}", "Right in the second run, not in the first."),
-            ("McNemar p", _p(change.p), "Exact two-sided test on the instances that changed sides."),
+            ("McNemar p", show.p_value(change.p), "Exact two-sided test on the instances that changed sides."),
         ]
     )
     differing = queries.differing_texts(resources.store(), first, second)
@@ -113,9 +113,3 @@ def _short_names(runs: pd.DataFrame, first: str, second: str) -> tuple[str, str]
     if model[first] != model[second]:
         return model[first], model[second]
     return f"{model[first]} ({first[-6:]})", f"{model[second]} ({second[-6:]})"
-
-
-def _p(value: float) -> str:
-    if value != value:
-        return "–"
-    return "< 0.0001" if value < 1e-4 else f"{value:.4f}"

@@ -135,7 +135,7 @@ def _overall(row: pd.Series, names: tuple[str, str]) -> None:
                 "Margin difference",
                 "–" if row["margin"] != row["margin"] else f"{row['margin']:+.2f} nats".replace("-", "−"),
                 f"{row['margin_low']:.2f} to {row['margin_high']:.2f} nats, "
-                f"Wilcoxon p {show.p_value(row['margin_p'])}.",
+                f"Wilcoxon {show.p_in_words(row['margin_p'])}.",
             ),
         ]
     )

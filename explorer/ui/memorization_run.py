@@ -16,6 +16,7 @@ from explorer.figures.popularity_dumbbells import dumbbells
 from explorer.figures.roc_curves import one_score, roc_curves, two_scores
 from explorer.results import queries_memorization
 from explorer.scoring.reduce import word_of
+from explorer.stats.p_values import LEGEND
 from explorer.ui import frame, links, resources, show, undecided
 from explorer.ui.dossier_verdicts import WORDS
 from explorer.ui.frame import Chosen
@@ -293,7 +294,7 @@ def _coefficients(found: pd.DataFrame) -> None:
         return
     st.subheader("Coefficients", anchor=False)
     show.note(
-        "Unpenalized logistic regression of being right on the scores of both texts; stars at .1, .05, .01. Where the "
+        "Unpenalized logistic regression of being right on the scores of both texts. Where the "
         "classes are separated, a feature is constant or two are the same there are none, and the reason is named."
     )
     details = [_detail(text) for text in own["detail"]]
@@ -307,7 +308,8 @@ def _coefficients(found: pd.DataFrame) -> None:
         ),
         "coefficients",
         columns={
-            "attack": "Score", "side": "Of", "value": NUMBER("Log odds per unit", format="%.4g"), "stars": "",
+            "attack": "Score", "side": "Of", "value": NUMBER("Log odds per unit", format="%.4g"),
+            "stars": st.column_config.TextColumn("", help=show.plain(LEGEND)),
             "per_sd": NUMBER("per SD", format="%.3f"), "low": NUMBER("from", format="%.4g"),
             "high": NUMBER("to", format="%.4g"), "p": NUMBER("p", format="%.2g"),
             "p_holm": NUMBER("p (Holm)", format="%.2g"), "n": NUMBER("Instances", format="localized"),

@@ -117,13 +117,13 @@ def _numbers(found: pd.DataFrame) -> None:
                 points(gap["value"]),
                 f"High minus low, in points: {points(interval['low'])} to {points(interval['high'])} (95 % interval"
                 + (" over paradigms" if over is not None else "")
-                + f"), Fisher's exact p {show.p_value(gap['p'])}.",
+                + f"), Fisher's exact {show.p_in_words(gap['p'])}.",
             ),
             (
                 "Slope",
                 "–" if math.isnan(per_sd) else f"{per_sd:+.2f}",
-                "Change in the log odds of being right per standard deviation of the score, logistic regression: p "
-                f"{show.p_value(slope['p'])}. {slope['reason'] or ''}",
+                "Change in the log odds of being right per standard deviation of the score, logistic regression: "
+                f"{show.p_in_words(slope['p'])}. {slope['reason'] or ''}",
             ),
             (
                 "AUC",

@@ -15,7 +15,6 @@ from explorer.figures.priming_heatmap import priming_heatmap
 from explorer.results import queries, queries_priming
 from explorer.ui import links, resources, show
 from explorer.ui.frame import Chosen
-from explorer.ui.priming_statistics import p_value
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +84,9 @@ def edits(chosen: Chosen, run_id: str) -> None:
     values = minus(" and ".join(str(one.value) for one in printed))
     told = []
     for _, row in found[found["finding"] == "edit_correlation"].iterrows():
-        value = "not defined" if row["value"] != row["value"] else f"ρ = {row['value']:.2f}, p {p_value(row['p'])}"
+        value = (
+            "not defined" if row["value"] != row["value"] else f"ρ = {row['value']:.2f}, {show.p_in_words(row['p'])}"
+        )
         told.append(f"{name_of(str(row['condition']))}: {value}")
     show.note(
         f"Spearman's ρ over {len(set(effects['setting']))} kinds of context with its exact permutation p: "
@@ -139,7 +140,7 @@ def _correlations(found: pd.DataFrame, run_id: str) -> None:
             "value": own["value"],
             "low": own["low"],
             "high": own["high"],
-            "p": [p_value(p).removeprefix("= ") for p in own["p"]],
+            "p": [show.p_value(p) for p in own["p"]],
             "n": own["n"],
             "reason": own["reason"],
         }

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from typing import Any
 
 import pandas as pd
@@ -11,6 +10,7 @@ import streamlit as st
 
 from explorer.experiments.priming_published import SOURCE, Published, statements
 from explorer.results import queries, queries_priming
+from explorer.stats.p_values import LEGEND, stars
 from explorer.ui import resources, show
 from explorer.ui.frame import Chosen
 
@@ -69,7 +69,7 @@ def _terms(own: pd.DataFrame, setting: str, run_id: str) -> None:
     number = st.column_config.NumberColumn
     table = own.assign(
         term=[" × ".join(TERMS.get(part, part) for part in term.split(":")) for term in own["term"]],
-        p=[p_value(p).removeprefix("= ") for p in own["p"]],
+        p=[show.p_value(p) for p in own["p"]],
         stars=[stars(p) for p in own["p"]],
     )
     show.table(
@@ -83,7 +83,7 @@ def _terms(own: pd.DataFrame, setting: str, run_id: str) -> None:
             "se": number("SE", format="%.4f"),
             "z": number("z", format="%.2f"),
             "p": "p",
-            "stars": st.column_config.TextColumn("", help="* p < 0.05, ** p < 0.01, *** p < 0.001"),
+            "stars": st.column_config.TextColumn("", help=show.plain(LEGEND)),
         },
     )
 
@@ -127,7 +127,7 @@ def _ours(row: Published, findings: pd.DataFrame) -> str:
         own = own[own["length"] > 0].sort_values("value", ascending=row.takes == "smallest")
         return _change(own.iloc[0]) if len(own) else "not in this run"
     one = own.iloc[0]
-    return f"p {p_value(one['p'])}" if row.takes == "p" else _value(one)
+    return show.p_in_words(one["p"]) if row.takes == "p" else _value(one)
 
 
 def _change(row: Any) -> str:
@@ -138,17 +138,5 @@ def _change(row: Any) -> str:
 
 def _value(row: Any) -> str:
     interval = f" ({row['low']:.2f} to {row['high']:.2f})" if row["low"] == row["low"] else ""
-    p = f", p {p_value(row['p'])}" if row["p"] == row["p"] else ""
+    p = f", {show.p_in_words(row['p'])}" if row["p"] == row["p"] else ""
     return f"{row['value']:.2f}{interval}{p}".replace("-", "−")
-
-
-def p_value(p: float) -> str:
-    """A p-value as papers print it."""
-    if math.isnan(p):
-        return "–"
-    return "< 0.0001" if p < 1e-4 else f"= {p:.2g}" if p < 0.01 else f"= {p:.2f}"
-
-
-def stars(p: float) -> str:
-    """Stars at 0.05, 0.01 and 0.001."""
-    return "" if math.isnan(p) else "*" * sum(p < level for level in (0.05, 0.01, 0.001))

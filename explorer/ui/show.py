@@ -273,6 +273,12 @@ def p_value(p: float) -> str:
     return "< 0.0001" if p < 1e-4 else f"{p:.3g}"
 
 
+def p_in_words(p: float) -> str:
+    """A p-value for a sentence: "p = 0.02", "p < 0.0001"."""
+    shown = p_value(p)
+    return f"p = {shown}" if shown[0].isdigit() else f"p {shown}"
+
+
 def above_zero(p: float) -> float:
     """A p-value for a column of numbers: none is 0, even where the number is too small to be written."""
     return max(p, SMALLEST) if p == p else p

@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from explorer import settings as settings_module
 from explorer.records import Instance
-from explorer.ui import priming_context, priming_lab, priming_live, priming_statistics
+from explorer.ui import priming_context, priming_lab, priming_live
 from explorer.ui.priming_context import Line
 from explorer.variants.context_pools import make_pools
 
@@ -247,11 +247,3 @@ def test_where_the_verdict_flips_is_said():
     told = priming_lab.flips_in_words(["right", "right", "wrong", "wrong", "none"])
     assert told == "Right without a context; counted in sentences, wrong from 2, no score from 4 on."
     assert priming_lab.flips_in_words(["wrong", "wrong"]).startswith("Wrong without a context, and after every")
-
-
-@pytest.mark.parametrize(
-    ("p", "shown", "stars"), [(0.2, "= 0.20", ""), (0.004, "= 0.004", "**"), (1e-9, "< 0.0001", "***")]
-)
-def test_p_values_and_stars(p, shown, stars):
-    assert priming_statistics.p_value(p) == shown
-    assert priming_statistics.stars(p) == stars

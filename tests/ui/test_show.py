@@ -114,6 +114,8 @@ def test_every_table_can_be_downloaded():
 def test_a_p_value_is_never_printed_as_zero():
     assert [show.p_value(p) for p in (0.0, 3e-5, 0.01234, 1.0)] == ["< 0.0001", "< 0.0001", "0.0123", "1"]
     assert show.p_value(float("nan")) == "–"
+    said = [show.p_in_words(p) for p in (0.0, 0.02, 1.0, float("nan"))]
+    assert said == ["p < 0.0001", "p = 0.02", "p = 1", "p –"]
     assert show.above_zero(0.0) > 0 and show.above_zero(0.25) == 0.25
     assert show.above_zero(float("nan")) != show.above_zero(float("nan"))
 
