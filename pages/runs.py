@@ -20,11 +20,11 @@ with show.problems():
     elif view == VIEWS[2]:
         run_import.draw()
     elif run := runs_list.choose():
-        title = study(run.study).title if run.study in STUDIES else run.study
-        st.subheader(
-            show.plain(f"{title}: {frame.model_title(run.model)} on {frame.benchmark_title(run.benchmark)}"),
-            anchor=False,
-        )
+        if run.study in STUDIES:
+            model, benchmark = frame.model_title(run.model), frame.benchmark_title(run.benchmark)
+            st.subheader(show.plain(f"{study(run.study).title}: {model} on {benchmark}"), anchor=False)
+        else:
+            st.subheader(show.plain(run.run_id), anchor=False)
         run_details.draw(run)
     else:
         show.nothing_yet(

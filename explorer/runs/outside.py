@@ -295,4 +295,4 @@ def _told(error: ValidationError) -> str:
     """The first thing that is wrong: `seed: Input should be less than 2147483648`."""
     first = error.errors(include_url=False, include_context=False, include_input=False)[0]
     place: Sequence[Any] = first["loc"]
-    return f"{'.'.join(str(part)[:40] for part in place)}: {first['msg'][:200]}"
+    return f"{'.'.join(str(part)[:40] for part in place)}: {first['msg'].removeprefix('Value error, ')[:200]}"

@@ -183,17 +183,20 @@ def test_a_run_shows_what_it_found_and_can_be_deleted(open_page, cache, run_id, 
     assert "No run yet" in html_of(app)
 
 
-@pytest.mark.parametrize(
-    ("name", "title"), [("icl", "In-context memorization"), ("of a later version", "of a later version")]
-)
-def test_a_run_is_headed_by_the_title_of_its_study(open_page, tmp_path, name, title):
-    spec = RunSpec(
-        study=name, version=1, model="m", benchmark="starter_pairs", data_hash="", seed=0, dtype="auto", settings={}
-    )
-    folder = RunFolder.create(tmp_path / "cache" / "runs", spec)
+def test_a_run_is_headed_by_the_title_of_its_study(open_page, tmp_path):
+    folder = RunFolder.create(tmp_path / "cache" / "runs", RunSpec("icl", 1, "m", "starter_pairs"))
     app = open_page("runs", tmp_path / "cache", shown=folder.run_id)
     assert not app.exception
-    assert app.subheader[0].value.startswith(title)
+    assert app.subheader[0].value.startswith("In-context memorization")
+
+
+def test_a_run_of_a_study_that_is_not_known_here_is_headed_by_its_id_and_says_so(open_page, tmp_path):
+    folder = RunFolder.create(tmp_path / "cache" / "runs", RunSpec("later", 1, "m", "starter_pairs"))
+    app = open_page("runs", tmp_path / "cache", shown=folder.run_id)
+    assert not app.exception
+    assert app.subheader[0].value == folder.run_id.replace("-", "\\-") or app.subheader[0].value == folder.run_id
+    assert "study: is none of accuracy, popularity" in html_of(app)
+    assert app.button(key="run:really")
 
 
 def test_two_runs_are_needed_for_a_comparison(open_page, cache):
