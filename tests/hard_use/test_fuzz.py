@@ -214,7 +214,8 @@ def test_a_prompt_of_any_text_holds_it_whole(kind, context, options, second):
     for request in asked or ():
         assert isinstance(request.context, str) and isinstance(request.continuation, str)
     if asked and kind == "pair":
-        assert [request.context + request.continuation for request in asked] == list(instance.options)
+        # White space at the edges of a text counts for nothing at a join (explorer/writing.py).
+        assert [request.context + request.continuation for request in asked] == [each.strip() for each in options]
 
 
 @few
