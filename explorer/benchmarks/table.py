@@ -97,6 +97,8 @@ def guess(
     roles = table_roles.assign(found.kind, table.names, {**found.columns, **given})
     if not kind:
         table_kinds.check_context(found.kind, roles, table, path.name)
+    if kind != "labelled":  # a class may well be asked of a text with a gap
+        table_kinds.check_gaps(found.kind, roles, table, path.name)
     why = {**draft.why, **({"kind": found.why} if found.why else {})}
     reading = dataclasses.replace(draft, kind=found.kind, columns=roles, names=table.names, why=why)
     return _detailed(reading, table, path, found.release, gold=gold, first=first, acceptable=acceptable, labels=labels)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+import string
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import median
 
 from explorer.benchmarks import table_options
+from explorer.benchmarks.table_instances import NO_CLASS
 from explorer.benchmarks.table_names import (
     CONTEXT,
     Release,
@@ -42,6 +44,11 @@ GOOD_AND_BAD = (
     ("original", "violation"),
 )
 CLASS_NAMES = ("label", "class", "category", "goldlabel", "labeltext", "coarselabel", "entailmentlabel")
+# Classes that are known as such, though each may come once in a small table.
+CLASSES = {
+    "0", "1", "2", "true", "false", "yes", "no", "positive", "negative", "neutral", "pos", "neg", "entailment",
+    "contradiction", "not_entailment",
+}  # fmt: skip
 _SCALE = "(acceptability|naturalness|grammaticality)"
 RATING_NAMES = re.compile(
     rf"(mean|avg|average|median)?{_SCALE}?(ratings?|score|zscore|judge?ment|likert|{_SCALE})(mean|avg)?"
@@ -61,7 +68,10 @@ class Found:
 def guess_kind(table: Table, file: str, given: Mapping[str, str]) -> Found:
     """What the table holds; a Question where no rule is sure."""
     _refuse_terms(table, file)
-    for rule in (_released, _pair, _contexts, _choice, _judged, _rating, _labelled, _cloze):
+    rules = (
+        _released, _pair, _contexts, _choice, _lettered, _bare_judgments, _judged, _rating, _labelled, _cloze,
+    )  # fmt: skip
+    for rule in rules:
         found = rule(table, file, given)
         if found:
             return found
@@ -122,11 +132,27 @@ def complete(kind: str, table: Table, file: str, given: Mapping[str, str]) -> Fo
         if found and found.kind == kind:
             return found
     texts = _texts(table, list(given.values()))
+    if kind == "rating" and "rating" not in given:
+        sentence = given.get("sentence") or find_column("sentence", table.names)
+        judged = _judgments(table, sentence)
+        if sentence and judged:
+            return Found(kind, {"sentence": sentence, "rating": judged})
     if kind == "turns" and "sentence" not in given and (len(texts) == 1 or len(table.names) == 1):
         return Found(kind, {"sentence": (texts or list(table.names))[0]})
     if kind in ("judged", "rating") and "sentence" not in given and len(texts) == 1:
         return Found(kind, {"sentence": texts[0]})
     return Found(kind)
+
+
+def check_gaps(kind: str, roles: Mapping[str, str], table: Table, file: str) -> None:
+    """UsageError where words would be scored after a text that still has its gap."""
+    column = roles.get({"cloze": "text", "labelled": "text", "pair": "context"}.get(kind, ""), "")
+    if column and _has_gaps(table, column):
+        raise UsageError(
+            f"{file} has texts with a gap in {column}, which a {kind} would leave open: words are scored behind their "
+            "text. Give the words that may fill the gap as options (sentence,option1,option2,answer), or end the text "
+            "where the gap begins."
+        )
 
 
 def _ask(table: Table, file: str) -> Question:
@@ -176,8 +202,13 @@ def _pair(table: Table, file: str, given: Mapping[str, str]) -> Found | None:
             good, bad = named[one], named[other]
     if not good or not bad:
         return None
-    if not all(_holds_words(table, column) for column in (good, bad)) and _texts(table, (good, bad)):
+    others = _texts(table, (good, bad))
+    if not all(_holds_words(table, column) for column in (good, bad)) and others:
         return None  # two columns of marks beside a sentence
+    frame = next((name for name in others if _has_gaps(table, name)), None)
+    if frame:
+        roles = {"context": frame, "option1": good, "option2": bad, "gold": good}
+        return Found("choice", roles, f"{good} and {bad} fill the gap in {frame}")
     return Found("pair", {"good": good, "bad": bad}, f"the columns {good} and {bad}")
 
 
@@ -236,7 +267,11 @@ def _headless_choice(table: Table) -> Found | None:
     if len(names) < 4 or names != tuple(f"column {n}" for n in range(1, len(names) + 1)):
         return None
     letters = {written(value) for value in table.column(names[-1])}
-    if not letters or not letters <= set("ABCDEFGHIJ"[: len(names) - 2]) or not is_text(table.column(names[0])):
+    if (
+        not letters
+        or not letters <= set(string.ascii_uppercase[: len(names) - 2])
+        or not is_text(table.column(names[0]))
+    ):
         return None
     roles = {f"option{n}": name for n, name in enumerate(names[1:-1], 1)}
     return Found(
@@ -248,6 +283,52 @@ def _headless_choice(table: Table) -> Found | None:
 
 def _texts(table: Table, without: Sequence[str] = ()) -> list[str]:
     return [name for name in table.names if name not in without and is_text(table.column(name))]
+
+
+_MARKS = re.compile(r"(?:^|(?<=\s))(?:\(([A-Ea-e1-5])\)|([A-Ea-e1-5])\)|([A-E])[.:](?=\s))")
+
+
+def _lettered(table: Table, file: str, given: Mapping[str, str]) -> Found | None:
+    """UsageError where the options stand inside the question: nothing tells surely where each begins and ends."""
+    for name in _texts(table):
+        texts = [value for value in table.column(name) if isinstance(value, str) and value.strip()]
+        marks = [[(mark[1] or mark[2] or mark[3]).lower() for mark in _MARKS.finditer(text)] for text in texts]
+        lists = sum(one[:2] in (["a", "b"], ["1", "2"]) for one in marks)
+        letters = [one for one in table.names if one != name and _is_column_of_letters(table, one)]
+        if letters and lists >= 0.5 * len(texts):
+            right = find_column("gold", letters) or find_column("label", letters) or letters[0]
+            raise UsageError(
+                f"{file} has options inside the text of {name} ({texts[0].strip()[:80]!r}), and the right one's letter "
+                f"in {right}; expected options of their own. Give every option a column (question,A,B,C,D,answer)."
+            )
+    return None
+
+
+def _is_column_of_letters(table: Table, column: str) -> bool:
+    values = [written(value).strip("().:").upper() for value in table.column(column) if not is_empty(value)]
+    return bool(values) and set(values) <= {*"ABCDEFGHIJ", *"0123456789", "-1", "?"}
+
+
+def _bare_judgments(table: Table, file: str, given: Mapping[str, str]) -> Found | None:
+    """CoLA and SST-2 have the same columns in GLUE: a sentence and a label of 0 or 1."""
+    named = {bare(name): name for name in table.names}
+    if not {"sentence", "label"} <= set(named) or set(named) - {"sentence", "label", "idx", "index", "id", "split"}:
+        return None
+    values = {written(value).removesuffix(".0") for value in table.column(named["label"])} - {"", "-1"}
+    if not values or not values <= {"0", "1"} or "label" in given or "rating" in given:
+        return None
+    rating = Found("rating", {"sentence": named["sentence"], "rating": named["label"]}, f"{file} is called like CoLA")
+    called = {word for word in ("cola", "sst", "sst2") if word in re.split(r"[\W_]+", file.lower())}
+    if called:
+        return rating if called == {"cola"} else None
+    judged = _judged(table, file, given)
+    if judged and judged.kind == "judged":
+        return judged
+    raise Question(
+        "kind",
+        f"{file} has a sentence and a label of 0 or 1, as have CoLA (acceptable or not) and SST-2 (two classes)",
+        (Answer("rating", "each label as a judgment of its sentence"), Answer("labelled", "each label as a class")),
+    )
 
 
 def _judged(table: Table, file: str, given: Mapping[str, str]) -> Found | None:
@@ -279,14 +360,27 @@ def _judged(table: Table, file: str, given: Mapping[str, str]) -> Found | None:
 
 def _is_named_judgment(name: str, values: Sequence[object], table: Table) -> bool:
     """Whether a column of two values is called a judgment, beside one that is called an item."""
-    named = any(part in bare(name) for part in ("judg", "accept", "gramma"))
-    return named and len({written(value) for value in values} - {""}) == 2 and bool(find_column("item", table.names))
+    item = find_column("item", [one for one in table.names if one != name])
+    marks = {written(value) for value in values} - {""}
+    if len(marks) != 2 or not item:
+        return False
+    if any(part in bare(name) for part in ("judg", "accept", "gramma")):
+        return True
+    sets: dict[str, list[str]] = {}
+    for key, value in zip(table.column(item), values):
+        sets.setdefault(written(key), []).append(written(value))
+    return bool(find_column("judged", [name])) and all(sorted(one) == sorted(marks) for one in sets.values())
 
 
 def _judgments(table: Table, sentence: str | None) -> str | None:
     """The column with two judgments; a 0/1 column is preferred to the star beside it."""
     found = [
-        name for name in table.names if name != sentence and acceptable_value(name, table.column(name)) is not None
+        name
+        for name in table.names
+        if name != sentence
+        and acceptable_value(name, table.column(name)) is not None
+        # Two items may be numbered 0 and 1.
+        and not (find_column("item", [name]) or find_column("id", [name]))
     ]
     named = find_column("judged", found)
     if not found:
@@ -341,11 +435,13 @@ def _labelled(table: Table, file: str, given: Mapping[str, str]) -> Found | None
     if not label or not text:
         return None
     second = given.get("second") or find_column("second", table.names, (label, text))
-    values = [written(value) for value in table.column(label)]
-    distinct = {value for value in values if value}
+    values = [value for value in map(written, table.column(label)) if value.lower() not in NO_CLASS]
+    distinct = set(values)
     # Classes come again and again; a last word or an answer in its own words does not.
     plain = bare(label) in CLASS_NAMES
-    if not plain and len(distinct) > max(2, 0.5 * len(values)) and len(values) > 2:
+    known = {value.lower() for value in distinct} <= CLASSES
+    few = (2 if len(values) > 2 else 1) + plain * (len(values) != 3)
+    if not known and len(distinct) > max(few, 0.5 * len(values)):
         return None
     if any(
         number(value) is not None and float(value) % 1
@@ -355,6 +451,15 @@ def _labelled(table: Table, file: str, given: Mapping[str, str]) -> Found | None
         return None
     if [name for name in texts if name not in (text, second, label)]:
         return None
+    check_gaps("labelled", {"text": text}, table, file)
+    if len(distinct) < 2:
+        found = f"one class only, {values[0]!r}" if values else "no class"
+        raise Question(
+            "kind",
+            f"{label} of {file} has {found}, so that nothing is asked. "
+            "Name another column with --column label=COLUMN, or say the kind all the same",
+            (),
+        )
     if second and distinct == {"1", "2"}:
         pairs = [(written(one), written(other)) for one, other in zip(table.column(text), table.column(second))][:500]
         if sum(look_alike(*pair) for pair in pairs) >= ALIKE * len(pairs):

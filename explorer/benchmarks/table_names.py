@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import string
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -41,10 +42,14 @@ NAMES: Mapping[str, str] = {
     "group": "group uid paradigm suite phenomenon linguisticsterm biastype subject domain task",
     "split": "split semevalset fold partition",
 }
-OPTION = re.compile(r"(option|choice|sol|solution|alternative|alt|a|answer|ending|candidate|sentencequiz)([0-9]|[a-j])")
+OPTION = re.compile(
+    r"(option|choice|sol|solution|alternative|alt|a|answer|ending|candidate|sentencequiz)([0-9]{1,2}|[a-z])"
+)
 QUIZ = re.compile(r"(randomfifthsentencequiz)([0-9])")
-CONTEXT = re.compile(r"(context|ctx|prefix|premise)([0-9]|[a-e])")
-LETTER = re.compile(r"()([a-j])")
+CONTEXT = re.compile(r"(context|ctx|prefix|premise)([0-9]{1,2}|[a-e])")
+LETTER = re.compile(r"()([a-z])")
+NUMBER = re.compile(r"()([0-9]{1,2})")
+ALPHABET = string.ascii_lowercase
 # Columns whose 1 or True says that the sentence is bad.
 NEGATIVE = re.compile(r"un\w+|in(correct|valid)\w*|bad|wrong|error|star|violation|illformed|starred|isbad")
 _ALL = {name for names in NAMES.values() for name in names.split()} | {
@@ -147,9 +152,10 @@ def bare(column: str) -> str:
 def is_known_name(cell: str) -> bool:
     """Whether a cell is called like a column."""
     name = bare(cell)
+    option = OPTION.fullmatch(name)
     return (
         name in _ALL
-        or bool((OPTION.fullmatch(name) and len(name) > 1) or QUIZ.fullmatch(name) or CONTEXT.fullmatch(name))
+        or bool((option and option[2] <= "j") or QUIZ.fullmatch(name) or CONTEXT.fullmatch(name))
         or any(part in _ALL for part in re.split(r"[._ (]", cell.lower())[:1] if len(part) > 3)
     )
 
@@ -170,15 +176,45 @@ def numbered_columns(columns: Sequence[str], pattern: re.Pattern[str]) -> list[s
         match = pattern.fullmatch(bare(column))
         if match:
             families.setdefault(match[1], []).append((match[2], column))
-    members = max(families.values(), key=len, default=[])
-    return [column for _, column in sorted(members)]
+    members = max(map(_in_a_row, families.values()), key=len, default=[])
+    return [column for _, column in members]
+
+
+def _in_a_row(members: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+    """The members of a family by number or letter; a letter past j (alt_x) is one only where all before it are."""
+    sorted_ = sorted(members, key=lambda member: (int(member[0]) if member[0].isdecimal() else -1, member[0]))
+    letters = "".join(mark for mark, _ in sorted_ if not mark.isdecimal())
+    return [
+        (mark, name)
+        for mark, name in sorted_
+        if mark <= "j" or letters.startswith(ALPHABET[: ALPHABET.index(mark) + 1])
+    ]
+
+
+def _nested(columns: Sequence[str]) -> list[str]:
+    """The options of an object with a field each: options.A, options.B ... in that order, however a row has them."""
+    stems = dict.fromkeys(column.rpartition(".")[0] for column in columns if "." in column)
+    found: list[str] = []
+    for stem in stems:
+        inner = {column.rpartition(".")[2]: column for column in columns if column.rpartition(".")[0] == stem}
+        for pattern in (LETTER, NUMBER, OPTION):
+            marks = numbered_columns(list(inner), pattern)
+            family = [pattern.fullmatch(bare(mark))[2] for mark in marks]  # type: ignore[index]
+            whole = family in (list(ALPHABET[: len(family)]), *(_count(first, len(family)) for first in (0, 1)))
+            if len(family) > max(1, len(found)) and whole:
+                found = [inner[mark] for mark in marks]
+    return found
+
+
+def _count(first: int, many: int) -> list[str]:
+    return [str(number) for number in range(first, first + many)]
 
 
 def option_columns(columns: Sequence[str]) -> list[str]:
     """The columns with one option each: option1, option2 ..., or A, B, C ... where these stand in a row."""
-    found = max((numbered_columns(columns, pattern) for pattern in (OPTION, QUIZ)), key=len)
+    found = max((*(numbered_columns(columns, pattern) for pattern in (OPTION, QUIZ)), _nested(columns)), key=len)
     letters = [column for column in numbered_columns(columns, LETTER) if len(column.strip()) == 1]
-    if len(letters) > 1 and [bare(column) for column in letters] == list("abcdefghij"[: len(letters)]):
+    if len(letters) > 1 and [bare(column) for column in letters] == list(ALPHABET[: len(letters)]):
         return letters if len(letters) >= len(found) else found
     return found
 
@@ -187,7 +223,10 @@ def release_of(columns: Sequence[str]) -> tuple[Release, dict[str, str]] | None:
     """The published table that has these columns, with the roles under the names they have here."""
     named = {bare(column): column for column in reversed(columns)}
     for release in RELEASES:
-        if all(name in named for name in release.columns.split()):
+        # What is refused is so, too, inside an object: target.span1_text.
+        shown = release.columns.split()
+        inside = release.refused and all(any(one.endswith(name) for one in named) for name in shown)
+        if inside or all(name in named for name in shown):
             roles = {}
             for role, name in release.roles.items():
                 parts = [named[part] for part in name.split("+") if part in named]

@@ -6,6 +6,7 @@ import ast
 import contextlib
 import json
 import re
+import string
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,7 +16,7 @@ SEPARATORS = ("json", "python", "lettered", "\n", "\t", "||", "|", ";")
 TEXT_FIELDS = ("text", "option", "choice", "answer", "ending", "content", "value", "sentence")
 NAME_FIELDS = ("label", "key", "id", "letter", "name")
 FLAG_FIELDS = ("correct", "is_correct", "iscorrect", "isCorrect", "gold", "right", "is_answer")
-_LETTERED = re.compile(r"(?:^|(?<=\s))\(?([A-Ja-j1-9])\s?[).:]\s+")
+_LETTERED = re.compile(r"(?:^|(?<=\s))\(?([A-Za-z]|[1-9][0-9]?)\s?[).:]\s+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +134,7 @@ def _lettered(cell: str) -> list[str] | None:
     if len(marks) < 2 or marks[0].start() != 0:
         return None
     names = [mark[1].lower() for mark in marks]
-    if names not in (list("abcdefghij"[: len(names)]), list("123456789"[: len(names)])):
+    if names not in (list(string.ascii_lowercase[: len(names)]), [str(n) for n in range(1, len(names) + 1)]):
         return None
     ends = [mark.start() for mark in marks[1:]] + [len(cell)]
     return [cell[mark.end() : end].strip().rstrip(",;").strip() for mark, end in zip(marks, ends)]

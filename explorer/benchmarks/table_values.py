@@ -60,7 +60,7 @@ def acceptable_value(name: str, values: Sequence[Any]) -> tuple[str, str] | None
         return ("", mark) if mark in ("*", "#", "✗") else None
     good = [value for value in found if value.lower() in GOOD]
     bad = [value for value in found if value.lower() in BAD]
-    if len(good) != 1 or len(bad) != 1:
+    if len(good) != 1 or len(bad) != 1 or {one.lower() for one in found} == {"x", "y"}:  # any two names
         return None
     turned = NEGATIVE.fullmatch(bare(name)) and good[0].lower() in PLAIN and bad[0].lower() in PLAIN
     return (bad[0], good[0]) if turned else (good[0], bad[0])

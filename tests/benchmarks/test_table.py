@@ -202,7 +202,7 @@ def test_labelled_text_knows_all_its_labels(tmp_path):
 def test_too_many_labels_are_told(tmp_path):
     text = "text,label\n" + "".join(f"text {n},label {n}\n" for n in range(300))
     with pytest.raises(UsageError, match="300 different values"):
-        parse(write(tmp_path, text))
+        parse(write(tmp_path, text), kind="labelled")
 
 
 def test_columns_can_be_given(tmp_path):

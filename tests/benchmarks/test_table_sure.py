@@ -218,6 +218,143 @@ def test_words_that_are_not_known_are_asked(tmp_path):
     assert parse(tmp_path, text, acceptable="ja")[1].instances[0].options == ("A c.", "A b.")
 
 
+# --- options in many columns, in objects, and inside the question
+
+
+@pytest.mark.parametrize("stem", ["option", "choice_", "option_", "Answer ", "ending"])
+def test_ten_options_are_all_read_in_the_order_of_their_numbers(tmp_path, stem):
+    numbers = [1, 10, 2, 3, 4, 5, 6, 7, 8, 9, 12, 11]
+    heads = ",".join(f"{stem}{n}" for n in numbers)
+    text = f"question,{heads},gold\nWhich?,{','.join(f'o{n}' for n in numbers)},"
+    _, parsed = parse(tmp_path, text + "12\n" + text.splitlines()[1] + "2\n")
+    assert parsed.instances[0].options == tuple(f"o{n}" for n in range(1, 13))
+    assert golds(parsed) == [11, 1]
+    with pytest.raises(Question) as raised:
+        parse(tmp_path, text + "2\n" + text.splitlines()[1] + "9\n")
+    assert raised.value.asks == "gold"
+
+
+def test_twelve_options_in_columns_of_letters_are_all_read(tmp_path):
+    letters = "ABCDEFGHIJKL"
+    text = f"question,{','.join(letters)},answer\nWhich?,{','.join('o' + one for one in letters)},L\n"
+    _, parsed = parse(tmp_path, text)
+    assert parsed.instances[0].options == tuple("o" + one for one in letters) and golds(parsed) == [11]
+
+
+@pytest.mark.parametrize("name", ["options", "choices", "answers"])
+@pytest.mark.parametrize("keys", ["ABCD", "abcd", "1234"])
+def test_options_in_an_object_are_a_choice_with_gold_by_key_or_text(tmp_path, name, keys):
+    fruit = ("a plum", "a pear", "a fig", "a lime")
+    turned = dict(reversed(list(zip(keys, fruit))))
+    rows = [
+        {"question": "What is sour?", name: turned, "answer_idx": keys[3]},
+        {"question": "What is blue?", name: dict(zip(keys, fruit)), "answer_idx": keys[0]},
+    ]
+    _, parsed = parse(tmp_path, "".join(json.dumps(row) + "\n" for row in rows), "mine.jsonl")
+    assert parsed.instances[0].options == fruit and golds(parsed) == [3, 0]
+    rows = [{**row, "answer": row[name][row["answer_idx"]]} for row in rows]
+    reading, parsed = parse(tmp_path, "".join(json.dumps(row) + "\n" for row in rows), "mine.jsonl")
+    assert reading.gold == "text" and golds(parsed) == [3, 0]
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ("Which is sour? (A) a plum (B) a lime", "Which is blue? (A) a plum (B) a lime"),
+        ("Which is sour? A) a plum B) a lime", "Which is blue? A) a plum B) a lime"),
+        ("Which is sour? A. a plum B. a lime", "Which is blue? A. a plum B. a lime"),
+        ("Which is sour? (1) a plum (2) a lime", "Which is blue? (1) a plum (2) a lime"),
+    ],
+)
+@pytest.mark.parametrize("column", ["AnswerKey", "answer", "label", "class"])
+def test_options_inside_the_question_are_refused_and_their_letters_are_no_classes(tmp_path, texts, column):
+    letters = "12" if "(1)" in texts[0] else "BA"
+    text = f"id,question,{column},category\n"
+    text += "".join(f"{n},{texts[n % 2]},{letters[n % 2]},Train\n" for n in range(6))
+    with pytest.raises(UsageError, match=rf"options inside the text of question.*letter in {column}"):
+        parse(tmp_path, text)
+
+
+# --- what is no set of classes
+
+
+def test_one_class_alone_is_asked(tmp_path):
+    with pytest.raises(Question, match="one class only, 'fine'") as raised:
+        parse(tmp_path, "text,label\n" + "A film I saw.,fine\n" * 5)
+    assert raised.value.asks == "kind"
+
+
+@pytest.mark.parametrize("name", ["label", "class", "answer", "target"])
+def test_labels_that_do_not_come_again_are_no_classes(tmp_path, name):
+    rows = "".join(f"A text of number {n}.,a word{n} here\n" for n in range(8))
+    with pytest.raises(Question):
+        parse(tmp_path, f"text,{name}\n{rows}")
+    rows = "".join(f"A text of number {n}.,word{n % 3}\n" for n in range(8))
+    reading, parsed = parse(tmp_path, f"text,{name}\n{rows}")
+    assert reading.kind == "labelled" and parsed.instances[0].options == ("word0", "word1", "word2")
+
+
+@pytest.mark.parametrize("mark", ["target.span1_text", "target_span1_text", "span1_text"])
+def test_schemas_with_two_spans_are_refused_however_they_are_nested(tmp_path, mark):
+    other = mark.replace("1", "2")
+    row = {"text": "Ann saw Eve as she left.", "label": True}
+    nested = {"target": {"span1_text": "Ann", "span2_text": "she"}} if "." in mark else {mark: "Ann", other: "she"}
+    text = "".join(json.dumps({**row, **nested, "label": label}) + "\n" for label in (True, False))
+    with pytest.raises(UsageError, match="two spans"):
+        parse(tmp_path, text, "val.jsonl")
+
+
+GLUE = "sentence,label,idx\nThe boat sank.,1,0\nSank boat the.,0,1\nWe all left.,1,2\n"
+
+
+def test_a_sentence_with_a_label_of_0_or_1_is_asked_unless_the_file_is_called_by_its_task(tmp_path):
+    for heads in ("sentence,label,idx", "idx,sentence,label"):
+        with pytest.raises(Question, match=r"CoLA.*SST-2") as raised:
+            parse(tmp_path, _turned(GLUE, heads), "chocolate.csv")
+        assert raised.value.asks == "kind"
+    for said in ({"name": "cola_dev.csv"}, {"kind": "rating"}):
+        reading, parsed = parse(tmp_path, GLUE, **said)
+        assert reading.kind == "rating" and [one.extra["rating"] for one in parsed.instances] == [1, 0, 1]
+    for said in ({"name": "SST-2.csv"}, {"kind": "labelled"}):
+        reading, parsed = parse(tmp_path, GLUE, **said)
+        assert reading.kind == "labelled" and parsed.instances[0].options == ("0", "1")
+
+
+def _turned(text, heads):
+    rows = [dict(zip(text.split("\n")[0].split(","), line.split(","))) for line in text.strip().split("\n")]
+    return "".join(",".join(row[head] for head in heads.split(",")) + "\n" for row in rows)
+
+
+@pytest.mark.parametrize("column", ["label", "judgment", "condition", "class"])
+@pytest.mark.parametrize("marks", ["12", "GU", "xy"])
+def test_items_with_one_sentence_of_each_mark_ask_which_is_acceptable(tmp_path, column, marks):
+    text = f"item,sentence,{column}\n"
+    for n, (good, bad) in enumerate([("We all left.", "We all leaves."), ("She runs.", "She run.")]):
+        text += f"{n},{good},{marks[0]}\n{n},{bad},{marks[1]}\n"
+    with pytest.raises(Question) as raised:
+        parse(tmp_path, text)
+    assert raised.value.asks == "acceptable"
+    _, parsed = parse(tmp_path, text, acceptable=marks[0])
+    assert parsed.instances[1].options == ("She runs.", "She run.")
+
+
+@pytest.mark.parametrize("gap", ["____", "_", "[MASK]"])
+def test_good_and_bad_words_fill_the_gap_of_their_frame(tmp_path, gap):
+    _, parsed = parse(tmp_path, f"sentence,good,bad\nThe boy {gap} well.,sings,sing\nThe girls {gap} far.,run,runs\n")
+    assert prompts.option_texts(parsed.instances[0]) == ("The boy sings well.", "The boy sing well.")
+    assert golds(parsed) == [0, 0]
+
+
+@pytest.mark.parametrize("column", ["target", "answer", "word", "label"])
+@pytest.mark.parametrize("many", [2, 8])
+def test_a_gap_without_options_is_neither_a_last_word_nor_a_class(tmp_path, column, many):
+    rows = "".join(f"The boy ____ well on day {n}.,{('sings', 'runs')[n % 2]}\n" for n in range(many))
+    with pytest.raises(UsageError, match="gap" if column != "answer" or many > 2 else "--kind"):
+        parse(tmp_path, f"sentence,{column}\n{rows}")
+    with pytest.raises(UsageError, match="gap"):
+        parse(tmp_path, f"sentence,{column}\n{rows}", kind="cloze", columns={"text": "sentence", "target": column})
+
+
 # --- headers
 
 PAIR = "The cat sleeps.{0}The cat sleep.\nThe dog barks.{0}The dog bark.\n"
