@@ -9,6 +9,7 @@ from pathlib import Path
 from explorer import fetch
 from explorer.benchmarks.benchmark import LeftOut, Loaded
 from explorer.ontologies import load as ontologies
+from explorer.ontologies.parse import id_rule
 from explorer.ontologies.prompts import instances
 from explorer.records import Concept, Instance
 from explorer.settings import Settings, path_of
@@ -34,6 +35,7 @@ def load(name: str, settings: Settings, progress: fetch.Progress | None = None) 
         left_out += [LeftOut(curie, "obsolete") for curie in report.obsolete]
     if report.form != "table":
         left_out += [LeftOut(curie, f"not of {report.prefix}") for curie in report.foreign]
+    id_rule(report.prefix, (concept.id for concept in found.concepts))  # refuses ids that no answer could be told by
     made = instances(found.concepts, short, report.prefix)
     return Loaded(tuple(made), tuple(left_out), f"{report.source}, read as {report.form}", report.sha256)
 

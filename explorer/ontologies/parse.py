@@ -80,10 +80,12 @@ def id_rule(prefix: str, ids: Iterable[str]) -> IdRule:
     if prefix in FIXED_DIGITS:
         return IdRule(prefix, FIXED_DIGITS[prefix])
     local = re.compile(re.escape(prefix) + r":([0-9]+)")
+    ids = list(ids)
     lengths = {len(found[1]) for curie in ids if prefix_of(curie) == prefix and (found := local.fullmatch(curie))}
     if not lengths:
+        first = f" (the first is {ids[0]})" if ids else ""
         raise OntologyError(
-            f"No id of the ontology is {prefix}: and digits, so an answer cannot be told from other text. "
+            f"No id of the ontology is {prefix}: and digits{first}, so an answer cannot be told from other text. "
             "Give an ontology with numeric ids."
         )
     return IdRule(prefix, tuple(sorted(lengths)))

@@ -165,6 +165,11 @@ def _without_ids(name: str, ids: Sequence[str], predictions: bool = False) -> On
     shown = next((one.strip() for one in ids if one.strip()), "")[:40]
     if not bare_id(shown):
         return OntologyError(f"{name} has {shown!r} in its column of ids, expected ids like GO:0006600.")
+    if not any(bare_id(one).isdecimal() for one in ids):
+        return OntologyError(
+            f"{name} has ids of letters and digits, such as {shown}, expected ids like GO:0006600: an answer is told "
+            "from other text by a prefix, a colon and digits. Give an ontology with numeric ids."
+        )
     way = "" if predictions else f"Name it behind the file, as in {name}#GO, or in a column called prefix."
     return OntologyError(
         f"{name} has ids without a prefix, such as {shown}, expected ids like GO:0006600: a prompt asks for those of "

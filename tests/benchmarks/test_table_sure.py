@@ -345,6 +345,15 @@ def test_good_and_bad_words_fill_the_gap_of_their_frame(tmp_path, gap):
     assert golds(parsed) == [0, 0]
 
 
+@pytest.mark.parametrize("end", ["", ".", " ?"])
+def test_a_frame_that_ends_with_its_gap_is_not_scored_by_its_full_stop(tmp_path, end):
+    text = f"sentence,good,bad\nThe boy ____{end},sings,sing\nThe girls ____ far.,run,runs\n"
+    with pytest.raises(UsageError, match=r"end with their gap.*--kind pair"):
+        parse(tmp_path, text)
+    with pytest.raises(UsageError, match="gap"):
+        parse(tmp_path, text, kind="pair", columns={"context": "sentence"})
+
+
 @pytest.mark.parametrize("column", ["target", "answer", "word", "label"])
 @pytest.mark.parametrize("many", [2, 8])
 def test_a_gap_without_options_is_neither_a_last_word_nor_a_class(tmp_path, column, many):

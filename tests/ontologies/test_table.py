@@ -230,12 +230,22 @@ def test_a_first_line_of_unknown_names_is_told_and_the_columns_are_read_by_their
 
 
 @pytest.mark.parametrize(
-    "text", ["1234;cup\n1235;mug", "id,label\n1234,cup\n", "id\tname\n6600.0\tcup\n", "D001,cup\n"]
+    "text", ["1234;cup\n1235;mug", "id,label\n1234,cup\n", "id\tname\n6600.0\tcup\n", "0012,cup\nD001,mug\n"]
 )
 def test_ids_without_a_prefix_are_asked_about_in_one_sentence(text):
     with pytest.raises(OntologyError, match=r"t\.csv has ids without a prefix, such as .* as in t\.csv#GO") as error:
         table.read(text, "t.csv")
     assert "header" not in str(error.value)
+
+
+@pytest.mark.parametrize("text", ["D001,cup\n", "code\tname\nD001\tcup\nC2\tmug\n"])
+def test_no_prefix_is_advised_for_ids_that_it_would_not_make_askable(text, tmp_path: Path, settings: Settings):
+    with pytest.raises(OntologyError, match=r"ids of letters and digits, such as D001.*numeric ids\.$") as error:
+        table.read(text, "t.csv")
+    assert "#" not in str(error.value)
+    (tmp_path / "terms.csv").write_text(text)
+    with pytest.raises(OntologyError, match=r"No id of the ontology is TOY: and digits \(the first is TOY:D001\)"):
+        as_benchmark.load(f"{tmp_path}/terms.csv#TOY", settings)  # before any model is loaded
 
 
 @pytest.mark.parametrize(
