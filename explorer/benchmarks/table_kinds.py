@@ -306,11 +306,18 @@ def _lettered(table: Table, file: str, given: Mapping[str, str]) -> Found | None
         texts = [value for value in table.column(name) if isinstance(value, str) and value.strip()]
         marks = [[(mark[1] or mark[2] or mark[3]).lower() for mark in _MARKS.finditer(text)] for text in texts]
         lists = sum(one[:2] in (["a", "b"], ["1", "2"]) for one in marks)
-        letters = [one for one in table.names if one != name and _is_column_of_letters(table, one)]
-        if letters and lists >= 0.5 * len(texts):
-            right = find_column("gold", letters) or find_column("label", letters) or letters[0]
+        others = [one for one in table.names if one != name]
+        letters = [one for one in others if _is_column_of_letters(table, one)]
+        if lists >= 0.5 * len(texts) and (letters or find_column("gold", others)):
+            right = next(
+                found
+                for found in (
+                    find_column("gold", letters), find_column("label", letters), find_column("gold", others), *letters
+                )
+                if found
+            )  # fmt: skip
             raise UsageError(
-                f"{file} has options inside the text of {name} ({texts[0].strip()[:80]!r}), and the right one's letter "
+                f"{file} has options inside the text of {name} ({texts[0].strip()[:80]!r}), and the right one "
                 f"in {right}; expected options of their own. Give every option a column (question,A,B,C,D,answer)."
             )
     return None
@@ -381,7 +388,7 @@ def _is_named_judgment(name: str, values: Sequence[object], table: Table) -> boo
     sets: dict[str, list[str]] = {}
     for key, value in zip(table.column(item), values):
         sets.setdefault(written(key), []).append(written(value))
-    return bool(find_column("judged", [name])) and all(sorted(one) == sorted(marks) for one in sets.values())
+    return bool(find_column("judged", [name])) and all(set(one) == marks for one in sets.values())
 
 
 def _judgments(table: Table, sentence: str | None) -> str | None:

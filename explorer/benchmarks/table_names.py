@@ -210,6 +210,16 @@ def _count(first: int, many: int) -> list[str]:
     return [str(number) for number in range(first, first + many)]
 
 
+def breaks_off(columns: Sequence[str]) -> bool:
+    """Whether of columns like option_b, option_c or option1, option3 some before or between them are not there."""
+    for pattern in (OPTION, QUIZ, CONTEXT):
+        found = [match[2] for column in columns if (match := pattern.fullmatch(bare(column)))]
+        rows = (list(ALPHABET[: len(found)]), _count(0, len(found)), _count(1, len(found)))
+        if found and len(found) == len(columns):
+            return found not in rows
+    return False
+
+
 def option_columns(columns: Sequence[str]) -> list[str]:
     """The columns with one option each: option1, option2 ..., or A, B, C ... where these stand in a row."""
     found = max((*(numbered_columns(columns, pattern) for pattern in (OPTION, QUIZ)), _nested(columns)), key=len)

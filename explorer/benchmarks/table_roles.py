@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from explorer.benchmarks.table_names import CONTEXT, find_column, numbered_columns, option_columns
+from explorer.benchmarks.table_names import CONTEXT, breaks_off, find_column, numbered_columns, option_columns
 from explorer.errors import UsageError
 
 # Roles of each kind; those in the second list may be missing. A choice's options are option1, option2 ... or, where
@@ -87,6 +87,11 @@ def assign(kind: str, columns: Sequence[str], given: Mapping[str, str]) -> dict[
     if stem and not numbered(kind, roles) and whole not in roles:
         free = [column for column in columns if column not in roles.values()]
         found = option_columns(free) if kind == "choice" else numbered_columns(free, CONTEXT)
+        if len(found) > 1 and breaks_off(found):
+            raise UsageError(
+                f"The columns {listed(found)} are numbered or lettered with some left out, so that a number or letter "
+                f"may mean another than its place. Name each with --column {stem}1=COLUMN, {stem}2=COLUMN ..."
+            )
         roles |= {f"{stem}{n}": column for n, column in enumerate(found, 1)} if len(found) > 1 else {}
     order: list[str] = [role for role in ("options", "names", "contexts") if role in extra]
     order += [role for role in (*needed, *extra) if role not in order]

@@ -271,8 +271,26 @@ def test_options_inside_the_question_are_refused_and_their_letters_are_no_classe
     letters = "12" if "(1)" in texts[0] else "BA"
     text = f"id,question,{column},category\n"
     text += "".join(f"{n},{texts[n % 2]},{letters[n % 2]},Train\n" for n in range(6))
-    with pytest.raises(UsageError, match=rf"options inside the text of question.*letter in {column}"):
+    with pytest.raises(UsageError, match=rf"options inside the text of question.*the right one in {column}"):
         parse(tmp_path, text)
+
+
+def test_options_inside_the_question_are_refused_where_the_right_one_stands_by_its_text(tmp_path):
+    text = (
+        "question,answer\n" + "What is sour? A) a plum B) a lime,a lime\n" * 3 + "Or blue? A) a plum B) a fig,a plum\n"
+    )
+    with pytest.raises(UsageError, match="options inside the text of question"):
+        parse(tmp_path, text)
+
+
+@pytest.mark.parametrize("heads", ["option_b,option_c,option_d", "option1,option2,option4", "option2,option3,option4"])
+@pytest.mark.parametrize("kind", [None, "choice"])
+def test_options_of_which_some_are_left_out_are_not_counted_by_their_place(tmp_path, heads, kind):
+    text = f"question,{heads},answer\nWhich is sour?,plum,lime,fig,C\nWhich is blue?,plum,lime,fig,B\n"
+    with pytest.raises(UsageError, match=r"left out.*--column option1=COLUMN"):
+        parse(tmp_path, text, kind=kind)
+    columns = {f"option{n}": head for n, head in enumerate(heads.split(","), 1)}
+    assert golds(parse(tmp_path, text, kind=kind, columns=columns)[1]) == [2, 1]
 
 
 # --- what is no set of classes
@@ -336,6 +354,13 @@ def test_items_with_one_sentence_of_each_mark_ask_which_is_acceptable(tmp_path, 
     assert raised.value.asks == "acceptable"
     _, parsed = parse(tmp_path, text, acceptable=marks[0])
     assert parsed.instances[1].options == ("She runs.", "She run.")
+
+
+def test_an_item_may_have_several_sentences_of_one_mark(tmp_path):
+    text = "item,sentence,label\n1,We left.,1\n1,We leaves.,2\n1,We leave.,1\n2,She ran.,1\n2,She run.,2\n"
+    with pytest.raises(Question) as raised:
+        parse(tmp_path, text)
+    assert raised.value.asks == "acceptable"
 
 
 @pytest.mark.parametrize("gap", ["____", "_", "[MASK]"])
