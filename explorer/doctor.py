@@ -185,7 +185,17 @@ def _runs(settings: Settings) -> tuple[str, str]:
             f"{sum(map(len, damaged.values()))} files of {len(damaged)} runs are damaged (the first: {run_id}/parts/"
             f"{names[0]}). Run `python -m explorer resume {run_id}`: it makes these parts again and keeps the others."
         )
-    open_ends = [folder.run_id for folder in folders if folder.progress().status in ("interrupted", "failed")]
+    kept = {folder.run_id: why for folder in folders if (why := folder.kept_from_us())}
+    open_ends = [
+        folder.run_id
+        for folder in folders
+        if folder.run_id not in kept and folder.progress().status in ("interrupted", "failed")
+    ]
+    if kept:
+        return "note", (
+            f"{len(folders)} here, {len(kept)} of them kept by another account (the first: {next(iter(kept))}): "
+            f"{next(iter(kept.values()))}"
+        )
     if open_ends:
         return "note", (
             f"{len(folders)} here, {len(open_ends)} not finished; `python -m explorer resume {open_ends[0]}` goes on."
@@ -194,9 +204,16 @@ def _runs(settings: Settings) -> tuple[str, str]:
 
 
 def _verified_runs(settings: Settings) -> tuple[str, str]:
+    from explorer.runs import queue
     from explorer.runs.folder import all_folders
 
     folders = all_folders(settings.runs)
+    no_spec = [folder.run_id for folder in folders if queue.info(folder).status == queue.DAMAGED]
+    if no_spec:
+        return "fault", (
+            f"{no_spec[0]}/spec.json is not as it was written. Start the same run again, which keeps what it finished, "
+            f"or `python -m explorer delete {no_spec[0]}`."
+        )
     damaged = {folder.run_id: names for folder in folders if (names := folder.damaged())}
     if damaged:
         run_id, names = next(iter(damaged.items()))
@@ -205,9 +222,26 @@ def _verified_runs(settings: Settings) -> tuple[str, str]:
             f"{run_id}/parts/{names[0]}). Run `python -m explorer resume {run_id}`: it makes these parts again and "
             "keeps the others."
         )
+    changed = [(folder.run_id, name) for folder in folders for name in folder.changed_notes()]
+    if changed:
+        run_id, name = changed[0]
+        return "fault", (
+            f"{len(changed)} files that tell of a run are not as they were written (the first: {run_id}/{name}). "
+            f"{_remedy_of_note(run_id, name)}"
+        )
     hashed, without = (sum(folder.hashed()[place] for folder in folders) for place in (0, 1))
     told = f"; {without:,} were made before hashes were kept and could only be opened" if without else ""
     return "ok", f"{hashed:,} files of {len(folders)} runs are as they were written{told}"
+
+
+def _remedy_of_note(run_id: str, name: str) -> str:
+    if name == "progress.json":
+        return f"Run `python -m explorer resume {run_id}`: it writes it again and keeps every part."
+    if name == "where.json":
+        return f"Delete it and run `python -m explorer resume {run_id}` with --cluster where the run is on one."
+    return (
+        "Bring it back from a copy, or delete it: the rows stay, and only what they were made with is no longer told."
+    )
 
 
 def _verified_indexes(settings: Settings) -> tuple[str, str]:

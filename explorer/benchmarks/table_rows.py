@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from explorer import plain_json
 from explorer.benchmarks import table_limits, table_text
 from explorer.benchmarks.benchmark import LeftOut
 from explorer.benchmarks.reading import unique_keys
@@ -221,8 +222,8 @@ def _json_lines(text: str) -> Iterator[tuple[str, Any]]:
 
 def _json(path: Path, text: str, split: str) -> Iterator[tuple[str, Any]]:
     try:
-        whole = json.loads(text.removeprefix("\ufeff"))
-    except (ValueError, RecursionError) as error:
+        whole = plain_json.read(text.removeprefix("\ufeff"))
+    except ValueError as error:
         raise BenchmarkError(f"{path.name} is not JSON ({str(error)[:100]}). Mend or convert the file.") from error
     others: dict[str, int] = {}
     chosen = ""

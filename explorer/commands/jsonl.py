@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import codecs
-import json
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from explorer import plain_json
 from explorer.commands import output
 from explorer.errors import UsageError
 
@@ -50,10 +50,10 @@ def _parse(number: int, data: bytes, needed: Sequence[str]) -> Line:
     raw = data.removesuffix(b"\r").decode("utf-8", "surrogateescape")
     wanted = f"each line needs {' and '.join(needed)}"
     try:
-        fields = json.loads(data.decode("utf-8"))
+        fields = plain_json.read(data.decode("utf-8"))
     except UnicodeDecodeError as error:
         return Line(number, {}, f"byte {error.start} is not UTF-8; save the file as UTF-8", raw)
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         return Line(number, {}, f"not a JSON object ({error}); {wanted}", raw)
     if not isinstance(fields, dict):
         return Line(number, {}, f"a JSON {_kind(fields)}, expected an object with {' and '.join(needed)}", raw)

@@ -16,7 +16,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from explorer import unpacking
+from explorer import plain_json, unpacking
 from explorer.errors import LogError
 from explorer.logs import repeats
 from explorer.logs.log import (
@@ -90,7 +90,7 @@ def _entries(archive: zipfile.ZipFile) -> Iterator[_Entry]:
 def _json(archive: zipfile.ZipFile, name: str) -> Any:
     data = entry_bytes(archive, name)
     check_values(data, name)
-    return json.loads(data)
+    return plain_json.read(data)
 
 
 def _log(file: Opened, fields: Mapping[str, Any], entries: Iterable[_Entry]) -> Log:

@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from explorer import plain_json
 from explorer.errors import LogError
 from explorer.logs import repeats
 from explorer.logs.log import (
@@ -268,12 +269,12 @@ def _line(where: str, raw: bytes, documents: dict[str, list[str]]) -> _Line:
 def _parse(raw: bytes) -> dict[str, Any]:
     try:
         check_values(raw, "it")
-        fields = json.loads(raw.decode("utf-8-sig"))
+        fields = plain_json.read(raw.decode("utf-8-sig"))
     except LogError as error:
         raise _Unfit(str(error)) from None
     except UnicodeDecodeError as error:
         raise _Unfit(f"byte {error.start} is not UTF-8, expected UTF-8") from None
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise _Unfit(f"no JSON ({error}), expected an object a line") from None
     if not isinstance(fields, dict):
         raise _Unfit(f"a JSON {type(fields).__name__}, expected an object")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import gzip
 import hashlib
-import json
 import os
 import zipfile
 import zlib
@@ -14,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from explorer import unpacking
+from explorer import plain_json, unpacking
 from explorer.errors import LogError
 
 MOST_BYTES = 2**30  # of a log, unpacked
@@ -65,8 +64,8 @@ class Opened:
             raise LogError(f"{self.path.name} has more than {MOST_JSON >> 20} MiB of JSON. Cut it into pieces.")
         check_values(data, self.path.name)
         try:
-            return json.loads(data.decode("utf-8-sig"))
-        except (ValueError, RecursionError) as error:
+            return plain_json.read(data.decode("utf-8-sig"))
+        except ValueError as error:
             raise LogError(
                 f"{self.path.name} is no JSON ({error}); a log that was cut short cannot be read. Get it again."
             ) from error

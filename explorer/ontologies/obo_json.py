@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Mapping
 from typing import Any
 
+from explorer import plain_json
 from explorer.errors import OntologyError
 from explorer.ontologies.contents import Contents, Problem, as_curie, is_true
 from explorer.records import Concept
@@ -19,7 +19,7 @@ _GRAVEYARDS = ("#ObsoleteClass", ":ObsoleteClass", "#DeprecatedClass", ":Depreca
 def read(text: str, name: str) -> Contents:
     """The classes of an OBO Graphs document, with the same fields as an OBO file's terms."""
     try:
-        document = json.loads(text)
+        document = plain_json.read(text)
         graphs = [document] if "nodes" in document else document["graphs"]
         nodes = [node for graph in graphs for node in graph.get("nodes", [])]
         buried = {

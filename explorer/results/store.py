@@ -284,7 +284,7 @@ def put(
             f"A part of {folder.run_id} cannot be read ({damaged[0]} is not as it was written). `python -m explorer "
             f"resume {folder.run_id}` makes damaged parts again and keeps the others."
         )
-    without = {Path(name).name for name in damaged}
+    without = {Path(name).name for name in damaged} | ({"all.parquet"} if "findings.done" in damaged else set())
     if damaged:
         status, message = "interrupted", f"Damaged, so left out: {_told(damaged)}."
     _forget(connection, folder.run_id)

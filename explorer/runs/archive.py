@@ -32,13 +32,13 @@ from typing import Any, BinaryIO
 
 import pandas as pd
 
-from explorer import __version__, citations, leftovers, unpacking
+from explorer import __version__, citations, leftovers, plain_json, sharing, unpacking
 from explorer.errors import RunError
 from explorer.records import RunSpec
 from explorer.results import formats
 from explorer.results.packed_run import SOURCE, PackedRun, Run
 from explorer.results.schema import TABLES
-from explorer.runs import files, imported, outside
+from explorer.runs import belonging, files, imported, outside
 from explorer.runs import folder as folders
 from explorer.runs import spec as specs
 from explorer.runs.folder import RunFolder
@@ -402,26 +402,34 @@ def _check_files(made: RunFolder, archive_name: str) -> None:
 
 def _check_json(data: bytes, check: Callable[[Any], None], where: str) -> None:
     try:
-        check(json.loads(data))
-    except (ValueError, RecursionError) as error:
+        check(plain_json.read(data))
+    except ValueError as error:
         raise RunError(f"{where} is not in order ({str(error)[:200]}). Export the run again as zip.") from error
 
 
 def _check_parts(made: RunFolder, archive_name: str) -> None:
     """Every part is whole, as its mark says, and holds rows of its table."""
     named: set[Path] = set()
+    seen: set[str] = set()
+    study = made.asked().study
     try:
         for done in sorted(made.parts.glob("*.done")):
             mark = made.mark(done.stem)
             if mark is None:
                 raise RunError(f"parts/{done.name} is no mark of a part. Get it again.")
-            first, last = (None, None) if done.stem == "findings" else (int(one) for one in done.stem.split("-"))
-            for table in mark.tables:
-                name = "all" if table == "findings" else done.stem
-                path = made.parts / table / f"{name}.parquet"
-                named.add(path)
-                if path.exists():
-                    outside.check_table(path, table, first, last)
+            name = "all" if done.stem == "findings" else done.stem
+            paths = {table: made.parts / table / f"{name}.parquet" for table in mark.tables}
+            if lacking := next((table for table, path in paths.items() if not path.exists()), ""):
+                raise RunError(f"It lacks parts/{lacking}/{name}.parquet, which its mark names. Get it again.")
+            named |= set(paths.values())
+            if done.stem == "findings":
+                for table, path in paths.items():
+                    outside.check_table(path, table)
+                continue
+            ids = belonging.check_part(made.parts, done.stem, mark.tables, study)
+            if ids & seen:
+                raise RunError(f"The part {done.stem} has instances that another part has, too. Do not use it.")
+            seen |= ids
         findings = made.parts / "findings" / "all.parquet"
         if findings.exists() and findings not in named:
             outside.check_table(findings, "findings")
@@ -446,6 +454,8 @@ def _refuse_packed(made: RunFolder, archive_name: str) -> None:
 def _known(here: RunFolder, made: RunFolder) -> RunFolder:
     if len(here.finished()) and here.progress().status == "complete":
         return here
+    if why := here.kept_from_us() or sharing.kept_within(here.path):
+        raise RunError(f"The run {here.run_id} is here already, and {why}")
     raise RunError(
         f"The run {here.run_id} is here already, with {here.progress().done:,} instances done, and the archive holds "
         f"{made.progress().done:,}. Resume the one here, or delete it and import again."

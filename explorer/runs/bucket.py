@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 
 from explorer import stopping
 from explorer.errors import RunError, UsageError
-from explorer.runs import files, outside
+from explorer.runs import belonging, files, outside
 from explorer.runs.folder import RunFolder
 
 S3FS = "2026.9.0"  # the version in requirements-cluster.txt
@@ -147,11 +147,12 @@ def take(bucket: Bucket, folder: RunFolder, first: int, last: int, hashes: Mappi
     for table, sha256 in hashes.items():
         name = f"parts/{table}/{_name(first, last)}.parquet"
         bucket.fetch(name, folder.path / name, sha256)
-        try:
-            outside.check_table(folder.path / name, table, first, last)
-        except RunError:
-            (folder.path / name).unlink()
-            raise
+    try:
+        belonging.check_part(folder.parts, _name(first, last), hashes, folder.spec.study)
+    except RunError:
+        for table in hashes:
+            (folder.parts / table / f"{_name(first, last)}.parquet").unlink()
+        raise
     folder.mark_done(first, last, hashes, environment)
 
 

@@ -107,6 +107,24 @@ def read_json(path: Path) -> dict[str, Any]:
         return {}
 
 
+def is_as_written(path: Path) -> bool:
+    """Whether a file of JSON is an object and what its check says, or is not there, or is kept by another account."""
+    if not os.path.lexists(path) or sharing.kept_from_us(path):
+        return True
+    try:
+        value = json.loads(read_plain(path).decode("utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return False
+    if not isinstance(value, dict):
+        return False
+    if CHECK in value:
+        return bool(value[CHECK] == _check_of(value))
+    # A changed letter in the name of the check would leave an object that has none, as earlier versions wrote them.
+    return not any(
+        item == _check_of({key: other for key, other in value.items() if key != name}) for name, item in value.items()
+    )
+
+
 def read_plain(path: Path, most: int = MOST_JSON) -> bytes:
     """The bytes of a plain file; OSError where it is a pipe or device, which might keep a reader forever, or too large.
 

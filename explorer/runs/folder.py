@@ -313,24 +313,48 @@ class RunFolder:
             path = self.parts / name
             (self.parts / f"{'findings' if path.parent.name == 'findings' else path.stem}.done").unlink(missing_ok=True)
             _remove(path)
+            if name == "findings.done":
+                _remove(self.parts / "findings" / "all.parquet")  # without its hash it would count unseen
         for left in self.path.rglob(".*.tmp"):  # of a worker that was killed while it wrote
             _remove(left)
         return dropped
 
     def damaged(self, *, thorough: bool = True) -> list[str]:
-        """The files of complete parts, and the findings, that are not as they were written, as table/name.
+        """The files of parts with a mark, and the findings, that are not as they were written, as table/name.
 
         `thorough` reads them all and compares their SHA-256; without it they are only opened, which a file that was
         cut short does not survive.
         """
         if self.kept_from_us():
             return []  # another account's own, damaged or not
-        found = []
+        found = self.damaged_marks()
         for path in (path for table in TABLES for path in self.part_files(table)):
             sha256 = self._sha256(path) if thorough else ""
             if not _opens(path) or (sha256 and os.access(path, os.R_OK) and _hash(path) != sha256):
                 found.append(f"{path.parent.name}/{path.name}")
         return found
+
+    def damaged_marks(self) -> list[str]:
+        """The marks that cannot be read, or name a file that is gone, of parts that have files, in order.
+
+        Such a part does not count, though it was finished once; one without any mark never was.
+        """
+        found = []
+        for done in sorted(self.parts.glob("*.done")):
+            name = "all" if done.stem == "findings" else done.stem
+            if os.access(done, os.R_OK) and any((self.parts / table / f"{name}.parquet").exists() for table in TABLES):
+                mark = self.mark(done.stem)
+                files_of = [self.parts / table / f"{name}.parquet" for table in mark.tables] if mark else []
+                if mark is None or not all(path.exists() for path in files_of):
+                    found.append(done.name)
+        return found
+
+    def changed_notes(self) -> list[str]:
+        """The files that tell of the run, beside its spec and parts, and are not as they were written."""
+        notes = [self.path / name for name in ("progress.json", "environment.json", "where.json")]
+        kept = sorted(self.path.glob("environments/*.json"))
+        changed = [path for path in (*notes, *kept) if not files.is_as_written(path)]
+        return [path.relative_to(self.path).as_posix() for path in changed]
 
     def hashed(self) -> tuple[int, int]:
         """How many files of parts and findings have a hash in their mark, and how many have none."""

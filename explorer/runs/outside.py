@@ -34,6 +34,13 @@ LONGEST_TEXT = 100_000  # in a JSON file; tables may hold longer ones
 DEEPEST = 8
 PARQUET = Bounds(rows=20_000_000, values=200_000_000, bytes=1 << 30)  # of one file of a part
 BATCH = 4_096
+LONGEST_ID = 10_000  # characters of an id, or of a name in a table
+LONGEST_CELL = 10_000_000  # of any other text in a table
+ROUNDING = 1e-6  # nats by which a log-probability may be above 0
+# Numbers of a table that count something, and logarithms of probabilities.
+_COUNTS = ("request", "position", "tokens", "scored", "chars", "bytes", "truncated", "start", "n", "count", "left_out")
+_LOGPROBS = ("logprob", "token_logprobs")
+_TEXTS = ("payload", "edit", "context", "continuation", "prompt", "text", "detail", "reason", "label", "token_texts")
 # Columns of a table that hold JSON, which pages open.
 _OBJECTS = {"variants": ("edit",), "findings": ("detail",)}
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
@@ -257,17 +264,31 @@ def _check_rows(batch: pa.RecordBatch, table: str) -> None:
             sound = pc.all(pc.less_equal(pc.abs(pc.cast(values, pa.float64())), LARGEST), skip_nulls=True).as_py()
             if sound is False:
                 raise ValueError(f"the column {name} holds a number that is none")
+        _check_range(name, values)
     for name in _OBJECTS.get(table, ()):
         for text in batch.column(name).to_pylist():
             if text is not None and not isinstance(_json(text, name), dict):
                 raise ValueError(f"the column {name} holds JSON that is no object")
     if "payload" in batch.schema.names:
-        for text in batch.column("payload").to_pylist():
+        for own, text in zip(batch.column("instance_id").to_pylist(), batch.column("payload").to_pylist()):
             if text is not None or table == "instances":
                 try:
-                    _InstanceFields.model_validate(_json(text or "", "payload"))
+                    found = _InstanceFields.model_validate(_json(text or "", "payload"))
                 except ValidationError as error:
                     raise ValueError(f"the column payload holds no instance ({_told(error)})") from None
+                if table == "instances" and found.id != own:
+                    raise ValueError("the column payload holds another instance than the column instance_id says")
+
+
+def _check_range(name: str, values: pa.Array) -> None:
+    if name in _COUNTS and (least := pc.min(values).as_py()) is not None and least < 0:
+        raise ValueError(f"the column {name} counts {least}, expected 0 or more")
+    if name in _LOGPROBS and (most := pc.max(values).as_py()) is not None and most > ROUNDING:
+        raise ValueError(f"the column {name} holds {most:g}, expected the logarithm of a probability, at most 0")
+    if pa.types.is_string(values.type):
+        longest = LONGEST_CELL if name in _TEXTS else LONGEST_ID
+        if (found := pc.max(pc.utf8_length(values)).as_py() or 0) > longest:
+            raise ValueError(f"the column {name} holds a text of {found:,} characters, expected at most {longest:,}")
 
 
 def _json(text: str, column: str) -> Any:

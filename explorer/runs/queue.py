@@ -119,8 +119,20 @@ def info(folder: RunFolder) -> RunInfo:
         total=now.total,
         rate=now.rate,
         eta=now.eta,
-        message=kept or now.message[:LONGEST_MESSAGE],
+        message=kept or _of_marks(folder) or now.message[:LONGEST_MESSAGE],
         source="imported" if imported.source(folder) else "here",
+    )
+
+
+def _of_marks(folder: RunFolder) -> str:
+    """Which finished parts do not count since their marks are damaged, and what to do; "" where none."""
+    marks = [] if folder.is_being_worked() else folder.damaged_marks()
+    if not marks:
+        return ""
+    more = f" and {len(marks) - 1} more marks are" if len(marks) > 1 else " is"
+    return (
+        f"parts/{marks[0]}{more} damaged, so that these rows do not count. `python -m explorer resume "
+        f"{folder.run_id}` makes them again and keeps the others."
     )
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from explorer.errors import RunError
-from explorer.runs import environment, files, outside, part
+from explorer.runs import belonging, environment, files, outside, part
 from explorer.runs import spec as specs
 from explorer.runs.folder import RunFolder, part_name
 
@@ -106,8 +106,9 @@ def _add(folder: RunFolder, target: RunFolder) -> None:
         name = part_name(first, last)
         done = folder.parts / f"{name}.done"
         mark = folder.mark(name)
+        if mark:
+            belonging.check_part(folder.parts, name, mark.tables, folder.spec.study)
         for table in mark.tables if mark else ():
-            outside.check_table(folder.parts / table / f"{name}.parquet", table, first, last)
             files.make_folder(target.parts / table)
             _copy(folder.parts / table / f"{name}.parquet", target.parts / table / f"{name}.parquet")
         _copy(done, target.parts / done.name)  # last: now the part counts

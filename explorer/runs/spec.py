@@ -8,6 +8,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from explorer import plain_json
 from explorer.errors import RunError
 from explorer.records import RunSpec
 from explorer.runs import outside
@@ -21,9 +22,9 @@ def to_json(spec: RunSpec) -> str:
 def from_json(text: str) -> RunSpec:
     """The spec that `to_json` wrote; RunError where the text is something else."""
     try:
-        fields = outside.spec_fields(json.loads(text))
+        fields = outside.spec_fields(plain_json.read(text))
         return RunSpec(**{**fields, "suites": tuple(fields["suites"]), "uses": tuple(fields["uses"])})
-    except (ValueError, TypeError, RecursionError) as error:
+    except (ValueError, TypeError) as error:
         raise RunError(
             f"This spec.json is not a run's spec ({error}). Start the same run again: what it finished is kept."
         ) from error

@@ -15,6 +15,7 @@ import stat
 import tempfile
 import threading
 import traceback
+import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from explorer import fetch, fetch_line, sharing
+from explorer import doctor, fetch, fetch_line, sharing
 from explorer import settings as settings_module
 from explorer.benchmarks import table
 from explorer.errors import ExplorerError
@@ -31,14 +32,14 @@ from explorer.popularity.count_cache import CountCache
 from explorer.records import RunSpec
 from explorer.results import packed_run
 from explorer.results import store as stores
-from explorer.runs import queue
+from explorer.runs import archive, queue
 from explorer.runs.folder import RunFolder
 from explorer.scoring import hf_source
 from explorer.settings import Settings
 from explorer.variants.gloss_store import VectorStore
 
 # What a child would import later it could not read where Python itself lies in a closed folder.
-assert fetch_line
+assert fetch_line and "".encode("cp437") == b""  # in which a zip file has its names
 
 GROUP, OWNER, COLLEAGUE = 54_300, 54_301, 54_302
 SPEC = RunSpec("accuracy", 1, "made up", "starter_pairs", settings={})
@@ -185,6 +186,28 @@ def test_what_was_not_shared_is_named_with_its_owner_and_never_replaced(settings
     for name, sentence in as_account(COLLEAGUE, GENEROUS, attempts).items():
         assert f"belongs to the account {OWNER}" in sentence and "ask for the rights" in sentence, name
         assert "damaged" not in sentence and "again" not in sentence, name
+    assert everything(settings.runs) == before
+
+
+def test_importing_a_run_that_another_account_keeps_names_its_owner_and_the_doctor_does_not_resume_it(settings):
+    settings.runs.mkdir()
+    os.chown(settings.runs, OWNER, GROUP)
+    settings.runs.chmod(0o2775)
+    run_id = as_account(OWNER, GENEROUS, lambda: finish(settings))
+    theirs = RunFolder(settings.runs / run_id)
+    path = settings.cache.parent / "run.zip"
+    with zipfile.ZipFile(path, "w") as out:
+        out.writestr("spec.json", (theirs.path / "spec.json").read_bytes())
+    path.chmod(0o644)
+    for each in (theirs.path / "spec.json", theirs.path / "progress.json", *theirs.parts.glob("*.done")):
+        each.chmod(0o600)
+    before = everything(settings.runs)
+    said = as_account(COLLEAGUE, GENEROUS, lambda: str(archive.unpack(path, settings)))
+    assert f"{run_id} is here already" in said and f"belongs to the account {OWNER}" in said
+    assert "ask for the rights" in said and "elete" not in said and "esume" not in said
+    status, message = as_account(COLLEAGUE, GENEROUS, lambda: list(doctor._runs(settings)))
+    assert status == "note" and run_id in message and f"belongs to the account {OWNER}" in message
+    assert "resume" not in message
     assert everything(settings.runs) == before
 
 

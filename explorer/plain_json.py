@@ -1,0 +1,20 @@
+"""JSON from outside: the value, or one sentence of ours that says why there is none."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+
+def read(data: bytes | str) -> Any:
+    """The value; ValueError with a reason that a reader understands, without the words of Python's own parser."""
+    try:
+        return json.loads(data)
+    except RecursionError:
+        raise ValueError("lists or objects nested too deeply, expected a few levels") from None
+    except json.JSONDecodeError as error:
+        raise ValueError(f"{error.msg} at line {error.lineno}, column {error.colno}, expected JSON") from None
+    except UnicodeDecodeError as error:
+        raise ValueError(f"byte {error.start} is not UTF-8, expected UTF-8") from None
+    except ValueError:
+        raise ValueError("a number of thousands of digits, expected at most 4,300") from None

@@ -1,0 +1,93 @@
+"""Whether the rows of a part belong together: each is of an instance of the part, stands there once, and none lacks."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from explorer.errors import RunError
+from explorer.results.schema import FACTORS
+from explorer.runs import outside
+
+# What tells the rows of a table apart. The same n-gram may be counted twice (a swapped text and its original).
+_IDENTITY = {
+    "instances": ("instance_id",),
+    "variants": ("instance_id", "variant_id", *FACTORS),
+    "scores": ("instance_id", "request", *FACTORS),
+    "generations": ("instance_id", "request", *FACTORS),
+    "measures": ("instance_id", "option", "measure", *FACTORS),
+}
+_ALWAYS = ("scores", "measures")  # tables in which these studies write of every instance
+_WRITE_ALWAYS = ("accuracy", "popularity", "priming", "memorization")
+
+
+def check_part(parts: Path, name: str, tables: Collection[str], study: str) -> set[str]:
+    """The ids of the part's instances; RunError unless its tables are in order and their rows belong to these."""
+    first, last = (int(one) for one in name.split("-"))
+    paths = {table: parts / table / f"{name}.parquet" for table in tables}
+    for table, path in paths.items():
+        outside.check_table(path, table, first, last)
+    if "instances" not in paths:
+        raise RunError(f"The part {name} has no table of its instances, expected one. Get it again.")
+    own = _column(paths["instances"], "instance_id")
+    ids = set(own.to_pylist())
+    for table, path in paths.items():
+        where = f"{table}/{path.name}"
+        if None in ids or not _all_within(path, table, study, own):
+            raise RunError(
+                f"{where} is not in order: it holds rows of instances that are not of this part. Do not use it, or get "
+                "it again."
+            )
+        if doubled := _doubled(path, table):
+            raise RunError(
+                f"{where} is not in order: {doubled:,} of its rows are there twice, expected each once. Do not use it, "
+                "or get it again."
+            )
+    _refuse_lacking(paths, ids, name, study)
+    return ids
+
+
+def _column(path: Path, column: str) -> pa.Array:
+    return pq.read_table(path, columns=[column]).column(column).combine_chunks()
+
+
+def _all_within(path: Path, table: str, study: str, own: pa.Array) -> bool:
+    if table == "findings":
+        return True
+    rows = pq.read_table(path, columns=["instance_id", *(["condition"] if table == "variants" else [])])
+    if table == "variants" and study == "icl":
+        # Demonstrations are instances that the run does not ask about.
+        rows = rows.filter(pc.fill_null(pc.not_equal(rows.column("condition"), "demonstration"), True))
+    return pc.all(pc.is_in(rows.column("instance_id"), value_set=own), min_count=0).as_py() is not False
+
+
+def _doubled(path: Path, table: str) -> int:
+    if table not in _IDENTITY:
+        return 0
+    columns: Sequence[str] = _IDENTITY[table]
+    rows = pq.read_table(path, columns=list(columns))
+    return int(rows.num_rows - rows.group_by(list(columns)).aggregate([]).num_rows)
+
+
+def _refuse_lacking(paths: dict[str, Path], ids: set[str], name: str, study: str) -> None:
+    if study not in _WRITE_ALWAYS:
+        return
+    there = {
+        table: set(_column(paths[table], "instance_id").to_pylist())
+        for table in (*_ALWAYS, "generations")
+        if table in paths
+    }
+    # Of an imported log each answer is scored or written.
+    wanted = {"any table": set().union(*there.values())} if "generations" in there else there
+    for table in () if "generations" in there else _ALWAYS:
+        wanted.setdefault(table, set())
+    for table, found in wanted.items():
+        if lacking := len(ids - found):
+            raise RunError(
+                f"The part {name} is not in order: {lacking:,} of its {len(ids):,} instances have no row in {table}, "
+                f"expected one of each in a run of {study}. Do not use it, or get it again."
+            )
