@@ -148,7 +148,11 @@ def take(bucket: Bucket, folder: RunFolder, first: int, last: int, hashes: Mappi
         name = f"parts/{table}/{_name(first, last)}.parquet"
         bucket.fetch(name, folder.path / name, sha256)
     try:
-        belonging.check_part(folder.parts, _name(first, last), hashes, folder.spec.study)
+        if "instances" in hashes:
+            belonging.check_part(folder.parts, _name(first, last), hashes, folder.spec.study)
+        else:
+            for table in hashes:
+                outside.check_table(folder.parts / table / f"{_name(first, last)}.parquet", table, first, last)
     except RunError:
         for table in hashes:
             (folder.parts / table / f"{_name(first, last)}.parquet").unlink()
