@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import re
 import shutil
@@ -11,6 +12,7 @@ import pytest
 from filelock import FileLock
 from streamlit.testing.v1 import AppTest
 
+from explorer import packaged
 from explorer import settings as settings_module
 from explorer.popularity import count_cache, counters, demo_corpus, index, infinigram_local, manifest
 from explorer.popularity.documents import SourceDocument
@@ -250,6 +252,7 @@ def test_every_page_comes_up_without_popularity(here, words, monkeypatch, tiny_g
 
 def test_an_index_that_failed_is_not_asked_again_at_every_click(here, words, monkeypatch, tiny_gpt2):
     monkeypatch.setenv("EXPLORER_OFFLINE", "0")
+    monkeypatch.setenv("EXPLORER_INFINIGRAM_URL", "http://127.0.0.1:9")  # one's own, which no question is asked about
     keep_run(here, "http://127.0.0.1:9#x", "http://127.0.0.1:9#x")
     app_resources.resources().once(("lexicon",), OneWord)
     tried: list[str] = []
@@ -337,17 +340,23 @@ def test_another_copy_of_wordnet_is_a_quiet_mark(popular, words, tiny_gpt2):
     assert 'data-pick="granny"' in words_of(app)
 
 
+def without(monkeypatch, name):
+    """As if the package that carries this data were not installed."""
+    missing = dataclasses.replace(getattr(packaged, name), module="no_such_package")
+    monkeypatch.setattr(packaged, name, missing)
+
+
 def test_a_missing_tagger_leaves_scores_and_popularity(popular, words, tiny_gpt2, monkeypatch):
-    monkeypatch.setattr(tagging, "MODEL", "en_core_web_none")
+    without(monkeypatch, "ENGLISH")
     monkeypatch.setattr(tagging, "_loaded", [])
     app = whole(opened("perturbation", tiny_gpt2, instance=PAIR))
     assert {"Margin", "IPS"} <= labels(app)
     assert any("Words to swap cannot be shown" in line for line in quiet(app))
-    assert "cannot be loaded" in str(icl_lab._judged("One half.", "One half."))
+    assert "not installed" in str(icl_lab._judged("One half.", "One half."))
 
 
 def test_a_missing_encoder_leaves_swaps_by_another_method_scores_and_popularity(popular, words, tiny_gpt2, monkeypatch):
-    monkeypatch.setattr("explorer.scoring.encoder.MINILM_PACKAGE", "no_such_package")
+    without(monkeypatch, "MINILM")
     app = whole(opened("perturbation", tiny_gpt2, instance=PAIR, swaps=SWAP))
     assert {"Margin", "IPS", "ROUGE-L"} <= labels(app)
     assert "BERTScore" not in labels(app)
