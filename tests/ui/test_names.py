@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -16,6 +17,12 @@ from explorer.settings import ROOT
 from explorer.ui import starting, visitor
 
 PAGES = sorted(path.stem for path in (ROOT / "pages").glob("*.py"))
+
+
+@pytest.fixture
+def cache(finished: tuple[Path, str], tmp_path: Path) -> Path:
+    """A copy of the cache with one finished run: these tests press every button, that which deletes the run too."""
+    return Path(shutil.copytree(finished[0], tmp_path / "copied"))
 
 
 @pytest.fixture
