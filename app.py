@@ -8,13 +8,13 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.starlette import App
 
 if get_script_run_ctx(suppress_warning=True) is None:
-    from explorer.ui import gate_server
+    from explorer.ui.gate import server as gate_server
 
     app = App(__file__, lifespan=gate_server.announce, middleware=gate_server.middleware())
 else:
     import streamlit as st
 
-    from explorer.ui.frame import PAGES
+    from explorer.ui.layout import PAGES
 
     first = PAGES[0]
     st.navigation(

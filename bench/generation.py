@@ -213,8 +213,8 @@ def _random_model(shape: str, labels: Sequence[str], device: str, dtype: str) ->
     import transformers
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 
+    from explorer.scoring.engine.device import DTYPES, choose_device, choose_dtype
     from explorer.scoring.hf import HFModel
-    from explorer.scoring.hf_device import DTYPES, choose_device, choose_dtype
     from explorer.scoring.hf_source import Source
 
     tokenizer = Tokenizer(models.BPE())

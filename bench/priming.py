@@ -30,10 +30,10 @@ from transformers import AutoModelForCausalLM, AutoTokenizer, GPTNeoXConfig, Pre
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from explorer.records import Request
-from explorer.scoring import tree
+from explorer.scoring.engine import tree as engine_tree
+from explorer.scoring.engine.packing import prepare
 from explorer.scoring.hf import HFModel
 from explorer.scoring.hf_source import Source
-from explorer.scoring.hf_work import prepare
 from explorer.scoring.policy import PRESETS
 from explorer.scoring.score import score
 
@@ -230,7 +230,7 @@ CONTENDERS: dict[str, Callable[..., list[float]]] = {
 def share_of_peak(hf: HFModel, model: Any, items: Sequence[dict], rate: float, peak: float) -> dict[str, Any]:
     """Real tokens fed, and operations a second as a share of the best matrix product."""
     encoded = hf.encode_all(pairs_of(items), "always", "offsets")
-    packing = tree.pack([e.ids for e in encoded], [e.start for e in encoded], hf.row_tokens)
+    packing = engine_tree.pack([e.ids for e in encoded], [e.start for e in encoded], hf.row_tokens)
     works = [prepare(row) for row in packing.rows]
     tokens = sum(len(work) for work in works)
     heads = sum(len(work.heads) for work in works)

@@ -26,12 +26,13 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import numpy as np
 
 from explorer import benchmarks, settings
-from explorer.experiments import accuracy, accuracy_findings
-from explorer.experiments import study as find_study
 from explorer.records import RunSpec
 from explorer.results import precomputed, queries, store
-from explorer.results.rows import instance_row, measure_row
+from explorer.rows.builders import instance_row, measure_row
 from explorer.runs.folder import RunFolder
+from explorer.studies import study as find_study
+from explorer.studies.accuracy import findings as accuracy_findings
+from explorer.studies.accuracy import study as accuracy_study
 
 PAGES = ("overview", "instance", "runs", "findings", "popularity", "perturbation", "priming", "ontology")
 
@@ -74,7 +75,7 @@ def make_runs(chosen: settings.Settings, rows: int) -> list[RunFolder]:
     resolved = find_study("accuracy").resolve({"tokens": False})
     folders = []
     for number in range(max(1, round(rows / (2 * len(instances))))):
-        spec = RunSpec("accuracy", accuracy.STUDY.version, f"invented-{number}", "blimp", settings=resolved)
+        spec = RunSpec("accuracy", accuracy_study.STUDY.version, f"invented-{number}", "blimp", settings=resolved)
         folder = RunFolder.create(chosen.runs, spec)
         sums = chance.normal(-60, 20, (len(instances), 2))
         made: dict[str, list[Any]] = {"instances": [], "scores": [], "measures": []}

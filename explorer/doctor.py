@@ -87,8 +87,8 @@ def _cache(settings: Settings) -> tuple[str, str]:
 def _device(settings: Settings) -> tuple[str, str]:
     if importlib.util.find_spec("torch") is None:
         return "fault", "torch is not installed. Run `pip install -r requirements.txt`."
-    from explorer.scoring import hf_device
-    from explorer.scoring.memory import free_ram
+    from explorer.scoring.engine import device as hf_device
+    from explorer.scoring.engine.memory import free_ram
 
     device = hf_device.choose_device()
     memory = free_ram()
@@ -128,7 +128,7 @@ def _wordnet(settings: Settings) -> tuple[str, str]:
 
 def _benchmarks(settings: Settings) -> tuple[str, str]:
     from explorer import benchmarks
-    from explorer.benchmarks import table
+    from explorer.benchmarks.tables import table
 
     for name in table.imported_names(settings):
         benchmarks.find(name, settings)  # a damaged import says so itself

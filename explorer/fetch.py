@@ -25,12 +25,12 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urljoin, urlsplit, urlunsplit
 
 from explorer import numbers, sharing, stopping
 from explorer.addresses import is_public, origin_of
-from explorer.errors import FetchError
+from explorer.fetch_answer import Response, Trouble, WebError, bare, inside
 
 if TYPE_CHECKING:
     import requests
@@ -45,9 +45,6 @@ except (
     fcntl = None  # type: ignore[assignment]
 
 Progress = Callable[[int, int], None]  # bytes so far, bytes in all (0 where the server does not say)
-Trouble = Literal[
-    "offline", "address", "unreachable", "connection", "timeout", "slow", "status", "body", "checksum", "disk"
-]
 T = TypeVar("T")
 Lines = dict[bool, "Line"]  # a thread's sessions, by whether they leave this machine's network alone
 
@@ -55,59 +52,11 @@ USER_AGENT = "lexiscope"
 CHUNK = 1 << 16
 MOST_REDIRECTS = 10
 MOST_BODY = 64 << 20  # bytes of an answer, unpacked
-MOST_VALUES = 4_000_000  # in an answer of JSON: an empty list is two bytes of it, and sixty in memory
 MOST_SAID = 1 << 16  # of what a server says of an error
 PACKED = ("", "identity", "gzip", "x-gzip", "deflate")
 # What goes along to another server than the one that was asked.
 HARMLESS = frozenset({"accept", "accept-encoding", "range", "if-range"})
 SLOWEST = 1 << 13  # bytes a second that a download must bring on the whole
-
-
-@dataclass(frozen=True, slots=True)
-class Response:
-    """What a server answered."""
-
-    url: str
-    status: int
-    headers: Mapping[str, str]  # names in lower case
-    body: bytes
-
-    @property
-    def text(self) -> str:
-        return self.body.decode("utf-8", "replace")
-
-    def json(self) -> Any:
-        """The body as JSON; a `WebError` of kind "body" where it is none, or holds values without end."""
-        if sum(map(self.body.count, (b",", b"[", b"{"))) > MOST_VALUES:
-            raise WebError(
-                f"{_plain(self.url)} answered with more than {MOST_VALUES:,} values, expected fewer. Check that the "
-                "address is right.",
-                kind="body",
-                response=self,
-            )
-        try:
-            return json.loads(self.body)
-        except (ValueError, RecursionError) as error:
-            raise WebError(
-                f"{_plain(self.url)} answered with something that is not JSON ({self.text[:80]!r}). "
-                "Check that the address is right.",
-                kind="body",
-                response=self,
-            ) from error
-
-
-class WebError(FetchError):
-    """A `FetchError` that tells what kind of trouble it was and keeps the server's last answer."""
-
-    def __init__(self, message: str, *, kind: Trouble, response: Response | None = None) -> None:
-        super().__init__(message)
-        self.kind = kind
-        self.response = response
-
-    @property
-    def status(self) -> int | None:
-        """The HTTP status, or none where no answer came."""
-        return self.response.status if self.response else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,7 +173,7 @@ def download(
             if found != sha256:
                 part.unlink()
                 raise WebError(
-                    f"{_plain(url)} gave a file with SHA-256 {found[:12]}…, expected {sha256[:12]}…: "
+                    f"{bare(url)} gave a file with SHA-256 {found[:12]}…, expected {sha256[:12]}…: "
                     "the published file may have changed, or something on the way altered it. What came was deleted.",
                     kind="checksum",
                 )
@@ -305,7 +254,7 @@ def _append_rest(
         with _answer(lines, "GET", url, None, wanted, patience, anywhere=True) as answer:
             if answer.status_code == 206 and _range_start(answer.headers.get("Content-Range", "")) != have:
                 part.unlink(missing_ok=True)
-                raise WebError(f"{_plain(url)} sent another piece than was asked for.", kind="connection")
+                raise WebError(f"{bare(url)} sent another piece than was asked for.", kind="connection")
             _remember_validator(validator, answer.headers)
             done = have if answer.status_code == 206 else 0
             length = answer.headers.get("Content-Length", "")
@@ -324,7 +273,7 @@ def _append_rest(
         # Nothing lies beyond what we have: it was whole already, or it is longer than the file has become.
         if error.response.headers.get("content-range", "").rpartition("/")[2] != str(have):
             part.unlink(missing_ok=True)
-            raise WebError(f"{_plain(url)} has become shorter than the piece we had.", kind="connection") from error
+            raise WebError(f"{bare(url)} has become shorter than the piece we had.", kind="connection") from error
 
 
 @dataclass(slots=True)
@@ -341,7 +290,7 @@ def _with_retries(
     _check_address(url)
     if offline:
         raise WebError(
-            f"{_plain(url)} is needed, but the explorer was told to stay offline. Unset EXPLORER_OFFLINE to let it "
+            f"{bare(url)} is needed, but the explorer was told to stay offline. Unset EXPLORER_OFFLINE to let it "
             "use the network.",
             kind="offline",
         )
@@ -366,7 +315,8 @@ def _try(url: str, once: Callable[[Lines, Pace], T], patience: Patience) -> T:
     except TimeoutError as error:
         _hang_up(lines)
         raise WebError(
-            f"{_plain(url)} did not finish its answer in {patience.whole + pace.bytes / SLOWEST:.0f} s.", kind="slow"
+            f"{bare(url)} did not finish its answer in {patience.whole + pace.bytes / SLOWEST:.0f} s.",
+            kind="slow",
         ) from error
     except WebError:
         raise
@@ -423,7 +373,7 @@ def _answer(
                 said = " ".join(response.text.split())[:200]
                 wait = _retry_after(response)
                 raise WebError(
-                    f"{_plain(url)} answered with status {answer.status_code}{': ' + said if said else ''}"
+                    f"{bare(url)} answered with status {answer.status_code}{': ' + said if said else ''}"
                     f"{f' (it asks to wait {wait:.0f} s)' if wait else ''}.",
                     kind="status",
                     response=response,
@@ -434,18 +384,16 @@ def _answer(
         trouble: Trouble = "timeout" if _place(url) in _answered else "unreachable"
         raise WebError(_unreachable(url, f"no answer within {patience.connect:g} s"), kind=trouble) from error
     except requests.exceptions.Timeout as error:
-        raise WebError(f"{_plain(url)} was silent for {patience.read:g} s.", kind="timeout") from error
+        raise WebError(f"{bare(url)} was silent for {patience.read:g} s.", kind="timeout") from error
     except (requests.exceptions.ConnectionError, requests.exceptions.ChunkedEncodingError) as error:
         if "Read timed out" in str(error):  # so requests calls a time-out in the middle of a body
-            raise WebError(f"{_plain(url)} was silent for {patience.read:g} s.", kind="timeout") from error
-        raise WebError(f"The connection to {_plain(url)} broke ({_reason(error)}).", kind="connection") from error
+            raise WebError(f"{bare(url)} was silent for {patience.read:g} s.", kind="timeout") from error
+        raise WebError(f"The connection to {bare(url)} broke ({_reason(error)}).", kind="connection") from error
     except (requests.exceptions.InvalidHeader, UnicodeError) as error:
         # The value is not repeated: it may be a key.
         raise WebError("A header holds characters that cannot be sent. Check the key.", kind="address") from error
     except requests.exceptions.RequestException as error:
-        raise WebError(
-            f"{_plain(url)} cannot be asked ({_reason(error)}). Check the address.", kind="address"
-        ) from error
+        raise WebError(f"{bare(url)} cannot be asked ({_reason(error)}). Check the address.", kind="address") from error
 
 
 def _body(answer: requests.Response, most: int, *, cut: bool = False) -> bytes:
@@ -453,7 +401,7 @@ def _body(answer: requests.Response, most: int, *, cut: bool = False) -> bytes:
     packed = answer.headers.get("Content-Encoding", "").strip().lower()
     if packed not in PACKED:
         raise WebError(
-            f"{_plain(answer.url)} answered in the encoding {packed[:40]!r}, expected gzip or none. Check that the "
+            f"{bare(answer.url)} answered in the encoding {packed[:40]!r}, expected gzip or none. Check that the "
             "address is right.",
             kind="body",
         )
@@ -466,7 +414,7 @@ def _body(answer: requests.Response, most: int, *, cut: bool = False) -> bytes:
             if cut:
                 break
             raise WebError(
-                f"{_plain(answer.url)} answered with more than {most >> 20} MiB, expected less. Check that the address "
+                f"{bare(answer.url)} answered with more than {most >> 20} MiB, expected less. Check that the address "
                 "is right.",
                 kind="body",
             )
@@ -516,7 +464,7 @@ def _follow(
             method, body = "GET", None
             headers = {name: value for name, value in headers.items() if name.lower() != "content-type"}
         url = target
-    raise WebError(f"{_plain(url)} redirects more than {MOST_REDIRECTS} times. Check the address.", kind="address")
+    raise WebError(f"{bare(url)} redirects more than {MOST_REDIRECTS} times. Check the address.", kind="address")
 
 
 def _check_redirect(url: str, target: str, anywhere: bool, has_credentials: bool) -> None:
@@ -683,20 +631,6 @@ def _check_address(url: str) -> None:
 def _place(url: str) -> tuple[str, int]:
     parts = urlsplit(url)
     return parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)
-
-
-def _plain(url: str) -> str:
-    """The address without what might be secret in it: user, password and query."""
-    parts = urlsplit(url)
-    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
-
-
-def inside(host: str) -> str:
-    """That a host is not asked, since it lies in this machine's own network."""
-    return (
-        f"{host} lies inside the network of the machine that the explorer runs on; a visitor from elsewhere cannot "
-        "reach it from here, unless the owner of the app allows it."
-    )
 
 
 def _unreachable(url: str, why: str) -> str:

@@ -15,8 +15,8 @@ from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 from urllib3.exceptions import NameResolutionError, NewConnectionError
 
-from explorer import fetch
 from explorer.addresses import addresses_of, is_public
+from explorer.fetch_answer import WebError, inside
 
 
 def confine(session: requests.Session) -> None:
@@ -45,7 +45,7 @@ class _Pinned(HTTPConnection):
         except (OSError, UnicodeError) as error:
             raise NameResolutionError(name, self, error) from error  # type: ignore[arg-type]
         if not found or not all(is_public(address) for _, address in found):
-            raise fetch.WebError(fetch.inside(name), kind="address")
+            raise WebError(inside(name), kind="address")
         try:
             for _, address in found:
                 self._dns_host = address

@@ -12,7 +12,7 @@ from explorer.settings import Settings
 
 if TYPE_CHECKING:
     from explorer.admission import Admit
-    from explorer.benchmarks.benchmark import Loaded
+    from explorer.benchmarks.core.benchmark import Loaded
     from explorer.fetch import Patience
     from explorer.popularity.counter import Counter
     from explorer.results.store import Store

@@ -2,11 +2,12 @@
 
 import streamlit as st
 
-from explorer.ui import data_shelf, frame, links, model_shelf, show, table_import
+from explorer.ui import layout, links, show
+from explorer.ui.data import benchmark_list, model_list, table_import
 
 VIEWS = ["Models", "Benchmarks", "Import a table"]
 
-chosen = frame.open_page(
+chosen = layout.open_page(
     "Data and models", "What is on this machine, what is missing, and how to bring your own models and data."
 )
 show.about("data")
@@ -15,8 +16,8 @@ view = links.pick(
 )
 with show.problems():
     if view == "Models":
-        model_shelf.draw()
+        model_list.draw()
     elif view == "Benchmarks":
-        data_shelf.draw(chosen.benchmark)
+        benchmark_list.draw(chosen.benchmark)
     else:
         table_import.draw()

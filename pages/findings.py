@@ -2,20 +2,26 @@
 
 import streamlit as st
 
-from explorer.ui import (
-    findings_correlations,
-    findings_data,
-    findings_groups,
-    findings_models,
-    findings_scatter,
-    frame,
-    links,
-    show,
+from explorer.ui import layout, links, show
+from explorer.ui.findings import (
+    correlations as findings_correlations,
+)
+from explorer.ui.findings import (
+    data as findings_data,
+)
+from explorer.ui.findings import (
+    groups as findings_groups,
+)
+from explorer.ui.findings import (
+    models as findings_models,
+)
+from explorer.ui.findings import (
+    scatter as findings_scatter,
 )
 
 CORRELATIONS, SCATTER, GROUPS, MODELS = "Correlations", "Two measures", "Groups", "Two models"
 
-chosen = frame.open_page(
+chosen = layout.open_page(
     "Findings", "The same instances under every study: which measures go together, where, and for which model."
 )
 view = links.pick(

@@ -2,13 +2,17 @@
 
 import streamlit as st
 
-from explorer.ui import frame, icl_lab, icl_results, icl_review, icl_run, links, nearest, show, study_start
+from explorer.ui import layout, links, nearest_run, show, study_start
+from explorer.ui.icl import lab as icl_lab
+from explorer.ui.icl import results as icl_results
+from explorer.ui.icl import review as icl_review
+from explorer.ui.icl import run as icl_run
 
 VIEWS = {"Over k": icl_results.draw, "Review verdicts": icl_review.draw}
 NEAREST = {"Review verdicts": {"useful": icl_review.keeps_completions}}
 LIVE = "Live lab"
 
-chosen = frame.open_page(
+chosen = layout.open_page(
     "In-context",
     "Ask for the rest of a data-set instance after k demonstrations: what comes back word for word was memorized.",
 )
@@ -20,7 +24,7 @@ with show.problems():
     if view == LIVE:
         icl_lab.draw(chosen)
     else:
-        chosen = nearest.with_runs("icl", chosen, **NEAREST.get(view, {}))
+        chosen = nearest_run.with_runs("icl", chosen, **NEAREST.get(view, {}))
         run_id = icl_run.pick(chosen)
         if run_id:
             VIEWS[view](run_id, chosen)

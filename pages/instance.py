@@ -3,23 +3,12 @@
 import streamlit as st
 
 from explorer import benchmarks
-from explorer.ui import (
-    answer,
-    dossier,
-    editor,
-    finder,
-    frame,
-    instance_view,
-    instances,
-    links,
-    live,
-    ngram_strip,
-    resources,
-    show,
-    texts,
-)
+from explorer.ui import instance_list, layout, links, live, resources, show, texts
+from explorer.ui.dossier import dossier
+from explorer.ui.instance import answer, editor, finder, ngram_strip
+from explorer.ui.instance import view as instance_view
 
-chosen = frame.open_page(
+chosen = layout.open_page(
     "Instance",
     "One instance: how surprising each token was to the model, which option it preferred, and what runs know of it.",
 )
@@ -27,10 +16,10 @@ chosen = frame.open_page(
 
 def whole() -> None:
     """The instance with its text."""
-    listing = instances.listing(chosen.benchmark)
+    listing = instance_list.listing(chosen.benchmark)
     run_box, unit_box, shape_box = st.columns([4, 1, 1.2], vertical_alignment="bottom")
     with run_box:
-        run_id = frame.pick_run("accuracy", chosen, none="No stored run: score now")
+        run_id = layout.pick_run("accuracy", chosen, none="No stored run: score now")
     with unit_box:
         unit = links.pick(st.segmented_control, "Surprisal in", "unit", ["nats", "bits"], required=True)
     with shape_box:
@@ -38,7 +27,7 @@ def whole() -> None:
 
     instance = finder.find(listing, run_id)
     if instance:
-        scoring = frame.scoring_of(run_id)
+        scoring = layout.scoring_of(run_id)
         found = answer.stored(run_id, instance)
         if found is None:
             found = answer.offered(instance, chosen.model, scoring, "No stored run has this instance.")

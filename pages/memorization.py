@@ -2,7 +2,8 @@
 
 import streamlit as st
 
-from explorer.ui import frame, links, memorization_run, nearest, show, study_start
+from explorer.ui import layout, links, nearest_run, show, study_start
+from explorer.ui.memorization import run as memorization_run
 
 VIEWS = {
     "Scores": memorization_run.scores,
@@ -10,13 +11,13 @@ VIEWS = {
     "Low and high": memorization_run.low_high,
 }
 
-chosen = frame.open_page(
+chosen = layout.open_page(
     "Memorization",
     "How much of a benchmark can be drawn out of the model, and are instances that it has seen answered better?",
 )
 
 with show.problems():
-    chosen = nearest.with_runs("memorization", chosen)
+    chosen = nearest_run.with_runs("memorization", chosen)
     run_id = memorization_run.pick(chosen)
     if run_id:
         view = links.pick(

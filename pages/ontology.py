@@ -2,11 +2,13 @@
 
 import streamlit as st
 
-from explorer.ui import frame, links, nearest, ontology_inspector, ontology_results, show, study_start
+from explorer.ui import layout, links, nearest_run, show, study_start
+from explorer.ui.ontology import inspector as ontology_inspector
+from explorer.ui.ontology import results as ontology_results
 
 VIEWS = ["Results", "Concept inspector"]
 
-chosen = frame.open_page(
+chosen = layout.open_page(
     "Ontologies",
     "Asked for the ID of a concept by its label, what does the model answer, and how near is it to knowing?",
 )
@@ -18,9 +20,9 @@ with show.problems():
     if view == VIEWS[1]:
         # The model that is asked is the one in the sidebar, whatever runs there are.
         if not ontology_inspector.is_ontology(chosen.benchmark):
-            chosen = frame.Chosen(chosen.model, nearest.with_runs("ontology", chosen).benchmark)
+            chosen = layout.Chosen(chosen.model, nearest_run.with_runs("ontology", chosen).benchmark)
         ontology_inspector.draw(ontology_results.pick(chosen), chosen)
-    elif run_id := ontology_results.pick(chosen := nearest.with_runs("ontology", chosen)):
+    elif run_id := ontology_results.pick(chosen := nearest_run.with_runs("ontology", chosen)):
         ontology_results.draw(run_id, chosen)
     else:
         study_start.offer(

@@ -4,15 +4,16 @@ import streamlit as st
 
 from explorer.figures.headline import headline
 from explorer.results import queries
-from explorer.ui import frame, headlines, here, resources, show, undecided
+from explorer.ui import inventory, layout, resources, show, undecided
+from explorer.ui.overview import headlines
 
-chosen = frame.open_page(
+chosen = layout.open_page(
     "Overview", "How the data a language model was trained on shapes what it gets right: what is on this machine."
 )
 show.about("overview")
 
-benchmarks = here.benchmarks()
-models = here.models()
+benchmarks = inventory.benchmarks()
+models = inventory.models()
 with show.problems():
     runs = resources.ask(queries.runs)
     found = resources.ask(queries.headline)
@@ -34,8 +35,8 @@ with show.problems():
     if found.empty:
         show.nothing_yet(
             "No run has finished yet",
-            f"Press Run in the sidebar to score {frame.benchmark_title(chosen.benchmark)} with "
-            f"{frame.model_title(chosen.model)}, or type in a terminal:",
+            f"Press Run in the sidebar to score {layout.benchmark_title(chosen.benchmark)} with "
+            f"{layout.model_title(chosen.model)}, or type in a terminal:",
             f"python -m explorer run accuracy --model {chosen.model} --benchmark {chosen.benchmark} --limit 200",
         )
     else:
@@ -43,7 +44,7 @@ with show.problems():
             "How often each model preferred what the benchmark calls right. A dot is a model's share over all "
             "instances of its largest accuracy run; the line is the 95 % Wilson interval."
         )
-        named = found.assign(benchmark=found["benchmark"].map(frame.benchmark_title), model=frame.models_in(found))
+        named = found.assign(benchmark=found["benchmark"].map(layout.benchmark_title), model=layout.models_in(found))
         show.chart(
             headline(named),
             key="headline",
@@ -57,7 +58,7 @@ with show.problems():
         st.header("Latest runs", anchor=False)
         show.table(
             runs.head(8).assign(
-                model=frame.models_in(runs.head(8)), benchmark=runs["benchmark"].map(frame.benchmark_title)
+                model=layout.models_in(runs.head(8)), benchmark=runs["benchmark"].map(layout.benchmark_title)
             ),
             "latest runs",
             columns={
@@ -70,7 +71,7 @@ with show.problems():
                 "created": st.column_config.DatetimeColumn("Started", format="distance"),
             },
         )
-        frame.link_to("Runs", "All runs, with their progress and log")
+        layout.link_to("Runs", "All runs, with their progress and log")
 
 st.header("Benchmarks", anchor=False)
 show.lead(
@@ -78,8 +79,8 @@ show.lead(
     "Pick one in the sidebar, then look at its instances or run it."
 )
 show.table(
-    here.benchmark_table(benchmarks),
+    inventory.benchmark_table(benchmarks),
     "benchmarks",
     columns={"title": "Benchmark", "kind": "Kind", "field": "Competence", "state": "Files", "license": "License"},
 )
-frame.link_to("Data and models", "Add models and data")
+layout.link_to("Data and models", "Add models and data")

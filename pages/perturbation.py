@@ -2,11 +2,14 @@
 
 import streamlit as st
 
-from explorer.ui import frame, lab_view, links, nearest, perturbation_run, perturbation_same, show, study_start
+from explorer.ui import layout, links, nearest_run, show, study_start
+from explorer.ui.perturbation import lab as perturbation_lab
+from explorer.ui.perturbation import run as perturbation_run
+from explorer.ui.perturbation import same_instances
 
 VIEWS = ["Live lab", "Full runs", "Same meaning?"]
 
-chosen = frame.open_page(
+chosen = layout.open_page(
     "Perturbation", "Swap nouns and verbs for synonyms: the meaning stays, and what the model makes of it may not."
 )
 view = links.pick(
@@ -14,13 +17,13 @@ view = links.pick(
 )
 with show.problems():
     if view != "Live lab":
-        chosen = nearest.with_runs("perturbation", chosen)
+        chosen = nearest_run.with_runs("perturbation", chosen)
     if view == "Live lab":
-        lab_view.draw(chosen)
+        perturbation_lab.draw(chosen)
     elif view == "Full runs":
         perturbation_run.draw(chosen)
     else:
-        perturbation_same.draw(chosen)
+        same_instances.draw(chosen)
     if view != "Live lab" and not perturbation_run.has_run(chosen):
         study_start.offer(
             "perturbation",

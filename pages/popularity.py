@@ -1,14 +1,16 @@
 """Which n-grams of an instance does the corpus hold, and are popular instances answered better?"""
 
-from explorer.ui import frame, nearest, popularity_models, popularity_run, show, study_start
+from explorer.ui import layout, nearest_run, show, study_start
+from explorer.ui.popularity import models as popularity_models
+from explorer.ui.popularity import run as popularity_run
 
-chosen = frame.open_page(
+chosen = layout.open_page(
     "Popularity",
     "How often do the n-grams of an instance occur in a corpus, and are popular instances answered better?",
 )
 
 with show.problems():
-    chosen = nearest.with_runs("popularity", chosen)
+    chosen = nearest_run.with_runs("popularity", chosen)
     run_id = popularity_run.pick(chosen)
     if run_id:
         popularity_run.draw(run_id, chosen)

@@ -2,18 +2,24 @@
 
 import streamlit as st
 
-from explorer.ui import (
-    frame,
-    links,
-    nearest,
-    priming_curves,
-    priming_lab,
-    priming_likeness,
-    priming_run,
-    priming_statistics,
-    priming_suites,
-    show,
-    study_start,
+from explorer.ui import layout, links, nearest_run, show, study_start
+from explorer.ui.priming import (
+    curves as priming_curves,
+)
+from explorer.ui.priming import (
+    lab as priming_lab,
+)
+from explorer.ui.priming import (
+    likeness as priming_likeness,
+)
+from explorer.ui.priming import (
+    run as priming_run,
+)
+from explorer.ui.priming import (
+    statistics as priming_statistics,
+)
+from explorer.ui.priming import (
+    suites as priming_suites,
 )
 
 LAB, CURVES, SUITES, REGRESSION, EDITS, MATRICES, PAPER = (
@@ -26,7 +32,7 @@ LAB, CURVES, SUITES, REGRESSION, EDITS, MATRICES, PAPER = (
     "Beside the paper",
 )
 
-chosen = frame.open_page(
+chosen = layout.open_page(
     "Priming", "Sentences before a pair move what a model prefers: acceptable or not, like the pair or unlike it."
 )
 view = links.pick(
@@ -40,7 +46,7 @@ view = links.pick(
 )
 with show.problems():
     if view != LAB:
-        chosen = nearest.with_runs("priming", chosen)
+        chosen = nearest_run.with_runs("priming", chosen)
     if view == LAB:
         priming_lab.draw(chosen)
     elif not (run_id := priming_run.pick(chosen)):

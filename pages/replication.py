@@ -2,8 +2,9 @@
 
 import streamlit as st
 
-from explorer.experiments.replication import SOURCES
-from explorer.ui import frame, links, replication_board, show
+from explorer.studies.replication.board import SOURCES
+from explorer.ui import layout, links, show
+from explorer.ui.replication import board as replication_board
 
 INDEX = "index"
 NAMES = {
@@ -17,7 +18,7 @@ NAMES = {
     INDEX: "All tables and figures",
 }
 
-chosen = frame.open_page(
+chosen = layout.open_page(
     "Replication",
     "What the papers print beside what runs on this machine found, wherever model and setting are the same.",
 )

@@ -2,12 +2,14 @@
 
 import streamlit as st
 
-from explorer.experiments import STUDIES, study
-from explorer.ui import compare, frame, links, run_details, run_import, runs_list, show
+from explorer.studies import STUDIES, study
+from explorer.ui import layout, links, show
+from explorer.ui.runs import compare, import_run, run_list
+from explorer.ui.runs import details as runs_details
 
 VIEWS = ["One run", "Compare two", "From elsewhere"]
 
-chosen = frame.open_page(
+chosen = layout.open_page(
     "Runs", "Full runs go on in a process of their own: closing this window leaves them going, and so does a restart."
 )
 
@@ -18,14 +20,14 @@ with show.problems():
     if view == VIEWS[1]:
         compare.draw()
     elif view == VIEWS[2]:
-        run_import.draw()
-    elif run := runs_list.choose():
+        import_run.draw()
+    elif run := run_list.choose():
         if run.study in STUDIES:
-            model, benchmark = frame.model_title(run.model), frame.benchmark_title(run.benchmark)
+            model, benchmark = layout.model_title(run.model), layout.benchmark_title(run.benchmark)
             st.subheader(show.plain(f"{study(run.study).title}: {model} on {benchmark}"), anchor=False)
         else:
             st.subheader(show.plain(run.run_id), anchor=False)
-        run_details.draw(run)
+        runs_details.draw(run)
     else:
         show.nothing_yet(
             "No run yet",

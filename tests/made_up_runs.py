@@ -12,7 +12,7 @@ from explorer.popularity.ips import Edges
 from explorer.records import RunSpec
 from explorer.resources import Resources
 from explorer.results import store
-from explorer.results.rows import finding_row, instance_row, measure_row, payload
+from explorer.rows.builders import finding_row, instance_row, measure_row, payload
 from explorer.runs.folder import RunFolder
 from explorer.stats.estimate import Estimate
 from explorer.variants.perturb import Swap

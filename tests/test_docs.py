@@ -8,7 +8,7 @@ import pytest
 
 from explorer.benchmarks import BENCHMARKS
 from explorer.commands import COMMANDS
-from explorer.experiments import STUDIES
+from explorer.studies import STUDIES
 
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")

@@ -10,11 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from explorer import prompts, prompts_icl
-from explorer.experiments import ontology_gold, priming_requests
 from explorer.ontologies import prompts as ontology_prompts
 from explorer.records import Condition, Instance, Request
 from explorer.scoring.policy import PRESETS
 from explorer.similarity import judge, replication
+from explorer.studies.ontology import gold as ontology_gold
+from explorer.studies.priming import requests as priming_requests
 from explorer.variants import fields, running_text
 from explorer.variants.demonstrations import Pieces, cut
 from explorer.writing import is_wide, joined, running

@@ -65,5 +65,5 @@ def test_no_other_place_makes_files_or_locks_for_one_account_alone():
     assert found == {
         ("explorer/sharing.py", "FileLock"),
         ("explorer/runs/files.py", "FileLock"),  # looks whether one is held
-        ("explorer/ui/gate_server.py", "mkstemp"),  # a secret
+        ("explorer/ui/gate/server.py", "mkstemp"),  # a secret
     }

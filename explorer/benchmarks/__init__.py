@@ -24,11 +24,11 @@ from explorer.benchmarks import (
     sources,
     starter,
     syntaxgym,
-    table,
     trec,
     winogrande,
 )
-from explorer.benchmarks.benchmark import Benchmark, LeftOut, Loaded, Parsed, SourceFile
+from explorer.benchmarks.core.benchmark import Benchmark, LeftOut, Loaded, Parsed, SourceFile
+from explorer.benchmarks.tables import table
 from explorer.errors import BenchmarkError, UsageError
 from explorer.settings import Settings
 

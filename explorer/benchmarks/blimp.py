@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from explorer.benchmarks.benchmark import Benchmark, Parsed
+from explorer.benchmarks.core.benchmark import Benchmark, Parsed
+from explorer.benchmarks.core.reading import read_json_rows, unique_keys
 from explorer.benchmarks.published import CHECKSUMS, address, file
-from explorer.benchmarks.reading import read_json_rows, unique_keys
 from explorer.records import Instance
 
 PARADIGMS = tuple(sorted(path[6:-6] for path in CHECKSUMS if path.startswith("blimp/")))

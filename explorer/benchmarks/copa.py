@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from xml.etree import ElementTree
 
-from explorer.benchmarks.benchmark import Benchmark, Parsed
+from explorer.benchmarks.core.benchmark import Benchmark, Parsed
+from explorer.benchmarks.core.reading import damaged, read_json_rows, read_rows, read_text, unique_keys
 from explorer.benchmarks.published import address, file
-from explorer.benchmarks.reading import damaged, read_json_rows, read_rows, read_text, unique_keys
 from explorer.records import Instance
 
 SUPERGLUE = "copa/superglue_val.jsonl"

@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from explorer.benchmarks.benchmark import Benchmark, Parsed
+from explorer.benchmarks.core.benchmark import Benchmark, Parsed
+from explorer.benchmarks.core.reading import damaged, read_text
 from explorer.benchmarks.published import address, file
-from explorer.benchmarks.reading import damaged, read_text
 from explorer.records import Instance
 
 PATH = "crows_pairs/crows_pairs_anonymized.csv"

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from explorer.benchmarks.benchmark import Benchmark, Parsed
+from explorer.benchmarks.core.benchmark import Benchmark, Parsed
+from explorer.benchmarks.core.reading import damaged, read_json_rows, read_lines
 from explorer.benchmarks.published import address, file
-from explorer.benchmarks.reading import damaged, read_json_rows, read_lines
 from explorer.records import Instance
 
 ROWS = "piqa/valid.jsonl"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from explorer.benchmarks.benchmark import SourceFile
+from explorer.benchmarks.core.benchmark import SourceFile
 
 # Repository and commit, by the folder of a data folder that holds its files.
 REPOSITORIES = {

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from explorer import fetch
-from explorer.benchmarks.benchmark import Benchmark, SourceFile
+from explorer.benchmarks.core.benchmark import Benchmark, SourceFile
 from explorer.errors import BenchmarkError
 from explorer.settings import Settings
 

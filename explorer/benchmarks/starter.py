@@ -11,8 +11,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from explorer.benchmarks.benchmark import Benchmark, Parsed, SourceFile
-from explorer.benchmarks.reading import damaged, read_json_rows
+from explorer.benchmarks.core.benchmark import Benchmark, Parsed, SourceFile
+from explorer.benchmarks.core.reading import damaged, read_json_rows
 from explorer.records import Instance, Kind
 
 FOLDER = Path(__file__).with_name("starter_data")

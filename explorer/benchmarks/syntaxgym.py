@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from explorer.benchmarks.benchmark import Benchmark, Parsed
+from explorer.benchmarks.core.benchmark import Benchmark, Parsed
+from explorer.benchmarks.core.reading import damaged, read_text, unique_keys
 from explorer.benchmarks.published import CHECKSUMS, address, file
-from explorer.benchmarks.reading import damaged, read_text, unique_keys
 from explorer.records import Condition, Instance
 
 SUITES = tuple(sorted(path[10:-5] for path in CHECKSUMS if path.startswith("syntaxgym/")))

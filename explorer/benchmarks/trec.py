@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from explorer.benchmarks.benchmark import Benchmark, Parsed
+from explorer.benchmarks.core.benchmark import Benchmark, Parsed
+from explorer.benchmarks.core.reading import damaged, read_rows
 from explorer.benchmarks.published import address, file
-from explorer.benchmarks.reading import damaged, read_rows
 from explorer.records import Instance
 
 FILES = {"train": "trec/train_5500.label", "test": "trec/TREC_10.label"}

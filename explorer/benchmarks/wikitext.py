@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from explorer.benchmarks import sources
+from explorer.benchmarks.core.reading import damaged, read_lines
 from explorer.benchmarks.published import address, file
-from explorer.benchmarks.reading import damaged, read_lines
 from explorer.settings import Settings
 
 PATH = "wikitext/wiki.test.raw"

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
-from explorer.benchmarks.benchmark import Benchmark, Parsed
+from explorer.benchmarks.core.benchmark import Benchmark, Parsed
+from explorer.benchmarks.core.reading import damaged, read_json_rows, read_lines, unique_keys
 from explorer.benchmarks.published import address, file
-from explorer.benchmarks.reading import damaged, read_json_rows, read_lines, unique_keys
 from explorer.records import Instance
 
 

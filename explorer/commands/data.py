@@ -8,9 +8,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from explorer.benchmarks import table, table_preview
-from explorer.benchmarks.table_gold import WAYS
-from explorer.benchmarks.table_roles import ROLES
+from explorer.benchmarks.tables import preview as table_preview
+from explorer.benchmarks.tables import table
+from explorer.benchmarks.tables.gold import WAYS
+from explorer.benchmarks.tables.roles import ROLES
 from explorer.commands import common
 from explorer.errors import UsageError
 from explorer.settings import Settings

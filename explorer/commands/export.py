@@ -8,7 +8,7 @@ from typing import Any
 
 from explorer.commands import common
 from explorer.errors import RunError, UsageError
-from explorer.results.schema import TABLES
+from explorer.rows.schema import TABLES
 from explorer.settings import Settings
 
 
@@ -61,7 +61,7 @@ def export_run(args: argparse.Namespace, settings: Settings) -> int:
 
 
 def _export_zip(folder: Any, args: argparse.Namespace, settings: Settings) -> int:
-    from explorer.runs import archive
+    from explorer.results import archive
     from explorer.runs.files import write_atomically
 
     if args.table:
@@ -115,7 +115,7 @@ def import_runs(args: argparse.Namespace, settings: Settings) -> int:
 
 def _prompts(folder: Any) -> Any:
     """A row an answer with its whole prompt; a run that asked for no answers has none."""
-    from explorer.experiments import icl_prompts
+    from explorer.studies.icl import prompts as icl_prompts
 
     if folder.spec.study == "icl":
         return icl_prompts.full_prompts(folder.read)

@@ -11,8 +11,8 @@ from explorer.errors import ExplorerError
 from explorer.settings import Settings
 
 if TYPE_CHECKING:
-    from explorer.experiments.imported_log import Kept
     from explorer.logs.log import Log
+    from explorer.studies.imported.log import Kept
 
 SHOWN = 10  # lines left out that are told one by one
 EPILOG = """A file is lm-evaluation-harness's samples_TASK_DATE.jsonl (run it with --log_samples; the results_DATE.json
@@ -36,8 +36,8 @@ def add(subparsers: Any) -> None:
 def run(args: argparse.Namespace, settings: Settings) -> int:
     """Keeps each file that is a log; 1 where one is not."""
     from explorer import logs
-    from explorer.experiments.imported_log import keep
     from explorer.resources import Resources
+    from explorer.studies.imported.log import keep
 
     resources = Resources(settings)
     told: list[dict[str, Any]] = []

@@ -38,10 +38,10 @@ def add(subparsers: Any) -> None:
 
 def import_predictions(args: argparse.Namespace, settings: Settings) -> int:
     from explorer.errors import FetchError, UsageError
-    from explorer.experiments.imported_predictions import both, keep
     from explorer.ontologies.load import ONTOLOGIES, load
     from explorer.ontologies.predictions import ontology_in, read_predictions
     from explorer.resources import Resources
+    from explorer.studies.imported.predictions import both, keep
 
     if not args.model_name.strip():
         raise UsageError("--model-name is empty, expected the name of the model that answered. Give its name.")

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 from explorer.commands import common
 from explorer.errors import ExplorerError, UsageError
-from explorer.experiments import STUDIES
-from explorer.experiments import study as find_study
-from explorer.experiments.plan import Planned, plan
+from explorer.results.precomputed_plan import Planned, plan
 from explorer.runs.part import LARGEST
 from explorer.settings import PRECOMPUTED, ROOT, Settings
+from explorer.studies import STUDIES
+from explorer.studies import study as find_study
 
 if TYPE_CHECKING:
     from explorer.resources import Resources

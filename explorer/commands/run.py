@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from explorer.commands import common, where
 from explorer.errors import UsageError
-from explorer.experiments import STUDIES
-from explorer.experiments import study as find_study
 from explorer.settings import Settings
+from explorer.studies import STUDIES
+from explorer.studies import study as find_study
 
 if TYPE_CHECKING:
     from explorer.records import RunSpec
@@ -84,7 +84,7 @@ def run_study(args: argparse.Namespace, settings: Settings) -> int:
             if not folder.is_being_worked():
                 folder.clear_cancel()
                 keep(folder, place)
-            status = work(folder, resources, common.say, common.ProgressLine(args.study))
+            status = work(folder, resources, common.say, common.ProgressLine(args.study), on_cluster=_on_cluster)
     if args.json:
         common.print_json({"run_id": run_id, "status": status})
     else:
@@ -117,8 +117,18 @@ def do_work(args: argparse.Namespace, settings: Settings) -> int:
 
     folder = RunFolder.find(settings.runs, args.run_id)
     mending.restore_spec(settings, folder)
-    status = work(folder, Resources(settings, _prepare()), common.say, common.ProgressLine(folder.spec.study))
+    resources = Resources(settings, _prepare())
+    status = work(folder, resources, common.say, common.ProgressLine(folder.spec.study), on_cluster=_on_cluster)
     return 0 if status == "complete" else 1
+
+
+def _on_cluster(*given: Any) -> None:
+    from explorer.runs.where import set_up_ray
+
+    set_up_ray()
+    from explorer.cluster import ray_parts
+
+    ray_parts.make_parts(*given)
 
 
 def _prepare() -> Any:

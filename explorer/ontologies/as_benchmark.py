@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 
 from explorer import fetch
-from explorer.benchmarks.benchmark import LeftOut, Loaded
+from explorer.benchmarks.core.benchmark import LeftOut, Loaded
 from explorer.ontologies import load as ontologies
 from explorer.ontologies.parse import id_rule
 from explorer.ontologies.prompts import instances

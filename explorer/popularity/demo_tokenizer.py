@@ -3,7 +3,7 @@
 Trained once on the demonstration corpus and then kept, since another version of the tokenizers library may learn other
 merges. tokenizer.json is written here and not by the library, so that its bytes are the same with every version.
 
-python -m explorer.popularity.demo_tokenizer     trains it anew, which gives the index another name
+python -m explorer.popularity.demo_merges     trains it anew, which gives the index another name
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from explorer.popularity.tokenizer import ALPHABET, IndexTokenizer, train
+from explorer.popularity.tokenizer import ALPHABET, IndexTokenizer
 
 MERGES = Path(__file__).with_name("demo_tokenizer.txt")
 VOCABULARY = 16_384
@@ -41,18 +41,3 @@ def _as_json(merges: list[str]) -> str:
         "pre_tokenizer": BYTE_LEVEL, "post_processor": None, "decoder": BYTE_LEVEL, "model": model,
     }  # fmt: skip
     return json.dumps(content, ensure_ascii=False, separators=(",", ":"))
-
-
-def main() -> None:
-    from explorer import settings
-    from explorer.popularity import demo_corpus
-
-    trained = train((each.text for each in demo_corpus.documents(settings.read())), VOCABULARY)
-    merges = json.loads(trained.data)["model"]["merges"]
-    lines = [merge if isinstance(merge, str) else " ".join(merge) for merge in merges]
-    MERGES.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8", newline="\n")
-    print(f"{MERGES.name}: {len(lines):,} merges, hash {load().hash}")
-
-
-if __name__ == "__main__":
-    main()

@@ -99,7 +99,7 @@ class Edges:
 
     def to_rows(self) -> list[dict[str, Any]]:
         """The edges as rows of `findings`."""
-        from explorer.results.rows import finding_row
+        from explorer.rows.builders import finding_row
 
         detail = json.loads(self.to_json())
         edges = [

@@ -18,7 +18,7 @@ from explorer.popularity.counter import Counter, Progress
 from explorer.popularity.ips import IPS, Edges
 from explorer.popularity.ngrams import DEFAULT_N, Initial, Ngram, TextNgrams
 from explorer.records import Count, Factor, Instance
-from explorer.results.rows import measure_row
+from explorer.rows.builders import measure_row
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,8 +17,7 @@ from filelock import Timeout
 
 from explorer import leftovers, sharing
 from explorer.errors import ExplorerError, RunError
-from explorer.results import store
-from explorer.runs import archive
+from explorer.results import archive, store
 from explorer.runs.folder import RunFolder
 from explorer.settings import Settings
 

@@ -11,7 +11,7 @@ import pandas as pd
 from explorer.errors import RunError
 from explorer.results import formats
 from explorer.results.packed_run import Run
-from explorer.results.schema import FACTORS, TABLES
+from explorer.rows.schema import FACTORS, TABLES
 from explorer.runs.files import write_atomically
 
 

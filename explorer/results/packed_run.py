@@ -15,8 +15,8 @@ from explorer.errors import RunError
 from explorer.records import RunSpec
 from explorer.results import queries, store
 from explorer.results.precomputed import left_out
-from explorer.results.schema import FACTORS, TABLES
 from explorer.results.store import Store
+from explorer.rows.schema import FACTORS, TABLES
 from explorer.runs import queue, reviews
 from explorer.runs import spec as specs
 from explorer.runs.folder import Progress, RunFolder, all_folders

@@ -22,8 +22,9 @@ import duckdb
 from explorer import __version__
 from explorer.benchmarks import starter
 from explorer.errors import StoreError
-from explorer.results import migrations, schema, store
+from explorer.results import migrations, store
 from explorer.results.precomputed_schema import FORMAT, KIND, NAME, TABLES
+from explorer.rows import schema
 from explorer.runs import files
 from explorer.runs.folder import RunFolder
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from explorer.results import schema
+from explorer.rows import schema
 
 FORMAT = 1  # a file of a later format is refused
 NAME = "precomputed"  # what the file is called once it is attached

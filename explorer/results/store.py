@@ -23,7 +23,7 @@ import pandas as pd
 from explorer import sharing
 from explorer.errors import RunError, StoreError
 from explorer.results import migrations, precomputed_schema
-from explorer.results.schema import TABLES
+from explorer.rows.schema import TABLES
 from explorer.runs import files
 from explorer.runs import spec as specs
 from explorer.runs.folder import RunFolder, all_folders

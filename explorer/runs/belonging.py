@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from explorer.errors import RunError
-from explorer.results.schema import FACTORS
+from explorer.rows.schema import FACTORS
 from explorer.runs import outside
 
 # What tells the rows of a table apart. The same n-gram may be counted twice (a swapped text and its original).

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from explorer.experiments import study as find_study
 from explorer.records import RunSpec
 from explorer.runs import spec as specs
 from explorer.runs.folder import RunFolder
 from explorer.scoring import http
 from explorer.scoring.http_cost import Estimate, Prices, estimate
+from explorer.studies import study as find_study
 
 if TYPE_CHECKING:
     from explorer.resources import Resources

@@ -30,7 +30,7 @@ from filelock import FileLock
 from explorer import sharing, stopping
 from explorer.errors import RunError
 from explorer.records import RunSpec
-from explorer.results.schema import TABLES
+from explorer.rows.schema import TABLES, schema_of
 from explorer.runs import environment as environments
 from explorer.runs import files, outside, reviews
 from explorer.runs import spec as specs
@@ -45,16 +45,6 @@ MOST_SPEC = 4 << 20  # bytes
 
 _RUN_ID = re.compile(r"[a-z]+-[0-9a-f]{12}")
 _DONE = re.compile(r"(\d{9})-(\d{9})\.done")
-_ARROW = {
-    "VARCHAR": pa.string(),
-    "INTEGER": pa.int32(),
-    "BIGINT": pa.int64(),
-    "DOUBLE": pa.float64(),
-    "BOOLEAN": pa.bool_(),
-    "VARCHAR[]": pa.list_(pa.string()),
-    "FLOAT[]": pa.list_(pa.float32()),
-    "INTEGER[]": pa.list_(pa.int32()),
-}
 
 
 class Cancelled(BaseException):
@@ -575,16 +565,11 @@ def _remove(path: Path) -> None:
         path.unlink(missing_ok=True)
 
 
-def schema_of(table: str) -> pa.Schema:
-    """The columns of a table as its Parquet files have them."""
-    return pa.schema([(name, _ARROW[kind]) for name, kind in TABLES[table].items()])
-
-
 def _as_parquet(table: str, rows: Iterable[Mapping[str, Any]]) -> bytes:
     rows = list(rows)
     unknown = {key for row in rows[:1] for key in row} - set(TABLES[table])
     if unknown:
-        raise RunError(f"Table {table} has no column {', '.join(sorted(unknown))}; add it to results/schema.py.")
+        raise RunError(f"Table {table} has no column {', '.join(sorted(unknown))}; add it to rows/schema.py.")
     columns = {name: [_clean(row.get(name)) for row in rows] for name in TABLES[table]}
     data = io.BytesIO()
     pq.write_table(pa.table(columns, schema=schema_of(table)), data, compression="zstd", write_page_checksum=True)

@@ -1,7 +1,7 @@
 """What a run's files may say, wherever they come from: a zip, a bucket, a cluster, a folder that others can write.
 
 Nothing is taken at its word. Names are bounded and hold no control characters, numbers are finite, dates lie between
-1970 and 2100, a study is one of ours, a part's tables are those of results/schema.py. A file that says anything else is
+1970 and 2100, a study is one of ours, a part's tables are those of rows/schema.py. A file that says anything else is
 refused in one sentence, or read as if it were not there where the run can go on without it.
 """
 
@@ -21,10 +21,10 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 
 from explorer import parquet_bounds
 from explorer.errors import RunError
-from explorer.experiments import STUDIES
 from explorer.parquet_bounds import Bounds, TooLarge
 from explorer.records import Kind
-from explorer.results.schema import TABLES
+from explorer.rows.schema import TABLES, schema_of
+from explorer.studies import STUDIES
 
 LATEST = 4_102_444_800.0  # seconds since 1970: the year 2100
 LARGEST = 1e18  # of any number in a table
@@ -244,8 +244,6 @@ def check_table(path: Path, table: str, first: int | None = None, last: int | No
 
 
 def _check_columns(found: pa.Schema, table: str) -> None:
-    from explorer.runs.folder import schema_of
-
     expected = schema_of(table)
     lacking = set(expected.names) - set(found.names)
     if lacking:

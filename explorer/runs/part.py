@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from explorer.errors import RunError
-from explorer.experiments import study as find_study
-from explorer.experiments.study import Progress, Study
 from explorer.records import Instance, RunSpec
-from explorer.results.rows import instance_row
+from explorer.rows.builders import instance_row
 from explorer.runs.folder import Tables
+from explorer.studies import study as find_study
+from explorer.studies.study import Progress, Study
 
 if TYPE_CHECKING:
     from explorer.resources import Resources

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from explorer.errors import UsageError
-from explorer.experiments import study as find_study
-from explorer.experiments.selection import of_suites
 from explorer.records import Instance, RunSpec
+from explorer.studies import study as find_study
+from explorer.studies.selection import of_suites
 
 if TYPE_CHECKING:
     from explorer.resources import Resources

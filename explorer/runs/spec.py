@@ -38,7 +38,7 @@ def run_id(spec: RunSpec) -> str:
 def reads_or_asks(spec: RunSpec) -> str:
     """The file, own table or server that doing this run would read or ask, or ""; published names are none of them."""
     from explorer.benchmarks import BENCHMARKS
-    from explorer.benchmarks.table import PREFIX
+    from explorer.benchmarks.tables.table import PREFIX
     from explorer.ontologies.as_benchmark import NAMES
     from explorer.scoring import hf_source, http
 

@@ -31,15 +31,25 @@ if TYPE_CHECKING:
 
 Say = Callable[[str], None]
 Progress = Callable[[int, int], None]
+OnCluster = Callable[[RunFolder, part.Work, Where, "Meter", Say], None]
 
 
 CANCELLED = "Cancelled; what was finished is kept, resume goes on."
 
 
 def work(
-    folder: RunFolder, resources: Resources, say: Say, progress: Progress | None = None, *, wait: bool = True
+    folder: RunFolder,
+    resources: Resources,
+    say: Say,
+    progress: Progress | None = None,
+    *,
+    wait: bool = True,
+    on_cluster: OnCluster | None = None,
 ) -> str:
-    """Does what is left of a run and returns its status; a second worker on the same run is refused."""
+    """Does what is left of a run and returns its status; a second worker on the same run is refused.
+
+    `on_cluster` makes the parts of a run that is to be done on a cluster; without it such a run fails.
+    """
     folder.refuse_if_kept()
     try:
         lock = folder.lock().acquire(timeout=10)
@@ -62,7 +72,7 @@ def work(
                 # A cluster with an address shares out its own processors and cards.
                 if wait and where.cluster in ("", places.AUTO):
                     wait_for_turn(folder, resources.settings, say)
-                _do(folder, resources, where, say, progress or (lambda done, total: None))
+                _do(folder, resources, where, say, progress or (lambda done, total: None), on_cluster)
             status, message = "complete", ""
         except Cancelled:
             status, message = "cancelled", CANCELLED
@@ -103,7 +113,14 @@ def _told(error: Exception) -> str:
     return f"{type(error).__name__}: {' '.join(str(error).split())}"
 
 
-def _do(folder: RunFolder, resources: Resources, where: Where, say: Say, progress: Progress) -> None:
+def _do(
+    folder: RunFolder,
+    resources: Resources,
+    where: Where,
+    say: Say,
+    progress: Progress,
+    on_cluster: OnCluster | None,
+) -> None:
     if mark := imported.label(folder.spec):
         raise RunError(f"This run is {mark}: its answers were made elsewhere. Import its file again to mend it.")
     folder.write_progress(status="running", message="loading")
@@ -113,11 +130,10 @@ def _do(folder: RunFolder, resources: Resources, where: Where, say: Say, progres
     folder.write_progress(total=len(work.instances))
     meter = Meter(folder, len(work.instances), progress)
     if where.cluster:
-        places.set_up_ray()
-        from explorer.runs import cluster
-
+        if on_cluster is None:
+            raise RunError("This worker has no way to a cluster; start the run with `python -m explorer run`.")
         say(f"on {where.in_words}")
-        cluster.do(folder, work, where, meter, say)
+        on_cluster(folder, work, where, meter, say)
     else:
         _do_here(folder, work, meter)
     if differences := folder.differences():

@@ -16,7 +16,7 @@ from explorer import packaged, sharing, stopping
 from explorer.errors import ModelError
 from explorer.scoring import catalog
 from explorer.scoring.catalog import Embedded, KnownModel
-from explorer.scoring.memory import free_ram
+from explorer.scoring.engine.memory import free_ram
 from explorer.settings import ROOT, Settings
 
 Steps = Callable[[str, float], None]  # what is being done now, and the share of all that is done, 0 to 1
@@ -225,11 +225,11 @@ def _convert(model: KnownModel, gguf: Path, out: Path, report: Steps) -> None:
 def _note_origin(source: Embedded, made: Path) -> None:
     from importlib.metadata import version
 
-    from explorer.scoring import hf_source
+    from explorer.scoring.weight_files import hash_of
 
     facts: dict[str, Any] = {"package": source.package, "file": source.gguf, "sha256": source.sha256}
     facts |= {name: version(name) for name in ("torch", "transformers", "gguf")}
-    facts["hash"] = hf_source.hash_of(made)
+    facts["hash"] = hash_of(made)
     facts["sizes"] = {file.name: file.stat().st_size for file in sorted(made.iterdir())}
     (made / ORIGIN).write_text(json.dumps(facts, indent=2) + "\n", "utf-8")
     for file in made.iterdir():

@@ -17,7 +17,7 @@ from explorer.errors import ModelError
 from explorer.scoring import hf_source
 from explorer.scoring.embedded import Steps
 from explorer.scoring.encode import unencodable
-from explorer.scoring.hf_device import choose_device
+from explorer.scoring.engine.device import choose_device
 from explorer.scoring.hf_words import whole_words
 from explorer.scoring.model import Gap
 from explorer.settings import Settings

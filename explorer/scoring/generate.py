@@ -7,99 +7,23 @@ its own request alone, not on what stands beside it in a batch.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Protocol
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from explorer.records import Generation, Request
 from explorer.scoring import hf_chat
 from explorer.scoring.encode import unencodable
-from explorer.scoring.model import Progress
-from explorer.scoring.prefixes import Group, group
-
-Ids = tuple[int, ...]
-Until = Callable[[str], bool]  # told the answer so far: whether it is complete
-
-
-@dataclass(slots=True)
-class Stats:
-    """What a generator has done so far, in tokens."""
-
-    prompt_tokens: int = 0  # of all prompts, as if each had been read alone
-    read_tokens: int = 0  # that the model was fed before the first new token: shared prefixes once
-    new_tokens: int = 0
-    passes: int = 0  # forward passes
-
-
-@dataclass(frozen=True, slots=True)
-class Rules:
-    """When an answer ends."""
-
-    eos: frozenset[int]
-    stop: tuple[str, ...]  # the answer is cut before the first of these
-    until: Until | None  # the answer ends with the token that makes this true
-    text_of: Callable[[Sequence[int]], str]
-
-
-@dataclass(slots=True)
-class Writing:
-    """An answer in the making."""
-
-    prompt: Ids
-    most: int  # new tokens
-    rules: Rules
-    temperature: float = 0.0
-    draws: np.ndarray = field(default_factory=lambda: np.empty(0))  # in [0, 1), one a new token
-    ids: list[int] = field(default_factory=list)
-    text: str = ""
-    finish: str = ""  # "stop", "length", or "failed" where the model gave no number
-    told: bool = False  # whether `text` is what the ids say
-
-    def add(self, token: int) -> bool:
-        """Takes the next token, -1 for none; whether the answer is now complete."""
-        if token < 0:
-            self.finish = "failed"
-        elif token in self.rules.eos:
-            self.finish = "stop"
-        else:
-            self.ids.append(token)
-            if (self.rules.stop or self.rules.until) and self._is_complete():
-                self.finish = "stop"
-            elif len(self.ids) >= self.most:
-                self.finish = "length"
-        if self.finish and not self.told:
-            self.text = self.rules.text_of(self.ids)
-        return bool(self.finish)
-
-    def restart(self) -> None:
-        """Forgets what was written."""
-        self.ids, self.text, self.finish, self.told = [], "", "", False
-
-    def _is_complete(self) -> bool:
-        self.text, self.told = self.rules.text_of(self.ids), True
-        cuts = [place for mark in self.rules.stop if (place := self.text.find(mark)) >= 0]
-        if cuts:
-            self.text = self.text[: min(cuts)]
-            return True
-        return self.rules.until is not None and self.rules.until(self.text)
-
-
-class Decoder(Protocol):
-    """What the generator asks of a model that has been loaded."""
-
-    pass_tokens: int  # what a forward pass costs beside its tokens, in tokens
-
-    def write(self, prefix: Ids, writings: Sequence[Writing], stats: Stats, done: Callable[[int], None]) -> None:
-        """Completes answers whose prompts all begin with `prefix`; `done` is told how many are complete."""
+from explorer.scoring.engine.contract import Decoder, Ids, Progress, Rules, Stats, Until, Writing
+from explorer.scoring.engine.prefixes import Group, group
 
 
 class ModelGenerator:
     """A loaded model as a Generator; keeps what it has read, so that the next call's prompts can go on from there."""
 
     def __init__(self, model: Any, *, rows: int | None = None) -> None:
-        from explorer.scoring.hf_generate import open_decoder
+        from explorer.scoring.engine.decoder import open_decoder
 
         self.model = model
         self.name = model.name

@@ -13,8 +13,8 @@ from explorer.records import PackedRow
 from explorer.scoring import hf_kind, hf_source
 from explorer.scoring.embedded import Steps
 from explorer.scoring.encode import Pair, TextEncoder
-from explorer.scoring.hf_device import DTYPES, check_memory, choose_device, choose_dtype
-from explorer.scoring.hf_rows import Attention, RowRunner
+from explorer.scoring.engine.device import DTYPES, check_memory, choose_device, choose_dtype
+from explorer.scoring.engine.rows import Attention, RowRunner
 from explorer.scoring.hf_source import Source
 from explorer.scoring.model import Encoding, Progress, RowScores
 from explorer.scoring.policy import Bos, Split

@@ -14,8 +14,8 @@ import numpy as np
 import torch
 
 from explorer.records import Request
+from explorer.scoring.engine.device import row_length
 from explorer.scoring.hf import HFModel
-from explorer.scoring.hf_device import row_length
 from explorer.scoring.hf_words import whole_words
 from explorer.scoring.model import Gap
 from explorer.scoring.policy import PRESETS

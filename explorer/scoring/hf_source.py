@@ -22,6 +22,7 @@ from explorer.errors import ModelError
 from explorer.scoring import catalog, embedded
 from explorer.scoring.catalog import KnownModel
 from explorer.scoring.embedded import Steps
+from explorer.scoring.weight_files import hash_of, weight_files
 from explorer.settings import Settings, path_of
 
 T = TypeVar("T")
@@ -113,16 +114,6 @@ def is_cached(name: str) -> bool:
     return any(weight_files(path) for path in folder.glob("*"))
 
 
-def weight_files(path: Path) -> list[Path]:
-    """The safetensors files that make up a model, in order."""
-    index = path / "model.safetensors.index.json"
-    if index.is_file():
-        return [path / file for file in _listed(index)]
-    if (path / "model.safetensors").is_file():
-        return [path / "model.safetensors"]
-    return sorted(path.glob("*.safetensors"))
-
-
 def _refuse_if_kept(path: Path) -> None:
     """ModelError where another account keeps the model to itself: it is not damaged, and is not made again."""
     if why := sharing.kept_from_us(path):
@@ -130,17 +121,6 @@ def _refuse_if_kept(path: Path) -> None:
     for file in (path / "config.json", *weight_files(path)):
         if why := sharing.kept_from_us(file):
             raise ModelError(why)
-
-
-def _listed(index: Path) -> list[str]:
-    """The files that the index of a model in several files names; each lies beside it."""
-    try:
-        named = sorted(set(json.loads(index.read_text("utf-8"))["weight_map"].values()))
-        if not named or any(Path(file).name != file for file in named):
-            raise ValueError("it names files outside of its folder" if named else "it names no files")
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise ModelError(f"{index} is damaged ({error}). Copy or download the model again.") from error
-    return named
 
 
 def count_parameters(path: Path) -> int:
@@ -208,15 +188,6 @@ def folder_hash(path: Path, settings: Settings) -> str:
             f"The files of {path} cannot be read ({error}). Check the folder and its permissions."
         ) from error
     return found
-
-
-def hash_of(path: Path) -> str:
-    """SHA-256 over a model folder's configuration and weights, reckoned now."""
-    whole = hashlib.sha256()
-    for file in (path / "config.json", *weight_files(path)):
-        with file.open("rb") as opened:
-            whole.update(f"{file.name} {hashlib.file_digest(opened, 'sha256').hexdigest()}\n".encode())
-    return f"sha256:{whole.hexdigest()[:32]}"
 
 
 def _remembered(kept: Path, stamp: list[list[Any]]) -> str | None:

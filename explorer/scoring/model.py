@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 
 from explorer.records import Generation, PackedRow, Request, Score
+from explorer.scoring.engine.contract import Progress, RowScores
 from explorer.scoring.policy import Bos, ScoringPolicy, Split
-
-Progress = Callable[[int, int], None]  # rows done, rows in all
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,14 +21,6 @@ class Encoding:
     start: int
     bos: int
     straddles: bool
-
-
-@dataclass(frozen=True, slots=True)
-class RowScores:
-    """For the scored tokens of a row, in row order: log-probability in nats (float64) and whether it was the argmax."""
-
-    logprobs: np.ndarray
-    greedy: np.ndarray
 
 
 class LanguageModel(Protocol):

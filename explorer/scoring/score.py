@@ -13,8 +13,8 @@ import numpy as np
 
 from explorer import __version__
 from explorer.records import Request, Score
-from explorer.scoring import tree
 from explorer.scoring.encode import unencodable
+from explorer.scoring.engine import tree as engine_tree
 from explorer.scoring.model import Encoding, LanguageModel, Progress, RowScores
 from explorer.scoring.policy import PRESETS, ScoringPolicy
 
@@ -67,7 +67,7 @@ class _Prepared:
     requests: Sequence[Request]
     reasons: Sequence[str]
     fitted: dict[int, Encoded]
-    packing: tree.Packing
+    packing: engine_tree.Packing
 
 
 def _stretches(requests: Sequence[Request]) -> Iterator[Sequence[Request]]:
@@ -95,8 +95,8 @@ def _prepare(model: LanguageModel, requests: Sequence[Request], policy: ScoringP
         else:
             fitted[i] = found
     sequences = [encoding for encoding, _ in fitted.values()]
-    row_tokens = getattr(model, "row_tokens", tree.ROW_TOKENS)
-    packing = tree.pack([e.ids for e in sequences], [e.start for e in sequences], row_tokens)
+    row_tokens = getattr(model, "row_tokens", engine_tree.ROW_TOKENS)
+    packing = engine_tree.pack([e.ids for e in sequences], [e.start for e in sequences], row_tokens)
     return _Prepared(requests, reasons, fitted, packing)
 
 
@@ -165,7 +165,7 @@ def _fit(encoding: Encoding, window: int, truncate: Truncate) -> Encoded | str:
 
 
 def assemble(
-    model: LanguageModel, request: Request, encoding: Encoding, cut: int, place: tree.Place, row: RowScores
+    model: LanguageModel, request: Request, encoding: Encoding, cut: int, place: engine_tree.Place, row: RowScores
 ) -> Score:
     """The score of an encoded request, found at its place in a scored row; `cut` context tokens were left away."""
     has_score = place.slots >= 0

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from explorer.records import Request, Score
-from explorer.scoring import tree
+from explorer.scoring.engine import tree as engine_tree
 from explorer.scoring.generate import Ids, ModelGenerator, Stats
 from explorer.scoring.model import Encoding, Progress
 from explorer.scoring.policy import PRESETS, Bos, ScoringPolicy
@@ -36,21 +36,21 @@ class SharedScorer:
         progress: Progress | None = None,
     ) -> list[Score]:
         """log P(continuation | context) of each request, in nats, in the order asked; nan with a reason for none."""
-        from explorer.scoring import hf_shared
+        from explorer.scoring.engine import shared_prefix
 
         asked = [request for request in requests if not unscorable(request)]
         pairs = [policy.move(request.context, request.continuation) for request in asked]
         found = split(self.model, pairs, policy.bos) if policy.split == "offsets" else None
-        if found is None or not hf_shared.can_share(self.decoder):
+        if found is None or not shared_prefix.can_share(self.decoder):
             return self._plainly(requests, policy, progress)
         prefix, tails = found
         room = self.model.window - len(prefix) + 1  # the last token is predicted, never read
         fitting = [i for i, tail in enumerate(tails) if len(tail.ids) <= room]
-        packing = tree.pack(
-            [tails[i].ids for i in fitting], [tails[i].start for i in fitting], hf_shared.row_tokens(self.decoder)
+        packing = engine_tree.pack(
+            [tails[i].ids for i in fitting], [tails[i].start for i in fitting], shared_prefix.row_tokens(self.decoder)
         )
         self.stats.prompt_tokens += sum(len(prefix) + len(tails[i].ids) - 1 for i in fitting)
-        rows = hf_shared.logprobs(self.decoder, prefix, packing.rows, self.stats, _told(progress, len(requests)))
+        rows = shared_prefix.logprobs(self.decoder, prefix, packing.rows, self.stats, _told(progress, len(requests)))
         scores = {
             i: assemble(self.model, asked[i], tails[i], 0, place, rows[place.row])
             for i, place in zip(fitting, packing.places)

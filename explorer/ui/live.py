@@ -12,11 +12,12 @@ import streamlit as st
 
 from explorer import stopping
 from explorer.errors import ExplorerError, ModelError, ScoringError
-from explorer.experiments import accuracy, verdicts
 from explorer.records import Generation, Instance, Request, RunSpec, Score
-from explorer.results.rows import instance_of, payload
+from explorer.rows.builders import instance_of, payload
 from explorer.scoring import http
 from explorer.settings import Settings
+from explorer.studies import verdicts
+from explorer.studies.accuracy import study as accuracy_study
 from explorer.ui import resources, show, visitor
 
 T = TypeVar("T")
@@ -162,12 +163,16 @@ def waiting(model: str, title: str) -> str:
 def _judge(text: str, model: str, scoring: tuple[tuple[str, Any], ...], settings: Settings) -> Judged:
     instance = instance_of(text)
     spec = RunSpec(
-        "accuracy", accuracy.STUDY.version, model, instance.benchmark, settings=accuracy.STUDY.resolve(dict(scoring))
+        "accuracy",
+        accuracy_study.STUDY.version,
+        model,
+        instance.benchmark,
+        settings=accuracy_study.STUDY.resolve(dict(scoring)),
     )
-    policy = accuracy.policy_of(spec)
+    policy = accuracy_study.policy_of(spec)
     shared = resources.resources()
     with turn(model):
-        scores = shared.scorer(model).score(accuracy.ask(instance, policy), policy)
+        scores = shared.scorer(model).score(accuracy_study.ask(instance, policy), policy)
         dtype = str(shared.model_record(model).get("dtype", ""))  # a server does not tell its own
     return Judged(tuple(scores), tuple(verdicts.judge(instance, scores, policy, dtype)))
 

@@ -25,7 +25,7 @@ from explorer.settings import Settings
 from explorer.ui import visitor
 
 if TYPE_CHECKING:
-    from explorer.benchmarks.benchmark import Loaded
+    from explorer.benchmarks.core.benchmark import Loaded
     from explorer.results.packed_run import Run
     from explorer.results.store import Store
 

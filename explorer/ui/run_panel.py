@@ -10,12 +10,12 @@ import streamlit as st
 
 from explorer import benchmarks
 from explorer.errors import ExplorerError
-from explorer.experiments import STUDIES, study
-from explorer.experiments.study import Setting, Study
 from explorer.runs import cost, request
 from explorer.runs.folder import RunFolder
 from explorer.scoring import http
 from explorer.settings import Settings
+from explorer.studies import STUDIES, study
+from explorer.studies.study import Setting, Study
 from explorer.ui import links, resources, run_where, show, starting, visitor
 
 LABELS = {"bos": "BOS"}

@@ -17,6 +17,8 @@ import pandas as pd
 import streamlit as st
 
 from explorer.errors import ExplorerError
+from explorer.ui import unasked
+from explorer.ui.plain_text import plain as plain  # "show.plain" on every page
 
 Figure = Any  # a Plotly figure, made in explorer/figures
 
@@ -294,24 +296,11 @@ def duration(seconds: float) -> str:
     return f"{minutes:.0f} min" if minutes < 90 else f"{minutes / 60:.1f} h"
 
 
-def plain(text: str) -> str:
-    """Text that Markdown shows as it is, on its lines: no link, style, list, symbol or code is made of it."""
-    # Streamlit makes arrows and signs of these after the escapes are gone; something without width stands between.
-    text = re.sub(r"(?<!\S)([<>~-])([->=]+)(?!\S)", "\\1\N{WORD JOINER}\\2", text)
-    # A line that begins with four blanks would be code.
-    text = re.sub(r"^[ \t]+", lambda found: "\N{NO-BREAK SPACE}" * len(found[0]), text, flags=re.MULTILINE)
-    marked = re.sub(r"([\\`*_{}\[\]<>#|~$:&@])", r"\\\1", text)
-    marked = re.sub(r"^([^\S\n]*\d*)([-+.)=])", r"\1\\\2", marked, flags=re.MULTILINE)
-    return re.sub(r"(?i)(www)\.", r"\1\\.", marked)
-
-
 def problem(error: ExplorerError) -> None:
     """An error of ours as one sentence."""
-    from explorer.ui import visitor
-
     st.error(plain(str(error)), icon=":material/error:")
-    if isinstance(error, visitor.Unasked):
-        visitor.offer(error)
+    if isinstance(error, unasked.Unasked):
+        unasked.offer(error)
 
 
 @contextlib.contextmanager

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 import streamlit as st
 
 from explorer import benchmarks
-from explorer.experiments import study as find_study
-from explorer.ui import frame, resources, show, starting
-from explorer.ui.frame import Chosen
+from explorer.studies import study as find_study
+from explorer.ui import layout, resources, show, starting
+from explorer.ui.layout import Chosen
 
 FEW = 200  # instances of a first run, where the benchmark has more
 FEWEST = 4  # of a group
@@ -37,7 +37,7 @@ def offer(study: str, chosen: Chosen, title: str, advice: str, settings: Mapping
             starting.submit(study, chosen.model, chosen.benchmark, settings=first)
         st.rerun()
     show.note(
-        f"It is done by a worker beside the app, with {show.plain(frame.model_title(chosen.model))}; its progress "
+        f"It is done by a worker beside the app, with {show.plain(layout.model_title(chosen.model))}; its progress "
         "stands in the sidebar."
     )
 

@@ -8,8 +8,8 @@ import pandas as pd
 import streamlit as st
 
 from explorer import benchmarks
-from explorer.results.rows import instance_of, payload
-from explorer.ui import data_shelf, instances, jobs, resources, show
+from explorer.rows.builders import instance_of, payload
+from explorer.ui import downloads, instance_list, jobs, resources, show
 from explorer.variants.swapped import swapped
 
 
@@ -33,7 +33,7 @@ def offer(benchmark: str) -> None:
                 key=f"fetch:{benchmark}",
                 icon=":material/download:",
                 disabled=jobs.is_running(found.title),
-                on_click=data_shelf.download,
+                on_click=downloads.start,
                 args=(benchmark, found.title),
             )
         else:
@@ -48,7 +48,7 @@ def filled(frame: pd.DataFrame, benchmark: str) -> pd.DataFrame:
     gaps = frame["payload"].isna() | (frame["variant"].isna() & frame["edit"].notna())
     if not gaps.any() or (frame["payload"].isna().any() and not are_here(benchmark)):
         return frame
-    known = instances.listing(benchmark).by_id if are_here(benchmark) else {}
+    known = instance_list.listing(benchmark).by_id if are_here(benchmark) else {}
     rows = []
     for row in frame.to_dict("records"):
         instance = known.get(str(row["instance_id"]))

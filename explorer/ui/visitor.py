@@ -9,14 +9,13 @@ from streamlit import config
 
 from explorer import admission
 from explorer import settings as settings_module
-from explorer.addresses import Origin, is_loopback
+from explorer.addresses import is_loopback
 from explorer.errors import ModelError
 from explorer.scoring import http, http_keys
 from explorer.ui import show
-from explorer.ui.gate import PASSWORD, STAMP, Role, comes_from_here
+from explorer.ui.gate.gate import PASSWORD, STAMP, Role, comes_from_here
+from explorer.ui.unasked import ALLOWED, OFFERED, Unasked, allow
 
-ALLOWED = "servers:allowed"  # in the session's state: the servers that were said yes to
-OFFERED = "servers:offered"  # how many buttons for that the page has
 TRUST = "EXPLORER_TRUST_VISITORS"  # 1: visitors may name addresses and files of the server as its owner does
 
 
@@ -35,7 +34,7 @@ def role() -> Role:
     """Whom the gate let in; "" for nobody."""
     headers = {name.lower(): value for name, value in st.context.headers.to_dict().items()}
     if STAMP in headers:
-        from explorer.ui.gate_server import gate
+        from explorer.ui.gate.server import gate
 
         return gate().role_of(headers[STAMP])
     # A page that is served by itself, without app.py, has no gate: it is for this machine alone.
@@ -48,17 +47,6 @@ def role() -> Role:
 def is_trusted() -> bool:
     """Whether whoever looks may name addresses inside of this network and files of this machine."""
     return role() == "owner" or os.environ.get(TRUST, "") not in ("", "0")
-
-
-class Unasked(ModelError):
-    """A server that nobody has said yes to in this session, so nothing was sent to it."""
-
-    def __init__(self, name: str, server: Origin) -> None:
-        super().__init__(
-            f"Nothing was sent to {server}, which {name} means: in this session nobody has said yes to it."
-        )
-        self.name = name
-        self.server = server
 
 
 def admit(name: str) -> bool:
@@ -84,13 +72,6 @@ def why_not(name: str) -> str:
     return ""
 
 
-def allow(name: str) -> None:
-    """Says yes to the server that a name means, for this session; who types a name himself has said so."""
-    if admission.is_address(name):
-        server = admission.server_of(name, settings_module.read())
-        st.session_state[ALLOWED] = {*st.session_state.get(ALLOWED, ()), str(server)}
-
-
 def ask_about(name: str, where: str) -> None:
     """The question whether a server may be asked, where nobody has said yes to it; `where` tells two of them apart."""
     try:
@@ -108,11 +89,3 @@ def ask_about(name: str, where: str) -> None:
         st.button(show.plain(f"Ask {error.server}"), key=f"allow:{where}", on_click=allow, args=(name,))
     except ModelError:
         pass  # told where the name is used
-
-
-def offer(error: Unasked) -> None:
-    """The button that says yes, beside the error that tells of the server."""
-    st.session_state[OFFERED] = number = st.session_state.get(OFFERED, 0) + 1
-    st.button(
-        show.plain(f"Ask {error.server}"), key=f"allow:{error.server}:{number}", on_click=allow, args=(error.name,)
-    )

@@ -5,7 +5,8 @@ from collections import Counter, defaultdict
 
 import pytest
 
-from explorer.benchmarks import syntaxgym, syntaxgym_formula
+from explorer.benchmarks import syntaxgym
+from explorer.benchmarks.core import syntaxgym_formula
 from explorer.errors import BenchmarkError
 
 

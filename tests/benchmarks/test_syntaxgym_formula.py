@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from explorer.benchmarks import syntaxgym_formula as formulas
-from explorer.benchmarks.syntaxgym_formula import Arithmetic, Comparison, Logic, Minus, Number, Region
+from explorer.benchmarks.core import syntaxgym_formula as formulas
+from explorer.benchmarks.core.syntaxgym_formula import Arithmetic, Comparison, Logic, Minus, Number, Region
 from explorer.errors import BenchmarkError
 
 NATS = {("a", 1): 1.0, ("a", 2): 2.0, ("b", 1): 4.0, ("b", 2): 0.0}

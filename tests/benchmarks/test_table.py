@@ -10,7 +10,7 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from explorer import benchmarks
-from explorer.benchmarks import table
+from explorer.benchmarks.tables import table
 from explorer.errors import BenchmarkError, ExplorerError, UsageError
 
 PAIRS = [

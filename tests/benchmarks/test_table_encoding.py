@@ -4,9 +4,9 @@ import unicodedata
 
 import pytest
 
-from explorer.benchmarks import table
-from explorer.benchmarks.table_encoding import decode
-from explorer.benchmarks.table_questions import Question
+from explorer.benchmarks.tables import table
+from explorer.benchmarks.tables.encoding import decode
+from explorer.benchmarks.tables.questions import Question
 
 # Pairs of our own, as many as a small table has.
 TEXTS = {

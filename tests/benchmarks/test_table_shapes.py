@@ -10,8 +10,8 @@ import pytest
 
 from explorer import prompts
 from explorer import settings as settings_module
-from explorer.benchmarks import table
-from explorer.benchmarks.table_questions import Question
+from explorer.benchmarks.tables import table
+from explorer.benchmarks.tables.questions import Question
 from explorer.errors import UsageError
 
 TABLES = Path(__file__).resolve().parents[1] / "data" / "tables"
@@ -218,8 +218,8 @@ def test_sentences_rated_higher_score_higher(name, scored):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", SUITES)
 def test_the_predictions_of_ones_own_suite_hold(name, scored):
-    from explorer.experiments import verdicts
     from explorer.scoring.policy import PRESETS
+    from explorer.studies import verdicts
 
     judged = [verdicts.judge(one, scores, PRESETS["natural"], "float32")[0] for one, scores in scored[name]]
     assert sum(row["value"] for row in judged) >= 3

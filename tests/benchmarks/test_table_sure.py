@@ -5,8 +5,9 @@ import json
 import pytest
 
 from explorer import benchmarks, gaps, prompts
-from explorer.benchmarks import table, table_preview
-from explorer.benchmarks.table_questions import Question
+from explorer.benchmarks.tables import preview as table_preview
+from explorer.benchmarks.tables import table
+from explorer.benchmarks.tables.questions import Question
 from explorer.errors import ExplorerError, UsageError
 
 QUESTION = "question,option1,option2,answer\n"

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from explorer.ui.frame import PAGES
+from explorer.ui.layout import PAGES
 
 pytestmark = pytest.mark.browser
 

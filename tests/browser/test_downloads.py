@@ -21,8 +21,8 @@ LOGS = Path(__file__).resolve().parent.parent / "data" / "logs" / "lm_eval"
 def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A cache with one run, a log of another harness."""
     from explorer import logs
-    from explorer.experiments.imported_log import keep
     from explorer.resources import Resources
+    from explorer.studies.imported.log import keep
 
     own = tmp_path_factory.mktemp("downloads") / "cache"
     resources = Resources(settings_module.read(cache=own))

@@ -23,7 +23,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from explorer.settings import ROOT
-from explorer.ui.frame import PAGES
+from explorer.ui.layout import PAGES
 from tests.browser.conftest import FLAGS, MODEL, Browser, _note, _wait_for
 
 pytestmark = pytest.mark.browser

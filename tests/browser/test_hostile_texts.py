@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from explorer import settings as settings_module
-from explorer.benchmarks import table
+from explorer.benchmarks.tables import table
 from explorer.resources import Resources
 from explorer.runs.folder import RunFolder
 from explorer.runs.request import make_spec

@@ -2,8 +2,8 @@
 
 import pandas as pd
 
-from explorer.figures.icl_curves import memorization_against_performance, replication_curves
-from explorer.figures.roc_curves import one_score, roc_curves
+from explorer.ui.icl.figure_curves import memorization_against_performance, replication_curves
+from explorer.ui.memorization.figure_roc import one_score, roc_curves
 
 NAMES = {"full": "Full", "pairs": "Pairs"}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from explorer.figures.ontology_buckets import COUNT, by_bucket, by_way, sizes
+from explorer.ui.ontology.figure_buckets import COUNT, by_bucket, by_way, sizes
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ import pytest
 from explorer.__main__ import main
 from explorer.errors import RunError
 from explorer.results import store as stores
-from explorer.results.schema import TABLES
+from explorer.rows.schema import TABLES
 from explorer.runs.folder import RunFolder
 
 FLIPS = int(os.environ.get("FLIPS", "32"))

@@ -15,7 +15,7 @@ from explorer.__main__ import main
 from explorer.errors import StoreError
 from explorer.results import store as stores
 from explorer.settings import ROOT
-from explorer.ui.frame import PAGES
+from explorer.ui.layout import PAGES
 
 EVERYTHING = "SELECT bit_xor(hash(scores)) FROM scores"
 

@@ -12,10 +12,10 @@ import pytest
 
 from explorer import doctor
 from explorer.errors import LexiconError, ModelError
-from explorer.experiments.kept_answers import FILE as FILE_OF_ANSWERS
-from explorer.experiments.kept_answers import KeptAnswers
 from explorer.popularity.count_cache import FILE, CountCache
 from explorer.records import Generation, Request
+from explorer.runs.response_cache import FILE as FILE_OF_ANSWERS
+from explorer.runs.response_cache import KeptAnswers
 from explorer.scoring import embedded, hf, hf_source
 from explorer.variants import wordnet, wordnet_files
 from explorer.variants.gloss_store import VectorStore

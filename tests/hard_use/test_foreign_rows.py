@@ -15,8 +15,9 @@ import pytest
 from explorer.errors import RunError
 from explorer.resources import Resources
 from explorer.results import ending
+from explorer.rows.schema import schema_of
 from explorer.runs import share
-from explorer.runs.folder import RunFolder, schema_of
+from explorer.runs.folder import RunFolder
 from tests.hard_use.test_hostile_runs import as_bytes, first_of, packed, written
 
 Rows = list[dict[str, Any]]

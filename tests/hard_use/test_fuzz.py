@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 
 from explorer import settings as settings_module
 from explorer.__main__ import main
-from explorer.benchmarks import syntaxgym_formula, table
+from explorer.benchmarks.core import syntaxgym_formula
+from explorer.benchmarks.tables import table
 from explorer.commands import COMMANDS, jsonl
 from explorer.errors import ExplorerError, RunError
 from explorer.ontologies.invariance import groups_of, read_answers

@@ -19,11 +19,12 @@ import pytest
 from explorer.__main__ import main
 from explorer.errors import RunError
 from explorer.resources import Resources
-from explorer.results import ending
+from explorer.results import archive, ending
 from explorer.results import store as stores
-from explorer.runs import archive, queue, share
+from explorer.rows.schema import schema_of
+from explorer.runs import queue, share
 from explorer.runs import spec as specs
-from explorer.runs.folder import RunFolder, schema_of
+from explorer.runs.folder import RunFolder
 
 NAN = float("nan")
 NAME = "accuracy-0123456789ab"

@@ -18,7 +18,7 @@ import pytest
 from explorer import benchmarks
 from explorer.__main__ import main
 from explorer.results import store as stores
-from explorer.results.schema import TABLES
+from explorer.rows.schema import TABLES
 from explorer.runs import queue
 from explorer.runs.folder import RunFolder
 from explorer.settings import ROOT
@@ -30,7 +30,7 @@ KILLED = """
 import json, os, signal, sys
 from explorer.__main__ import main
 from explorer.benchmarks import table
-from explorer.experiments import imported_log
+from explorer.studies import imported_log
 from explorer.results import ending, export, packed_run, queries
 from explorer.resources import Resources
 import explorer.commands.runs, explorer.commands.export, explorer.commands.data, explorer.commands.logs

@@ -14,7 +14,7 @@ from google.protobuf.message import Message
 from streamlit.testing.v1 import AppTest
 
 from explorer import settings as settings_module
-from explorer.benchmarks import table
+from explorer.benchmarks.tables import table
 from explorer.settings import ROOT
 from explorer.ui import show
 from tests import made_up_runs

@@ -11,7 +11,7 @@ import zipfile
 import pytest
 
 from explorer.__main__ import main
-from explorer.benchmarks import table
+from explorer.benchmarks.tables import table
 from explorer.errors import (
     BenchmarkError,
     CountError,

@@ -13,12 +13,12 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from explorer.__main__ import main
-from explorer.benchmarks import table
+from explorer.benchmarks.tables import table
 from explorer.errors import ExplorerError
 from explorer.records import Request
 from explorer.resources import Resources
 from explorer.results import store as stores
-from explorer.results.rows import instance_of
+from explorer.rows.builders import instance_of
 from explorer.runs.folder import RunFolder
 from explorer.runs.request import make_spec
 from explorer.runs.worker import work

@@ -25,15 +25,15 @@ import pytest
 
 from explorer import doctor, fetch, fetch_line, sharing
 from explorer import settings as settings_module
-from explorer.benchmarks import table
+from explorer.benchmarks.tables import table
 from explorer.errors import ExplorerError
-from explorer.experiments.kept_answers import KeptAnswers
 from explorer.popularity.count_cache import CountCache
 from explorer.records import RunSpec
-from explorer.results import packed_run
+from explorer.results import archive, packed_run
 from explorer.results import store as stores
-from explorer.runs import archive, queue
+from explorer.runs import queue
 from explorer.runs.folder import RunFolder
+from explorer.runs.response_cache import KeptAnswers
 from explorer.scoring import hf_source
 from explorer.settings import Settings
 from explorer.variants.gloss_store import VectorStore

@@ -10,7 +10,7 @@ import tarfile
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
-from explorer.benchmarks import table
+from explorer.benchmarks.tables import table
 from explorer.results import store as stores
 from explorer.runs.folder import RunFolder
 from explorer.variants import wordnet_files

@@ -9,11 +9,11 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from explorer.benchmarks import table
+from explorer.benchmarks.tables import table
 from explorer.popularity import count_cache
 from explorer.runs.folder import RunFolder
 from explorer.settings import ROOT
-from explorer.ui.frame import PAGES
+from explorer.ui.layout import PAGES
 from explorer.variants import wordnet_files
 
 

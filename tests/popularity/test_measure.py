@@ -12,7 +12,7 @@ from explorer.popularity.cached import UNREACHABLE
 from explorer.popularity.ips import Edges
 from explorer.popularity.tasks import S_SELECTION, TASKS, task_of
 from explorer.records import Count, Instance
-from explorer.results.schema import TABLES
+from explorer.rows.schema import TABLES
 
 
 class Letters:

@@ -12,10 +12,9 @@ import pytest
 from explorer.__main__ import main
 from explorer.errors import RunError
 from explorer.records import Instance, RunSpec
-from explorer.results import precomputed
+from explorer.results import archive, precomputed
 from explorer.results.packed_run import PackedRun, find, list_all
-from explorer.results.rows import finding_row, instance_row, measure_row
-from explorer.runs import archive
+from explorer.rows.builders import finding_row, instance_row, measure_row
 from explorer.runs.folder import RunFolder
 from explorer.settings import read as read_settings
 from explorer.stats.estimate import Estimate

@@ -20,9 +20,9 @@ from explorer.benchmarks import starter, wikitext
 from explorer.errors import StoreError
 from explorer.records import Generation, Instance, Request, RunSpec, Score
 from explorer.resources import Resources
-from explorer.results import precomputed, queries, queries_perturbation, queries_priming, store
+from explorer.results import precomputed, queries, store
 from explorer.results.precomputed_schema import FORMAT
-from explorer.results.rows import (
+from explorer.rows.builders import (
     finding_row,
     generation_row,
     instance_of,
@@ -31,12 +31,14 @@ from explorer.results.rows import (
     payload,
     score_row,
 )
-from explorer.results.schema import TABLES
+from explorer.rows.schema import TABLES
 from explorer.runs import request, worker
 from explorer.runs.folder import RunFolder
 from explorer.settings import ROOT
 from explorer.settings import read as read_settings
 from explorer.stats.estimate import Estimate
+from explorer.studies.perturbation import queries as perturbation_queries
+from explorer.studies.priming import queries as priming_queries
 from explorer.variants import wordnet
 from explorer.variants.swapped import swapped
 
@@ -424,8 +426,8 @@ def test_real_runs_read_the_same_and_give_no_text_away(real_settings, tiny_gpt2,
         (queries.items, blimp),
         (queries.accuracy_by_group, blimp),
         (queries.overall, suites),
-        (queries_priming.suites, primed),
-        (queries_priming.regression, primed),
+        (priming_queries.suites, primed),
+        (priming_queries.regression, primed),
     ):
         ours, theirs = (question(one, *arguments) for one in (own, packed))
         assert len(ours) == len(theirs) > 0
@@ -469,7 +471,7 @@ def test_runs_that_write_texts_give_none_away(
         ours, theirs = (len(one.frame(f"SELECT * FROM {table}")) for one in (own, packed))
         assert theirs == ours, table
     if study == "perturbation":
-        fates = [queries_perturbation.fates(one, folder.run_id, "NV") for one in (own, packed)]
+        fates = [perturbation_queries.fates(one, folder.run_id, "NV") for one in (own, packed)]
         pd.testing.assert_frame_equal(*fates)
         # With the benchmark at hand the perturbed texts come back from the swaps.
         variants = own.frame("SELECT instance_id, variant_id, payload FROM variants WHERE accepted").merge(

@@ -10,7 +10,7 @@ import pytest
 from explorer.records import Instance, RunSpec
 from explorer.results import queries_dossier, queries_findings, queries_replication, store
 from explorer.results.measures import MEASURES
-from explorer.results.rows import finding_row, instance_row, measure_row
+from explorer.rows.builders import finding_row, instance_row, measure_row
 from explorer.runs.folder import RunFolder
 from explorer.stats.estimate import Estimate
 

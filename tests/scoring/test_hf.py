@@ -11,7 +11,8 @@ import torch
 
 from explorer.errors import ModelError, ScoringError
 from explorer.records import Request
-from explorer.scoring import hf, hf_device
+from explorer.scoring import hf
+from explorer.scoring.engine import device
 from explorer.scoring.score import score
 
 
@@ -42,8 +43,8 @@ def test_a_loaded_model_tells_what_it_is(settings, tiny_folders):
 
 
 def test_auto_is_float32_on_a_cpu():
-    assert hf_device.choose_dtype("auto", torch.device("cpu")) == "float32"
-    assert hf_device.choose_dtype("bf16", torch.device("cpu")) == "bfloat16"
+    assert device.choose_dtype("auto", torch.device("cpu")) == "float32"
+    assert device.choose_dtype("bf16", torch.device("cpu")) == "bfloat16"
 
 
 @pytest.mark.parametrize(

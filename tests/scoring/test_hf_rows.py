@@ -10,11 +10,13 @@ from hypothesis import strategies as st
 
 from explorer.errors import ModelError
 from explorer.records import PackedRow
-from explorer.scoring import hf_masks, hf_rows, tree
-from explorer.scoring.hf_device import row_length
-from explorer.scoring.hf_flex import FlexLayers
-from explorer.scoring.hf_rows import RowRunner
-from explorer.scoring.hf_work import paths, prepare
+from explorer.scoring.engine import masks
+from explorer.scoring.engine import rows as engine_rows
+from explorer.scoring.engine import tree as engine_tree
+from explorer.scoring.engine.device import row_length
+from explorer.scoring.engine.flex import FlexLayers
+from explorer.scoring.engine.packing import paths, prepare
+from explorer.scoring.engine.rows import RowRunner
 
 ARCHITECTURES = ("gpt_neox", "gpt2", "opt", "llama", "olmo", "olmo2", "gemma3_text")
 SEQUENCES = st.lists(st.lists(st.integers(0, 3), min_size=2, max_size=14), min_size=1, max_size=8)
@@ -35,7 +37,7 @@ def runners(tiny_folders):
 
 def sums(runner: RowRunner, sequences, row_tokens=32, token_budget=None):
     """Log-probabilities of each sequence after its first token, in the order asked."""
-    packing = tree.pack(sequences, [1] * len(sequences), row_tokens)
+    packing = engine_tree.pack(sequences, [1] * len(sequences), row_tokens)
     found = runner.run(packing.rows, token_budget=token_budget)
     return [found[place.row].logprobs[place.slots] for place in packing.places]
 
@@ -97,7 +99,7 @@ SPECIAL = {
 }
 
 
-@pytest.mark.parametrize("kind", sorted(hf_masks.MASKS))
+@pytest.mark.parametrize("kind", sorted(masks.MASKS))
 def test_every_architecture_on_the_list_is_exact(naive, kind):
     torch.manual_seed(0)
     config = transformers.AutoConfig.for_model(kind, **{**SMALL, **SPECIAL.get(kind, {})})
@@ -131,7 +133,7 @@ def test_greedy_marks_the_argmax(runners, naive):
     for _ in range(6):
         with torch.no_grad():
             ids.append(int(runner.model(torch.tensor([ids])).logits[0, -1].argmax()))
-    (row,) = tree.pack([[*ids, 9, 10]], [1]).rows
+    (row,) = engine_tree.pack([[*ids, 9, 10]], [1]).rows
     (found,) = runner.run([row])
     assert found.greedy.tolist() == naive.score_ids(runner.model, [*ids, 9, 10], 1)[1]
     assert found.greedy[:6].all()
@@ -150,7 +152,7 @@ def test_a_row_with_nothing_to_score_is_answered(runners):
 
 def test_progress_ends_with_all_rows(runners):
     seen = []
-    rows = tree.pack([[word, 5, 6] for word in range(3, 33)], [1] * 30, row_tokens=6).rows
+    rows = engine_tree.pack([[word, 5, 6] for word in range(3, 33)], [1] * 30, row_tokens=6).rows
     runners("gpt2").run(rows, progress=lambda done, total: seen.append((done, total)), token_budget=12)
     assert seen[-1] == (len(rows), len(rows))
     assert seen == sorted(seen)
@@ -240,7 +242,7 @@ def test_a_model_whose_packed_numbers_are_wrong_is_found_out(tiny_folders):
 @given(sequences=SEQUENCES)
 @hypothesis_settings(deadline=None)
 def test_a_row_taken_apart_scores_each_token_once(sequences):
-    (row,) = tree.pack(sequences, [1] * len(sequences), row_tokens=10_000).rows
+    (row,) = engine_tree.pack(sequences, [1] * len(sequences), row_tokens=10_000).rows
     work = prepare(row)
     parts = paths(work)
     assert sorted(slot for part in parts for slot in part.slots) == sorted(work.slots)
@@ -262,16 +264,16 @@ def test_blocks_hold_all_that_is_seen_and_whole_blocks_nothing_else(near):
     draw = np.random.default_rng(2)
     trunk = draw.integers(0, 9, 600).tolist()
     sequences = [[*trunk[:cut], 20 + cut % 7, *draw.integers(0, 9, 30).tolist()] for cut in range(0, 600, 60)]
-    (row,) = tree.pack(sequences, [1] * len(sequences), row_tokens=10_000).rows
-    length = -(-len(row.ids) // hf_masks.BLOCK) * hf_masks.BLOCK
+    (row,) = engine_tree.pack(sequences, [1] * len(sequences), row_tokens=10_000).rows
+    length = -(-len(row.ids) // masks.BLOCK) * masks.BLOCK
     end = np.arange(1, length + 1)
-    end[: len(row.ids)] = tree.ends(np.array(row.parents))
+    end[: len(row.ids)] = engine_tree.ends(np.array(row.parents))
     positions = np.zeros(length, dtype=np.int64)
     positions[: len(row.ids)] = row.positions
     end, positions = torch.from_numpy(end)[None], torch.from_numpy(positions)[None]
-    some, whole = hf_masks._blocks(end, positions, near)
-    count = length // hf_masks.BLOCK
-    blocks = dense(end, positions, near)[0].view(count, hf_masks.BLOCK, count, hf_masks.BLOCK).permute(0, 2, 1, 3)
+    some, whole = masks._blocks(end, positions, near)
+    count = length // masks.BLOCK
+    blocks = dense(end, positions, near)[0].view(count, masks.BLOCK, count, masks.BLOCK).permute(0, 2, 1, 3)
     seen, full = blocks.any(-1).any(-1), blocks.all(-1).all(-1)
     assert not (seen & ~(some | whole)[0]).any()
     assert not (whole[0] & ~full).any()
@@ -307,7 +309,7 @@ def test_a_longer_padding_changes_no_number(runners, architecture, monkeypatch):
     runner = runners(architecture)
     sequences = [[5, 16, 27, 38], [5, 16, 49], [60, 71, 82, 93, 104]]
     usual = sums(runner, sequences)
-    monkeypatch.setattr(hf_rows, "row_length", lambda length, device: length + 3)
+    monkeypatch.setattr(engine_rows, "row_length", lambda length, device: length + 3)
     for one, other in zip(usual, sums(runner, sequences)):
         np.testing.assert_allclose(other, one, atol=1e-5)
 

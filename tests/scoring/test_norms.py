@@ -3,7 +3,7 @@ import torch
 
 from explorer import settings
 from explorer.scoring import hf
-from explorer.scoring.hf_norms import FusedNorms
+from explorer.scoring.engine.norms import FusedNorms
 
 IDS = torch.arange(3, 23)[None]
 

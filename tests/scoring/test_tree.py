@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from explorer.records import PackedRow
-from explorer.scoring import tree
+from explorer.scoring.engine import tree as engine_tree
 
 SEQUENCES = st.lists(st.lists(st.integers(0, 2), min_size=1, max_size=8), min_size=1, max_size=30)
 ROW_TOKENS = st.sampled_from([1, 6, 25, 1000])
@@ -27,7 +27,7 @@ def nodes_scored(row: PackedRow) -> list[int]:
 @given(sequences=SEQUENCES, row_tokens=ROW_TOKENS, data=st.data())
 def test_every_scored_token_is_found_after_its_own_prefix(sequences, row_tokens, data):
     starts = [data.draw(st.integers(0, len(sequence) - 1)) for sequence in sequences]
-    packing = tree.pack(sequences, starts, row_tokens)
+    packing = engine_tree.pack(sequences, starts, row_tokens)
     for sequence, start, place in zip(sequences, starts, packing.places):
         row = packing.rows[place.row]
         assert len(place.slots) == len(sequence) - start
@@ -42,15 +42,15 @@ def test_every_scored_token_is_found_after_its_own_prefix(sequences, row_tokens,
 
 @given(sequences=SEQUENCES, row_tokens=ROW_TOKENS)
 def test_within_a_row_no_prefix_stands_twice(sequences, row_tokens):
-    for row in tree.pack(sequences, [0] * len(sequences), row_tokens).rows:
+    for row in engine_tree.pack(sequences, [0] * len(sequences), row_tokens).rows:
         paths = [tuple(row.ids[node] for node in ancestors(row, node)) for node in range(len(row.ids))]
         assert len(set(paths)) == len(paths)
 
 
 @given(sequences=SEQUENCES, row_tokens=ROW_TOKENS)
 def test_an_interval_tells_ancestors(sequences, row_tokens):
-    for row in tree.pack(sequences, [0] * len(sequences), row_tokens).rows:
-        end = tree.ends(np.array(row.parents))
+    for row in engine_tree.pack(sequences, [0] * len(sequences), row_tokens).rows:
+        end = engine_tree.ends(np.array(row.parents))
         for i in range(len(row.ids)):
             assert [j for j in range(len(row.ids)) if j <= i < end[j]] == ancestors(row, i)
 
@@ -58,15 +58,15 @@ def test_an_interval_tells_ancestors(sequences, row_tokens):
 @given(sequences=SEQUENCES, data=st.data())
 def test_only_tokens_before_a_scored_one_are_fed(sequences, data):
     starts = [data.draw(st.integers(0, len(sequence) - 1)) for sequence in sequences]
-    for row in tree.pack(sequences, starts, 25).rows:
+    for row in engine_tree.pack(sequences, starts, 25).rows:
         needed = {node for scored in nodes_scored(row) for node in ancestors(row, scored)[:-1]}
-        fed = tree.scored_below(np.array(row.scored), tree.ends(np.array(row.parents)))
+        fed = engine_tree.scored_below(np.array(row.scored), engine_tree.ends(np.array(row.parents)))
         assert set(np.flatnonzero(fed)) == needed
 
 
 def test_a_pair_shares_its_opening():
     # 0 1 2 3 and 0 1 4 3: the trunk 0 1, then 2 3, then 4 3 whose first token follows the 1
-    packing = tree.pack([[0, 1, 4, 3], [0, 1, 2, 3]], [1, 1])
+    packing = engine_tree.pack([[0, 1, 4, 3], [0, 1, 2, 3]], [1, 1])
     (row,) = packing.rows
     assert row == PackedRow(
         ids=(0, 1, 2, 3, 4, 3),
@@ -78,13 +78,13 @@ def test_a_pair_shares_its_opening():
 
 
 def test_no_sequences_make_no_rows():
-    assert tree.pack([], []) == tree.Packing([], [])
+    assert engine_tree.pack([], []) == engine_tree.Packing([], [])
 
 
 def test_rows_of_short_sequences_are_nearly_full():
     draw = np.random.default_rng(0)
     sequences = [draw.integers(0, 50, size=draw.integers(5, 25)).tolist() for _ in range(2000)]
-    rows = tree.pack(sequences, [1] * len(sequences), 256).rows
+    rows = engine_tree.pack(sequences, [1] * len(sequences), 256).rows
     lengths = sorted(len(row.ids) for row in rows)[1:]
     assert 1 - np.mean(lengths) / max(lengths) < 0.1
 
@@ -92,7 +92,7 @@ def test_rows_of_short_sequences_are_nearly_full():
 def test_a_long_shared_context_is_kept_together():
     context = list(range(100, 1100))
     sequences = [[*context[:cut], word, 7] for cut in (300, 600, 1000) for word in (1, 2)]
-    packing = tree.pack(sequences, [len(sequence) - 2 for sequence in sequences], row_tokens=128)
+    packing = engine_tree.pack(sequences, [len(sequence) - 2 for sequence in sequences], row_tokens=128)
     assert len(packing.rows) == 1
     assert len(packing.rows[0].ids) == len(context) + 3 * 2 * 2
 
@@ -101,7 +101,7 @@ def test_a_trunk_is_repeated_when_many_branches_hang_on_it():
     # 600 branches of 20 tokens on a trunk of 100: rows of at most 800 tokens, each with the trunk once more.
     trunk = list(range(100))
     sequences = [[*trunk, 1000 + branch, *range(19)] for branch in range(600)]
-    rows = tree.pack(sequences, [100] * len(sequences), row_tokens=128).rows
+    rows = engine_tree.pack(sequences, [100] * len(sequences), row_tokens=128).rows
     assert 400 <= max(len(row.ids) for row in rows) <= 800
     assert sum(len(row.ids) for row in rows) <= 1.25 * 600 * 20
 
@@ -109,5 +109,5 @@ def test_a_trunk_is_repeated_when_many_branches_hang_on_it():
 def test_a_row_ends_between_two_trunks_not_within_a_trie():
     # Two items of a 100-token trunk and 10 branches of 10 each: 200 tokens an item, and a row has room for 300.
     sequences = [[item, *range(99), 1000 + branch, *range(9)] for item in (1, 2) for branch in range(10)]
-    rows = tree.pack(sequences, [100] * len(sequences), row_tokens=300).rows
+    rows = engine_tree.pack(sequences, [100] * len(sequences), row_tokens=300).rows
     assert [len(row.ids) for row in rows] == [200, 200]

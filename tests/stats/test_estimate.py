@@ -3,7 +3,7 @@ from dataclasses import replace
 
 import pytest
 
-from explorer.results.rows import finding_row
+from explorer.rows.builders import finding_row
 from explorer.stats.estimate import Estimate
 from explorer.stats.fisher import fisher
 from explorer.stats.kappa import kappa

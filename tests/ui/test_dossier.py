@@ -11,9 +11,9 @@ from explorer import settings as settings_module
 from explorer.records import RunSpec
 from explorer.resources import Resources
 from explorer.results import store
-from explorer.results.rows import instance_row, measure_row
+from explorer.rows.builders import instance_row, measure_row
 from explorer.runs.folder import RunFolder
-from explorer.ui import dossier_swaps
+from explorer.ui.dossier import dossier_swaps
 
 MODEL = "gemma-3-270m"
 HERE = {"model": MODEL, "benchmark": "starter_pairs"}

@@ -14,8 +14,10 @@ import pytest
 
 from explorer import settings as settings_module
 from explorer.scoring.http_calls import Limits
-from explorer.ui import live, ontology_inspector, priming_live, resources, visitor
-from explorer.ui.frame import PAGES, Chosen
+from explorer.ui import live, resources, visitor
+from explorer.ui.layout import PAGES, Chosen
+from explorer.ui.ontology import inspector as ontology_inspector
+from explorer.ui.priming import live as priming_live
 from explorer.variants import wordnet_files
 from explorer.variants.lexicon import Lemma, Sense
 from tests.endpoint_servers import Call, Reply, Server, chat, completion, echoed, scoring

@@ -8,7 +8,18 @@ import pytest
 from scipy.stats import spearmanr
 
 from explorer.results.measures import MEASURES
-from explorer.ui import findings_correlations, findings_groups, findings_models, findings_scatter
+from explorer.ui.findings import (
+    correlations as findings_correlations,
+)
+from explorer.ui.findings import (
+    groups as findings_groups,
+)
+from explorer.ui.findings import (
+    models as findings_models,
+)
+from explorer.ui.findings import (
+    scatter as findings_scatter,
+)
 
 VIEWS = ["Correlations", "Two measures", "Groups", "Two models"]
 MODEL = "gemma-3-270m"

@@ -10,8 +10,10 @@ from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Element
 
 from explorer.settings import ROOT
-from explorer.ui import gate, gate_login, gate_server
-from explorer.ui.gate import Gate, SlowDown, comes_from_here, make
+from explorer.ui.gate import gate
+from explorer.ui.gate import login as gate_login
+from explorer.ui.gate import server as gate_server
+from explorer.ui.gate.gate import Gate, SlowDown, comes_from_here, make
 
 PAGES = sorted((ROOT / "pages").glob("*.py"))
 TOKEN_LENGTH = 43  # 32 random bytes in base 64
@@ -228,6 +230,6 @@ def test_a_page_reached_past_the_gate_shows_nothing_and_touches_nothing(page: Pa
 
 
 def test_every_page_there_is_stands_in_the_list_above():
-    from explorer.ui.frame import PAGES as listed
+    from explorer.ui.layout import PAGES as listed
 
     assert {f"pages/{page.name}" for page in PAGES} == {page.path for page in listed}

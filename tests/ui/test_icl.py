@@ -7,7 +7,6 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from explorer.experiments import icl_prompts, icl_rows
 from explorer.resources import Resources
 from explorer.results import precomputed
 from explorer.results.packed_run import PackedRun, find
@@ -16,7 +15,9 @@ from explorer.runs.request import make_spec
 from explorer.runs.worker import work
 from explorer.settings import PRECOMPUTED, Settings
 from explorer.similarity import replication
-from explorer.ui.icl_review import diff_html
+from explorer.studies.icl import prompts as icl_prompts
+from explorer.studies.icl import rows as icl_rows
+from explorer.ui.icl.review import diff_html
 
 
 class ByWords:

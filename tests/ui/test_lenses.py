@@ -20,12 +20,13 @@ from explorer.popularity.ips import Edges
 from explorer.records import RunSpec
 from explorer.resources import Resources
 from explorer.results import store
-from explorer.results.rows import instance_row
+from explorer.rows.builders import instance_row
 from explorer.runs.folder import RunFolder
 from explorer.settings import Settings
-from explorer.ui import icl_lab, ngram_rating
 from explorer.ui import resources as app_resources
-from explorer.ui.frame import PAGES
+from explorer.ui.icl import lab as icl_lab
+from explorer.ui.instance import ngram_rating
+from explorer.ui.layout import PAGES
 from explorer.variants import tagging, wordnet, wordnet_files
 from explorer.variants.lexicon import Lemma, Sense
 

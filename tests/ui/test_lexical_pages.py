@@ -15,8 +15,10 @@ from explorer.runs.folder import RunFolder
 from explorer.runs.request import make_spec
 from explorer.runs.worker import work
 from explorer.settings import Settings
-from explorer.ui import lab_state, ngram_strip, perturbation_pairs, perturbation_same
-from explorer.ui.ngram_rating import Rated, RatedNgram
+from explorer.ui.instance import ngram_strip
+from explorer.ui.instance.ngram_rating import Rated, RatedNgram
+from explorer.ui.perturbation import lab_state, same_instances
+from explorer.ui.perturbation import pairs as perturbation_pairs
 from explorer.variants.lexicon import Lemma, Sense
 
 
@@ -138,5 +140,5 @@ def test_what_differs_is_marked_in_both_texts():
 def test_agreement_leaves_out_what_one_has_not_judged_or_could_not_be_parsed():
     person = {"a": "same", "b": "different", "c": "same", "d": "same"}
     model = {"a": "same", "b": "different", "c": "unparsed"}
-    found = perturbation_same.agreement(person, model)
+    found = same_instances.agreement(person, model)
     assert (found.n, found.value, found.left_out) == (2, 1.0, 2)

@@ -5,7 +5,7 @@ import sys
 import pytest
 
 from explorer.settings import ROOT
-from explorer.ui.frame import PAGES
+from explorer.ui.layout import PAGES
 
 HEAVY = ("torch", "transformers", "sentence_transformers", "spacy")
 SLOW = ("nltk", "scipy", "sklearn", "statsmodels")

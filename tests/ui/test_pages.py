@@ -10,7 +10,7 @@ from explorer.runs import queue
 from explorer.runs.folder import RunFolder
 from explorer.settings import ROOT
 from explorer.settings import read as read_settings
-from explorer.ui.frame import PAGES
+from explorer.ui.layout import PAGES
 
 ADDRESSES = [page.address for page in PAGES]
 

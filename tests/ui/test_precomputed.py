@@ -9,15 +9,15 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from explorer import settings as settings_module
-from explorer.experiments.perturbation import STUDY as PERTURBATION
-from explorer.experiments.plan import plan
 from explorer.records import Instance, Request, RunSpec, Score
 from explorer.results import precomputed
-from explorer.results.rows import finding_row, instance_row, measure_row, score_row
+from explorer.results.precomputed_plan import plan
+from explorer.rows.builders import finding_row, instance_row, measure_row, score_row
 from explorer.runs.folder import RunFolder
 from explorer.stats.estimate import Estimate
-from explorer.ui import headlines
-from explorer.ui.frame import PAGES
+from explorer.studies.perturbation.study import STUDY as PERTURBATION
+from explorer.ui.layout import PAGES
+from explorer.ui.overview import headlines
 
 MODEL = "gemma-3-270m"
 

@@ -10,8 +10,10 @@ from streamlit.testing.v1 import AppTest
 
 from explorer import settings as settings_module
 from explorer.records import Instance
-from explorer.ui import priming_context, priming_lab, priming_live
-from explorer.ui.priming_context import Line
+from explorer.ui.priming import context as priming_context
+from explorer.ui.priming import lab as priming_lab
+from explorer.ui.priming import live as priming_live
+from explorer.ui.priming.context import Line
 from explorer.variants.context_pools import make_pools
 
 VIEWS = ["Curves", "Suites", "Regression", "Perturbed contexts", "Heat maps", "Beside the paper"]
@@ -168,9 +170,10 @@ def test_a_pair_of_ones_own_is_judged(open_page, tmp_path, here):
 
 def test_the_labs_margin_is_that_of_the_full_run(primed, tiny_gpt2, monkeypatch):
     """A context drawn in the lab with a run's seed is the run's, and so is the margin after it."""
-    from explorer.experiments import priming
     from explorer.resources import Resources
     from explorer.runs.request import make_spec
+    from explorer.studies.priming import of_spec
+    from explorer.studies.priming import study as priming_study
     from explorer.variants.contexts import read_context
 
     resources = Resources(settings_module.read(cache=primed))
@@ -178,9 +181,9 @@ def test_the_labs_margin_is_that_of_the_full_run(primed, tiny_gpt2, monkeypatch)
         resources, study="priming", model=str(tiny_gpt2), benchmark="starter_pairs", suites=("islands",),
         settings={"per_group": 1, "lengths": (0, 200), "unrelated": "starter", "overlap": 0},
     )  # fmt: skip
-    (item,) = priming.select(spec, resources)
-    rows = priming.do(spec, resources, [item], lambda done, total: None)
-    pools = priming.ground_of(spec, resources).pools
+    (item,) = priming_study.select(spec, resources)
+    rows = priming_study.do(spec, resources, [item], lambda done, total: None)
+    pools = of_spec.ground_of(spec, resources).pools
     monkeypatch.setenv("EXPLORER_CACHE", str(primed))
     for variant in rows["variants"]:
         context = read_context(json.loads(variant["edit"]))

@@ -6,14 +6,15 @@ import pytest
 
 from explorer import settings as settings_module
 from explorer.benchmarks import BENCHMARKS
-from explorer.experiments import papers, replication
 from explorer.records import RunSpec
 from explorer.results import store
-from explorer.results.rows import finding_row
+from explorer.rows.builders import finding_row
 from explorer.runs.folder import RunFolder
 from explorer.settings import ROOT
 from explorer.stats.estimate import Estimate
-from explorer.ui.frame import PAGES
+from explorer.studies.replication import board as replication_board
+from explorer.studies.replication import papers
+from explorer.ui.layout import PAGES
 
 HERE = {"model": "gemma-3-270m", "benchmark": "starter_pairs"}
 
@@ -45,7 +46,7 @@ def pythia(tmp_path):
     return settings.cache
 
 
-@pytest.mark.parametrize("source", [*replication.SOURCES, "index"])
+@pytest.mark.parametrize("source", [*replication_board.SOURCES, "index"])
 def test_every_source_opens_without_a_run(open_page, tmp_path, source):
     app = open_page("replication", tmp_path / "cache", source=source, **HERE)
     assert not app.exception and not app.error
@@ -129,7 +130,9 @@ def test_every_table_and_figure_of_the_papers_is_in_the_index_once():
 def test_printed_tables_of_the_index_have_figures_on_the_board():
     for place in papers.PLACES:
         if place.page == "Replication":
-            found = [one for one in replication.of(place.choices["source"]) if one.table == place.choices["table"]]
+            found = [
+                one for one in replication_board.of(place.choices["source"]) if one.table == place.choices["table"]
+            ]
             assert found, place
 
 

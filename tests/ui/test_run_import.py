@@ -8,10 +8,10 @@ from pathlib import Path
 
 from explorer import logs
 from explorer import settings as settings_module
-from explorer.experiments.imported_log import keep
 from explorer.resources import Resources
-from explorer.runs import archive
+from explorer.results import archive
 from explorer.runs.folder import all_folders
+from explorer.studies.imported.log import keep
 
 LOGS = Path(__file__).resolve().parent.parent / "data" / "logs" / "lm_eval"
 

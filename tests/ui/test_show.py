@@ -5,9 +5,10 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from explorer.results.schema import TABLES
+from explorer.rows.schema import TABLES
 from explorer.settings import ROOT
-from explorer.ui import run_details, show
+from explorer.ui import show
+from explorer.ui.runs import details as runs_details
 
 
 @pytest.mark.parametrize(
@@ -132,4 +133,4 @@ def test_shares_are_shown_with_one_decimal_and_saved_as_they_are():
 
 
 def test_every_column_of_a_runs_findings_has_a_heading():
-    assert set(run_details.FINDINGS) == set(TABLES["findings"])
+    assert set(runs_details.FINDINGS) == set(TABLES["findings"])

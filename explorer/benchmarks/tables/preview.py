@@ -1,0 +1,90 @@
+"""An import before it is kept: its first items as a model will read them, and what is not read at all."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+from explorer import prompts
+from explorer.benchmarks.core.benchmark import Parsed
+from explorer.benchmarks.tables.reading import Reading
+from explorer.benchmarks.tables.roles import TOLD
+from explorer.records import Instance
+
+FIRST = 3  # items shown
+MOST = 12  # texts shown of an item; a set of classes may have two hundred
+REASONS = {
+    "unlabeled": "unlabeled",
+    "an empty row": "an empty row",
+    "a line before the table": "a line before the table",
+    "in the split": "of another split",
+}
+
+
+def items(parsed: Parsed) -> list[dict[str, Any]]:
+    """The first items: for each text its context, what is scored after it, and whether it is the right one."""
+    return [_item(instance) for instance in parsed.instances[:FIRST]]
+
+
+def _item(instance: Instance) -> dict[str, Any]:
+    if instance.kind == "regions":
+        texts: list[dict[str, Any]] = [
+            {"name": condition.name, "context": "", "continuation": " | ".join(condition.regions), "right": None}
+            for condition in instance.conditions
+        ]
+        return {"id": instance.id, "texts": texts, "rating": None}
+    asked = prompts.requests(instance)
+    lone = len(instance.options) == 1
+    texts = [
+        {
+            "name": f"option {request.option + 1}",
+            "context": request.context,
+            "continuation": request.continuation,
+            "right": None if lone else request.option == instance.gold,
+        }
+        for request in asked
+    ]
+    return {"id": instance.id, "texts": texts, "rating": instance.extra.get("rating")}
+
+
+def left_out(parsed: Parsed) -> dict[str, int]:
+    """How many rows were left out for each kind of reason, the most frequent first."""
+    return dict(Counter(_kind_of(row.reason) for row in parsed.left_out).most_common())
+
+
+def _kind_of(reason: str) -> str:
+    return next((told for start, told in REASONS.items() if reason.startswith(start)), reason)
+
+
+def about(reading: Reading) -> dict[str, str]:
+    """What the reading rests on, in words, part by part."""
+    told = {"kind": TOLD[reading.kind], **reading.why}
+    if reading.why.get("kind"):
+        told["kind"] = f"{TOLD[reading.kind]} ({reading.why['kind']})"
+    return told
+
+
+def lines(reading: Reading, parsed: Parsed) -> list[str]:
+    """The preview as lines of plain text; what a model scores stands after >>."""
+    told = [f"{name}: {text}" for name, text in about(reading).items()]
+    told.append("the first items as a model reads them, what is scored after >>:")
+    for item in items(parsed):
+        rated = "" if item["rating"] is None else f", rated {item['rating']:g}"
+        told.append(f"  {item['id']}{rated}")
+        for text in item["texts"][:MOST]:
+            mark = {True: "right", False: "wrong", None: ""}[text["right"]]
+            named = text["name"] if reading.instance_kind == "regions" else mark
+            told.append(f"    {named:<6} {_shown(text)}")
+        if len(item["texts"]) > MOST:
+            told.append(f"    and {len(item['texts']) - MOST} more")
+    unused = reading.unused
+    told.append(f"columns not used: {', '.join(unused)}" if unused else "every column is used")
+    told += [f"left out {many:,}: {reason}" for reason, many in list(left_out(parsed).items())[:10]]
+    return told
+
+
+def _shown(text: Mapping[str, Any]) -> str:
+    context = str(text["context"])
+    context = context if len(context) <= 300 else f"… {context[-300:]}"
+    return f"{context}>>{text['continuation'][:300]}".replace("\n", "⏎")

@@ -1,0 +1,131 @@
+"""One's own SyntaxGym suites: as JSON in the published form, or as a table with a row a region."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from explorer.benchmarks.core import syntaxgym_formula
+from explorer.benchmarks.core.benchmark import LeftOut
+from explorer.benchmarks.tables.reading import Reading
+from explorer.benchmarks.tables.rows import Table
+from explorer.benchmarks.tables.values import number, written
+from explorer.errors import BenchmarkError, ExplorerError, UsageError
+from explorer.records import Condition, Instance
+
+Made = tuple[str, Instance]
+
+
+def from_json(suites: Sequence[Mapping[str, Any]], reading: Reading) -> tuple[list[Made], list[LeftOut]]:
+    """The items of suites as instances, and those left out with the reason."""
+    made: list[Made] = []
+    left_out: list[LeftOut] = []
+    for place, suite in enumerate(suites, 1):
+        meta = suite.get("meta")
+        name = str(meta.get("name") or "") if isinstance(meta, Mapping) else str(suite.get("name") or "")
+        name = name or f"suite {place}"
+        formulas = reading.formulas or tuple(_formula(one) for one in _list(suite, "predictions", name))
+        for number_, item in enumerate(_list(suite, "items", name), 1):
+            where = f"{name} item {number_}"
+            try:
+                conditions = tuple(_condition(one) for one in item["conditions"])
+                key = str(item.get("item_number", number_))
+            except (KeyError, TypeError, ValueError, AttributeError) as error:
+                left_out.append(LeftOut(where, f"no conditions with regions ({type(error).__name__}: {error})"))
+                continue
+            _add(made, left_out, where, key, name, conditions, formulas, _region_names(suite))
+    return made, left_out
+
+
+def from_table(table: Table, reading: Reading) -> tuple[list[Made], list[LeftOut]]:
+    """The items of a table with a row a region; formulas have to be given, since no row has them."""
+    left_out: list[LeftOut] = []
+    items: dict[tuple[str, str], dict[str, dict[float, str]]] = {}
+    first: dict[tuple[str, str], str] = {}
+    columns = reading.columns
+    for row in table.rows:
+        region = number(row.cells.get(columns["region"]))
+        if region is None:
+            told = written(row.cells.get(columns["region"]))[:40]
+            left_out.append(LeftOut(row.where, f"{columns['region']} is {told!r}, expected the region's number"))
+            continue
+        key = (written(row.cells.get(columns.get("group", ""))), written(row.cells.get(columns["item"])))
+        conditions = items.setdefault(key, {})
+        first.setdefault(key, row.where)
+        regions = conditions.setdefault(written(row.cells.get(columns["condition"])), {})
+        if region in regions:
+            left_out.append(LeftOut(row.where, f"region {region:g} of this item and condition for the second time"))
+            continue
+        regions[region] = written(row.cells.get(columns["content"]))
+    made: list[Made] = []
+    for (group, item), found in items.items():
+        versions = tuple(
+            Condition(name, tuple(regions.get(float(n), "") for n in range(1, int(max(regions)) + 1)))
+            for name, regions in found.items()
+        )
+        _add(made, left_out, first[group, item], item, group or "suite", versions, reading.formulas, ())
+    return made, left_out
+
+
+def _add(
+    made: list[Made],
+    left_out: list[LeftOut],
+    where: str,
+    key: str,
+    group: str,
+    conditions: tuple[Condition, ...],
+    formulas: Sequence[str],
+    regions: Sequence[str],
+) -> None:
+    named = {condition.name: len(condition.regions) for condition in conditions}
+    for formula in formulas:
+        for asked in syntaxgym_formula.regions(_parsed(formula)):
+            if asked.condition not in named:
+                left_out.append(LeftOut(where, f"no condition {asked.condition!r}, which a prediction asks for"))
+                return
+            if asked.number is not None and not 1 <= asked.number <= named[asked.condition]:
+                left_out.append(LeftOut(where, f"no region {asked.number} in condition {asked.condition!r}"))
+                return
+    extra = {"formulas": list(formulas), "regions": list(regions)}
+    made.append((key, Instance("", "", "all", group, "regions", "syntaxgym", conditions=conditions, extra=extra)))
+
+
+def check_formulas(formulas: Sequence[str]) -> None:
+    """UsageError for a prediction that cannot be read."""
+    for formula in formulas:
+        _parsed(formula)
+
+
+def _parsed(formula: str) -> Any:
+    try:
+        return syntaxgym_formula.parse(formula)
+    except ExplorerError as error:
+        raise UsageError(f"The prediction {formula[:80]!r} cannot be read: {error}") from error
+
+
+def _formula(prediction: Any) -> str:
+    formula = prediction.get("formula") if isinstance(prediction, Mapping) else prediction
+    if not isinstance(formula, str):
+        raise BenchmarkError(
+            f"A prediction of the suite is {str(prediction)[:60]!r}, expected an object with a formula."
+        )
+    return formula
+
+
+def _condition(condition: Mapping[str, Any]) -> Condition:
+    regions = sorted(condition["regions"], key=lambda region: int(region["region_number"]))
+    return Condition(str(condition["condition_name"]), tuple(written(region.get("content")) for region in regions))
+
+
+def _list(suite: Mapping[str, Any], name: str, title: str) -> list[Any]:
+    found = suite.get(name)
+    if not isinstance(found, list) or not found:
+        raise BenchmarkError(f"The suite {title} has no list of {name}, expected the published form of SyntaxGym.")
+    return found
+
+
+def _region_names(suite: Mapping[str, Any]) -> tuple[str, ...]:
+    meta = suite.get("region_meta")
+    if not isinstance(meta, Mapping) or not all(str(key).isdecimal() for key in meta):
+        return ()
+    return tuple(str(meta[key]) for key in sorted(meta, key=int))

@@ -1,0 +1,248 @@
+"""Text → rows of cells: guesses a table's delimiter, quoting, the lines before it, and whether it has a header."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import io
+import itertools
+import re
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from statistics import median
+
+from explorer.benchmarks.tables.names import is_known_name
+from explorer.errors import BenchmarkError, UsageError
+
+DELIMITERS = (",", "\t", ";", "|")
+SAMPLE = 200_000  # characters on which the delimiter is guessed
+HEADED = 200  # rows with which a first row is compared
+WIDEST = 2**31 - 1  # characters in a cell
+
+_FOREIGN = (
+    (b"PK\x03\x04", "a zip or Excel file", "Unpack it, or save the sheet as CSV"),
+    (b"\x1f\x8b", "a gzip file", "Unpack it"),
+    (b"%PDF", "a PDF", "Save its table as CSV"),
+    (b"\xd0\xcf\x11\xe0", "an old Excel file", "Save the sheet as CSV"),
+)
+EXCEL = re.compile(r"[\ufeff\s]*\"?sep=(.)\"?[ \t]*\r?(\n|$)", re.IGNORECASE)  # names the delimiter to Excel
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """How lines become cells. A delimiter of "" means that each line is one cell."""
+
+    delimiter: str
+    quoting: bool  # whether "..." encloses a cell; otherwise quotes are text
+    header: bool
+    skip: int = 0  # lines before the table
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """The cells of one row, or why it could not be read; `number` is the line where it ends, from 1."""
+
+    number: int
+    cells: tuple[str, ...] = ()
+    reason: str = ""
+    counts: bool = True  # whether it is a row, if an unreadable one; empty lines and comments are none
+
+
+def refuse_foreign(data: bytes, name: str) -> None:
+    """Raise for what is plainly no table: an archive, a PDF, a web page, nothing."""
+    if not data.strip():
+        raise BenchmarkError(f"{name} is empty, expected a table. Choose another file.")
+    for start, what, advice in _FOREIGN:
+        if data.startswith(start):
+            raise BenchmarkError(f"{name} is {what}, expected a table. {advice} and import that.")
+    begin = data[:2000].lstrip(codecs.BOM_UTF8 + b" \t\r\n").lower()
+    if begin.startswith((b"<!doctype html", b"<html", b"<head", b"<?xml", b"<!doctype")):
+        raise BenchmarkError(f"{name} is a web page or XML, expected a table. Download the raw file and import that.")
+
+
+def guess_dialect(
+    text: str,
+    name: str,
+    delimiter: str | None = None,
+    quoting: bool | None = None,
+    header: bool | None = None,
+    columns: Collection[str] = (),
+) -> Dialect:
+    """The dialect under which most rows have as many cells as the first; what is given is kept.
+
+    `columns` are the names that somebody said columns have: where the first row holds one, it is a header.
+    """
+    if delimiter is not None and (len(delimiter) > 1 or delimiter in ("\r", "\n", '"', " ")):
+        raise UsageError(f"{delimiter!r} cannot part cells; name one character, or none where a line is one cell.")
+    said = EXCEL.match(text)
+    skip = text[: said.end()].count("\n") if said else 0
+    if said and delimiter is None:
+        delimiter = said[1]
+    comments = _comments(text, skip)
+    body = _after(text, skip + comments)
+    if delimiter is None:
+        sample = body[: body.find("\n", SAMPLE) + 1 or len(body)]  # whole lines, however long
+        delimiter = _guess_delimiter(sample, quoting, prefers_tabs=name.lower().endswith((".tsv", ".tab")))
+    if quoting is None:
+        quoting = bool(delimiter) and _guess_quoting(body, delimiter)
+    if comments and _is_headed_by_comment(text, skip + comments, body, delimiter, quoting):
+        comments -= 1
+    skip += comments
+    if header is None:
+        lines = (line.cells for line in split(text, delimiter, quoting, skip) if line.cells)
+        header = has_header(list(itertools.islice(lines, HEADED)), columns)
+    return Dialect(delimiter, quoting, header, skip)
+
+
+def _comments(text: str, skip: int) -> int:
+    """How many lines from there on begin with #, none where all do."""
+    lines = text[:SAMPLE].split("\n")[skip:]
+    many = next((place for place, line in enumerate(lines) if line.strip() and not line.startswith("#")), 0)
+    return many if any(line.startswith("#") for line in lines[:many]) else 0
+
+
+def _is_headed_by_comment(text: str, lines: int, body: str, delimiter: str, quoting: bool) -> bool:
+    """Whether the last line with # has the columns of the rows below, as in "#good<tab>bad", and they no header."""
+    rows = [line.cells for line in itertools.islice(split(body, delimiter, quoting), HEADED) if line.cells]
+    if has_header(rows):
+        return False
+    last = text.split("\n")[lines - 1]
+    widths = Counter(len(line.cells) for line in itertools.islice(split(body, delimiter, quoting), HEADED))
+    cells = next((line.cells for line in split(last, delimiter, quoting)), ())
+    return len(cells) > 1 and bool(widths) and len(cells) == widths.most_common(1)[0][0]
+
+
+def _after(text: str, lines: int) -> str:
+    return text.split("\n", lines)[-1] if lines else text
+
+
+def split(text: str, delimiter: str, quoting: bool, skip: int = 0) -> Iterator[Line]:
+    """The rows of a text, with those that cannot be read, and the empty lines and comments that are no rows."""
+    for number, line in enumerate(text.split("\n")[:skip] if skip else (), 1):
+        if line.strip("\ufeff \t\r"):
+            yield Line(number, reason="a line before the table", counts=False)
+    body = _after(text, skip)
+    end = (
+        skip + len(re.findall(r"\r\n|\r|\n", body.rstrip())) + 1
+    )  # empty lines at the end of a file are nothing that is missing
+    if not delimiter:
+        for number, line in enumerate(io.StringIO(body, newline=""), skip + 1):
+            if line.strip():
+                yield Line(number, (line.rstrip("\r\n"),))
+            elif number < end:
+                yield Line(number, reason="an empty row", counts=False)
+        return
+    csv.field_size_limit(WIDEST)
+    rows = io.StringIO(body, newline="")
+    reader = (
+        csv.reader(rows, delimiter=delimiter, strict=True)
+        if quoting
+        else csv.reader(rows, delimiter=delimiter, quoting=csv.QUOTE_NONE)
+    )
+    while True:
+        try:
+            cells = next(reader)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            yield Line(skip + reader.line_num, reason=f"broken quoting ({error})")
+        else:
+            if any(cells):
+                yield Line(skip + reader.line_num, tuple(cells))
+            elif cells or skip + reader.line_num < end:
+                yield Line(skip + reader.line_num, reason="an empty row", counts=False)
+
+
+def has_header(rows: Sequence[tuple[str, ...]], columns: Collection[str] = ()) -> bool:
+    """Whether the first row holds names of columns and not the first values of them."""
+    if not rows:
+        return False
+    first = [cell.strip() for cell in rows[0]]
+    named = [cell for cell in first if cell]
+    below = [row for row in rows[1:] if len(row) == len(first)]
+    if columns and any(column in first for column in columns):
+        return True
+    if any(re.fullmatch(r"column \d+", column) for column in columns):
+        return False
+    if not named or (len(named) > 1 and len(set(named)) == 1):
+        return False
+    if any(_reads_like_a_value(cell) for cell in named):
+        return False
+    values = [{row[place].strip() for row in below} for place in range(len(first))]
+    # A name does not come again below it; what does is a value, like True, good or a label.
+    if any(cell and cell in column for cell, column in zip(first, values)):
+        return False
+    if any(is_known_name(cell) for cell in named):
+        return True
+    return not any(_is_alike(cell, [row[place] for row in below]) for place, cell in enumerate(first) if cell)
+
+
+def _reads_like_a_value(cell: str) -> bool:
+    """Whether a cell is plainly no name: a sentence, a number, a long text."""
+    if re.fullmatch(r"[-+]?[\d.,]+%?|true|false|nan|null|none|\?|\*", cell, re.IGNORECASE):
+        return True
+    if len(cell) > 60 or len(cell.split()) > 6:
+        return True
+    if is_known_name(cell):
+        return False
+    return bool(re.search(r"[.!?。！？…][\"'”’)]?$", cell)) and not re.search(r"\bno\.$", cell, re.IGNORECASE)
+
+
+def _is_alike(cell: str, column: Sequence[str]) -> bool:
+    """Whether a cell with several words could be one more of the texts below it."""
+    words = [len(text.split()) for text in column if text.strip()]
+    if not words or len(cell.split()) < 3:
+        return False
+    return len(cell.split()) >= min(words) and median(words) >= 3
+
+
+def look_alike(one: str, other: str) -> float:
+    """How much of two texts is shared, word by word, from 0 to 1."""
+    return SequenceMatcher(None, one.split(), other.split(), autojunk=False).ratio()
+
+
+def _guess_delimiter(sample: str, quoting: bool | None, prefers_tabs: bool) -> str:
+    best, chosen = 0.0, ""
+    for delimiter in ("\t", *DELIMITERS) if prefers_tabs else DELIMITERS:
+        for marks in (True, False) if quoting is None else (quoting,):
+            widths = Counter(len(line.cells) for line in split(sample, delimiter, marks) if line.counts)
+            width, count = widths.most_common(1)[0] if widths else (0, 0)
+            # The more cells agree on more columns, the better; the extension breaks the tie of plain text.
+            share = count / widths.total() if width > 1 else 0.0
+            if prefers_tabs and delimiter == "\t" and share > 0.9:
+                return "\t"
+            if delimiter in ",;|" and width > 1 and _is_running_text(sample, delimiter, marks):
+                continue
+            if share > 0.5 and (score := share + 0.001 * min(width, 50)) > best:
+                best, chosen = score, delimiter
+    return chosen
+
+
+def _is_running_text(sample: str, delimiter: str, quoting: bool) -> bool:
+    """Whether the signs are those of sentences: each stands before a blank, and the first row holds no names."""
+    lines = [line.cells for line in split(sample, delimiter, quoting) if line.counts]
+    if any(is_known_name(cell) for cell in lines[0]):
+        return False
+    return all(cell.startswith(" ") or not cell for cells in lines for cell in cells[1:]) and '"' not in sample
+
+
+def _guess_quoting(text: str, delimiter: str) -> bool:
+    if '"' not in text:
+        return True
+    plain = [line for line in split(text, delimiter, quoting=False) if line.counts]
+    quoted = [line for line in split(text, delimiter, quoting=True) if line.counts]
+    shares = [_agreement(lines) for lines in (quoted, plain)]
+    if shares[0] != shares[1]:
+        return shares[0] > shares[1]
+    # Both readings are even: quotes are marks where each that opens a cell also closes it.
+    opened = [cell for line in plain for cell in line.cells if cell.startswith('"')]
+    return all(len(cell) > 1 and cell.endswith('"') for cell in opened)
+
+
+def _agreement(lines: list[Line]) -> float:
+    if not lines:
+        return 0.0
+    width = len(lines[0].cells)
+    return sum(len(line.cells) == width for line in lines) / len(lines)

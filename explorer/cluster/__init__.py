@@ -1,0 +1,1 @@
+"""A run's parts made on several machines or cards."""

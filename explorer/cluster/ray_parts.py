@@ -1,0 +1,337 @@
+"""A run's parts made on a Ray cluster: a worker with a model of its own on every GPU, each with one part in hand.
+
+The nodes write a part's tables, into the run's folder or a bucket; this process, which holds the run's lock, alone
+marks parts as done. So what a lost worker left behind, or one that was only thought lost still writes, never counts.
+Through Ray go names, numbers and the findings.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import os
+import platform
+import socket
+import time
+from collections import Counter, deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import ray
+import ray.exceptions
+
+from explorer import stopping
+from explorer.cluster.node import Fault, Job, Made, NodeWorker, Ready
+from explorer.errors import RunError
+from explorer.runs import bucket as buckets
+from explorer.runs import part
+from explorer.runs import spec as specs
+from explorer.runs.bucket import Bucket
+from explorer.runs.folder import RunFolder, is_whole
+from explorer.runs.where import AUTO, Where
+from explorer.settings import ROOT
+
+if TYPE_CHECKING:
+    from explorer.runs.worker import Meter
+
+Say = Callable[[str], None]
+
+OBJECT_STORE = 100 << 20  # bytes; only small answers go through it
+POLL = 0.4  # seconds between two looks at the cancel mark
+TRIES = 3  # workers that a part may end before the run fails
+CPUS = 4  # of a worker without a GPU
+MOST_CPUS = 8  # of a worker with one
+PATIENCE = 60.0  # seconds for a file that a node wrote to be seen here
+
+PREPARE = "prepare"
+CONCLUDE = "conclude"
+Task = str | tuple[int, int]  # one of the two words above, or the first and last instance of a part
+
+
+def make_parts(folder: RunFolder, work: part.Work, where: Where, meter: Meter, say: Say) -> None:
+    """What is left of a run and its findings, done on the cluster."""
+    bucket = Bucket(where.to, folder.run_id) if where.to else None
+    if bucket is not None:
+        bucket.send(folder.path / "spec.json", "spec.json")
+        for name, problem in buckets.pull(bucket, folder).items():
+            say(f"{problem} It is made again.")
+            bucket.unmark(name)
+        buckets.push(bucket, folder)
+        meter.done = sum(last - first + 1 for first, last in folder.finished())
+    with _connected(where):
+        shape = _shape(where)
+        settings = work.resources.settings
+        job = Job(
+            spec=specs.to_json(work.spec),
+            folder=str(folder.path),
+            cache=str(settings.cache),
+            data=str(settings.data or ""),
+            host=platform.node(),
+            bucket=where.to,
+            threads=0 if shape.gpus else shape.cpus,
+        )
+        crew = _Crew(folder, bucket, job, shape, work, meter, say)
+        try:
+            crew.do_parts()
+            meter.look("concluding")
+            findings = crew.conclude()
+        except (ray.exceptions.RayError, ConnectionError) as error:
+            raise RunError(
+                f"The cluster broke off ({_first_line(error)}). Resume goes on with what is left."
+            ) from error
+        finally:
+            crew.dismiss()
+    folder.write_findings(findings)
+    if bucket is not None:
+        for path in (*sorted((folder.path / "environments").glob("*.json")), folder.path / "environment.json"):
+            bucket.send(path, path.relative_to(folder.path).as_posix())
+        bucket.send(folder.parts / "findings" / "all.parquet", "parts/findings/all.parquet")
+
+
+@dataclass(frozen=True, slots=True)
+class _Shape:
+    """How many workers there is room for, and what each is given."""
+
+    workers: int
+    gpus: int
+    cpus: int
+
+
+@dataclass(slots=True, eq=False)
+class _Member:
+    """A worker of the crew."""
+
+    number: int
+    actor: Any
+    size: int  # instances of its next part
+    name: str = ""
+    stamp: str = ""  # of its environment
+
+
+class _Crew:
+    """The workers of one run. Each gets its next part once the one before is stored, so that nothing piles up."""
+
+    def __init__(
+        self, folder: RunFolder, bucket: Bucket | None, job: Job, shape: _Shape, work: part.Work, meter: Meter, say: Say
+    ) -> None:
+        self.folder, self.bucket, self.job, self.shape, self.meter, self.say = folder, bucket, job, shape, meter, say
+        self.todo = deque(folder.unfinished(len(work.instances)))
+        self.size = work.recipe.first_part
+        self.make = ray.remote(num_cpus=shape.cpus, num_gpus=shape.gpus, max_restarts=0)(NodeWorker)
+        self.free: list[_Member] = []
+        self.busy: dict[Any, tuple[_Member, Task]] = {}  # by the answer that is awaited
+        self.hired = 0
+        self.ahead = True  # one worker goes ahead: what it downloads and counts, the others find
+        self.failures: Counter[str | int] = Counter()
+
+    def do_parts(self) -> None:
+        """Every part that is left, made and stored."""
+        while self.todo or any(isinstance(task, tuple) for _, task in self.busy.values()):
+            self._hire()
+            while self.todo and self.free:
+                member = self.free.pop(0)
+                self._give(member, self._next_part(member))
+            self._await_answers()
+
+    def conclude(self) -> list[dict[str, Any]]:
+        """The findings, from one worker."""
+        while True:
+            if not self.free:
+                self._hire()
+            elif not any(task == CONCLUDE for _, task in self.busy.values()):
+                self._give(self.free.pop(0), CONCLUDE)
+            found = self._await_answers("concluding")
+            if found is not None:
+                return found
+
+    def dismiss(self) -> None:
+        """Ends all workers."""
+        for member in (*self.free, *(member for member, _ in self.busy.values())):
+            _end(member)
+        self.free.clear()
+        self.busy.clear()
+
+    def _hire(self) -> None:
+        left = sum(last - first + 1 for first, last in self.todo)
+        at_work = sum(isinstance(task, tuple) for _, task in self.busy.values())
+        wanted = 1 if self.ahead else min(self.shape.workers, at_work + math.ceil(left / self.size))
+        while len(self.free) + len(self.busy) < max(1, wanted):
+            self.hired += 1
+            member = _Member(self.hired, self.make.remote(self.job), self.size)
+            self._give(member, PREPARE)
+
+    def _next_part(self, member: _Member) -> tuple[int, int]:
+        first, last = self.todo.popleft()
+        left = last - first + 1 + sum(end - start + 1 for start, end in self.todo)
+        # Towards the end the parts get smaller, so that no worker is left alone with a long one.
+        share = max(math.ceil(left / (2 * self.shape.workers)), member.size // 8)
+        size = member.size if self.ahead else min(member.size, share)
+        end = min(last, first + size - 1)
+        if end < last:
+            self.todo.appendleft((end + 1, last))
+        return first, end
+
+    def _give(self, member: _Member, task: Task) -> None:
+        if isinstance(task, tuple):
+            answer = member.actor.do.remote(*task)
+        else:
+            answer = (
+                member.actor.prepare.remote() if task == PREPARE else member.actor.conclude.remote(self.meter.total)
+            )
+        self.busy[answer] = (member, task)
+
+    def _await_answers(self, message: str = "") -> list[dict[str, Any]] | None:
+        """Takes the answers that have come; the findings, if they are among them. Cancelled at a cancel mark."""
+        ready, _ = ray.wait(list(self.busy), num_returns=1, timeout=POLL)
+        if ready:
+            ready, _ = ray.wait(list(self.busy), num_returns=len(self.busy), timeout=0)
+        findings = None
+        for answer in ready:
+            member, task = self.busy.pop(answer)
+            try:
+                given = ray.get(answer)
+            except ray.exceptions.RayError as error:
+                self._lose(member, task, error)
+                continue
+            self.free.append(member)
+            if isinstance(given, Fault):
+                raise RunError(given.message)
+            if isinstance(given, Ready):
+                self._welcome(member, given)
+            elif isinstance(given, Made) and isinstance(task, tuple):
+                self._store(member, task, given)
+            else:
+                findings = given
+            self.failures.pop(task[0] if isinstance(task, tuple) else task, None)
+        self.meter.look(message or self._doing())
+        return findings
+
+    def _doing(self) -> str:
+        if self.free or any(isinstance(task, tuple) for _, task in self.busy.values()):
+            return ""
+        return "preparing the workers"
+
+    def _welcome(self, member: _Member, ready: Ready) -> None:
+        member.name = f"worker {member.number} on {ready.host}"
+        member.stamp = self.folder.keep_environment(ready.environment)
+        device = ready.environment["model"].get("device", "")
+        self.say(f"{member.name} is ready (process {ready.pid}{f', {device}' if device else ''})")
+        self.meter.restart()
+
+    def _store(self, member: _Member, task: tuple[int, int], made: Made) -> None:
+        first, last = task
+        if self.bucket is None:
+            self._see(task, made)
+            self.folder.mark_done(first, last, made.hashes, member.stamp)
+        else:
+            buckets.take(self.bucket, self.folder, first, last, made.hashes, member.stamp)
+            self.bucket.mark(first, last, made.hashes, member.stamp)
+        amount = last - first + 1
+        self.size = member.size = part.next_size(max(member.size, amount), amount, made.seconds)
+        self.meter.add(amount)
+        if self.ahead:
+            self.ahead = False
+            self.meter.restart()
+
+    def _see(self, task: tuple[int, int], made: Made) -> None:
+        """Waits until the files of a part are seen here as the node wrote them; a network disk may take a while."""
+        name = f"{task[0]:09d}-{task[1]:09d}.parquet"
+        deadline = time.monotonic() + PATIENCE
+        for table, sha256 in made.hashes.items():
+            while not is_whole(self.folder.parts / table / name, sha256):
+                if time.monotonic() > deadline:
+                    raise RunError(
+                        f"A node wrote {self.folder.parts / table / name}, which is not seen here after "
+                        f"{PATIENCE:.0f} seconds. Check the shared disk, or use --to s3://bucket/prefix."
+                    )
+                stopping.pause(0.2)
+
+    def _lose(self, member: _Member, task: Task, error: Exception) -> None:
+        """Puts back what a lost worker had in hand; RunError once the same work has ended several workers."""
+        _end(member)
+        why = _first_line(error)
+        if "No module named 'explorer'" in str(error):
+            raise RunError(
+                "The nodes of the cluster cannot import Lexiscope. Install it there, or start Ray with its folder in "
+                "PYTHONPATH; docs/SCALING.md says how."
+            ) from error
+        name = member.name or f"worker {member.number}"
+        what = f"the instances {task[0]} to {task[1]} are" if isinstance(task, tuple) else f"its work ({task}) is"
+        key = task[0] if isinstance(task, tuple) else task
+        self.failures[key] += 1
+        if self.failures[key] >= TRIES:
+            raise RunError(
+                f"{TRIES} workers ended one after another at the same work ({name}: {why}). The log says more; where "
+                "memory ran out, take a smaller dtype or fewer workers a node, then resume the run."
+            )
+        self.say(f"{name} was lost ({why}); {what} done again")
+        if isinstance(task, tuple):
+            first, last = task
+            half = (first + last) // 2
+            # In halves: should the part itself have been too much for its worker, they are less so.
+            self.todo.extendleft([(half + 1, last), (first, half)] if half < last else [(first, last)])
+
+
+def _end(member: _Member) -> None:
+    with contextlib.suppress(ray.exceptions.RayError, ValueError, ConnectionError):
+        ray.kill(member.actor)
+
+
+@contextlib.contextmanager
+def _connected(where: Where) -> Iterator[None]:
+    """This process as a driver of the cluster; a cluster that was started for it ends with it."""
+    if ray.is_initialized():
+        yield
+        return
+    try:
+        try:
+            _connect(where.cluster)
+        except Exception as error:
+            raise RunError(
+                f"The Ray cluster {where.cluster} cannot be reached ({_first_line(error)}). Start one with `ray start "
+                "--head`, or check its address and token; --cluster auto without one starts it on this machine."
+            ) from error
+        yield
+    finally:
+        ray.shutdown()
+
+
+def _connect(address: str) -> None:
+    quiet: dict[str, Any] = {"logging_level": "error", "log_to_driver": False}
+    if address != AUTO:
+        host, _, port = address.removeprefix("ray://").rpartition(":")
+        # Ray itself would try for minutes, and end the process.
+        with socket.create_connection((host.strip("[]"), int(port)), timeout=10):
+            pass
+        ray.init(address=address, **quiet)
+        return
+    try:
+        ray.init(address=AUTO, **quiet)
+    except ConnectionError:
+        if os.environ.get("RAY_ADDRESS"):
+            raise
+        path = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
+        os.environ["PYTHONPATH"] = path
+        ray.init(address="local", object_store_memory=OBJECT_STORE, include_dashboard=False, **quiet)
+
+
+def _shape(where: Where) -> _Shape:
+    """A worker a GPU; where there is none, a worker for every few processors of a node."""
+    alive = [each["Resources"] for each in ray.nodes() if each["Alive"]]
+    with_gpu = [each for each in alive if each.get("GPU", 0) >= 1]
+    if with_gpu:
+        room = sum(int(each["GPU"]) for each in with_gpu)
+        cpus = min(int(each.get("CPU", 1) // each["GPU"]) for each in with_gpu)
+        return _Shape(where.workers or room, 1, max(1, min(MOST_CPUS, cpus)))
+    largest = max((int(each.get("CPU", 0)) for each in alive), default=0)
+    cpus = where.cpus or max(1, min(CPUS, largest))
+    room = sum(int(each.get("CPU", 0)) // cpus for each in alive)
+    if not room:
+        raise RunError(f"No node of the cluster has {cpus} processors; the largest has {largest}. Give --cpus less.")
+    return _Shape(where.workers or room, 0, cpus)
+
+
+def _first_line(error: BaseException) -> str:
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return lines[0][:200] if lines else type(error).__name__

@@ -1,0 +1,483 @@
+"""A run as one zip file, and back: what was asked, where it was done, every row, what was found, and whom to cite.
+
+README.md  CITATION.bib           what this is and whom to cite
+spec.json  environment.json  progress.json  reviews.jsonl
+parts/...                         the rows as Parquet, exactly as in the run's folder
+tables/<table>.csv                the same rows, a file a table; by_instance.csv has a row an instance
+findings.csv                      what the study concluded
+
+A run that came with the explorer has no folder: its archive has tables/<table>.parquet in place of parts/, and
+left_out.txt says what the precomputed file lacks. It is for readers, and is no run to be imported.
+
+SHA256SUMS has the hash of every other file, as `sha256sum -c` reads it.
+
+An archive comes from anywhere, so it is unpacked with care: only these names, no links, no more than its limits, each
+file as its hash says, and nothing in them but what a run's files may say (runs/outside.py).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import os
+import re
+import stat
+import time
+import zipfile
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import pandas as pd
+
+from explorer import __version__, citations, leftovers, plain_json, sharing, unpacking
+from explorer.errors import RunError
+from explorer.records import RunSpec
+from explorer.results import formats
+from explorer.results.packed_run import SOURCE, PackedRun, Run
+from explorer.rows.schema import TABLES
+from explorer.runs import belonging, files, imported, outside
+from explorer.runs import folder as folders
+from explorer.runs import spec as specs
+from explorer.runs.folder import RunFolder
+from explorer.settings import Settings
+
+MOST_FILES = 200_000
+MOST_BYTES = 16 * 2**30  # unpacked
+SUMS = "SHA256SUMS"
+COPY = 2**20
+# Bytes of a file by the beginning of its name; a part's may have as many as a gigabyte.
+_MOST = (
+    ("spec.json", folders.MOST_SPEC),
+    ("progress.json", 1 << 20),
+    ("environment", 4 << 20),
+    (SUMS, 64 << 20),
+    ("reviews.jsonl", 64 << 20),
+    ("left_out.jsonl", 256 << 20),
+    ("parts/", 1 << 30),
+)
+MOST_MARK = 1 << 16
+
+_TABLE = "|".join(TABLES)
+# Names that belong to a run; everything else in an archive is for readers and stays there.
+_OURS = re.compile(
+    rf"spec\.json|environment\.json|environments/[0-9a-f]{{1,64}}\.json|progress\.json|reviews\.jsonl|left_out\.jsonl"
+    rf"|{SUMS}|parts/(?:\d{{9}}-\d{{9}}|findings)\.done"
+    rf"|parts/(?:{_TABLE})/(?:\d{{9}}-\d{{9}}|all)\.parquet"
+)
+# What a progress file says of the machine stays on the machine.
+_PROGRESS = ("status", "total", "done", "created", "updated", "message", "imported")
+
+
+def pack(folder: Run, out: BinaryIO, settings: Settings) -> list[str]:
+    """Writes the run's archive and gives the names in it; RunError where a key of the settings stands in the run."""
+    if isinstance(folder, RunFolder) and folder.is_being_worked():
+        raise RunError(f"{folder.run_id} is being worked on. Wait until it has ended, or cancel it, then export it.")
+    keys = [key.encode() for key in settings.keys]
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED, allowZip64=True) as archive:
+        sums = []
+        for name, write in (_packed(folder) if isinstance(folder, PackedRun) else _contents(folder)).items():
+            with archive.open(_entry(name), "w", force_zip64=True) as file:
+                watched = _Watched(file, keys, name)
+                write(watched)  # type: ignore[arg-type]
+            sums.append(f"{watched.digest.hexdigest()}  {name}\n")
+        archive.writestr(_entry(SUMS), "".join(sums))
+        return archive.namelist()
+
+
+def is_run(path: Path) -> bool:
+    """Whether the file is a zip with a run's spec in it."""
+    try:
+        with zipfile.ZipFile(path) as found:
+            return "spec.json" in found.namelist()
+    except (OSError, zipfile.BadZipFile, NotImplementedError):
+        return False
+
+
+def unpack(path: Path, settings: Settings, keep: Callable[[Path, Path], Any] = os.replace) -> tuple[RunFolder, bool]:
+    """The run in an archive, put among the runs here, and whether it is new; RunError where it is not in order.
+
+    `keep(work, target)` moves the unpacked folder to its place.
+    """
+    try:
+        settings.runs.mkdir(parents=True, exist_ok=True)
+        with leftovers.scratch(settings.cache, settings.cache, "unpacking-") as work:
+            with _opened(path) as archive:
+                _extract(archive, path, work)
+            made = RunFolder(work)
+            if not (work / "spec.json").exists():
+                raise RunError(
+                    f"{path.name} holds no spec.json, so it is no exported run. Export the run again as zip."
+                )
+            target = settings.runs / specs.run_id(_spec(made, path.name))
+            _refuse_packed(made, path.name)
+            _check_sums(made, path.name)
+            _check_files(made, path.name)
+            _check_parts(made, path.name)
+            if target.exists():
+                return _known(RunFolder(target), made), False
+            _sign(made, path)
+            keep(work, target)
+        return RunFolder(target), True
+    except OSError as error:
+        raise RunError(
+            f"{path.name} could not be unpacked ({error.strerror or error}). Make room in {settings.cache}, then try "
+            "again."
+        ) from error
+
+
+def _spec(made: RunFolder, name: str) -> RunSpec:
+    try:
+        return made.asked()
+    except RunError as error:
+        raise RunError(
+            f"The spec.json in {name} is not a run's spec, or of another version ({_reason(error)}). Export the run "
+            "again as zip."
+        ) from error
+
+
+def _reason(error: RunError) -> str:
+    return str(error.__cause__ or error)[:200]
+
+
+# --- writing
+
+
+Write = Callable[[BinaryIO], Any]
+
+
+def _text(words: str) -> Write:
+    return lambda file: file.write(words.encode("utf-8", "replace"))
+
+
+def _json(value: Any) -> Write:
+    return _text(json.dumps(value, ensure_ascii=False, indent=1, default=str))
+
+
+def _copy_of(path: Path) -> Write:
+    return lambda file: file.write(path.read_bytes())
+
+
+def _frame(read: Callable[[], pd.DataFrame], format: str = "csv") -> Write:
+    return lambda file: file.write(formats.as_bytes(read(), format, spreadsheet_safe=True))
+
+
+def _packed(run: PackedRun) -> dict[str, Write]:
+    """Name → what writes that file, of a run that came with the explorer."""
+    from explorer.results.export import by_instance
+
+    found = {
+        "README.md": _text(_readme(run)),
+        "CITATION.bib": _text(citations.bibtex(run.spec)),
+        "left_out.txt": _text(f"{run.left_out}\n"),
+        "spec.json": _text(specs.to_json(run.spec)),
+        "environment.json": _json(run.environment),
+        "progress.json": _json(
+            {"status": "complete", "total": run.total, "done": run.total, "created": run.created, "source": SOURCE}
+        ),
+        "findings.csv": _frame(lambda: run.read("findings")),
+    }
+    if run.reviews.exists():
+        found["reviews.jsonl"] = _copy_of(run.reviews)
+    for table in TABLES:
+        frame = run.read(table)
+        if len(frame):
+            found[f"tables/{table}.parquet"] = _frame(lambda frame=frame: frame, "parquet")  # type: ignore[misc]
+            if table != "findings":
+                found[f"tables/{table}.csv"] = _frame(lambda frame=frame: frame)  # type: ignore[misc]
+    found["tables/by_instance.csv"] = _frame(lambda: by_instance(run))
+    return found
+
+
+def _contents(folder: RunFolder) -> dict[str, Write]:
+    """Name → what writes that file."""
+    from explorer.results.export import by_instance
+
+    spec = folder.spec
+    told = files.read_json(folder.path / "progress.json")
+    progress = {**{name: told[name] for name in _PROGRESS if name in told}, "status": folder.progress().status}
+    found: dict[str, Write] = {
+        "README.md": _text(_readme(folder)),
+        "CITATION.bib": _text(citations.bibtex(spec)),
+        "spec.json": _copy_of(folder.path / "spec.json"),
+        "environment.json": _json(folder.environment),
+        "progress.json": _json(progress),
+        "findings.csv": _frame(lambda: folder.read("findings")),
+    }
+    for name in ("reviews.jsonl", "left_out.jsonl"):
+        if (folder.path / name).exists():
+            found[name] = _copy_of(folder.path / name)
+    for path in sorted(folder.path.glob("environments/*.json")):
+        found[f"environments/{path.name}"] = _copy_of(path)
+    for first, last in folder.finished():
+        name = f"parts/{first:09d}-{last:09d}.done"
+        found[name] = _copy_of(folder.path / name)
+    if (folder.parts / "findings.done").exists():
+        found["parts/findings.done"] = _copy_of(folder.parts / "findings.done")
+    for table in TABLES:
+        paths = folder.part_files(table)
+        found |= {f"parts/{table}/{path.name}": _copy_of(path) for path in paths}
+        if paths and table != "findings":
+            found[f"tables/{table}.csv"] = _frame(lambda table=table: folder.read(table))  # type: ignore[misc]
+    if folder.finished():
+        found["tables/by_instance.csv"] = _frame(lambda: by_instance(folder))
+    return found
+
+
+def _entry(name: str) -> zipfile.ZipInfo:
+    entry = zipfile.ZipInfo(name, time.localtime()[:6])
+    entry.compress_type = zipfile.ZIP_STORED if name.endswith(".parquet") else zipfile.ZIP_DEFLATED
+    entry.external_attr = 0o644 << 16
+    return entry
+
+
+class _Watched:
+    """A file that lets no key through."""
+
+    def __init__(self, file: Any, keys: list[bytes], name: str) -> None:
+        self.file, self.keys, self.name = file, keys, name
+        self.digest = hashlib.sha256()
+
+    def write(self, data: bytes) -> int:
+        if any(key in data for key in self.keys):
+            raise RunError(
+                f"{self.name} of this run holds one of the keys in your environment, expected none. Delete the run, "
+                "and give keys in the environment alone."
+            )
+        self.digest.update(data)
+        return int(self.file.write(data))
+
+
+_FILES = """- `parts/<table>/`: the same rows as Parquet; `pandas.read_parquet("parts/scores")` reads a table whole.
+- `python -m explorer import-run FILE.zip` makes this a run of another machine."""
+_PACKED_FILES = """- `tables/*.parquet`: the same rows as Parquet.
+- `left_out.txt`: what the file with the precomputed runs lacks, so that this is no run to be imported."""
+
+
+def _readme(folder: Run) -> str:
+    spec, progress = folder.spec, folder.progress()
+    packed = isinstance(folder, PackedRun)
+    settings = "\n".join(
+        f"- {name}: `{json.dumps(value, ensure_ascii=False)}`" for name, value in spec.settings.items()
+    )
+    cited = "\n".join(f"- {work.sentence}" for work in citations.works(spec))
+    facts = {
+        "Study": f"{spec.study}, version {spec.version}",
+        "Model": " ".join(filter(None, [spec.model, spec.revision and f"revision {spec.revision}"])) or "none",
+        "Weights": spec.weights,
+        "Benchmark": f"{spec.benchmark}, data {spec.data_hash}",
+        "Groups": ", ".join(spec.suites),
+        "Limit": "" if spec.limit is None else f"the first {spec.limit:,}",
+        "Seed": str(spec.seed),
+        "Instances": f"{progress.done:,} of {progress.total:,} ({progress.status})",
+        "Imported from": "" if isinstance(folder, PackedRun) else imported.source(folder),
+        "Precomputed": "it came with Lexiscope, and left_out.txt says what of it did not" if packed else "",
+    }
+    told = "\n".join(f"- {name}: {value}" for name, value in facts.items() if value)
+    return f"""# Run {folder.run_id}
+
+Made with Lexiscope {folder.environment.get("lexiscope", __version__)}, exported with {__version__}.
+
+{told}
+
+Settings:
+
+{settings or "- none"}
+
+## Files
+
+- `spec.json`: what was asked; the run's id is its hash. `environment.json`: where it was done.
+- `findings.csv`: what the study concluded. `tables/*.csv`: every row, a file a table; `by_instance.csv` has a row an
+  instance. In them a text that a spreadsheet would take for a formula has a ' in front.
+{_PACKED_FILES if packed else _FILES}
+- `reviews.jsonl`, where it is there: people's verdicts.
+
+Log-probabilities are natural logarithms. An empty value has its reason in the column `reason`.
+
+## Citation
+
+{cited}
+
+`CITATION.bib` has the entries.
+"""
+
+
+# --- reading
+
+
+def _opened(path: Path) -> zipfile.ZipFile:
+    try:
+        return zipfile.ZipFile(path)
+    except FileNotFoundError as error:
+        raise RunError(f"There is no file {path}, expected a run's zip file. Check the path.") from error
+    except (OSError, zipfile.BadZipFile, NotImplementedError) as error:
+        raise RunError(f"{path.name} is no readable zip file ({error}). Export the run again.") from error
+
+
+def _extract(archive: zipfile.ZipFile, path: Path, target: Path) -> None:
+    archive_name = path.name
+    entries = archive.infolist()
+    if len(entries) > MOST_FILES:
+        raise RunError(
+            f"{archive_name} holds {len(entries):,} files, expected at most {MOST_FILES:,}. Unpack it by hand."
+        )
+    seen: set[str] = set()
+    left = unpacking.most(path.stat().st_size, MOST_BYTES)
+    for entry in entries:
+        _refuse_hostile(entry, archive_name)
+        if entry.is_dir() or not _OURS.fullmatch(entry.filename):
+            continue
+        if entry.filename in seen:
+            raise RunError(f"{archive_name} holds {entry.filename} twice, expected each file once. Export it again.")
+        seen.add(entry.filename)
+        file = target / entry.filename
+        file.parent.mkdir(parents=True, exist_ok=True)
+        left -= _copy(archive, entry, file, archive_name, min(left, _most(entry.filename)))
+
+
+def _most(name: str) -> int:
+    return MOST_MARK if name.endswith(".done") else next(most for start, most in _MOST if name.startswith(start))
+
+
+def _refuse_hostile(entry: zipfile.ZipInfo, archive_name: str) -> None:
+    # zipfile cuts a name at a NUL; the name as it was told is in orig_filename.
+    name = entry.orig_filename.replace("\\", "/")
+    kind = stat.S_IFMT(entry.external_attr >> 16)
+    shown = repr(entry.orig_filename[:80])
+    if name.startswith("/") or re.match(r"[A-Za-z]:", name) or ".." in name.split("/") or "\0" in name:
+        raise RunError(f"{archive_name} holds a file called {shown}, expected names inside the archive. Do not use it.")
+    if kind not in (0, stat.S_IFREG, stat.S_IFDIR):
+        raise RunError(f"{archive_name} holds a link or device called {shown}, expected plain files. Do not use it.")
+    if entry.flag_bits & 0x1:
+        raise RunError(f"{archive_name} is locked with a password, expected an open archive. Unlock it first.")
+
+
+def _copy(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, path: Path, archive_name: str, left: int) -> int:
+    """Bytes written; what an archive says of its sizes is not believed."""
+    written = 0
+    try:
+        with archive.open(entry) as source, path.open("wb") as file:
+            while piece := source.read(COPY):
+                written += len(piece)
+                if written > left:
+                    raise RunError(
+                        f"{archive_name} unpacks to more than a run's files have ({entry.filename}: more than "
+                        f"{left:,} bytes). Do not use it."
+                    )
+                file.write(piece)
+    except (zipfile.BadZipFile, NotImplementedError, EOFError, zlib.error) as error:
+        raise RunError(f"{archive_name} is damaged at {entry.filename} ({error}). Get it again.") from error
+    return written
+
+
+def _check_sums(made: RunFolder, archive_name: str) -> None:
+    """Every file is the one that was packed; archives of earlier versions do not say."""
+    path = made.path / SUMS
+    if not path.exists():
+        return
+    told = {name: digest for digest, _, name in (line.partition("  ") for line in path.read_text().splitlines())}
+    path.unlink()
+    for file in sorted(file for file in made.path.rglob("*") if file.is_file()):
+        name = file.relative_to(made.path).as_posix()
+        if not folders.is_whole(file, told.get(name, "")):
+            raise RunError(f"{name} in {archive_name} is not the file that was packed. Get the archive again.")
+
+
+def _check_files(made: RunFolder, archive_name: str) -> None:
+    """Every file of JSON says what such a file may say."""
+    checks = {"progress.json": outside.check_progress, "environment.json": outside.check_plain}
+    found = [made.path / name for name in checks] + sorted(made.path.glob("environments/*.json"))
+    for path in found:
+        name = path.relative_to(made.path).as_posix()
+        if path.exists():
+            _check_json(path.read_bytes(), checks.get(name, outside.check_plain), f"{name} in {archive_name}")
+    for name in ("reviews.jsonl", "left_out.jsonl"):
+        if (made.path / name).exists():
+            for number, line in enumerate((made.path / name).read_bytes().splitlines(), 1):
+                if line.strip():
+                    _check_json(line, outside.check_plain, f"{name} line {number} in {archive_name}")
+
+
+def _check_json(data: bytes, check: Callable[[Any], None], where: str) -> None:
+    try:
+        check(plain_json.read(data))
+    except ValueError as error:
+        raise RunError(f"{where} is not in order ({str(error)[:200]}). Export the run again as zip.") from error
+
+
+def _check_parts(made: RunFolder, archive_name: str) -> None:
+    """Every part is whole, as its mark says, and holds rows of its table."""
+    named: set[Path] = set()
+    seen: set[str] = set()
+    study = made.asked().study
+    try:
+        for done in sorted(made.parts.glob("*.done")):
+            mark = made.mark(done.stem)
+            if mark is None:
+                raise RunError(f"parts/{done.name} is no mark of a part. Get it again.")
+            name = "all" if done.stem == "findings" else done.stem
+            paths = {table: made.parts / table / f"{name}.parquet" for table in mark.tables}
+            if lacking := next((table for table, path in paths.items() if not path.exists()), ""):
+                raise RunError(f"It lacks parts/{lacking}/{name}.parquet, which its mark names. Get it again.")
+            named |= set(paths.values())
+            if done.stem == "findings":
+                for table, path in paths.items():
+                    outside.check_table(path, table)
+                continue
+            ids = belonging.check_part(made.parts, done.stem, mark.tables, study)
+            if ids & seen:
+                raise RunError(f"The part {done.stem} has instances that another part has, too. Do not use it.")
+            seen |= ids
+        findings = made.parts / "findings" / "all.parquet"
+        if findings.exists() and findings not in named:
+            outside.check_table(findings, "findings")
+            named.add(findings)
+    except RunError as error:
+        raise RunError(f"{archive_name}: {error}") from error
+    for path in made.parts.glob("*/*.parquet"):
+        if path not in named:
+            path.unlink()  # of no part
+    if damaged := made.damaged():
+        raise RunError(f"{damaged[0]} in {archive_name} is not the file that was stored. Get the archive again.")
+
+
+def _refuse_packed(made: RunFolder, archive_name: str) -> None:
+    if files.read_json(made.path / "progress.json").get("source") == SOURCE:
+        raise RunError(
+            f"{archive_name} was exported from the runs that come with the explorer and lacks some of its rows, as "
+            "left_out.txt in it says, so that it cannot become a run here. Look at it among the precomputed runs."
+        )
+
+
+def _known(here: RunFolder, made: RunFolder) -> RunFolder:
+    if len(here.finished()) and here.progress().status == "complete":
+        return here
+    if why := here.kept_from_us() or sharing.kept_within(here.path):
+        raise RunError(f"The run {here.run_id} is here already, and {why}")
+    raise RunError(
+        f"The run {here.run_id} is here already, with {here.progress().done:,} instances done, and the archive holds "
+        f"{made.progress().done:,}. Resume the one here, or delete it and import again."
+    )
+
+
+def _sign(made: RunFolder, path: Path) -> None:
+    """Writes into the run's progress that it was done elsewhere, and by which archive it came."""
+    told = files.read_json(made.path / "progress.json")
+    status = str(told.get("status", "complete"))
+    with path.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    version = str(made.environment.get("lexiscope", "unknown"))
+    words = str(told.get("imported") or f"Lexiscope {version[:40]}, file {path.name[:200]}, SHA-256 {digest[:12]}")
+    kept = {name: told[name] for name in _PROGRESS if name in told}
+    status = status if status in ("complete", "failed", "cancelled") else "interrupted"
+    message = f"Imported: {words}" if status == "complete" else str(told.get("message") or "")
+    files.write_json(made.path / "progress.json", {**kept, "status": status, "message": message, "imported": words})
+
+
+def as_bytes(folder: Run, settings: Settings) -> bytes:
+    """The archive in memory, for a download."""
+    file = io.BytesIO()
+    pack(folder, file, settings)
+    return file.getvalue()

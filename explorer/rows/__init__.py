@@ -1,0 +1,1 @@
+"""The tables of a run: their schema, and records as their rows."""

@@ -1,0 +1,1 @@
+"""What runs on the device: packed rows, shared prefixes, the decoder and its caches."""

@@ -1,0 +1,125 @@
+"""The step that writes one more token of each row, captured once as a CUDA graph and then replayed.
+
+On a GPU, launching a small model's kernels one by one takes ten times as long as running them. A captured step has no
+such cost, but its shapes and addresses are fixed: it keeps buffers of its own, and rows whose answer is complete ride
+along until the batch ends.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable
+
+import torch
+
+from explorer.scoring.engine.kv_cache import NOWHERE, Rows
+
+KEPT = 3  # captured steps
+SLOTS = 32  # capacities are multiples of this, so that batches of like length share a step
+FROM_TOKENS = 4  # new tokens from which a captured step pays
+
+Forward = Callable[[torch.Tensor, torch.Tensor, Rows], torch.Tensor]  # ids, positions, rows → hidden states
+Choose = Callable[[torch.Tensor], torch.Tensor]  # hidden states → likeliest tokens
+
+
+class CapturedStep:
+    """One step of `count` rows with `capacity` slots: `ids` go in, `hidden` and the likeliest `tokens` come out."""
+
+    def __init__(self, rows: Rows, count: int, capacity: int, forward: Forward, choose: Choose, window: int) -> None:
+        device = rows.places.device
+        self.forward, self.choose, self.window = forward, choose, window
+        self.rows = Rows(count, capacity, device, rows.behind)
+        self.rows.slot = torch.zeros(1, dtype=torch.long, device=device)
+        for kept, source in ((self.rows.keys, rows.keys), (self.rows.values, rows.values)):
+            kept += [layer.new_zeros(count, layer.shape[1], capacity, layer.shape[3]) for layer in source]
+        self.ids = torch.zeros(count, 1, dtype=torch.long, device=device)
+        self.positions = torch.zeros(count, 1, dtype=torch.long, device=device)
+        self.hidden = torch.empty(0)
+        self.tokens = torch.empty(0)
+        self.graph = torch.cuda.CUDAGraph()
+
+    def capture(self, rows: Rows, tokens: torch.Tensor, positions: torch.Tensor, near: float) -> bool:
+        """Records the step; whether a replay then gives what the plain step gave."""
+        stream = torch.cuda.Stream()
+        stream.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(stream):
+            self.load(rows, tokens, positions)
+            self._step()
+            plain = self.hidden[: rows.count].clone()
+            self._step()
+        torch.cuda.current_stream().wait_stream(stream)
+        with torch.cuda.graph(self.graph, capture_error_mode="thread_local"):
+            self._step()
+        self.load(rows, tokens, positions)
+        self.replay()
+        return torch.allclose(self.hidden[: rows.count].float(), plain.float(), rtol=near, atol=near)
+
+    def load(self, rows: Rows, tokens: torch.Tensor, positions: torch.Tensor) -> None:
+        """Takes over what the rows hold, and the tokens that come next; rows of its own that are left over idle."""
+        mine = self.rows
+        for kept, source in ((mine.keys, rows.keys), (mine.values, rows.values)):
+            for into, layer in zip(kept, source):
+                into[: rows.count, :, : rows.used] = layer[:, :, : rows.used]
+        mine.places.fill_(NOWHERE)
+        mine.places[: rows.count, : rows.used] = rows.places[:, : rows.used]
+        assert mine.slot is not None
+        mine.slot.fill_(rows.used)
+        for into, values in ((self.ids, tokens), (self.positions, positions)):
+            into.zero_()
+            into[: rows.count, 0] = values
+
+    def replay(self) -> None:
+        """Runs the step; it goes on from its own likeliest tokens unless `ids` are overwritten."""
+        self.graph.replay()
+
+    def _step(self) -> None:
+        hidden = self.forward(self.ids, self.positions, self.rows)[:, 0]
+        tokens = self.choose(hidden)
+        if not self.hidden.numel():
+            self.hidden, self.tokens = torch.empty_like(hidden), torch.empty_like(tokens)
+        self.hidden.copy_(hidden)
+        self.tokens.copy_(tokens)
+        self.ids.copy_(tokens.clamp(min=0)[:, None])
+        # A row that rides along must not leave the table of positions.
+        self.positions.add_(1).clamp_(max=self.window - 1)
+        assert self.rows.slot is not None
+        self.rows.slot += 1
+
+
+class CapturedSteps:
+    """The steps captured last, by shape and prefix; none once capturing has failed."""
+
+    def __init__(self, forward: Forward, choose: Choose, window: int, near: float) -> None:
+        self.forward, self.choose, self.window, self.near = forward, choose, window, near
+        self.works = True
+        self.kept: OrderedDict[tuple[int, int, int], CapturedStep] = OrderedDict()
+
+    def ready(
+        self, rows: Rows, most: int, full: int, tokens: torch.Tensor, positions: torch.Tensor
+    ) -> CapturedStep | None:
+        """A step loaded with the rows and the tokens that come next, or None where a plain step must do."""
+        if not self.works or most < FROM_TOKENS:
+            return None
+        count = rows.count if rows.count == full else 1 << (rows.count - 1).bit_length()
+        capacity = -(-(rows.used + most) // SLOTS) * SLOTS
+        key = (count, capacity, id(rows.behind))
+        step = self.kept.get(key)
+        if step is None:
+            while len(self.kept) >= KEPT:
+                self.kept.popitem(last=False)
+            step = CapturedStep(rows, count, capacity, self.forward, self.choose, self.window)
+            try:
+                self.works = step.capture(rows, tokens, positions, self.near)
+            except (RuntimeError, AssertionError):
+                self.works = False
+            if not self.works:
+                self.kept.clear()
+                return None
+            self.kept[key] = step
+        self.kept.move_to_end(key)
+        step.load(rows, tokens, positions)
+        return step
+
+    def clear(self) -> None:
+        """Gives the memory back."""
+        self.kept.clear()

@@ -1,0 +1,69 @@
+"""Which device and dtype a model runs on, and whether it fits."""
+
+from __future__ import annotations
+
+import torch
+
+from explorer.errors import ModelError
+from explorer.scoring.engine.memory import free_ram
+
+DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
+ALIASES = {"fp32": "float32", "bf16": "bfloat16", "fp16": "float16"}
+MISREAD = 32  # see row_length
+SPARE = 1.1, 400e6  # memory beyond the weights: a share of them, and bytes for a small batch
+
+
+def choose_device(device: str = "auto") -> torch.device:
+    """The device asked for, or the best there is."""
+    if device == "auto":
+        if torch.cuda.is_available():
+            return torch.device("cuda")
+        return torch.device("mps" if torch.backends.mps.is_available() else "cpu")
+    try:
+        place = torch.device(device)
+        torch.empty(0, device=place)
+    except (RuntimeError, AssertionError, NotImplementedError) as error:
+        why = str(error).splitlines()[0]
+        raise ModelError(
+            f"The device {device!r} cannot be used here ({why}). Choose auto, cpu, cuda or mps."
+        ) from error
+    return place
+
+
+def choose_dtype(dtype: str, device: torch.device) -> str:
+    """The dtype's name, or for `auto` the one that suits the device."""
+    if dtype == "auto":
+        return (
+            "bfloat16"
+            if device.type == "cuda" and torch.cuda.is_bf16_supported(including_emulation=False)
+            else "float32"
+        )
+    name = ALIASES.get(dtype, dtype)
+    if name not in DTYPES:
+        raise ModelError(f"The dtype {dtype!r} is unknown. Choose auto, {', '.join(DTYPES)}.")
+    return name
+
+
+def row_length(length: int, device: torch.device) -> int:
+    """The length to which rows are padded: on a GPU never one more than a multiple of 32.
+
+    Where all heads share their keys, as in Gemma 3 270M, PyTorch's memory-efficient attention gives wrong numbers at
+    such a length: seen in 2.11 with float32, reported for 2.12 with bfloat16 (pytorch issue 191937).
+    """
+    return length + 1 if device.type == "cuda" and length % MISREAD == 1 else length
+
+
+def check_memory(name: str, parameters: int, dtype: str, device: torch.device) -> None:
+    """Refuses a model whose weights would not fit into what is free."""
+    share, spare = SPARE
+    need = parameters * DTYPES[dtype].itemsize * share + spare
+    on_gpu = device.type == "cuda"
+    free = torch.cuda.mem_get_info(device)[0] if on_gpu else free_ram()
+    where = "The GPU" if on_gpu else "This machine"
+    if free is not None and need > free:
+        smaller = " or --dtype bfloat16" if dtype == "float32" else ""
+        raise ModelError(
+            f"{name} is too large: {parameters / 1e6:,.0f} million parameters in {dtype} need about "
+            f"{need / 1e9:.1f} GB. {where} has {free / 1e9:.1f} GB free. Choose a smaller model{smaller}, "
+            "or close other programs."
+        )

@@ -1,0 +1,121 @@
+"""What prompts have in common: sequences in, groups that share a prefix out, and forests in which they are read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from explorer.scoring.engine import tree
+
+DEEPEST = 50  # nested groups; sequences that each go on from the one before could nest without end
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Sequences, by their places, that share their first `depth` tokens; each has at least one more of its own."""
+
+    depth: int
+    members: tuple[int, ...]
+
+
+def group(sequences: Sequence[tuple[int, ...]], cost: float) -> list[Group]:
+    """Groups that cover all sequences; some stand apart where their longer prefix saves more than `cost` tokens."""
+    order = sorted(range(len(sequences)), key=sequences.__getitem__)
+    arrays = [np.asarray(sequences[place]) for place in order]
+    shared = [common(one, other) for one, other in pairwise(arrays)]
+    # The last token of a sequence is never shared: the model answers after it.
+    most = [max(0, len(array) - 1) for array in arrays]
+    found = _divide(0, len(order), shared, most, cost, DEEPEST) if order else []
+    return [Group(depth, tuple(order[place] for place in places)) for depth, places in found]
+
+
+def common(one: np.ndarray, other: np.ndarray) -> int:
+    """How many first tokens two sequences have in common."""
+    length = min(len(one), len(other))
+    differs = one[:length] != other[:length]
+    first = int(differs.argmax()) if length else 0
+    return first if length and differs[first] else length
+
+
+def _divide(
+    first: int, after: int, shared: Sequence[int], most: Sequence[int], cost: float, levels: int
+) -> list[tuple[int, list[int]]]:
+    """Groups of the sorted sequences first..after-1, as depth and members; the last holds what stays together."""
+    if after - first == 1:
+        return [(0, [first])]
+    depth = min(min(shared[first : after - 1]), min(most[first:after]))
+    cuts = [place + 1 for place in range(first, after - 1) if shared[place] <= depth]
+    if not cuts or not levels:
+        return [(depth, list(range(first, after)))]
+    apart: list[tuple[int, list[int]]] = []
+    together: list[int] = []
+    for start, stop in pairwise([first, *cuts, after]):
+        *own, (deeper, members) = _divide(start, stop, shared, most, cost, levels - 1)
+        apart += own
+        if (len(members) - 1) * (deeper - depth) > cost:
+            apart.append((deeper, members))
+        else:
+            together += members
+    return [*apart, (depth, together)] if together else apart
+
+
+@dataclass(frozen=True, slots=True)
+class Forest:
+    """Sequences merged where they begin alike, in rows of tokens in depth-first order, padded at the right."""
+
+    ids: np.ndarray  # (rows, tokens)
+    depths: np.ndarray  # of each token in its sequence, from 0
+    ends: np.ndarray  # index after the last descendant, see tree.ends; a padding token ends with itself
+    row: np.ndarray  # the row of each sequence, in the order given ...
+    paths: tuple[np.ndarray, ...]  # ... and its tokens' places in that row
+    tokens: int  # without the padding
+
+
+def forest(sequences: Sequence[tuple[int, ...]], row_tokens: int) -> Forest:
+    """The sequences in rows of at most `row_tokens` tokens, longer only where a single sequence is."""
+    order = sorted(range(len(sequences)), key=sequences.__getitem__)
+    rows = [_Row()]
+    row = np.zeros(len(sequences), dtype=np.int64)
+    paths: dict[int, np.ndarray] = {}
+    for place in order:
+        array = np.asarray(sequences[place])
+        if rows[-1].ids and len(rows[-1].ids) + len(array) - rows[-1].shared(array) > row_tokens:
+            rows.append(_Row())
+        paths[place] = rows[-1].add(array)
+        row[place] = len(rows) - 1
+    shape = len(rows), max(len(one.ids) for one in rows)
+    ids, depths = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.int64)
+    ends = np.tile(np.arange(1, shape[1] + 1), (shape[0], 1))
+    for number, one in enumerate(rows):
+        size = len(one.ids)
+        ids[number, :size], depths[number, :size] = one.ids, one.depths
+        ends[number, :size] = tree.ends(np.asarray(one.parents))
+    ordered = tuple(paths[place] for place in range(len(sequences)))
+    return Forest(ids, depths, ends, row, ordered, sum(len(one.ids) for one in rows))
+
+
+class _Row:
+    """A row in the making; sequences come in sorted order."""
+
+    def __init__(self) -> None:
+        self.ids: list[int] = []
+        self.parents: list[int] = []
+        self.depths: list[int] = []
+        self.last: np.ndarray = np.empty(0, dtype=np.int64)
+        self.path: np.ndarray = np.empty(0, dtype=np.int64)
+
+    def shared(self, array: np.ndarray) -> int:
+        return common(self.last, array)
+
+    def add(self, array: np.ndarray) -> np.ndarray:
+        shared, size = self.shared(array), len(self.ids)
+        fresh = np.arange(size, size + len(array) - shared)
+        self.path = np.concatenate([self.path[:shared], fresh])
+        self.ids += array[shared:].tolist()
+        self.parents += ([-1] if not shared else [int(self.path[shared - 1])])[: len(fresh)] + fresh[:-1].tolist()
+        self.depths += range(shared, len(array))
+        self.last = array
+        return self.path

@@ -1,0 +1,235 @@
+"""Runs packed rows through a transformers model: batches, out-of-memory, and plain batches where packing cannot be."""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import threading
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import numpy as np
+import torch
+
+from explorer.errors import ModelError
+from explorer.records import PackedRow
+from explorer.scoring.engine import masks
+from explorer.scoring.engine.contract import Progress, RowScores
+from explorer.scoring.engine.device import row_length
+from explorer.scoring.engine.flex import FROM_TOKENS, FlexLayers
+from explorer.scoring.engine.heads import Head
+from explorer.scoring.engine.packing import Work, paths, prepare
+
+Attention = Literal["auto", "sdpa", "flex"]
+Mode = Literal["packed", "padded", "one at a time"]
+
+BATCH_TOKENS = {"cpu": 2048, "cuda": 32768, "mps": 8192}
+ROW_TOKENS = {"cpu": 128, "cuda": 512, "mps": 256}  # dense masks: attention grows with a row's length
+FLEX_ROW_TOKENS = 2048
+FLEX_PAYS_AFTER = 2_000_000  # tokens in long rows: compiling takes a minute or two
+PADDED_LOGITS = 1 << 27  # how many logits a batch without packing may make
+ALIKE = 0.9  # a batch's shortest row is at least this share of its longest
+OUT_OF_MEMORY = ("can't allocate memory", "not enough memory", "out of memory", "failed to allocate")
+TOY_TRUNK, TOY_BRANCH = 5, 3
+AGREEMENT, HALF_AGREEMENT = 1e-3, 0.5  # nats between a packed and a plain toy row: float32, and half precision
+
+
+class RowRunner:
+    """Scores packed rows with one loaded model; one forward pass at a time."""
+
+    def __init__(self, model: Any, attention: Attention = "auto") -> None:
+        self.model = model
+        self.config = model.config.get_text_config()
+        self.device: torch.device = model.device
+        self.dtype: torch.dtype = model.dtype
+        self.head = Head(model, self.config)
+        self.lock = threading.RLock()
+        self.batch_tokens = BATCH_TOKENS.get(self.device.type, 2048)
+        self.row_tokens = ROW_TOKENS.get(self.device.type, 128)
+        self.flex: FlexLayers | None = None
+        self.flex_later = False
+        self.long_tokens = 0  # scored so far in rows that are long enough for block masks
+        self.mode: Mode = "packed"
+        if masks.has_length_dependent_positions(self.config):
+            self.mode = "one at a time"
+        elif not (masks.takes_packed_rows(self.config) and self._agrees(_toy_row(TOY_TRUNK, self.head.words))):
+            self.mode = "padded"
+        elif attention == "flex" and self._turn_on_flex():
+            self.row_tokens = FLEX_ROW_TOKENS
+        else:
+            half = self.dtype in (torch.bfloat16, torch.float16)
+            self.flex_later = attention == "auto" and self.device.type == "cuda" and half
+
+    @property
+    def attention(self) -> str:
+        """How attention is computed, for the record."""
+        usual = str(self.config._attn_implementation)
+        return "flex" if self.flex else f"{usual}, flex in long runs" if self.flex_later else usual
+
+    def run(
+        self, rows: Sequence[PackedRow], progress: Progress | None = None, token_budget: int | None = None
+    ) -> list[RowScores]:
+        """Scores of the rows, in the order asked; nan for a scored token that nothing stands before."""
+        results = [RowScores(np.full(sum(row.scored), np.nan), np.zeros(sum(row.scored), bool)) for row in rows]
+        works = [prepare(row, number) for number, row in enumerate(rows)]
+        if self.mode != "packed":
+            works = [path for work in works for path in paths(work)]
+        pending = [work for work in works if len(work.targets)]
+        # The longest of a kind first: memory runs out at once or not at all.
+        pending.sort(key=lambda work: (work.chain, -len(work)))
+        left = np.bincount([work.row for work in pending], minlength=len(rows))
+        budget = token_budget or self.batch_tokens
+        self._consider_flex(pending)
+        while pending:
+            batch = pending[: self._batch_size(pending, budget)]
+            found = self._try(batch)
+            if found is None:
+                budget = len(batch[0]) * (len(batch) // 2)
+                continue
+            cuts = np.cumsum([len(work.targets) for work in batch])[:-1]
+            for work, values, flags in zip(batch, *(np.split(part, cuts) for part in found)):
+                results[work.row].logprobs[work.slots] = values
+                results[work.row].greedy[work.slots] = flags
+                left[work.row] -= 1
+            pending = pending[len(batch) :]
+            if progress:
+                progress(int((left == 0).sum()), len(rows))
+        return results
+
+    def _batch_size(self, pending: Sequence[Work], budget: int) -> int:
+        """How many of the first rows go together: within the budget, and alike."""
+        if self.mode == "one at a time":
+            return 1
+        if self.mode == "padded":
+            budget = min(budget, PADDED_LOGITS // self.head.words)
+        first, size = pending[0], 1
+        while size < len(pending) and (size + 1) * len(first) <= budget:
+            if len(pending[size]) < int(ALIKE * len(first)) or pending[size].chain != first.chain:
+                break
+            size += 1
+        return size
+
+    def _try(self, batch: Sequence[Work]) -> tuple[np.ndarray, np.ndarray] | None:
+        """The batch's scores, or none where memory ran out and a smaller batch may do."""
+        try:
+            with self.lock, torch.inference_mode():
+                return self._score(batch)
+        except RuntimeError as error:  # torch.OutOfMemoryError is one
+            if not isinstance(error, torch.OutOfMemoryError) and not any(
+                sign in str(error).lower() for sign in OUT_OF_MEMORY
+            ):
+                raise
+            if len(batch) == 1:
+                raise ModelError(
+                    f"Memory ran out on a single row of {len(batch[0])} tokens. Shorten the context, or choose a "
+                    "smaller model, a smaller dtype or a machine with more memory."
+                ) from error
+        # Only here is the error, with all that hung on it, gone.
+        gc.collect()
+        if self.device.type == "cuda":
+            torch.cuda.empty_cache()
+        return None
+
+    def _score(self, batch: Sequence[Work]) -> tuple[np.ndarray, np.ndarray]:
+        """Log-probabilities and greedy flags of all targets of a batch, row after row."""
+        length = row_length(max(map(len, batch)), self.device)
+        flex = self.flex if length >= FROM_TOKENS else None
+        if flex:
+            length = -(-length // masks.BLOCK) * masks.BLOCK
+        ids = _padded([work.ids for work in batch], length)
+        heads = np.concatenate([row * length + work.heads for row, work in enumerate(batch)])
+        before = np.cumsum([0, *(len(work.heads) for work in batch)])
+        target_heads = np.concatenate([count + work.target_heads for count, work in zip(before, batch)])
+        targets = np.concatenate([work.targets for work in batch])
+        if self.mode == "packed":
+            hidden = self._hidden(batch, ids, flex).flatten(0, 1)[self._put(heads)]
+            logprobs, greedy = self.head.score(hidden, target_heads, targets)
+        else:
+            logits = self._logits(batch, ids).flatten(0, 1)[self._put(heads[target_heads])].float()
+            at = self._put(targets)
+            logprobs, greedy = logits.log_softmax(-1).gather(1, at[:, None])[:, 0], logits.argmax(-1) == at
+        return logprobs.double().cpu().numpy(), greedy.cpu().numpy()
+
+    def _hidden(self, batch: Sequence[Work], ids: np.ndarray, flex: FlexLayers | None) -> torch.Tensor:
+        """The last hidden states of a packed batch."""
+        base, inputs, length = self.model.base_model, self._put(ids), ids.shape[1]
+        if batch[0].chain and not flex:
+            # Right padding of plain sequences needs no mask: nothing looks at what comes later.
+            return base(input_ids=inputs, use_cache=False).last_hidden_state
+        # A padding token stands alone and sees itself, so that no softmax is over nothing.
+        alone = np.arange(1, length + 1)
+        end = self._put(np.stack([np.concatenate([work.end, alone[len(work) :]]) for work in batch]))
+        positions = self._put(_padded([work.positions for work in batch], length))
+        if flex:
+            mask = masks.block_masks(self.config, end, positions)
+        else:
+            mask = masks.masks(self.config, end, positions, self.dtype)
+        with flex.on() if flex else contextlib.nullcontext():
+            found = base(input_ids=inputs, attention_mask=mask, position_ids=positions, use_cache=False)
+        return found.last_hidden_state
+
+    def _logits(self, batch: Sequence[Work], ids: np.ndarray) -> torch.Tensor:
+        """The logits of plain sequences, padded at the right."""
+        sizes = np.array([len(work) for work in batch])
+        mask = (np.arange(ids.shape[1]) < sizes[:, None]).astype(np.int64)
+        return self.model(input_ids=self._put(ids), attention_mask=self._put(mask), use_cache=False).logits
+
+    def _put(self, array: np.ndarray) -> torch.Tensor:
+        return torch.from_numpy(np.ascontiguousarray(array)).to(self.device)
+
+    def _consider_flex(self, pending: Sequence[Work]) -> None:
+        """Compiles the layers once so much has been scored in long rows that it pays."""
+        if not self.flex_later:
+            return
+        with self.lock:
+            self.long_tokens += sum(len(work) for work in pending if len(work) >= FROM_TOKENS)
+            if self.flex_later and self.long_tokens >= FLEX_PAYS_AFTER:
+                self._turn_on_flex()
+
+    def _turn_on_flex(self) -> bool:
+        """Whether long rows are from now on scored by FlexAttention: only if a toy row has the same numbers."""
+        self.flex_later = False
+        if (getattr(self.config, "max_position_embeddings", None) or 0) < 2 * FROM_TOKENS:
+            return False
+        self.flex = FlexLayers(self.model, self.config)
+        if not self._agrees(_toy_row(FROM_TOKENS, self.head.words)):
+            self.flex = None
+        return self.flex is not None
+
+    def _agrees(self, row: PackedRow) -> bool:
+        """Whether a packed row of two branches scores as its two plain sequences do."""
+        work = prepare(row)
+        try:
+            with torch.inference_mode():
+                packed, plain = np.full((2, sum(row.scored)), np.nan)
+                packed[work.slots] = self._score([work])[0]
+                for path in paths(work):
+                    logits = self.model(input_ids=self._put(path.ids[None]), use_cache=False).logits[0].float()
+                    logprobs = logits.log_softmax(-1)[self._put(path.heads[path.target_heads]), self._put(path.targets)]
+                    plain[path.slots] = logprobs.double().cpu().numpy()
+        except (TypeError, ValueError, AttributeError, NotImplementedError, RuntimeError) as error:
+            if isinstance(error, torch.OutOfMemoryError):
+                raise ModelError(
+                    "The model was loaded, but no memory is left to run it. "
+                    "Choose a smaller model, a smaller dtype or a machine with more memory."
+                ) from error
+            return False
+        near = AGREEMENT if self.dtype in (torch.float32, torch.float64) else HALF_AGREEMENT
+        return bool(np.allclose(packed, plain, rtol=0, atol=near))
+
+
+def _padded(rows: Sequence[np.ndarray], length: int) -> np.ndarray:
+    made = np.zeros((len(rows), length), dtype=np.int64)
+    for row, values in enumerate(rows):
+        made[row, : len(values)] = values
+    return made
+
+
+def _toy_row(trunk: int, words: int) -> PackedRow:
+    """A trunk with two branches, everything scored that can be."""
+    first, second = range(trunk, trunk + TOY_BRANCH), range(trunk + TOY_BRANCH, trunk + 2 * TOY_BRANCH)
+    size = second.stop
+    parents = [*range(-1, trunk - 1), *range(trunk - 1, first.stop - 1), trunk - 1, *second[:-1]]
+    positions = [*range(trunk + TOY_BRANCH), *range(trunk, trunk + TOY_BRANCH)]
+    ids = [(3 + 7 * i) % min(words, 89) for i in range(size)]
+    return PackedRow(tuple(ids), tuple(parents), tuple(positions), tuple(parent >= 0 for parent in parents))

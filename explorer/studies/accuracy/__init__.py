@@ -1,0 +1,1 @@
+"""Which option the model prefers, and how often it is the right one."""

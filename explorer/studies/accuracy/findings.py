@@ -1,0 +1,157 @@
+"""What an accuracy run concludes: shares by group, phenomenon and overall, under each way to reduce a score."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from explorer.records import RunSpec
+from explorer.rows.builders import finding_row
+from explorer.scoring import reduce
+from explorer.scoring.policy import PRESETS, Normalization, TieRule
+from explorer.stats.bootstrap import bootstrap_mean
+from explorer.stats.proportion import Proportion, proportion
+from explorer.studies.accuracy import ratings
+
+if TYPE_CHECKING:
+    from explorer.resources import Resources
+    from explorer.runs.folder import RunFolder
+
+VERDICT_ROLES = ("option", "target", "label")  # a run may score other texts of an instance beside
+TEXT = ("context", "continuation")
+REDUCTIONS: tuple[Normalization, ...] = ("sum", "mean_token", "per_char", "per_byte")
+
+
+class Asked(NamedTuple):
+    """What a stored score says of an option."""
+
+    logprob: float
+    scored: float
+    chars: float
+    bytes: float
+    text: tuple[str | None, str | None]  # context and continuation
+
+
+Options = Mapping[str, Sequence[Mapping[int, Asked]]]  # by instance, a pass over it, and option
+
+
+def conclude(spec: RunSpec, resources: Resources, folder: RunFolder) -> list[dict[str, Any]]:
+    """Rows of `findings`: accuracy with Wilson intervals, the mean over groups, perplexity, other reductions."""
+    instances = folder.read("instances", ["instance_id", "grp", "phenomenon", "kind", "gold", "payload"])
+    measures = folder.read("measures", ["instance_id", "measure", "value", "part"])
+    if instances.empty:
+        return []
+    if (instances["kind"] == "rating").all():
+        return ratings.correlations(instances, measures, folder.read("scores"))
+    correct = _measure(measures, "correct").reindex(instances["instance_id"])
+    rows = shares(instances, correct.to_numpy())
+    rows += _formulas(instances, measures)
+    kind = instances["kind"].iloc[0]
+    if kind == "cloze":
+        rows += _perplexity(_measure(measures, "logprob"))
+    if kind in ("pair", "choice", "labelled"):
+        instances = instances.assign(options=[len(json.loads(text)["options"]) for text in instances["payload"]])
+        asked = options_asked(
+            folder.read("scores", ["instance_id", "option", "role", "part", *Asked._fields[:-1], *TEXT])
+        )
+        ties = PRESETS[str(spec.settings.get("preset", "natural"))].ties
+        for name in REDUCTIONS:
+            found = proportion(chosen_is_gold(instances, asked, name, ties))
+            rows.append(_share_row("accuracy", "overall", found, {"setting": name}))
+    return rows
+
+
+def shares(instances: pd.DataFrame, correct: np.ndarray) -> list[dict[str, Any]]:
+    """Accuracy per group, per phenomenon, over all items, and as the mean over groups."""
+    rows = []
+    for column, finding in (("grp", "accuracy"), ("phenomenon", "accuracy_by_phenomenon")):
+        names = instances[column].to_numpy()
+        for name in dict.fromkeys(names):
+            if name:
+                rows.append(_share_row(finding, name, proportion(correct[names == name])))
+    rows.append(_share_row("accuracy", "overall", proportion(correct)))
+    groups = instances["grp"].to_numpy()
+    if len(set(groups)) > 1:
+        macro = bootstrap_mean(correct, groups, macro=True)
+        rows.append(finding_row("accuracy", "mean over groups", macro))
+    return rows
+
+
+def options_asked(scores: pd.DataFrame) -> Options:
+    """The stored scores of the options of each instance, pass by pass (`part`)."""
+    own = scores[scores["role"].isin(VERDICT_ROLES)]
+    numbers = [own[name].to_numpy(dtype=float, na_value=math.nan).tolist() for name in Asked._fields[:-1]]
+    texts = zip(*(own[name] for name in TEXT))
+    passes = own["part"].fillna(0) if "part" in own else [0] * len(own)
+    found: dict[str, dict[int, dict[int, Asked]]] = {}
+    for instance_id, number, option, logprob, scored, chars, size, text in zip(
+        own["instance_id"], passes, own["option"], *numbers, texts
+    ):
+        held = found.setdefault(instance_id, {}).setdefault(int(number), {})
+        held.setdefault(int(option), Asked(logprob, scored, chars, size, text))
+    return {instance_id: list(held.values()) for instance_id, held in found.items()}
+
+
+def chosen_is_gold(
+    instances: pd.DataFrame, asked: Options, normalization: Normalization, ties: TieRule = "half"
+) -> np.ndarray:
+    """1, 0, 0.5 (a tie) or nan for each instance (columns instance_id, gold, options: how many) under a reduction.
+
+    Of several passes over an instance the mean of those that have a verdict.
+    """
+    found = []
+    for name, gold, count in zip(instances["instance_id"], instances["gold"], instances["options"]):
+        right = None if pd.isna(gold) else int(gold)
+        outcomes = [
+            reduce.decide([_option(own.get(option), normalization) for option in range(count)], right, ties).correct
+            for own in asked.get(name, [{}])
+        ]
+        known = [one for one in outcomes if one == one]
+        found.append(math.fsum(known) / len(known) if known else math.nan)
+    return np.array(found, dtype=float)
+
+
+def _option(asked: Asked | None, normalization: Normalization) -> reduce.Option:
+    if asked is None:
+        return reduce.NO_SCORE
+    by = reduce.size(normalization, asked.scored, asked.chars, asked.bytes)
+    # An imported score does not tell its tokens.
+    near = reduce.TIE * (1 if math.isnan(asked.scored) else asked.scored) / (by or 1)
+    return reduce.Option(reduce.divided(asked.logprob, by), near, text=asked.text)
+
+
+def _formulas(instances: pd.DataFrame, measures: pd.DataFrame) -> list[dict[str, Any]]:
+    rows = []
+    groups = instances.set_index("instance_id")["grp"]
+    for name in ("formula", "formula_equal"):
+        held = measures[measures["measure"] == name]
+        by_suite = held.groupby([held["instance_id"].map(groups), held["part"].astype(str)], sort=False)["value"]
+        for (group, part), values in by_suite:
+            rows.append(_share_row(name, str(group), proportion(values.to_numpy()), {"part": int(float(str(part)))}))
+    return rows
+
+
+def _perplexity(logprobs: pd.Series) -> list[dict[str, Any]]:
+    mean = bootstrap_mean(logprobs.to_numpy())
+    # A single text has no interval, which the empty columns say.
+    reason = mean.reason if math.isnan(mean.value) else ""
+    perplexity = replace(
+        mean, value=math.exp(-mean.value), low=math.exp(-mean.high), high=math.exp(-mean.low), reason=reason
+    )
+    return [finding_row("perplexity", "overall", perplexity)]
+
+
+def _measure(measures: pd.DataFrame, name: str) -> pd.Series:
+    """A measure of each whole instance, by its id."""
+    own = measures[(measures["measure"] == name) & measures["part"].isna()]
+    return own.drop_duplicates("instance_id").set_index("instance_id")["value"]
+
+
+def _share_row(finding: str, group: str, share: Proportion, factors: dict[str, Any] | None = None) -> dict[str, Any]:
+    return finding_row(finding, group, share, factors=factors, detail={"ties": share.ties} if share.ties else None)

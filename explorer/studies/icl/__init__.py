@@ -1,0 +1,1 @@
+"""Replicating instances of a data set from k demonstrations."""

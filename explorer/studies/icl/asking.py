@@ -1,0 +1,66 @@
+"""What the in-context study asks: the requests of each step, and what they come to at an endpoint."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from explorer import prompts_icl
+from explorer.records import Instance, Request, RunSpec
+from explorer.scoring import http
+from explorer.scoring.http_cost import Planned
+from explorer.studies.icl.context import Ground, ground, is_chat, performance, plan
+
+if TYPE_CHECKING:
+    from explorer.resources import Resources
+
+REPEATS = 3  # of a written label, where a server may answer otherwise each time
+
+
+def replications(spec: RunSpec, found: Ground, instances: Sequence[Instance], setting: str, k: int) -> list[Request]:
+    """To finish each item after k demonstrations."""
+    before = prompts_icl.shared(found.draw.demonstrations[:k], setting, found.example, found.draw.split)
+    chat = is_chat(spec)
+    return [prompts_icl.replication(found.pieces[one.id], before, setting, k, chat=chat) for one in instances]
+
+
+def labels(found: Ground, instances: Sequence[Instance], k: int, order: int) -> list[list[Request]]:
+    """For each item the words of all labels after k demonstrations in one order."""
+    before = prompts_icl.label_shared(found.orders[order][:k], found.example)
+    return [prompts_icl.label_requests(one, before, k, order) for one in instances]
+
+
+def written_labels(
+    spec: RunSpec, found: Ground, instances: Sequence[Instance], k: int, repeat: int
+) -> list[Request]:  # fmt: skip
+    """To write each item's label after k demonstrations in the first order."""
+    before = prompts_icl.label_shared(found.orders[0][:k], found.example)
+    chat = is_chat(spec)
+    return [prompts_icl.label_answer(one, before, k, repeat, chat=chat) for one in instances]
+
+
+def repeats(spec: RunSpec) -> int:
+    """How often a label is written: on this machine the second time would be as the first."""
+    return REPEATS if http.is_endpoint(spec.model) else 1
+
+
+def planned(spec: RunSpec, resources: Resources, instances: Sequence[Instance]) -> list[Planned]:
+    """What these items will ask of an endpoint; a judge of another name is not counted."""
+    found = ground(spec, resources)
+    made = plan(spec, resources, found)
+    scored, written = performance(spec)
+    new_tokens = int(spec.settings["max_new_tokens"])
+    asked = [
+        Planned(replications(spec, found, instances, setting, k), new_tokens)
+        for setting, ks in made.replication.items()
+        for k in ks
+    ]
+    for k in made.labels:
+        if scored:
+            flat = [request for requests in labels(found, instances, k, 0) for request in requests]
+            asked.append(Planned(flat, 1, len(found.orders)))
+        if written:
+            asked.append(
+                Planned(written_labels(spec, found, instances, k, 0), prompts_icl.LABEL_TOKENS, repeats(spec))
+            )  # fmt: skip
+    return asked

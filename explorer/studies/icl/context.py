@@ -1,0 +1,197 @@
+"""What a run of the in-context study stands on: its draw, the orders of its demonstrations, and which k fit."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from explorer import prompts, prompts_icl
+from explorer.errors import UsageError
+from explorer.records import Instance, RunSpec
+from explorer.runs import spec as specs
+from explorer.scoring import http
+from explorer.studies.selection import of_suites
+from explorer.variants import demonstrations
+from explorer.variants.demonstrations import Draw, Pieces
+
+if TYPE_CHECKING:
+    from explorer.resources import Resources
+
+LONGEST = 3  # prompts that are encoded to see whether a k fits
+REPLICATION, LABELS = "replication", "labels"
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """Test items and demonstrations of a run."""
+
+    draw: Draw
+    orders: tuple[tuple[Pieces, ...], ...]  # of the demonstrations; the first serves replication, too
+    pieces: dict[str, Pieces]  # of the test items, by id
+
+    @property
+    def example(self) -> Instance:
+        """An instance that has what all of them have: labels, one text or two."""
+        return self.draw.instances[0].instance
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """A k that is not asked: why, and the largest one that could be (nan-like -1 for none)."""
+
+    part: str  # replication or labels
+    setting: str  # "" for labels
+    k: int
+    largest: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Which numbers of demonstrations are asked, for each setting and for labels, and which are not."""
+
+    replication: dict[str, list[int]]
+    labels: list[int]
+    skipped: tuple[Skipped, ...]
+
+
+def ground(spec: RunSpec, resources: Resources) -> Ground:
+    """The run's ground, made once."""
+    return resources.once(("icl ground", specs.run_id(spec)), lambda: _ground(spec, resources))
+
+
+def select(spec: RunSpec, resources: Resources) -> list[Instance]:
+    """The run's test items in the order drawn, the first `limit`."""
+    chosen = [pieces.instance for pieces in ground(spec, resources).draw.instances]
+    return chosen[: spec.limit] if spec.limit is not None else chosen
+
+
+def numbers_of_shots(spec: RunSpec) -> list[int]:
+    """The numbers of demonstrations, each once, ascending."""
+    wanted = sorted(set(map(int, spec.settings["k"])))
+    if not wanted or wanted[0] < 0:
+        raise UsageError(f"The setting k got {spec.settings['k']}, expected numbers of demonstrations like 0,25,50.")
+    return wanted
+
+
+def refuse_nonsense(spec: RunSpec) -> None:
+    """UsageError where a setting would leave nothing to ask or to compare."""
+    if not spec.settings["settings"]:
+        raise UsageError(f"The setting settings is empty, expected one or more of {', '.join(prompts_icl.SETTINGS)}.")
+    for name in ("instances", "max_new_tokens", "orders"):
+        if int(spec.settings[name]) < 1:
+            raise UsageError(f"The setting {name} got {spec.settings[name]}, expected a whole number from 1 on.")
+    for name in ("rouge", "cosine"):
+        if not 0 <= float(spec.settings[name]) <= 1:
+            raise UsageError(f"The setting {name} got {spec.settings[name]}, expected a number from 0 to 1.")
+
+
+def is_chat(spec: RunSpec) -> bool:
+    """Whether prompts are sent as a user's message."""
+    form = str(spec.settings["form"])
+    return form == "chat" or (form == "auto" and http.is_endpoint(spec.model))
+
+
+def performance(spec: RunSpec) -> tuple[bool, bool]:
+    """Whether labels are scored, and whether they are written."""
+    wanted = str(spec.settings["performance"])
+    if wanted == "auto":
+        wanted = "published" if http.is_endpoint(spec.model) else "scored"
+    return wanted in ("scored", "both"), wanted in ("published", "both")
+
+
+def plan(spec: RunSpec, resources: Resources, found: Ground) -> Plan:
+    """Each k that fits the model's window with every test item, for an endpoint each for which there are enough."""
+    instances = select(spec, resources)
+    ks = numbers_of_shots(spec)
+    here = len(found.draw.demonstrations)
+    local = not http.is_endpoint(spec.model)
+    model: Any = resources.model(spec.model, spec.dtype) if local else None
+    skipped: list[Skipped] = []
+
+    def keep(part: str, setting: str, tokens: Callable[[int], int]) -> list[int]:
+        kept = []
+        for k in ks:
+            if k > here:
+                reason = f"only {here} demonstrations could be drawn"
+            elif local and (needed := tokens(k)) > model.window:
+                reason = f"{needed:,} tokens with {k} demonstrations, more than the model's window of {model.window:,}"
+            else:
+                kept.append(k)
+                continue
+            most = _largest(min(k - 1, here), lambda k: not local or tokens(k) <= model.window)
+            offer = f"; {most} would fit" if most >= 0 else "; nothing fits"
+            skipped.append(Skipped(part, setting, k, most, reason + offer))
+        return kept
+
+    replication = {}
+    for setting in map(str, spec.settings["settings"]):
+        needs = partial(_replication_tokens, spec, model, found, instances, setting)
+        replication[setting] = keep(REPLICATION, setting, needs)
+    labels = []
+    if any(performance(spec)):
+        labels = keep(LABELS, "", partial(_label_tokens, spec, model, found, instances))
+    return Plan(replication, labels, tuple(skipped))
+
+
+def _largest(most: int, fits: Callable[[int], bool]) -> int:
+    """The largest number up to `most` that fits, -1 for none; more never fits where less does not."""
+    low, high = -1, most
+    while low < high:
+        middle = (low + high + 1) // 2
+        if fits(middle):
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def _replication_tokens(
+    spec: RunSpec, model: Any, found: Ground, instances: Sequence[Instance], setting: str, k: int
+) -> int:
+    before = prompts_icl.shared(found.draw.demonstrations[:k], setting, found.example, found.draw.split)
+    own = [prompts_icl.question(found.pieces[one.id], setting) for one in instances]
+    return _longest(model, before, own) + int(spec.settings["max_new_tokens"])
+
+
+def _label_tokens(spec: RunSpec, model: Any, found: Ground, instances: Sequence[Instance], k: int) -> int:
+    word = max(prompts.label_words(found.example), key=len)
+    scored, written = performance(spec)
+    own = [f"{prompts_icl.label_question(one)} {word if scored else ''}" for one in instances]
+    orders = found.orders if scored else found.orders[:1]
+    longest = max(_longest(model, prompts_icl.label_shared(order[:k], found.example), own) for order in orders)
+    return longest + (prompts_icl.LABEL_TOKENS if written else 0)
+
+
+def _longest(model: Any, before: str, own: Sequence[str]) -> int:
+    """Tokens of the longest prompt."""
+    texts = [(before + text, "") for text in sorted(own, key=len)[-LONGEST:]]
+    return max(len(encoding.ids) for encoding in model.encode_all(texts, "auto", "offsets"))
+
+
+def _ground(spec: RunSpec, resources: Resources) -> Ground:
+    refuse_nonsense(spec)
+    split = str(spec.settings["split"])
+    candidates = of_suites(resources.instances(spec.benchmark, (split,) if split else ()).instances, spec.suites)
+    drawn = demonstrations.draw(
+        [one for one in candidates if one.kind == "labelled"],
+        split=split,
+        instances=int(spec.settings["instances"]),
+        demonstrations=max(demonstrations.DEMONSTRATIONS, *numbers_of_shots(spec)),
+        seed=spec.seed,
+    )
+    orders = demonstrations.orders(drawn.demonstrations, int(spec.settings["orders"]), spec.seed)
+    return Ground(drawn, tuple(orders), {one.instance.id: one for one in drawn.instances})
+
+
+def as_json(found: Ground, made: Plan) -> dict[str, Any]:
+    """The draw's remarks and the skipped k, for the run's folder."""
+    return {
+        "split": found.draw.split,
+        "remarks": list(found.draw.remarks),
+        "demonstrations": len(found.draw.demonstrations),
+        "skipped": [dataclasses.asdict(one) for one in made.skipped],
+    }

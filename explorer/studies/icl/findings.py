@@ -1,0 +1,236 @@
+"""What an in-context run concludes: memorization and performance over k, their correlation, transitions, agreement."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import combinations, pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from explorer.records import Factor, RunSpec
+from explorer.rows.builders import finding_row
+from explorer.runs import files, step_cache
+from explorer.similarity.replication import KINDS
+from explorer.stats.estimate import Estimate
+from explorer.stats.fisher import fisher
+from explorer.stats.kappa import kappa
+from explorer.stats.pearson import pearson
+from explorer.stats.proportion import proportion
+from explorer.studies.icl.rows import SOURCES, verdict_table
+
+if TYPE_CHECKING:
+    from explorer.resources import Resources
+    from explorer.runs.folder import RunFolder
+
+Row = dict[str, Any]
+Factors = Mapping[str, Factor]
+OVERALL = "overall"
+PLAN = "plan.json"  # in the run's folder: what the draw left out, and which k were skipped
+# Finding → the kinds of completions that count.
+COUNTED = {"replication": ("exact", "near-exact"), "replication_exact": ("exact",)}
+CORRELATED = {"replication": "pearson", "replication_exact": "pearson_exact"}
+BECAME_EXACT = "near-exact to exact"
+
+
+def conclude(spec: RunSpec, resources: Resources, folder: RunFolder) -> list[Row]:
+    """Rows of `findings`; people's verdicts as far as they are given, so that it is called again after a review."""
+    table = verdict_table(folder.read, folder.read_reviews())
+    instances = folder.read("instances", ["instance_id"])
+    measures = folder.read("measures", ["instance_id", "setting", "k", "part", "measure", "value"])
+    labels = label_table(measures)
+    performance = accuracies(labels, instances["instance_id"])
+    rows = [*performance, *_drawn(spec, folder, len(instances)), *_prefill(folder)]
+    rows += _skipped(spec, folder, set(zip(table["setting"], table["k"])))
+    mean_accuracy = {row["k"]: row["value"] for row in performance if row.get("part") is None}
+    for setting in dict.fromkeys(table["setting"]):
+        own = table[table["setting"] == setting]
+        for source in SOURCES:
+            if own[source].notna().any():
+                about = {"setting": setting, "condition": source}
+                shares = replication(own, source, about)
+                rows += [*shares, *correlations(shares, mean_accuracy, about), *transitions(own, source, about)]
+                rows += gaps(own, source, labels, about)
+    return rows + agreements(table)
+
+
+def replication(table: pd.DataFrame, source: str, about: Factors) -> list[Row]:
+    """The share of completions that replicate, for each k, over all and for each label."""
+    rows = []
+    for k, own in table.groupby("k", sort=True):
+        for finding, kinds in COUNTED.items():
+            for group, members in _scopes(own):
+                verdicts = members[source]
+                outcomes = np.where(verdicts.isin(kinds), 1.0, np.where(_judged(verdicts), 0.0, np.nan))
+                share = _because("no completion has this verdict", proportion(outcomes))
+                rows.append(finding_row(finding, group, share, factors={**about, "k": int(str(k))}))
+    return rows
+
+
+def label_table(measures: pd.DataFrame) -> pd.DataFrame:
+    """A row an item, k and part: `correct` of scored and `correct_written` of written labels, nan where not asked."""
+    own = measures[measures["setting"].isna() & measures["measure"].isin(["correct", "correct_written"])]
+    if own.empty:
+        return pd.DataFrame(columns=["instance_id", "k", "part", "correct", "correct_written"])
+    wide = own.astype({"k": int, "part": int}).pivot_table(
+        index=["instance_id", "k", "part"], columns="measure", values="value", aggfunc="first", dropna=False, sort=False
+    )
+    return wide.reindex(columns=["correct", "correct_written"]).reset_index()
+
+
+def accuracies(labels: pd.DataFrame, instance_ids: Sequence[str]) -> list[Row]:
+    """Accuracy for each k in each order (or repeat), and its mean with the least and the greatest."""
+    rows = []
+    for finding, column in (("label_accuracy", "correct"), ("label_accuracy_written", "correct_written")):
+        known = labels[labels[column].notna()]
+        for k, own in known.groupby("k", sort=True):
+            shares = []
+            for part, members in own.groupby("part", sort=True):
+                share = proportion(members[column].to_numpy())
+                share = replace(share, left_out=len(instance_ids) - share.n)
+                shares.append(share.value)
+                rows.append(finding_row(finding, OVERALL, share, factors={"k": int(str(k)), "part": int(str(part))}))
+            mean = Estimate(float(np.mean(shares)), min(shares), max(shares), len(shares))
+            spread = {"sd": float(np.std(shares, ddof=1)) if shares[1:] else None}
+            rows.append(finding_row(finding, OVERALL, mean, factors={"k": int(str(k))}, detail=spread))
+    return rows
+
+
+def correlations(shares: Sequence[Row], accuracy: Mapping[int, float], about: Factors) -> list[Row]:
+    """Pearson's r over k of memorization and performance; undefined under four k, or where one does not vary."""
+    rows = []
+    for finding, name in CORRELATED.items():
+        own = {row["k"]: row["value"] for row in shares if row["finding"] == finding and row["grp"] == OVERALL}
+        ks = [k for k in own if k in accuracy]
+        found = pearson([own[k] for k in ks], [accuracy[k] for k in ks])
+        found = found if accuracy else replace(found, reason="no performance was measured")
+        rows.append(finding_row(name, OVERALL, found, factors=about, detail={"k": ks}))
+    return rows
+
+
+def transitions(table: pd.DataFrame, source: str, about: Factors) -> list[Row]:
+    """Of the near-exact completions with one k, the share that is exact with the next."""
+    kinds = table.pivot(index="instance_id", columns="k", values=source)
+    rows = []
+    for before, now in pairwise(sorted(kinds.columns)):
+        both = kinds[_judged(kinds[before]) & _judged(kinds[now])]
+        counts = Counter(zip(both[before], both[now]))
+        near = both[both[before] == "near-exact"]
+        exact = proportion((near[now] == "exact").astype(float).to_numpy())
+        share = _because(f"nothing was near-exact with k = {before}", exact)
+        share = replace(share, left_out=len(kinds) - len(both))
+        detail = {"from": int(before), "counts": {f"{one} → {other}": n for (one, other), n in counts.items()}}
+        rows.append(finding_row("transition", BECAME_EXACT, share, factors={**about, "k": int(now)}, detail=detail))
+    return rows
+
+
+def gaps(table: pd.DataFrame, source: str, labels: pd.DataFrame, about: Factors) -> list[Row]:
+    """Accuracy, in the order that replication was asked in, of memorized items and of the others, with their gap."""
+    rows = []
+    column = "correct" if labels["correct"].notna().any() else "correct_written"
+    first = labels[labels["part"] == 0]
+    for k, own in table.groupby("k", sort=True):
+        right = first[first["k"] == k].set_index("instance_id")[column].reindex(own["instance_id"]).to_numpy(float)
+        if np.isnan(right).all():
+            continue
+        judged, memorized = _judged(own[source]).to_numpy(), own[source].isin(COUNTED["replication"]).to_numpy()
+        groups = right[judged & memorized], right[judged & ~memorized]
+        factors = {**about, "k": int(str(k))}
+        for name, values in zip(("accuracy_memorized", "accuracy_other"), groups):
+            rows.append(finding_row(name, OVERALL, _because("no such item", proportion(values)), factors=factors))
+        gap = _because("no memorized item, or no other", fisher(*groups))
+        gap = replace(gap, left_out=gap.left_out + int((~judged).sum()))
+        rows.append(finding_row("accuracy_gap", OVERALL, gap, factors=factors))
+    return rows
+
+
+def agreements(table: pd.DataFrame) -> list[Row]:
+    """Cohen's kappa of each two of rule, judge and people, over completions that are not equal to the reference."""
+    rows = []
+    differing = table[table["rule"].notna() & (table["rule"] != "exact") & (table["completion"] != "")]
+    for one, other in combinations(("rule", "judge", "people"), 2):
+        kinds = [[_readable(kind) for kind in differing[source]] for source in (one, other)]
+        if not all(any(side) for side in kinds):
+            continue
+        found = kappa(*kinds)
+        rows.append(finding_row("kappa", f"{one}, {other}", found, detail={"agreed": _plain(found.agreed)}))
+    return rows
+
+
+def _because(reason: str, found: Estimate) -> Estimate:
+    """The estimate with the study's own reason where it could not be had."""
+    return replace(found, reason=found.reason and reason)
+
+
+def _readable(kind: Any) -> str | None:
+    return kind if kind in KINDS else None  # an answer that could not be parsed is no verdict
+
+
+def _judged(verdicts: pd.Series) -> pd.Series:
+    return verdicts.isin(KINDS)
+
+
+def _scopes(table: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
+    yield OVERALL, table
+    for group in dict.fromkeys(table["grp"]):
+        yield str(group), table[table["grp"] == group]
+
+
+def _drawn(spec: RunSpec, folder: RunFolder, instances: int) -> list[Row]:
+    reason = "; ".join(files.read_json(folder.path / PLAN).get("remarks") or [])
+    wanted = int(spec.settings["instances"]) if spec.limit is None else min(spec.limit, int(spec.settings["instances"]))
+    demonstrations = int((folder.read("variants", ["condition"])["condition"] == "demonstration").sum())
+    most = max(map(int, spec.settings["k"]))
+    counts = (("instances", instances, wanted), ("demonstrations", demonstrations, most))
+    return [
+        finding_row("drawn", name, Estimate.point(have, have, left_out=max(0, asked - have), reason=reason))
+        for name, have, asked in counts
+    ]
+
+
+def _skipped(spec: RunSpec, folder: RunFolder, asked: set[tuple[str, int]]) -> list[Row]:
+    """Each k that was not asked, with the largest that could be; `asked` are the settings and k that were."""
+    path = folder.path / PLAN
+    if path.exists():
+        skipped = files.read_json(path).get("skipped") or []
+    else:  # the parts were made elsewhere, and came alone
+        skipped = [
+            {"part": "replication", "setting": setting, "k": k, "largest": -1, "reason": "it was not asked"}
+            for setting in spec.settings["settings"]
+            for k in map(int, spec.settings["k"])
+            if (setting, k) not in asked
+        ]
+    rows = []
+    for one in skipped:
+        factors = {"k": one["k"], **({"setting": one["setting"]} if one["setting"] else {})}
+        largest = float(one["largest"]) if one["largest"] >= 0 else math.nan
+        why = Estimate.point(largest, reason=one["reason"])
+        rows.append(finding_row("skipped_k", one["part"], why, factors=factors))
+    return rows
+
+
+def _prefill(folder: RunFolder) -> list[Row]:
+    """Tokens read for each k, beside what prompts read one by one would have taken."""
+    steps: dict[str, list[dict[str, Any]]] = {}
+    for remark in step_cache.remarks(folder.path):
+        if "read_tokens" in remark:
+            steps.setdefault(json.dumps([remark["group"], remark["factors"]]), []).append(remark)
+    rows = []
+    for shares in steps.values():
+        total = {
+            name: sum(one[name] for one in shares) for name in ("read_tokens", "prompt_tokens", "new_tokens", "seconds")
+        }
+        read = total.pop("read_tokens")
+        rows.append(
+            finding_row("prefill", shares[0]["group"], read, factors=shares[0]["factors"], detail=total)
+        )  # fmt: skip
+    return rows
+
+
+def _plain(value: float) -> float | None:
+    return None if math.isnan(value) else value

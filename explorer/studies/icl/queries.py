@@ -1,0 +1,44 @@
+"""What the page on in-context memorization asks of the database."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from explorer.results.store import Store
+from explorer.rows.schema import TABLES
+
+
+def runs(store: Store, benchmark: str) -> pd.DataFrame:
+    """The in-context runs on a benchmark that concluded something: complete ones first, then those with more items."""
+    return store.frame(
+        """
+        SELECT run_id, model, status, created, done, total, seed, spec
+        FROM runs
+        WHERE study = 'icl'
+            AND benchmark = ?
+            AND run_id IN (SELECT run_id FROM findings WHERE finding = 'replication')
+        ORDER BY status = 'complete' DESC, done DESC, created DESC
+        """,
+        [benchmark],
+    )
+
+
+def rows(store: Store, run_id: str, table: str, columns: tuple[str, ...]) -> pd.DataFrame:
+    """Columns of a stored run's table, in no order, as `icl_rows.verdict_table` takes them."""
+    named = ", ".join(name for name in columns if name in TABLES[table])
+    return store.frame(f"SELECT {named} FROM {table} WHERE run_id = ?", [run_id])
+
+
+def findings(store: Store, run_id: str, finding: str, group: str = "overall") -> pd.DataFrame:
+    """A finding's rows over settings, k, verdicts (`condition`) and orders (`part`)."""
+    return store.frame(
+        """
+        SELECT grp, setting, k, part, condition, value, low, high, p, n, left_out, reason, detail
+        FROM findings
+        WHERE run_id = ?
+            AND finding = ?
+            AND (grp = ? OR ? = '')
+        ORDER BY setting, condition, part, k
+        """,
+        [run_id, finding, group, group],
+    )

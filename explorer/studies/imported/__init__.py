@@ -1,0 +1,1 @@
+"""Runs made of what others scored: logs of harnesses, tables of predictions."""

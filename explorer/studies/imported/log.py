@@ -1,0 +1,456 @@
+"""A log of another harness → a stored accuracy run: matched with our instances, its numbers as they were logged."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+import re
+import shutil
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from explorer import __version__
+from explorer.errors import BenchmarkError, LogError, UsageError
+from explorer.logs import matching, repeats
+from explorer.logs.log import Dropped, Log, Sample
+from explorer.logs.matching import Match
+from explorer.records import Factor, Instance, Request, RunSpec, Score
+from explorer.rows.builders import finding_row, instance_row, measure_row, score_row
+from explorer.scoring.policy import PRESETS
+from explorer.stats.estimate import Estimate
+from explorer.studies import verdicts
+from explorer.studies.accuracy import findings as accuracy_findings
+
+if TYPE_CHECKING:
+    from explorer.resources import Resources
+    from explorer.runs.folder import RunFolder
+
+POLICY = PRESETS["lm-eval"]
+APART = 1_000  # request numbers of one pass and the next
+UNMATCHED = "unmatched"  # the group of what a log holds beyond the benchmark's own instances
+LONGEST_MARK = 500  # characters
+VERSION = 2  # of this import; a later one makes new runs
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A sample beside the instance that it is here."""
+
+    sample: Sample
+    instance: Instance
+    order: tuple[int, ...] = ()
+    matched: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What became of a log: the run, how many samples are instances of the benchmark, and what was left out."""
+
+    folder: RunFolder
+    benchmark: str
+    instances: int
+    matched: int
+    dropped: tuple[Dropped, ...]
+    agreement: tuple[Agreement, ...]
+    new: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """A metric as the harness gives it for the whole, and as it follows from what it gave the samples."""
+
+    metric: str
+    told: float
+    ours: float
+
+    @property
+    def agrees(self) -> bool:
+        return math.isclose(self.told, self.ours, rel_tol=1e-9, abs_tol=1e-12)
+
+
+def keep(log: Log, resources: Resources, *, benchmark: str = "", model: str = "") -> Kept:
+    """The run that holds the log; the same log again finds it. UsageError where model or benchmark cannot be told."""
+    from explorer import leftovers
+    from explorer.results import ending
+    from explorer.runs import files
+    from explorer.runs.folder import RunFolder
+    from explorer.runs.spec import run_id
+
+    name = model or log.model
+    if not name:
+        raise UsageError(
+            f"{log.file} does not say which model answered. Name the model (--model-name NAME on the command line)."
+        )
+    chosen, placed, data_hash, dropped = _place(log, resources, benchmark)
+    spec = RunSpec(
+        study="accuracy",
+        version=VERSION,
+        model=name,
+        revision=log.revision,
+        benchmark=chosen,
+        data_hash=data_hash,
+        dtype="",
+        settings={"imported": log.mark, "log": log.sha256, "task": log.task, "preset": POLICY.preset},
+    )
+    settings = resources.settings
+    folder = RunFolder(settings.runs / run_id(spec))
+    new = folder.progress().status != "complete" or bool(folder.damaged())
+    if new:
+        with leftovers.scratch(settings.cache, settings.cache, "unpacking-") as work:
+            made = RunFolder.create(work, spec)
+            mark = f"{log.mark}, task {log.task}, file {log.file}, SHA-256 {log.sha256[:12]}"[:LONGEST_MARK]
+            files.write_json(made.path / "environment.json", _environment(log))
+            _write_left_out(made, dropped)
+            made.write_part(0, len(placed) - 1, rows(placed))
+            made.write_findings(_findings(spec, resources, made, log, placed))
+            told = {"total": len(placed), "done": len(placed), "message": f"Imported: {mark}", "imported": mark}
+            made.write_progress(status="complete", **told)
+            if folder.reviews.exists():
+                shutil.copyfile(folder.reviews, made.reviews)
+            ending.place(resources, made.path, folder.path)
+    return Kept(
+        folder,
+        chosen,
+        len(placed),
+        sum(one.matched for one in placed),
+        dropped,
+        tuple(agreement(log)),
+        new,
+    )
+
+
+# --- which instances
+
+
+def _place(log: Log, resources: Resources, benchmark: str) -> tuple[str, list[Placed], str, tuple[Dropped, ...]]:
+    """The benchmark, its samples as instances, the benchmark's data hash, and what was left out."""
+    name, matches = _benchmark(log, resources, benchmark)
+    if not name:
+        return _as_own(log, resources)
+    loaded = resources.instances(name)
+    placed = []
+    for sample in log.samples:
+        if match := matches.get(sample.key):
+            placed.append(Placed(sample, match.instance, match.order))
+        else:
+            placed.append(Placed(sample, _instance(sample, name, UNMATCHED), _as_logged(sample), matched=False))
+    return name, placed, loaded.data_hash, log.dropped
+
+
+def _benchmark(log: Log, resources: Resources, wish: str) -> tuple[str, dict[str, Match]]:
+    """The benchmark of which most samples are instances, with the matches; "" where none has half of them."""
+    from explorer import benchmarks
+
+    if wish:
+        found = matching.match(log.samples, resources.instances(wish).instances)
+        if not found:
+            raise UsageError(
+                f"No sample of {log.file} has the texts of an instance of {wish}. Leave out --benchmark to keep the "
+                "log as a benchmark of its own."
+            )
+        return wish, found
+    best: tuple[str, dict[str, Match]] = ("", {})
+    for name in matching.likely(log.task, benchmarks.available(resources.settings)):
+        if benchmarks.find(name, resources.settings).kind not in ("pair", "choice", "cloze", "labelled"):
+            continue
+        try:
+            found = matching.match(log.samples, resources.instances(name).instances)
+        except BenchmarkError:  # a file of it is damaged: the log can still be another's
+            continue
+        if len(found) > len(best[1]):
+            best = (name, found)
+        if len(found) >= 0.9 * len(log.samples):
+            break
+    return best if len(best[1]) >= matching.ENOUGH * len(log.samples) else ("", {})
+
+
+def _as_own(log: Log, resources: Resources) -> tuple[str, list[Placed], str, tuple[Dropped, ...]]:
+    """The log's documents as an imported benchmark; its name holds a hash of them, so that every model shares it."""
+    import hashlib
+
+    from explorer.benchmarks.core.reading import unique_keys
+    from explorer.benchmarks.tables import table
+
+    drafts = {sample.key: _instance(sample, "", "all") for sample in log.samples}
+    kind = max((one.kind for one in drafts.values()), key=[one.kind for one in drafts.values()].count)
+    fitting = [sample for sample in log.samples if drafts[sample.key].kind == kind]
+    # A slash would part an instance's id.
+    keys = dict(zip((one.key for one in fitting), unique_keys(one.key.replace("/", "_") for one in fitting)))
+    lines = [_table_row(keys[sample.key], drafts[sample.key]) for sample in fitting]
+    text = "".join(json.dumps(line) + "\n" for line in lines)
+    digest = hashlib.sha256(text.encode()).hexdigest()[:8]
+    name = f"{re.sub(r'[^a-z0-9]+', '-', log.task.lower()).strip('-')[:40] or 'log'}-{digest}"
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "log.jsonl"
+        path.write_text(text, "utf-8", newline="\n")
+        columns = {role: role for role in ("good", "bad", "context", "options", "gold", "text", "target", "id")}
+        given = {role: column for role, column in columns.items() if lines and column in lines[0]}
+        reading = table.guess(path, kind=kind, columns=given, gold="0" if kind == "choice" else "")
+        # A choice whose context holds one "_" by chance is still asked as it was.
+        reading = dataclasses.replace(reading, prompt="choice") if kind == "choice" else reading
+        table.store(path, name, resources.settings, reading, title=f"{log.task} ({log.source})")
+    loaded = resources.instances(table.PREFIX + name)
+    by_key = {instance.id.rsplit("/", 1)[-1]: instance for instance in loaded.instances}
+    placed = [
+        Placed(sample, by_key[keys[sample.key]], _as_logged(sample)) for sample in fitting if keys[sample.key] in by_key
+    ]
+    kept = {one.sample.key for one in placed}
+    lost = [
+        Dropped(sample.where, f"document {sample.key} has no texts or right option that a benchmark can hold")
+        for sample in log.samples
+        if sample.key not in kept
+    ]
+    if not placed:
+        raise LogError(f"{log.file} holds no document that can be an instance here. Say which it is with --benchmark.")
+    return table.PREFIX + name, placed, loaded.data_hash, (*log.dropped, *lost)
+
+
+def _table_row(key: str, instance: Instance) -> dict[str, Any]:
+    row: dict[str, Any] = {"id": key}
+    if instance.kind == "pair":
+        return {**row, "good": instance.options[0], "bad": instance.options[1]}
+    if instance.kind == "choice":
+        return {**row, "context": instance.context, "options": list(instance.options), "gold": instance.gold}
+    return {**row, "text": instance.context, "target": instance.options[0] if instance.options else ""}
+
+
+def _as_logged(sample: Sample) -> tuple[int, ...]:
+    return tuple(range(len(sample.asked) or len(sample.choices)))
+
+
+def _instance(sample: Sample, benchmark: str, group: str) -> Instance:
+    """The sample as an instance of its own: a pair, a choice, or a passage with what should follow."""
+    base = Instance(
+        f"{benchmark}/{group}/{sample.key}", benchmark, "all", group, "cloze", "cloze", extra={"log": sample.where}
+    )
+    asked = sample.asked
+    if len(asked) == 2 and sample.gold == 0 and not any(one.context for one in asked):
+        texts = tuple(one.continuation.strip() for one in asked)
+        return dataclasses.replace(base, kind="pair", format="sentence", options=texts, gold=0)
+    if len(asked) > 1:
+        shared = len({one.context for one in asked}) == 1
+        context = asked[0].context if shared else ""
+        options = tuple(one.continuation.strip() if shared else one.context + one.continuation for one in asked)
+        return dataclasses.replace(
+            base, kind="choice", format="choice", context=context, options=options, gold=sample.gold
+        )
+    if asked:
+        return dataclasses.replace(base, context=asked[0].context, options=(asked[0].continuation.strip(),), gold=0)
+    prompt = sample.written[0].prompt if sample.written else ""
+    if sample.choices:
+        return dataclasses.replace(
+            base, kind="choice", format="choice", context=prompt, options=sample.choices, gold=sample.gold
+        )
+    return dataclasses.replace(base, context=prompt, options=(sample.target,), gold=0)
+
+
+# --- rows
+
+
+def rows(placed: Sequence[Placed]) -> dict[str, list[dict[str, Any]]]:
+    """The rows of a run's tables for these samples."""
+    tables: dict[str, list[dict[str, Any]]] = {"instances": [], "scores": [], "generations": [], "measures": []}
+    for position, one in enumerate(placed):
+        tables["instances"].append(instance_row(one.instance, position))
+        tables["scores"] += _score_rows(one)
+        tables["generations"] += _generation_rows(one)
+        tables["measures"] += _measure_rows(one)
+    return tables
+
+
+def _passes(one: Placed) -> Sequence[tuple[dict[str, Factor], Sample]]:
+    """Each pass over a document with its factors; the sample itself where there was one."""
+    if not one.sample.repeats:
+        return [({}, one.sample)]
+    return [({"part": number}, sample) for number, sample in enumerate(one.sample.repeats)]
+
+
+def _scores(one: Placed) -> list[Score]:
+    """Our options with the harness's log-probabilities; it does not tell tokens, so each counts as one."""
+    made = []
+    for option, place in enumerate(one.order):
+        asked = one.sample.asked[place]
+        bare = asked.continuation.removeprefix(" ")
+        request = Request(
+            one.instance.id,
+            option,
+            asked.context,
+            asked.continuation,
+            "target" if one.instance.kind == "cloze" else "option",
+        )
+        size = len(bare.encode("utf-8", "surrogatepass"))
+        made.append(Score(request, (), (), (asked.logprob,), len(bare), size, bool(asked.greedy), False))
+    return made
+
+
+def _score_rows(one: Placed) -> list[dict[str, Any]]:
+    found = []
+    for number, (factors, sample) in enumerate(_passes(one)):
+        placed = dataclasses.replace(one, sample=sample)
+        found += [{**row, **factors, "request": APART * number + row["request"]} for row in _rows_of_pass(placed)]
+    return found
+
+
+def _rows_of_pass(one: Placed) -> list[dict[str, Any]]:
+    if not one.sample.asked:
+        return []
+    unknown = {"tokens": None, "scored": None, "straddles": None, "truncated": None}
+    found = []
+    for number, (place, score) in enumerate(zip(one.order, _scores(one))):
+        greedy = one.sample.asked[place].greedy
+        found.append({**score_row(score, number, tokens=False), **unknown, "greedy": greedy})
+    for option, place in enumerate(one.order if one.sample.unconditional else ()):
+        score = _scores(one)[option]
+        row = score_row(score, len(one.order) + option, tokens=False)
+        prior = {"role": "unconditional", "context": "", "logprob": one.sample.unconditional[place], "greedy": None}
+        found.append({**row, **unknown, **prior})
+    return found
+
+
+def _generation_rows(one: Placed) -> list[dict[str, Any]]:
+    return [
+        {
+            "instance_id": one.instance.id,
+            "request": number,
+            "role": "prompt",
+            "part": written.repeat,
+            "prompt": written.prompt,
+            "text": written.text,
+            "finish": written.finish,
+            "verdict": written.verdict,
+            "reason": "",
+        }
+        for number, written in enumerate(one.sample.written)
+    ]
+
+
+def _measure_rows(one: Placed) -> list[dict[str, Any]]:
+    """Our verdict from the logged log-probabilities, or the harness's own where it logged none; then its metrics.
+
+    Of several passes each has its rows (`part` is its number), and the document those that they are reduced to.
+    """
+    found = []
+    for factors, sample in _passes(one):
+        found += _verdict_rows(dataclasses.replace(one, sample=sample), factors)
+    if one.sample.repeats:
+        found += _reduced_rows(one, found)
+    for metric in one.sample.metrics:
+        about: dict[str, Factor] = {}
+        if metric.filter:
+            about["setting"] = metric.filter
+        if metric.repeat is not None:
+            about["part"] = metric.repeat
+        value = metric.value
+        found.append(
+            measure_row(
+                one.instance.id,
+                f"reported {metric.name}",
+                value,
+                reason="" if value == value else "no number in the log",
+                factors=about,
+            )
+        )
+    return found
+
+
+def _verdict_rows(one: Placed, factors: Mapping[str, Factor]) -> list[dict[str, Any]]:
+    if one.sample.asked:
+        return verdicts.judge(one.instance, _scores(one), POLICY, "float32", factors)
+    found = [measure_row(one.instance.id, "correct", one.sample.correct, reason=one.sample.reason, factors=factors)]
+    if one.sample.chosen is not None and one.order:
+        chosen = one.order.index(one.sample.chosen) if one.sample.chosen in one.order else math.nan
+        found.append(measure_row(one.instance.id, "chosen", chosen, factors=factors))
+    return found
+
+
+def _reduced_rows(one: Placed, each: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The verdict over all passes, and the mean of what else each has."""
+    if not one.sample.asked:
+        return [measure_row(one.instance.id, "correct", one.sample.correct, reason=one.sample.reason)]
+    found = []
+    for name in ("correct", "margin", "logprob"):
+        values = [float(row["value"]) for row in each if row["measure"] == name]
+        if values:
+            told = (
+                repeats.in_words(values, "mean", "repeats") if name == "correct" else f"mean of {len(values)} repeats"
+            )
+            found.append(measure_row(one.instance.id, name, repeats.reduced(values, "mean"), reason=told))
+    return found
+
+
+# --- what the whole says
+
+
+def agreement(log: Log) -> list[Agreement]:
+    """Each metric that the harness gives for the whole and that follows from its samples, beside what follows."""
+    found = []
+    for told, value in log.results.items():
+        name, _, filter = told.partition(",")
+        # A metric of a single pass is part of the one that the passes are reduced to.
+        metrics = [metric for sample in log.samples for metric in sample.metrics if metric.repeat is None]
+        values = [metric.value for metric in metrics if _is_of(metric, name, filter)]
+        if name in ("accuracy", "mean") and not values:  # Inspect calls a scorer's mean "accuracy"
+            values = [metric.value for metric in metrics if metric.name == filter]
+        known = [number for number in values if number == number]
+        if known:
+            mean = math.fsum(known) / len(known)
+            # The samples of this one metric hold log-probabilities.
+            found.append(Agreement(told, value, math.exp(-mean) if name == "perplexity" else mean))
+    return found
+
+
+def _is_of(metric: Any, name: str, filter: str) -> bool:
+    return metric.name == name and (metric.filter or "none") == (filter or "none")
+
+
+def _findings(
+    spec: RunSpec, resources: Resources, folder: RunFolder, log: Log, placed: Sequence[Placed]
+) -> list[dict[str, Any]]:
+    if any(one.sample.asked for one in placed):
+        found = accuracy_findings.conclude(spec, resources, folder)
+        # Without token counts there is no mean per token.
+        found = [row for row in found if not (row.get("setting") == "mean_token" and row["n"] == 0)]
+    else:
+        instances = folder.read("instances")
+        measures = folder.read("measures", ["instance_id", "measure", "value", "part"])
+        whole = measures[(measures["measure"] == "correct") & measures["part"].isna()]
+        verdict = whole.set_index("instance_id")["value"].reindex(instances["instance_id"])
+        found = accuracy_findings.shares(instances, verdict.to_numpy(dtype=float))
+    if log.passes > 1:
+        # Half of the passes right is no tie.
+        told = json.dumps({"passes": log.passes, "reducer": log.reducer})
+        found = [{**row, "detail": told} if row["finding"] == "accuracy" else row for row in found]
+    means: Mapping[str, float] = {one.metric: one.ours for one in agreement(log)}
+    for metric, value in log.results.items():
+        detail = {"by": log.mark, "from samples": means.get(metric)}
+        found.append(finding_row("reported", metric, Estimate.point(value, len(placed)), detail=detail))
+    return found
+
+
+def _environment(log: Log) -> dict[str, Any]:
+    return {
+        "lexiscope": __version__,
+        "imported": {
+            "harness": log.source,
+            "version": log.version,
+            "task": log.task,
+            "file": log.file,
+            "sha256": log.sha256,
+            "remarks": list(log.remarks),
+            **log.record,
+        },
+    }
+
+
+def _write_left_out(folder: RunFolder, dropped: Sequence[Dropped]) -> None:
+    """Keeps every line that became no instance, with the reason, so that nothing of the log is lost."""
+    from explorer.runs import files
+
+    if dropped:
+        # Half surrogates stand for bytes that were no UTF-8; escaped, they come back as they were.
+        lines = "".join(json.dumps(dataclasses.asdict(one)) + "\n" for one in dropped)
+        files.write_atomically(folder.path / "left_out.jsonl", lambda path: path.write_text(lines, encoding="utf-8"))

@@ -1,0 +1,1 @@
+"""Extraction and membership scores of texts."""

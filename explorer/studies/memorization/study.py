@@ -1,0 +1,271 @@
+"""Memorization: does the model know the texts of a benchmark by heart, and does that say what it gets right?
+
+Load, make neighbours, ask for every option's whole text, score all together, measure, save. Source: Ruzzetti, Zanzotto
+and Caselli, Lexical Popularity, section 6 and appendix A.5.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from explorer import prompts
+from explorer.errors import UsageError
+from explorer.popularity.tasks import task_of
+from explorer.records import Instance, Request, RunSpec, Score
+from explorer.rows.builders import score_row
+from explorer.runs import response_cache
+from explorer.runs import spec as specs
+from explorer.scoring import attacks
+from explorer.scoring.http_cost import Planned
+from explorer.scoring.model import Proposer
+from explorer.studies import selection, verdicts
+from explorer.studies.accuracy import study as accuracy_study
+from explorer.studies.memorization import findings
+from explorer.studies.memorization.rows import EXTRACTION, NEIGHBOUR, NUMBERS, PER_OPTION, TEXT, text_measures
+from explorer.studies.study import Progress, Setting, Study
+from explorer.variants import neighbours
+from explorer.variants.neighbours import Neighbour, Source
+
+if TYPE_CHECKING:
+    from explorer.resources import Resources
+    from explorer.runs.folder import Tables
+
+Row = Mapping[str, Any]
+
+SETTINGS = {
+    "neighbours": Setting(neighbours.PER_TEXT, "neighbors of each text, one word replaced in each; 0 = none"),
+    "neighbours_by": Setting(
+        "auto",
+        "who proposes the words: a masked LM (a Hugging Face id or a folder) or infill:MODEL, a causal LM; "
+        "auto: roberta-base where it can be had, else infilling by the embedded model",
+    ),
+    "neighbours_cap": Setting(100, "instances of each task that get neighbors, drawn with the seed; 0 = all"),
+    "min_k": Setting(100 * attacks.MIN_K, "percent of a text's tokens that min-k % looks at"),
+}
+STEP_SECONDS = 2.0  # of making neighbours, after which progress is told
+JUDGED = ("pair", "choice", "cloze", "regions", "labelled")  # kinds with a verdict
+
+
+@dataclass(slots=True)
+class Asked:
+    """An instance, its texts, and the neighbours of each text or the reason why there are none."""
+
+    instance: Instance
+    texts: tuple[str, ...]
+    verdict: list[Request]
+    neighbours: list[tuple[Neighbour, ...]] | str
+    scores: dict[str, list[Score]] = field(default_factory=dict)
+
+    def requests(self) -> list[Request]:
+        """The requests behind the verdict, each whole text, each neighbour."""
+        own = self.instance.id
+        texts = [Request(own, option, "", text, TEXT) for option, text in enumerate(self.texts)]
+        near = [
+            Request(own, option, "", one.text, NEIGHBOUR, {"part": part})
+            for option, made in enumerate(() if isinstance(self.neighbours, str) else self.neighbours)
+            for part, one in enumerate(made)
+        ]
+        return [*self.verdict, *texts, *near]
+
+
+def do(spec: RunSpec, resources: Resources, instances: Sequence[Instance], progress: Progress) -> Tables:
+    policy = accuracy_study.policy_of(spec)
+    scorer = response_cache.scorer(spec, resources)
+    dtype = str(resources.model_record(spec.model, spec.dtype).get("dtype", ""))  # a server does not tell its own
+    proposer = proposer_of(spec, resources)
+    asked = ask(spec, resources, instances, proposer, progress)
+    scoring = progress if proposer is None else second_half(progress)
+    # All in one call: a text, its options' shared beginning and its neighbours are read once where they are the same.
+    scores = iter(scorer.score([request for one in asked for request in one.requests()], policy, scoring))
+    for one in asked:
+        one.scores = {"verdict": [next(scores) for _ in one.verdict], TEXT: [next(scores) for _ in one.texts]}
+        one.scores[NEIGHBOUR] = [next(scores) for _ in one.requests()[len(one.verdict) + len(one.texts) :]]
+    apart = attacks.extraction_policy(scorer, policy)
+    if apart is not None:
+        texts = [replace(score.request, role=EXTRACTION) for one in asked for score in one.scores[TEXT]]
+        prompted = iter(scorer.score(texts, apart))
+        for one in asked:
+            one.scores[EXTRACTION] = [next(prompted) for _ in one.texts]
+
+    tables: dict[str, list[Row]] = {"variants": [], "scores": [], "measures": []}
+    for one in asked:
+        if one.verdict:
+            tables["measures"] += verdicts.judge(one.instance, one.scores["verdict"], policy, dtype)
+        tables["measures"] += measures(one, float(spec.settings["min_k"]) / 100)
+        tables["scores"] += score_rows(one, tokens=bool(spec.settings["tokens"]))
+        if proposer is not None:
+            tables["variants"] += variant_rows(one, proposer)
+    return tables
+
+
+def ask(
+    spec: RunSpec, resources: Resources, instances: Sequence[Instance], proposer: Proposer | None, progress: Progress
+) -> list[Asked]:
+    """What is asked of the model about each instance."""
+    policy = accuracy_study.policy_of(spec)
+    reason = "no neighbors were asked for"
+    asked = [
+        Asked(one, prompts.option_texts(one), accuracy_study.ask(one, policy) if one.kind in JUDGED else [], reason)
+        for one in instances
+    ]
+    if proposer is None:
+        return asked
+    wanted = with_neighbours(spec, resources)
+    for one in asked:
+        if one.instance.id not in wanted:
+            one.neighbours = f"beyond the cap of {int(spec.settings['neighbours_cap']):,} instances a task"
+    make_neighbours(spec, [one for one in asked if one.instance.id in wanted], proposer, progress)
+    return asked
+
+
+def make_neighbours(spec: RunSpec, chosen: Sequence[Asked], proposer: Proposer, progress: Progress) -> None:
+    """Gives each of these instances its neighbours, a few instances at a time, so that progress is told."""
+    first, size = 0, 2
+    while first < len(chosen):
+        started = time.monotonic()
+        part = chosen[first : first + size]
+        sources = [Source(text, one.instance.id) for one in part for text in one.texts]
+        made = iter(neighbours.neighbours(sources, proposer, count=int(spec.settings["neighbours"]), seed=spec.seed))
+        for one in part:
+            one.neighbours = [next(made) for _ in one.texts]
+        first += len(part)
+        progress(first, 2 * len(chosen))
+        if time.monotonic() - started < STEP_SECONDS:
+            size *= 2
+
+
+def plan(spec: RunSpec, resources: Resources, instances: Sequence[Instance]) -> list[Planned]:
+    """What an endpoint will be asked: verdicts, whole texts, and neighbours, each about as long as its text."""
+    policy, count = accuracy_study.policy_of(spec), int(spec.settings["neighbours"])
+    wanted = with_neighbours(spec, resources) if count else frozenset()
+    asked, changed = [], []
+    for one in instances:
+        texts = [Request(one.id, option, "", text, TEXT) for option, text in enumerate(prompts.option_texts(one))]
+        asked += [*(accuracy_study.ask(one, policy) if one.kind in JUDGED else []), *texts]
+        changed += texts if one.id in wanted else []
+    return [Planned(asked, 1), Planned(changed, 1, count)]
+
+
+def second_half(progress: Progress) -> Progress:
+    """Progress of the second of two equal pieces of work."""
+    return lambda done, total: progress(total + done, 2 * total)
+
+
+def proposer_of(spec: RunSpec, resources: Resources) -> Proposer | None:
+    """Who proposes the words of a run's neighbours; none where it wants no neighbours."""
+    if int(spec.settings["neighbours"]) <= 0:
+        return None
+    return resources.proposer(str(spec.settings["neighbours_by"]))
+
+
+def with_neighbours(spec: RunSpec, resources: Resources) -> frozenset[str]:
+    """Ids of the instances that get neighbours: at most `neighbours_cap` of each task, drawn by seed and id."""
+    return resources.once(
+        ("neighbours of", specs.run_id(spec)),
+        lambda: draw(selection.select(spec, resources), int(spec.settings["neighbours_cap"]), spec.seed),
+    )
+
+
+def draw(instances: Sequence[Instance], cap: int, seed: int) -> frozenset[str]:
+    """At most `cap` ids of each task (of each phenomenon or benchmark where the paper has no such task); 0 = all."""
+
+    def rank(instance: Instance) -> bytes:
+        return hashlib.sha256(f"{seed}\x1f{instance.id}".encode("utf-8", "surrogatepass")).digest()
+
+    tasks: dict[str, list[Instance]] = {}
+    for instance in instances:
+        tasks.setdefault(task_of(instance) or instance.phenomenon or instance.benchmark, []).append(instance)
+    return frozenset(
+        one.id for members in tasks.values() for one in (sorted(members, key=rank)[:cap] if cap > 0 else members)
+    )
+
+
+def measures(one: Asked, min_k: float) -> list[Row]:
+    """Rows of `measures` about each text of an instance."""
+    whole = one.scores[TEXT]
+    prompted = one.scores.get(EXTRACTION, whole)
+    rows: list[Row] = []
+    for option, text in enumerate(one.texts):
+        near: list[Score] | str = (
+            one.neighbours
+            if isinstance(one.neighbours, str)
+            else [score for score in one.scores[NEIGHBOUR] if score.request.option == option]
+        )
+        rows += text_measures(one.instance.id, option, text, whole[option], prompted[option], near, min_k)
+    return rows
+
+
+def score_rows(one: Asked, *, tokens: bool) -> list[Row]:
+    """Rows of `scores` of everything that was asked about an instance."""
+    rows: list[Row] = [score_row(score, i, tokens=tokens) for i, score in enumerate(one.scores["verdict"])]
+    for role in (TEXT, EXTRACTION):
+        rows += [
+            score_row(score, NUMBERS[role] + score.request.option, tokens=tokens) for score in one.scores.get(role, ())
+        ]
+    for score in one.scores[NEIGHBOUR]:
+        number = NUMBERS[NEIGHBOUR] + PER_OPTION * score.request.option + int(score.request.factors["part"])
+        rows.append(score_row(score, number, tokens=False))
+    return rows
+
+
+def variant_rows(one: Asked, proposer: Proposer) -> list[Row]:
+    """Rows of `variants`: a row a neighbour, or one that says why a text has none."""
+    rows: list[Row] = []
+    if isinstance(one.neighbours, str):
+        return rows
+    for option, made in enumerate(one.neighbours):
+        for part, near in enumerate(made):
+            edit = {
+                "option": option,
+                "start": near.start,
+                "original": near.original,
+                "substitute": near.substitute,
+                "logprob": near.logprob,
+                "weights": proposer.record()["weights"],
+            }
+            rows.append(_variant(one, option, part, proposer, json.dumps(edit, ensure_ascii=False), ""))
+        if not made:
+            rows.append(_variant(one, option, None, proposer, None, "no word of the text could be replaced"))
+    return rows
+
+
+def _variant(one: Asked, option: int, part: int | None, proposer: Proposer, edit: str | None, reason: str) -> Row:
+    number = "none" if part is None else str(part)
+    return {
+        "instance_id": one.instance.id,
+        "variant_id": f"{one.instance.id}#neighbour-{option}-{number}",
+        "condition": NEIGHBOUR,
+        "setting": proposer.method,
+        "part": part,
+        "edit": edit,
+        "accepted": not reason,
+        "reason": reason,
+        "payload": None,
+    }
+
+
+def select(spec: RunSpec, resources: Resources) -> list[Instance]:
+    """The run's instances in benchmark order; UsageError where a setting cannot be meant."""
+    if not 0 < float(spec.settings["min_k"]) <= 100:
+        raise UsageError(f"The setting min_k got {spec.settings['min_k']}, expected a percentage above 0, up to 100.")
+    return selection.select(spec, resources)
+
+
+STUDY = Study(
+    name="memorization",
+    title="Memorization",
+    question="Does the model know the texts of a benchmark by heart, and does that say what it gets right?",
+    version=2,
+    settings={**SETTINGS, **accuracy_study.SCORING, **selection.SELECTION},
+    kinds=(*JUDGED, "text"),
+    select=select,
+    do=do,
+    conclude=findings.conclude,
+    plan=plan,
+    first_part=8,
+)

@@ -1,0 +1,1 @@
+"""Asking a model for the IDs of concepts by their labels."""

@@ -1,0 +1,209 @@
+"""What is asked about a concept, and the answers: the question itself, samples, repeats, and other languages."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from explorer.errors import UsageError
+from explorer.ontologies import prompts
+from explorer.ontologies.complete import completeness
+from explorer.ontologies.invariance_requests import WAYS, ask_again
+from explorer.ontologies.parse import Outcome, parser
+from explorer.ontologies.prompts import PROMPTS, Prompt, Trial
+from explorer.records import Concept, Generation, Instance, Request, RunSpec
+from explorer.runs import files, response_cache
+from explorer.runs import spec as specs
+from explorer.runs.folder import RunFolder
+from explorer.scoring import http
+from explorer.scoring.generate import ModelGenerator
+from explorer.scoring.model import Progress
+from explorer.studies.ontology.context import Ground, ground
+
+if TYPE_CHECKING:
+    from explorer.resources import Resources
+
+TRIALS = "trials.json"
+SAMPLE_TEMPERATURE = 1.0
+BYTES_A_TOKEN = 4  # of English text, where a server's tokenizer is not known
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """How a run puts its questions."""
+
+    ground: Ground
+    prompt: Prompt
+    languages: tuple[str, ...]  # the first is that of the main answers
+    as_released: bool
+    samples: int
+    ways: tuple[str, ...]
+    new_tokens: int
+
+    @property
+    def parse(self) -> Callable[[str], Outcome]:
+        """From a raw answer to what it gives."""
+        return parser(self.ground.rule, self.prompt.ends_with_prefix)
+
+    def requests(self, instance: Instance) -> list[Request]:
+        """All questions about a concept; the first is the one that counts."""
+        main, *others = (self._ask(instance, language=language) for language in self.languages)
+        samples = [
+            dataclasses.replace(self._ask(instance, temperature=SAMPLE_TEMPERATURE, part=part), role="sample")
+            for part in range(self.samples)
+        ]
+        return [main, *others, *samples, *self._again(instance)]
+
+    def content_free(self, label: str) -> Request:
+        """The main question about a label that says nothing."""
+        concept = Concept(id=f"{self.ground.prefix}:0", label=label)
+        (instance,) = prompts.instances([concept], "none", self.ground.prefix)
+        return self._ask(instance)
+
+    def _ask(self, instance: Instance, *, language: str = "", temperature: float = 0.0, part: int = 0) -> Request:
+        return prompts.ask(
+            instance,
+            self.prompt,
+            self.ground.prefix,
+            self.ground.title,
+            language=language or self.languages[0],
+            temperature=temperature,
+            part=part,
+            as_released=self.as_released,
+        )
+
+    def _again(self, instance: Instance) -> list[Request]:
+        if instance.id not in self.ground.again:
+            return []
+        return [
+            dataclasses.replace(request, role="repeat")
+            for way in self.ways
+            for request in ask_again(
+                instance, self.prompt, self.ground.prefix, self.ground.title, way, as_released=self.as_released
+            )
+        ]
+
+
+def asking(spec: RunSpec, resources: Resources) -> Asking:
+    """How this run puts its questions; with prompt=best the prompts are compared first, once."""
+    found = ground(spec, resources)
+    return with_prompt(spec, found, _prompt(spec, resources, found))
+
+
+def with_prompt(spec: RunSpec, found: Ground, prompt: Prompt) -> Asking:
+    """How this run would put its questions with this prompt."""
+    languages = tuple(str(language) for language in spec.settings["languages"])
+    if not languages:
+        raise UsageError(f"The setting languages is empty, expected some of {', '.join(prompts.LANGUAGES)}.")
+    ways = tuple(str(way) for way in spec.settings["invariance"])
+    wanted = _languages(spec)
+    if missing := sorted(wanted - set(prompt.texts)):
+        raise UsageError(
+            f"The prompt {prompt.name} has no text in {', '.join(missing)}, only in {', '.join(prompt.texts)}. "
+            "Choose prompt=chat, or leave these languages and PI-3 out."
+        )
+    return Asking(
+        ground=found,
+        prompt=prompt,
+        languages=languages,
+        as_released=spec.settings["form"] == "released",
+        samples=int(spec.settings["samples"]),
+        ways=ways,
+        new_tokens=_new_tokens(spec, prompt, found.prefix),
+    )
+
+
+def answer(
+    spec: RunSpec, resources: Resources, put: Asking, requests: Sequence[Request], progress: Progress | None = None
+) -> list[Generation]:
+    """The model's answers, in the order asked; a local model stops as soon as an answer's id stands."""
+    generator = resources.generator(spec.model, spec.dtype)
+    if isinstance(generator, http.Endpoint):
+        kept = response_cache.of_run(spec, resources, generator)
+        return kept.generate(requests, max_new_tokens=put.new_tokens, seed=spec.seed, progress=progress)
+    assert isinstance(generator, ModelGenerator)
+    until = completeness(put.ground.rule, put.prompt.ends_with_prefix)
+    return generator.generate(requests, max_new_tokens=put.new_tokens, seed=spec.seed, until=until, progress=progress)
+
+
+def is_chat_model(spec: RunSpec, resources: Resources) -> bool:
+    """Whether the model answers conversations: an endpoint, or a tokenizer with a chat template."""
+    if http.is_endpoint(spec.model):
+        return True
+    return bool(resources.model(spec.model, spec.dtype).tokenizer.chat_template)
+
+
+def auto(spec: RunSpec, resources: Resources) -> str:
+    """The prompt of prompt=auto: in the form that the model answers to, and that has the languages asked for."""
+    return "chat" if _languages(spec) != {"en"} or is_chat_model(spec, resources) else "completion"
+
+
+def _languages(spec: RunSpec) -> set[str]:
+    """Those of the questions and of their repeats."""
+    repeated = (language for way in spec.settings["invariance"] for language, _ in WAYS[str(way)])
+    return {*map(str, spec.settings["languages"]), *repeated}
+
+
+def _new_tokens(spec: RunSpec, prompt: Prompt, prefix: str) -> int:
+    given = int(spec.settings["max_new_tokens"])
+    if given:
+        return given
+    as_released = spec.settings["form"] == "released" and prompt.kind == "completion"
+    return prompts.NEW_TOKENS_AS_RELEASED.get(prefix, prompts.NEW_TOKENS) if as_released else prompts.NEW_TOKENS
+
+
+def _prompt(spec: RunSpec, resources: Resources, found: Ground) -> Prompt:
+    name = str(spec.settings["prompt"])
+    if name == "auto":
+        return PROMPTS[auto(spec, resources)]
+    if name == "best":
+        return PROMPTS[prompts.best(trials(spec, resources, found)).prompt]
+    return PROMPTS[name]
+
+
+def trials(spec: RunSpec, resources: Resources, found: Ground) -> list[Trial]:
+    """How each prompt did on a seeded sample of the whole ontology; kept in the run's folder."""
+    if kept := trials_made(spec, resources):
+        return kept
+    chats = is_chat_model(spec, resources)
+    sample = development_sample(spec, resources, found)
+    made = []
+    for prompt in PROMPTS.values():
+        if prompt.kind == "chat" and not chats:
+            continue
+        put = trial(spec, found, prompt)
+        requests = [put.requests(instance)[0] for instance in sample]
+        answers = answer(spec, resources, put, requests)
+        right = [put.parse(one.text).id == instance.options[0] for one, instance in zip(answers, sample)]
+        made.append(Trial(prompt.name, sum(right) / len(right), _mean_tokens(spec, resources, requests)))
+    path = RunFolder.create(resources.settings.runs, spec).path / TRIALS
+    files.write_json(path, {"trials": [dataclasses.asdict(one) for one in made]})
+    return made
+
+
+def trials_made(spec: RunSpec, resources: Resources) -> list[Trial]:
+    """What an earlier comparison of the run has left in its folder; [] where there was none."""
+    path = resources.settings.runs / specs.run_id(spec) / TRIALS
+    return [Trial(**one) for one in files.read_json(path).get("trials", [])]
+
+
+def trial(spec: RunSpec, found: Ground, prompt: Prompt) -> Asking:
+    """How a prompt that is compared with others puts its one question."""
+    as_released = spec.settings["form"] == "released"
+    return Asking(found, prompt, ("en",), as_released, 0, (), _new_tokens(spec, prompt, found.prefix))
+
+
+def development_sample(spec: RunSpec, resources: Resources, found: Ground) -> list[Instance]:
+    """The instances on which prompts are compared."""
+    chosen = {concept.id for concept in prompts.development_sample(list(found.concepts.values()), seed=spec.seed)}
+    return [one for one in resources.instances(spec.benchmark).instances if one.options[0] in chosen]
+
+
+def _mean_tokens(spec: RunSpec, resources: Resources, requests: Sequence[Request]) -> float:
+    texts = [request.context for request in requests]
+    if http.is_endpoint(spec.model):
+        return sum(len(text.encode("utf-8", "replace")) / BYTES_A_TOKEN for text in texts) / len(texts)
+    encodings = resources.model(spec.model, spec.dtype).encode_all([(text, "") for text in texts], "auto", "offsets")
+    return sum(len(encoding.ids) for encoding in encodings) / len(texts)

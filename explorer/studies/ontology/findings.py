@@ -1,0 +1,190 @@
+"""What a run of the ontology study concludes: the very figures of imported predictions, and what they cannot tell."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from explorer.ontologies import invariance
+from explorer.ontologies.analysis import PERMUTATIONS, analyze
+from explorer.ontologies.as_benchmark import concept_of
+from explorer.ontologies.buckets import Bucket, bucketize, fill
+from explorer.ontologies.invariance_buckets import by_popularity
+from explorer.ontologies.parse import Outcome
+from explorer.records import Concept, RunSpec
+from explorer.rows.builders import finding_row, instance_of
+from explorer.stats.bootstrap import bootstrap_mean
+from explorer.stats.estimate import Estimate
+from explorer.stats.proportion import proportion
+from explorer.stats.spearman import spearman
+from explorer.studies.ontology import languages as ontology_languages
+from explorer.studies.ontology.asking import asking, trials
+from explorer.studies.ontology.rows import finding_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from explorer.resources import Resources
+    from explorer.runs.folder import RunFolder
+    from explorer.studies.ontology.asking import Asking
+
+# Measures of what an exact match hides.
+KNOWLEDGE = (
+    "gold_logprob", "gold_gain", "gold_rank", "gold_preferred", "gold_gain_preferred", "gold_rank_sampled",
+    "sampled_correct",
+)  # fmt: skip
+
+
+def conclude(spec: RunSpec, resources: Resources, folder: RunFolder) -> list[dict[str, Any]]:
+    """Rows of `findings`."""
+    frame = answered(folder)
+    if frame.empty:
+        return []
+    put = asking(spec, resources)
+    concepts = list(frame["concept"])
+    # Buckets of counts made elsewhere than in the file can only be those of the run's own concepts.
+    ranges = list(put.ground.ranges) if spec.settings["counts"] == "file" else []
+    rows = []
+    for as_released in (True, False):
+        answers = list(frame["text"])
+        found = analyze(
+            concepts,
+            [_as_written(put, answer) for answer in answers] if as_released else answers,
+            put.ground.rule,
+            labels=put.ground.labels,
+            after_prefix=put.prompt.ends_with_prefix,
+            as_released=as_released,
+            buckets=int(spec.settings["buckets"]),
+            # The authors' bucket rule is about the whole ontology; a sample of it is put into whole buckets.
+            ranges=ranges if len(concepts) < put.ground.size else (),
+            permutations=PERMUTATIONS,
+            seed=spec.seed,
+        )
+        rows += finding_rows(found)
+    buckets = (
+        fill(ranges, list(frame["count"])) if ranges else bucketize(list(frame["count"]), int(spec.settings["buckets"]))
+    )
+    rows += knowledge(frame, buckets, spec.seed)
+    rows += languages(folder)
+    rows += repeated(folder, frame, buckets, put.parse, spec.seed)
+    if spec.settings["prompt"] == "best":
+        rows += [
+            finding_row("prompt_accuracy", trial.prompt, trial.accuracy, detail={"tokens": trial.tokens})
+            for trial in trials(spec, resources, put.ground)
+        ]
+    rows.append(
+        finding_row("prompt", put.prompt.name, Estimate.point(1.0, len(frame)), detail={"new_tokens": put.new_tokens})
+    )
+    return rows
+
+
+def answered(folder: RunFolder) -> pd.DataFrame:
+    """A row a concept: the concept with its count, the raw main answer, and what was measured of it."""
+    frame = folder.read("instances", ["instance_id", "payload"])
+    if frame.empty:
+        return frame
+    given = folder.read("generations", ["instance_id", "request", "text"])
+    measures = folder.read("measures", ["instance_id", "measure", "value", "language"])
+    own = measures[measures["language"].isna()]
+    wide = own.pivot_table(index="instance_id", columns="measure", values="value", aggfunc="first", dropna=False)
+    text = given[given["request"] == 0].set_index("instance_id")["text"]
+    frame["text"] = text.reindex(frame["instance_id"]).fillna("").to_numpy()
+    for name in ("correct", "web_count", *KNOWLEDGE):
+        column = wide[name] if name in wide else pd.Series(dtype=float)
+        frame[name] = column.reindex(frame["instance_id"]).to_numpy(dtype=float)
+    frame["count"] = frame["web_count"]
+    frame["concept"] = [
+        dataclasses.replace(concept_of(instance_of(payload)), web_count=count)
+        for payload, count in zip(frame["payload"], frame["count"])
+    ]
+    return frame.drop(columns="payload")
+
+
+def knowledge(frame: pd.DataFrame, buckets: Sequence[Bucket], seed: int) -> list[dict[str, Any]]:
+    """How likely the right ids are, over all concepts, over those answered wrongly, and by bucket."""
+    rows = []
+    wrong = (frame["correct"] == 0).to_numpy()
+    for name in KNOWLEDGE:
+        values = frame[name].to_numpy()
+        if np.isnan(values).all():
+            continue
+        rows += [_mean(name, "overall", values), _mean(name, "wrong answers", values[wrong])]
+        for bucket in buckets:
+            rows.append(_mean(f"bucket_{name}", str(bucket.number), values[list(bucket.rows)]))
+        found = spearman(frame["count"].to_numpy(), values, permutations=PERMUTATIONS, resamples=0, seed=seed)
+        rows.append(finding_row(f"spearman_{name}", "overall", found))
+    return rows
+
+
+def languages(folder: RunFolder) -> list[dict[str, Any]]:
+    """Accuracy of the question in each further language."""
+    measures = folder.read("measures", ["measure", "value", "language"])
+    correct = measures[(measures["measure"] == "correct") & measures["language"].notna()]
+    rows = []
+    for language, values in correct.groupby("language", sort=False)["value"]:
+        share = proportion(values.to_numpy())
+        rows.append(finding_row("accuracy", "overall", share, factors={"language": str(language)}))
+    return rows
+
+
+def repeated(
+    folder: RunFolder,
+    frame: pd.DataFrame,
+    buckets: Sequence[Bucket],
+    parse: Callable[[str], Outcome],
+    seed: int,
+) -> list[dict[str, Any]]:
+    """Prediction invariance of each way to repeat the question, on raw answers and on parsed ids, by bucket."""
+    given = folder.read("generations", ["instance_id", "role", "setting", "part", "language", "text"])
+    given = given[given["role"] == "repeat"]
+    concepts: dict[str, Concept] = dict(zip(frame["instance_id"], frame["concept"]))
+    rows = []
+    for way, answers in given.groupby("setting", sort=False):
+        groups = answers.sort_values("part", kind="stable").groupby("instance_id", sort=False)["text"].apply(tuple)
+        asked = [concepts[name] for name in groups.index]
+        raw = list(groups)
+        for form, texts in (("raw", raw), ("parsed", invariance.parsed(raw, parse))):
+            rows += _invariance_rows(str(way), form, asked, texts, buckets, seed)
+        if way == ontology_languages.WAY:
+            rows += ontology_languages.compare(answers, concepts, parse)
+    return rows
+
+
+def _invariance_rows(
+    way: str,
+    form: str,
+    concepts: Sequence[Concept],
+    groups: Sequence[tuple[str, ...]],
+    buckets: Sequence[Bucket],
+    seed: int,
+) -> list[dict[str, Any]]:
+    factors = {"setting": way, "condition": form}
+    whole = invariance.summarize(groups)
+    mean, identical = Estimate.point(whole.mean_pi, whole.n), {"identical": whole.identical}
+    rows = [finding_row("invariance", "overall", mean, factors=factors, detail=identical)]
+    if form != "parsed":
+        return rows
+    found = by_popularity(concepts, groups, buckets, seed=seed)
+    accuracy = Estimate.point(found.accuracy, len(concepts))
+    rows.append(finding_row("invariance_accuracy", "overall", accuracy, factors=factors))
+    for bucket in found.buckets:
+        name = str(bucket.bucket)
+        mean, accuracy = Estimate.point(bucket.mean_pi, bucket.n), Estimate.point(bucket.accuracy, bucket.n)
+        rows.append(finding_row("bucket_invariance", name, mean, factors=factors))
+        rows.append(finding_row("bucket_invariance_accuracy", name, accuracy, factors=factors))
+    rows.append({**finding_row("spearman_invariance", "overall", found.spearman), **factors})
+    return rows
+
+
+def _as_written(put: Asking, answer: str) -> str:
+    """The answer as the authors wrote it down: with the prefix where the prompt ended with it."""
+    if not put.prompt.ends_with_prefix:
+        return answer
+    return put.parse(answer).id or f"{put.ground.prefix}:{answer.strip()}"
+
+
+def _mean(name: str, group: str, values: np.ndarray) -> dict[str, Any]:
+    return finding_row(name, group, bootstrap_mean(values))

@@ -1,0 +1,171 @@
+"""What a model knows beyond its answer: how likely the right id is, and whether the label speaks for it.
+
+Some ids are likelier than others after any label (many begin with 000). So the right id is compared with other ids of
+the ontology twice: by its log-probability, and by how much the label adds to it, against a prompt whose label is
+content-free (Zhao et al. 2021, "Calibrate before use").
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from explorer.errors import ScoringError
+from explorer.records import Instance, Request, RunSpec, Score
+from explorer.rows.builders import measure_row, score_row
+from explorer.runs import response_cache
+from explorer.runs import spec as specs
+from explorer.scoring import http, reduce
+from explorer.scoring.generate import chat_text
+from explorer.scoring.model import Progress, Scorer
+from explorer.scoring.policy import PRESETS
+from explorer.studies.ontology.asking import Asking
+from explorer.writing import joined
+
+if TYPE_CHECKING:
+    from explorer.resources import Resources
+
+CHAT = "a chat endpoint gives no log-probabilities"
+CONTENT_FREE = "N/A"
+TARGET, OTHER, SAMPLED, PRIOR = "target", "other id", "sampled id", "unconditional"
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """The ids that are scored after a concept's prompt; the first is the right one."""
+
+    instance: Instance
+    found: tuple[tuple[str, str], ...]  # role and id
+    asked: Request  # the main question
+
+
+def candidates(
+    put: Asking, asked: Request, instance: Instance, others: int, sampled: Sequence[str], seed: int
+) -> Candidates:
+    """The right id, `others` ids of the ontology drawn at random, and those that were sampled from the model."""
+    gold, ids = instance.options[0], put.ground.ids
+    chance = random.Random(f"{seed}/{instance.id}")
+    drawn = [curie for curie in chance.sample(ids, min(others + 1, len(ids))) if curie != gold][:others]
+    wrong = [curie for curie in dict.fromkeys(sampled) if curie and curie != gold]
+    found = [(TARGET, gold), *((OTHER, curie) for curie in drawn), *((SAMPLED, curie) for curie in wrong)]
+    return Candidates(instance, tuple(found), asked)
+
+
+def know(
+    spec: RunSpec, resources: Resources, put: Asking, wanted: Sequence[Candidates], progress: Progress
+) -> dict[str, list[dict[str, Any]]]:
+    """Rows of `scores` and `measures` of these concepts."""
+    # A server that has refused once is not asked again in every part of the run.
+    refused: list[str] = resources.once(("ontology unscored", specs.run_id(spec)), list)
+    if http.is_endpoint(spec.model) and put.prompt.kind == "chat":
+        refused = [CHAT]
+    if not refused:
+        try:
+            return rows(spec, resources, response_cache.scorer(spec, resources), put, wanted, progress)
+        except ScoringError as error:
+            if not http.is_endpoint(spec.model):
+                raise
+            refused.append(str(error))
+    return unknown(wanted, refused[0])
+
+
+def unknown(wanted: Sequence[Candidates], reason: str) -> dict[str, list[dict[str, Any]]]:
+    """The rows of concepts whose ids cannot be scored."""
+    return {"measures": [measure_row(one.instance.id, "gold_logprob", math.nan, reason=reason) for one in wanted]}
+
+
+def rows(
+    spec: RunSpec,
+    resources: Resources,
+    scorer: Scorer,
+    put: Asking,
+    wanted: Sequence[Candidates],
+    progress: Progress | None = None,
+) -> dict[str, list[dict[str, Any]]]:
+    """Rows of `scores` and `measures`; ScoringError where the model gives no log-probabilities."""
+    # An id's log-probability after the content-free label is the same for all concepts: asked once a run.
+    priors: dict[str, float] = resources.once(("ontology priors", specs.run_id(spec)), dict)
+    free = text_read(spec, resources, put.content_free(CONTENT_FREE))
+    asked = dict.fromkeys(curie for one in wanted for _, curie in one.found)
+    fresh = [curie for curie in asked if math.isnan(priors.get(curie, math.nan))]
+    requests = [_request(put, wanted[0].asked, free, curie, 0, PRIOR) for curie in fresh]
+    for one in wanted:
+        text = text_read(spec, resources, one.asked)
+        requests += [_request(put, one.asked, text, curie, i, role) for i, (role, curie) in enumerate(one.found)]
+    scores = iter(scorer.score(requests, PRESETS["natural"], progress))
+    priors.update({curie: next(scores).sum for curie in fresh})
+    tables: dict[str, list[dict[str, Any]]] = {"scores": [], "measures": []}
+    for one in wanted:
+        own = [next(scores) for _ in one.found]
+        tables["scores"] += [
+            score_row(score, number, tokens=not number, context=not number) for number, score in enumerate(own)
+        ]
+        tables["measures"] += _measures(one, own, priors)
+    return tables
+
+
+def _request(put: Asking, asked: Request, text: str, curie: str, option: int, role: str) -> Request:
+    factors = {"setting": put.prompt.name, "language": put.languages[0]}
+    return Request(asked.instance_id, option, text, continuation(put, asked, text, curie), role=role, factors=factors)
+
+
+def target(put: Asking, asked: Request, curie: str) -> Request:
+    """The request that scores an id after a question to an endpoint."""
+    return _request(put, asked, asked.context, curie, 0, TARGET)
+
+
+def continuation(put: Asking, asked: Request, text: str, curie: str) -> str:
+    """The id as it goes on from the prompt the model reads (`text`): its digits where that ends with the prefix."""
+    if put.prompt.ends_with_prefix:
+        return curie.partition(":")[2]
+    # No blank is wanted after white space, or after the mark with which a chat template begins the answer.
+    is_template = asked.conversation is not None and text != asked.context
+    return curie if is_template or text[-1:].isspace() else joined(text, curie)[1]
+
+
+def text_read(spec: RunSpec, resources: Resources, asked: Request) -> str:
+    """The prompt as the model reads it, marks of its chat template included."""
+    if asked.conversation is None or http.is_endpoint(spec.model):
+        return asked.context
+    return chat_text(resources.model(spec.model, spec.dtype).tokenizer, asked.conversation)
+
+
+def _measures(one: Candidates, scores: Sequence[Score], priors: dict[str, float]) -> list[dict[str, Any]]:
+    sums = [score.sum for score in scores]
+    gains = [value - priors[curie] for value, (_, curie) in zip(sums, one.found)]
+    other = [number for number, (role, _) in enumerate(one.found) if role == OTHER]
+    sampled = [number for number, (role, _) in enumerate(one.found) if role == SAMPLED]
+
+    near = reduce.TIE * max(score.scored for score in scores)
+    why = scores[0].reason or next((score.reason for score in scores if score.reason), "an id has no score")
+
+    def row(measure: str, value: float) -> dict[str, Any]:
+        return measure_row(one.instance.id, measure, value, reason=why if math.isnan(value) else "")
+
+    rows = [row("gold_logprob", sums[0]), row("gold_gain", gains[0])]
+    if other:
+        among = [sums[number] for number in other]
+        rows.append(row("gold_rank", rank(sums[0], among, near)))
+        rows.append(row("gold_preferred", preferred(sums[0], among, near)))
+        rows.append(row("gold_gain_preferred", preferred(gains[0], [gains[number] for number in other], near)))
+    if sampled:
+        rows.append(row("gold_rank_sampled", rank(sums[0], [sums[number] for number in sampled], near)))
+    return rows
+
+
+def rank(gold: float, others: Sequence[float], near: float = 0.0) -> float:
+    """The place of the right id among the others, 1 for the highest; ties (within `near` nats) share a place.
+
+    nan where one of them has no number.
+    """
+    one = reduce.Option(gold, near)
+    verdicts = [reduce.decide([one, reduce.Option(other, near)], 0).correct for other in others]
+    return 1 + math.fsum(1 - correct for correct in verdicts)
+
+
+def preferred(gold: float, others: Sequence[float], near: float = 0.0) -> float:
+    """The share of the others that come after the right id; 0.5 by chance."""
+    return 1 - (rank(gold, others, near) - 1) / len(others)

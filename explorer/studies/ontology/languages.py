@@ -1,0 +1,45 @@
+"""PI-3 taken apart: how often each language of the question gets the right id, and how often two give the same."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pandas as pd
+
+from explorer.ontologies import invariance
+from explorer.ontologies.parse import Outcome
+from explorer.ontologies.prompts import LANGUAGES
+from explorer.records import Concept
+from explorer.rows.builders import finding_row
+from explorer.stats.proportion import proportion
+
+WAY = "PI-3"
+
+
+def compare(
+    answers: pd.DataFrame, concepts: Mapping[str, Concept], parse: Callable[[str], Outcome]
+) -> list[dict[str, Any]]:
+    """Rows of `findings` from the answers in several languages (columns instance_id, language, text)."""
+    wide = answers.pivot_table(index="instance_id", columns="language", values="text", aggfunc="first", sort=False)
+    gold = [concepts[name].id for name in wide.index]
+    given = {
+        language: [one for (one,) in invariance.parsed([(text,) for text in wide[language]], parse)]
+        for language in LANGUAGES
+        if language in wide
+    }
+    rows = [
+        _share("language_accuracy", "overall", language, list(map(str.__eq__, ids, gold)))
+        for language, ids in given.items()
+    ]
+    rows += [
+        _share("language_agreement", other, one, list(map(str.__eq__, given[one], given[other])))
+        for one, other in itertools.permutations(given, 2)
+    ]
+    return rows
+
+
+def _share(finding: str, group: str, language: str, hits: list[bool]) -> dict[str, Any]:
+    share = proportion([float(hit) for hit in hits])
+    return finding_row(finding, group, share, factors={"setting": WAY, "language": language})

@@ -1,0 +1,53 @@
+"""What a run of the ontology study will ask of an endpoint at most, told before it asks anything."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from explorer.errors import UsageError
+from explorer.ontologies.prompts import PROMPTS, best
+from explorer.records import Instance, RunSpec
+from explorer.scoring.http_cost import Planned, estimate
+from explorer.studies.ontology import gold
+from explorer.studies.ontology.asking import Asking, auto, development_sample, trial, trials_made, with_prompt
+from explorer.studies.ontology.context import Ground, ground
+
+if TYPE_CHECKING:
+    from explorer.resources import Resources
+
+
+def plan(spec: RunSpec, resources: Resources, instances: Sequence[Instance]) -> list[Planned]:
+    """The questions about these concepts, with prompt=best also the comparison, and the scores of right ids."""
+    found = ground(spec, resources)
+    name = str(spec.settings["prompt"])
+    if name == "auto":
+        name = auto(spec, resources)
+    if name != "best":
+        return _asked(spec, with_prompt(spec, found, PROMPTS[name]), instances)
+    if made := trials_made(spec, resources):
+        return _asked(spec, with_prompt(spec, found, PROMPTS[best(made).prompt]), instances)
+    # Which prompt will be the best is not known yet: the one that would cost most is reckoned with.
+    each = []
+    for prompt in PROMPTS.values():
+        with contextlib.suppress(UsageError):  # one that has no text in a language asked for would end the run
+            each.append(_asked(spec, with_prompt(spec, found, prompt), instances))
+    return [*_compared(spec, resources, found), *max(each, key=lambda asked: estimate(asked).prompt_tokens, default=[])]
+
+
+def _compared(spec: RunSpec, resources: Resources, found: Ground) -> list[Planned]:
+    sample = development_sample(spec, resources, found)
+    puts = [trial(spec, found, prompt) for prompt in PROMPTS.values()]
+    return [Planned([put.requests(instance)[0] for instance in sample], put.new_tokens) for put in puts]
+
+
+def _asked(spec: RunSpec, put: Asking, instances: Sequence[Instance]) -> list[Planned]:
+    planned = [Planned([request for one in instances for request in put.requests(one)], put.new_tokens)]
+    if not spec.settings["gold"] or put.prompt.kind == "chat" or not instances:
+        return planned
+    mains = [(instance, put.requests(instance)[0]) for instance in instances]
+    targets = [gold.target(put, asked, instance.options[0]) for instance, asked in mains]
+    scored = 1 + int(spec.settings["others"]) + put.samples
+    priors = min(len(put.ground.ids), scored * len(instances))
+    return [*planned, Planned(targets, 1, scored), Planned(targets[:1], 1, priors)]

@@ -1,0 +1,159 @@
+"""Ontologies: does the model know the ID of a concept?
+
+Load the concepts, ask for the id of each label, judge the answers, score the right id, count how popular the concept
+is, save. Source: Bombieri, Fiorini, Ponzetto and Rospocher 2024, "Do LLMs dream of ontologies?".
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, cast
+
+from explorer.errors import UsageError
+from explorer.ontologies import analysis, web_counts
+from explorer.ontologies.as_benchmark import concept_of
+from explorer.ontologies.buckets import BUCKETS, fill
+from explorer.ontologies.invariance_requests import PER_BUCKET, WAYS
+from explorer.ontologies.prompts import LANGUAGES, PROMPTS
+from explorer.ontologies.web_counts import TogetherCounter, WebCount
+from explorer.records import Concept, Generation, Instance, RunSpec
+from explorer.rows.builders import generation_row, measure_row
+from explorer.studies.ontology import findings, gold, plan
+from explorer.studies.ontology.asking import Asking, answer, asking
+from explorer.studies.ontology.context import select
+from explorer.studies.ontology.rows import item_measures
+from explorer.studies.selection import SELECTION
+from explorer.studies.study import Progress, Setting, Study
+
+if TYPE_CHECKING:
+    from explorer.resources import Resources
+    from explorer.runs.folder import Tables
+
+SETTINGS = {
+    "prompt": Setting(
+        "auto",
+        "how the id is asked for; auto: chat where the model has a chat form or other languages are asked for, else "
+        "completion; "
+        "best: the most accurate on 100 concepts",
+        ("auto", "best", *PROMPTS),
+    ),
+    "form": Setting(
+        "corrected", "the authors' white space and number of new tokens, or ours", ("corrected", "released")
+    ),
+    "languages": Setting(("en",), "of the prompt; the first gives the answers that count", LANGUAGES),
+    "max_new_tokens": Setting(0, "tokens an answer may have; 0 = 10, as released 5 for GO completions"),
+    "samples": Setting(0, "answers a concept drawn at temperature 1 beside the greedy one"),
+    "gold": Setting(True, "also the log-probability of the right id"),
+    "others": Setting(9, "other ids of the ontology, drawn at random, among which the right one is ranked"),
+    "invariance": Setting(
+        (), "repeat the question: as it is (PI-1), warmer (PI-2), in five languages (PI-3)", tuple(WAYS)
+    ),
+    "again_per_bucket": Setting(PER_BUCKET, "concepts a bucket whose question is repeated"),
+    "buckets": Setting(BUCKETS, "buckets of equally many distinct counts"),
+    "per_bucket": Setting(0, "that many concepts of each bucket, drawn with the seed; 0 = all"),
+    "counts": Setting("file", "where a concept's popularity is counted", tuple(web_counts.SOURCES)),
+    "index": Setting("demo", "n-gram index, for counts=index"),
+}
+
+
+def do(spec: RunSpec, resources: Resources, instances: Sequence[Instance], progress: Progress) -> Tables:
+    put = asking(spec, resources)
+    asked = [put.requests(instance) for instance in instances]
+    flat = [request for requests in asked for request in requests]
+    scored_too = bool(spec.settings["gold"])
+    # Told in questions: first those that are answered, then as many again while the right ids are scored.
+    total = len(flat) * (2 if scored_too else 1)
+    given = iter(answer(spec, resources, put, flat, lambda done, _: progress(done, total)))
+    answers = [[next(given) for _ in requests] for requests in asked]
+    counted = count(spec, resources, [concept_of(instance) for instance in instances])
+    tables: dict[str, list[dict[str, Any]]] = {"generations": [], "measures": [], "scores": []}
+    parse = put.parse
+    for own in answers:
+        tables["generations"] += [
+            generation_row(one, number, verdict=parse(one.text).kind) for number, one in enumerate(own)
+        ]
+    tables["measures"] += judge(put, instances, answers, counted)
+    if scored_too:
+
+        def second(done: int, of: int) -> None:
+            progress(len(flat) + len(flat) * done // max(of, 1), total)
+
+        others = int(spec.settings["others"])
+        wanted = []
+        for instance, own in zip(instances, answers):
+            sampled = [parse(one.text).id for one in own if one.request.role == "sample"]
+            wanted.append(gold.candidates(put, own[0].request, instance, others, sampled, spec.seed))
+        for table, rows in gold.know(spec, resources, put, wanted, second).items():
+            tables[table] += rows
+    return tables
+
+
+def judge(
+    put: Asking,
+    instances: Sequence[Instance],
+    answers: Sequence[Sequence[Generation]],
+    counted: Mapping[str, WebCount],
+) -> list[dict[str, Any]]:
+    """Rows of `measures`: of the main answers as for imported predictions, of other languages, of samples."""
+    parse, ground = put.parse, put.ground
+    counts = [counted[instance.options[0]] for instance in instances]
+    concepts = [
+        dataclasses.replace(concept_of(instance), web_count=found.count) for instance, found in zip(instances, counts)
+    ]
+    buckets = fill(ground.ranges, [found.count for found in counts])
+    items = analysis.judge(concepts, [own[0].text for own in answers], parse, ground.labels, buckets)
+    rows = []
+    for instance, item, found, own in zip(instances, items, counts, answers):
+        mine = item_measures(instance.id, item)
+        for row in mine:
+            if row["measure"] == "web_count":
+                row["reason"] = found.reason
+        rows += mine
+        samples = []
+        for one in own[1:]:
+            right = float(parse(one.text).id == item.concept.id)
+            if one.request.role == "sample":
+                samples.append(right)
+            elif one.request.role == "prompt":
+                factors = {"language": one.request.factors["language"]}
+                rows.append(measure_row(instance.id, "correct", right, factors=factors))
+        if samples:
+            rows.append(measure_row(instance.id, "sampled_correct", sum(samples) / len(samples)))
+    return rows
+
+
+def count(spec: RunSpec, resources: Resources, concepts: Sequence[Concept]) -> Mapping[str, WebCount]:
+    """How popular each concept is, by its id, from the source that the spec names."""
+    source = str(spec.settings["counts"])
+    settings = resources.settings
+    if source == "index":
+        counter = resources.counter(str(spec.settings["index"]))
+        if not hasattr(counter, "count_together"):
+            raise UsageError(f"{counter.index} cannot count two things that stand together. Choose another index.")
+        found = web_counts.cooccurrences(concepts, cast(TogetherCounter, counter))
+    elif source == "google":
+        found = web_counts.google(concepts, settings)
+    elif source == "europe-pmc":
+        found = web_counts.europe_pmc(concepts, settings)
+    else:
+        found = [
+            WebCount(one.id, one.web_count, reason="no count in the file" if math.isnan(one.web_count) else "")
+            for one in concepts
+        ]
+    return {one.id: one for one in found}
+
+
+STUDY = Study(
+    name="ontology",
+    title="Ontologies",
+    question="Does the model know the ID of a concept?",
+    version=2,
+    settings={**SETTINGS, **SELECTION},
+    kinds=("concept",),
+    select=select,
+    do=do,
+    conclude=findings.conclude,
+    plan=plan.plan,
+)

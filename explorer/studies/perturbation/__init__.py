@@ -1,0 +1,1 @@
+"""What swapping words for synonyms does to verdict and popularity."""

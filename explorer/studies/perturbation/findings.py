@@ -1,0 +1,231 @@
+"""What a perturbation run concludes: accuracies before and after, tests, popularity of flips, similarity, the judge."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from explorer.records import RunSpec
+from explorer.rows.builders import finding_row
+from explorer.stats.bootstrap import bootstrap_mean
+from explorer.stats.estimate import Estimate
+from explorer.stats.mcnemar import mcnemar
+from explorer.stats.multiple import correct as adjust
+from explorer.stats.proportion import proportion
+from explorer.stats.wilcoxon import wilcoxon
+from explorer.studies.perturbation.judge import ROLE
+from explorer.studies.popularity.deciles import edges_of
+from explorer.studies.popularity.findings import require_one_index
+from explorer.studies.popularity.groups import groups_of, kind_of
+
+if TYPE_CHECKING:
+    from explorer.resources import Resources
+    from explorer.runs.folder import RunFolder
+
+Row = dict[str, Any]
+QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
+# A swapped verb may take other arguments, so the label of such a pair may have changed: told apart.
+ARGUMENTS = "argument_structure"
+FLAG = "verb swapped in an argument-structure pair"
+MEASURE_COLUMNS = ["instance_id", "option", "condition", "setting", "measure", "value", "reason", "part"]
+SIMILARITIES = ("bertscore", "rouge_l")
+
+
+def conclude(spec: RunSpec, resources: Resources, folder: RunFolder) -> list[Row]:
+    """Rows of `findings` for each group of instances and each part-of-speech setting."""
+    instances = folder.read("instances", ["instance_id", "benchmark", "grp", "phenomenon", "field", "kind", "gold"])
+    if instances.empty:
+        return []
+    edges = edges_of(spec, resources)
+    require_one_index(folder, edges.index)
+    measures = folder.read("measures", MEASURE_COLUMNS)
+    measures = measures[measures["part"].isna()]
+    variants = folder.read("variants", ["instance_id", "setting", "accepted", "reason"])
+    answers = folder.read("generations", ["instance_id", "role", "setting", "verdict"])
+    rows: list[Row] = []
+    for pos in spec.settings["pos"]:
+        frame = paired(instances, measures, variants[variants["setting"] == pos], pos)
+        judged = answers[(answers["role"] == ROLE) & (answers["setting"] == pos)]
+        frame["judged"] = _by_instance(frame, judged, "verdict")
+        for group, members in _groups(frame):
+            rows += compare(group, frame[members], {"setting": pos})
+    rows += _frequencies(folder)
+    for finding in ("change", "ips_of_lost"):
+        adjust_tables(rows, finding)
+    return [*rows, *edges.to_rows()]
+
+
+def paired(instances: pd.DataFrame, measures: pd.DataFrame, variants: pd.DataFrame, pos: str) -> pd.DataFrame:
+    """A row an instance: correct, log-probability and the right option's IPS before and after, and what was swapped."""
+    frame = instances.copy()
+    sides = {
+        "before": measures[measures["condition"] == "original"],
+        "after": measures[(measures["condition"] == "perturbed") & (measures["setting"] == pos)],
+    }
+    gold = frame.set_index("instance_id")["gold"].fillna(0)
+    for side, rows in sides.items():
+        whole = rows[rows["option"] == -1]
+        for name in ("correct", "logprob"):
+            frame[f"{name}_{side}"] = _measure(frame, whole, name)
+        of_gold = rows[(rows["measure"] == "ips") & (rows["option"] == rows["instance_id"].map(gold))]
+        frame[f"ips_{side}"] = _measure(frame, of_gold, "ips")
+    for name in ("swaps", *SIMILARITIES):
+        frame[name] = _measure(frame, sides["after"], name)
+    told = sides["after"]
+    units = _by_instance(frame, told[told["measure"] == "rouge_l"], "reason")
+    frame["by_characters"] = (units == "by characters").to_numpy(dtype=bool)
+    frame["accepted"] = _by_instance(frame, variants, "accepted").astype(bool)
+    frame["reason"] = _by_instance(frame, variants, "reason").fillna("")
+    return frame
+
+
+def compare(group: str, frame: pd.DataFrame, factors: Mapping[str, Any]) -> list[Row]:
+    """Findings about one group; changes and tests use the instances that have an outcome before and after."""
+    both = frame[frame["correct_before"].notna() & frame["correct_after"].notna()]
+    rows = _accuracies(group, frame, both, factors)
+    if (frame["kind"] == "cloze").all():
+        rows += _perplexities(group, both, factors)
+    rows += [_flips(group, both, factors), _accepted(group, frame, factors)]
+    rows += [_similarity(group, frame, name, factors) for name in SIMILARITIES if frame[name].notna().any()]
+    if frame["judged"].notna().any():
+        rows.append(_judged(group, frame["judged"].dropna(), factors))
+    return rows
+
+
+def adjust_tables(rows: list[Row], finding: str) -> None:
+    """Adds Holm's p to each row's detail: over the groups of one kind, nouns and verbs apart from both (Tables 1 and 2
+    against C and D)."""
+    tables: dict[tuple[str, bool], list[Row]] = {}
+    for row in rows:
+        if row["finding"] == finding:
+            tables.setdefault((kind_of(row["grp"]), row["setting"] == "NV"), []).append(row)
+    for tested in tables.values():
+        for row, p in zip(tested, adjust([row["p"] for row in tested], "holm").p):
+            detail = json.loads(row["detail"]) if row["detail"] else {}
+            row["detail"] = json.dumps({**detail, "p_holm": None if math.isnan(p) else p, "tests": len(tested)})
+
+
+def _groups(frame: pd.DataFrame) -> Iterator[tuple[str, np.ndarray]]:
+    yield from groups_of(frame)
+    arguments = frame["phenomenon"] == ARGUMENTS
+    flagged = (arguments & frame["reason"].str.contains(FLAG, regex=False)).to_numpy()
+    if flagged.any():
+        yield f"{ARGUMENTS}: verb swapped", flagged
+        yield f"{ARGUMENTS}: verb kept", arguments.to_numpy() & ~flagged
+
+
+def _accuracies(group: str, frame: pd.DataFrame, both: pd.DataFrame, factors: Mapping[str, Any]) -> list[Row]:
+    sides = {
+        "accuracy_original_all": frame["correct_before"],
+        "accuracy_original": both["correct_before"],
+        "accuracy_perturbed": both["correct_after"],
+    }
+    found = {name: proportion(column.to_numpy()) for name, column in sides.items()}
+    rows = [finding_row(name, group, share, factors=factors) for name, share in found.items()]
+    before, after = found["accuracy_original"].value, found["accuracy_perturbed"].value
+    test = mcnemar(both["correct_before"].to_numpy(), both["correct_after"].to_numpy())
+    detail = {
+        "unit": "percent of the original",
+        "lost": test.lost,
+        "gained": test.gained,
+        "unchanged": int((both["swaps"] == 0).sum()),
+    }
+    change = Estimate.point(
+        100 * (after - before) / before if before else math.nan,
+        test.n,
+        p=test.p,
+        left_out=len(frame) - len(both),
+        reason=test.reason or ("" if before else "the original accuracy is 0"),
+    )
+    return [*rows, finding_row("change", group, change, factors=factors, detail=detail)]
+
+
+def _perplexities(group: str, frame: pd.DataFrame, factors: Mapping[str, Any]) -> list[Row]:
+    """exp(-mean log P of the last word), before and after, and the change in percent of the original."""
+    rows = []
+    for side, name in (("before", "perplexity_original"), ("after", "perplexity_perturbed")):
+        mean = bootstrap_mean(frame[f"logprob_{side}"].to_numpy())
+        perplexity = replace(mean, value=math.exp(-mean.value), low=math.exp(-mean.high), high=math.exp(-mean.low))
+        rows.append(finding_row(name, group, perplexity, factors=factors))
+    before, after = (row["value"] for row in rows)
+    change = Estimate.point(100 * (after - before) / before, len(frame))
+    return [*rows, finding_row("perplexity_change", group, change, factors=factors)]
+
+
+def _flips(group: str, frame: pd.DataFrame, factors: Mapping[str, Any]) -> Row:
+    """The right option's IPS of instances that were right before and wrong after, before and after."""
+    lost = frame[(frame["correct_before"] == 1) & (frame["correct_after"] < 1)]
+    known = lost[lost["ips_before"].notna() & lost["ips_after"].notna()]
+    shift = wilcoxon(lost["ips_before"].to_numpy(), lost["ips_after"].to_numpy())
+    detail: dict[str, Any] = {"zeros": shift.zeros}
+    if len(known):
+        for side in ("before", "after"):
+            values = known[f"ips_{side}"]
+            detail |= {side: float(values.mean()), f"sd_{side}": float(values.std(ddof=1)) if len(known) > 1 else None}
+    return finding_row("ips_of_lost", group, shift, factors=factors, detail=detail)
+
+
+def _accepted(group: str, frame: pd.DataFrame, factors: Mapping[str, Any]) -> Row:
+    share = proportion(frame["accepted"].astype(float).to_numpy())
+    reasons = frame.loc[~frame["accepted"], "reason"].value_counts().to_dict()
+    detail = {"rejected": reasons, "unchanged": int((frame["accepted"] & (frame["swaps"] == 0)).sum())}
+    # Stored runs keep no reason here: a group none of whose instances are in it says so by n = 0.
+    return finding_row("accepted", group, replace(share, reason=""), factors=factors, detail=detail)
+
+
+def _similarity(group: str, frame: pd.DataFrame, name: str, factors: Mapping[str, Any]) -> Row:
+    """Mean and quantiles over the instances that were changed."""
+    known = frame[frame[name].notna()]
+    paradigms = known["grp"].to_numpy() if known["grp"].nunique() > 1 else None
+    mean = bootstrap_mean(known[name].to_numpy(), paradigms)
+    detail: dict[str, Any] = {"quantiles": np.quantile(known[name].to_numpy(), QUANTILES).tolist()}
+    if name == "rouge_l" and known["by_characters"].any():
+        detail["by characters"] = int(known["by_characters"].sum())
+    mean = replace(mean, left_out=len(frame) - len(known))
+    return finding_row(name, group, mean, factors=factors, detail=detail)
+
+
+def _judged(group: str, answers: pd.Series, factors: Mapping[str, Any]) -> Row:
+    """The share of "same" among the parsed answers; what could not be parsed is left out and counted."""
+    parsed = answers[answers != "unparsed"]
+    share, unparsed = proportion((parsed == "same").astype(float).to_numpy()), len(answers) - len(parsed)
+    share = replace(share, left_out=unparsed, reason=share.reason and "no answer could be parsed")
+    detail = {"unparsed": unparsed, "asked": len(answers)}
+    return finding_row("judged_same", group, share, factors=factors, detail=detail)
+
+
+def _frequencies(folder: RunFolder) -> list[Row]:
+    """The median count of swapped words and of their substitutes, with quantiles."""
+    counts = folder.read("counts", ["condition", "setting", "part", "count"])
+    swaps = counts[counts["condition"] == "swap"]
+    rows = []
+    for pos in dict.fromkeys(swaps["setting"]):
+        for side, name in ((0, "frequency_original"), (1, "frequency_synonym")):
+            own = swaps.loc[(swaps["setting"] == pos) & (swaps["part"] == side), "count"]
+            known = own.dropna().to_numpy()
+            detail = {"quantiles": np.quantile(known, QUANTILES).tolist(), "zeros": int((known == 0).sum())}
+            median = Estimate.point(
+                float(np.median(known)) if known.size else math.nan,
+                known.size,
+                left_out=len(own) - known.size,
+                reason="" if known.size else "no count could be had",
+            )
+            factors = {"setting": pos}
+            rows.append(finding_row(name, "overall", median, factors=factors, detail=detail if known.size else None))
+    return rows
+
+
+def _measure(frame: pd.DataFrame, measures: pd.DataFrame, name: str) -> np.ndarray:
+    return _by_instance(frame, measures[measures["measure"] == name], "value").to_numpy(dtype=float)
+
+
+def _by_instance(frame: pd.DataFrame, rows: pd.DataFrame, column: str) -> pd.Series:
+    """A column of `rows` in the order of the frame's instances, gaps where an instance has none."""
+    values = rows.drop_duplicates("instance_id").set_index("instance_id")[column]
+    return values.reindex(frame["instance_id"]).set_axis(frame.index)

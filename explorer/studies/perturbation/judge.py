@@ -1,0 +1,96 @@
+"""The judge of a perturbation run: a sample of instances whose swaps a chat model calls the same or different.
+
+Source: Ruzzetti, Zanzotto and Caselli, Lexical Popularity, appendix A.3 and Table B.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+from collections.abc import Callable, Collection, Sequence
+from typing import TYPE_CHECKING, Any
+
+from explorer import prompts
+from explorer.records import Instance, RunSpec
+from explorer.rows.builders import generation_row
+from explorer.runs import spec as specs
+from explorer.scoring.model import Generator
+from explorer.similarity import judge
+from explorer.studies import selection
+from explorer.variants.perturb import PerturbedInstance
+
+if TYPE_CHECKING:
+    from explorer.resources import Resources
+
+ROLE = "judge"
+
+Perturb = Callable[[Sequence[Instance]], list[PerturbedInstance]]
+
+
+def judged_setting(settings: Sequence[str]) -> str:
+    """Which part-of-speech setting of a run is judged: both where it is among them, as the paper did, else the last."""
+    return "NV" if "NV" in settings else settings[-1]
+
+
+def texts(old: Instance, new: PerturbedInstance) -> tuple[str, str] | None:
+    """The right option's text before and after; none where nothing was swapped in it or it has no right option."""
+    if new.instance is None or old.gold is None or old.kind == "regions":
+        return None
+    before, after = (prompts.option_texts(one)[old.gold] for one in (old, new.instance))
+    return (before, after) if before != after else None
+
+
+def group_of(instance: Instance) -> str:
+    """What a sample is drawn from: a paradigm of minimal pairs, the whole of any other benchmark."""
+    return instance.group if instance.kind == "pair" else instance.benchmark
+
+
+def sample(spec: RunSpec, resources: Resources, perturb: Perturb) -> frozenset[str]:
+    """Ids of `judge_sample` instances of each group, drawn by seed and id among those that were changed."""
+    return resources.once(
+        ("judge sample", specs.run_id(spec)),
+        lambda: draw(selection.select(spec, resources), perturb, int(spec.settings["judge_sample"]), spec.seed),
+    )
+
+
+def draw(instances: Sequence[Instance], perturb: Perturb, size: int, seed: int) -> frozenset[str]:
+    """At most `size` ids of each group; only as many are perturbed as it takes to find them."""
+
+    def rank(instance: Instance) -> bytes:
+        return hashlib.sha256(f"{seed}\x1f{instance.id}".encode()).digest()
+
+    waiting: dict[str, list[Instance]] = {}
+    for instance in instances:
+        waiting.setdefault(group_of(instance), []).append(instance)
+    for members in waiting.values():
+        members.sort(key=rank, reverse=True)
+    drawn: dict[str, list[str]] = {group: [] for group in waiting}
+    while True:
+        batch = [
+            members.pop()
+            for group, members in waiting.items()
+            for _ in range(min(size - len(drawn[group]), len(members)))
+        ]
+        if not batch:
+            return frozenset(name for names in drawn.values() for name in names)
+        for old, new in zip(batch, perturb(batch)):
+            if texts(old, new) is not None:
+                drawn[group_of(old)].append(old.id)
+
+
+def rows(
+    olds: Sequence[Instance],
+    news: Sequence[PerturbedInstance],
+    wanted: Collection[str],
+    generator: Generator,
+    pos: str,
+    seed: int,
+) -> list[dict[str, Any]]:
+    """Rows of `generations`: what the judge answered about each wanted instance, `verdict` being what that means."""
+    pairs = {old.id: pair for old, new in zip(olds, news) if old.id in wanted and (pair := texts(old, new))}
+    asked = [
+        dataclasses.replace(request, role=ROLE, factors={"condition": "perturbed", "setting": pos})
+        for request in judge.requests(list(pairs.values()), list(pairs))
+    ]
+    answers = generator.generate(asked, max_new_tokens=judge.TOKENS, seed=seed) if asked else []
+    return [generation_row(answer, 0, verdict=judge.parse(answer.text)) for answer in answers]

@@ -1,0 +1,233 @@
+"""Perturbation: does the verdict survive when words give way to synonyms?
+
+Load, swap nouns and verbs, score original and perturbed, count the n-grams of both, compare. Source: Ruzzetti,
+Zanzotto and Caselli, Lexical Popularity, section 5 and appendix A.2 to A.4.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from explorer import prompts
+from explorer.popularity import ngrams
+from explorer.records import Factor, Instance, Request, RunSpec
+from explorer.rows.builders import measure_row, payload, score_row
+from explorer.similarity import bertscore, judge, rouge
+from explorer.studies import selection, verdicts
+from explorer.studies.accuracy import study as accuracy_study
+from explorer.studies.perturbation import findings
+from explorer.studies.perturbation import judge as perturbation_judge
+from explorer.studies.popularity import study as popularity_study
+from explorer.studies.popularity.deciles import COUNTING
+from explorer.studies.study import Progress, Setting, Study
+from explorer.variants import language, tools
+from explorer.variants.perturb import SETTINGS as POS
+from explorer.variants.perturb import PerturbedInstance, Tools, held_back, perturb_instances
+from explorer.variants.senses import METHODS
+
+if TYPE_CHECKING:
+    from explorer.resources import Resources
+    from explorer.runs.folder import Tables
+
+Row = Mapping[str, Any]
+
+PERTURBING = {
+    "pos": Setting(("N", "V", "NV"), "which words are swapped: nouns, verbs, both", tuple(POS)),
+    "senses": Setting(tools.DEFAULT, "how senses are told apart", tuple(METHODS)),
+    "senses_model": Setting("", "the model that lm, lm-choice and chat ask"),
+    "veto": Setting("", "words that are never swapped, parted by commas"),
+    "similarity": Setting(True, "measure BERTScore and ROUGE-L of original and perturbed"),
+    "encoder": Setting(bertscore.MINILM, "encoder of BERTScore; the paper's is roberta-large"),
+    "frequencies": Setting(True, "count the swapped words and their substitutes in the index"),
+    "judge": Setting("", "chat model or endpoint that says whether both mean the same; empty = none"),
+    "judge_sample": Setting(judge.SAMPLE, "instances of each group that are judged, drawn with the seed"),
+}
+APART = 10_000  # request numbers of one version of an instance and the next
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """Instances as they stand under some factors, each with the id of the instance it came from."""
+
+    number: int
+    factors: Mapping[str, Factor]
+    instances: tuple[Instance, ...]
+
+
+def do(spec: RunSpec, resources: Resources, instances: Sequence[Instance], progress: Progress) -> Tables:
+    """Rows of one part: words swapped under each part-of-speech setting, then all versions scored and counted."""
+    kit = tools_of(spec, resources)
+    made = {pos: perturb(spec, kit, instances, pos) for pos in spec.settings["pos"]}
+    versions = [Version(0, {"condition": "original"}, tuple(instances))]
+    for number, (pos, perturbed) in enumerate(made.items(), start=1):
+        kept = [dataclasses.replace(new.instance, id=old.id) for old, new in zip(instances, perturbed) if new.instance]
+        versions.append(Version(number, _perturbed(pos), tuple(kept)))
+
+    tables: dict[str, list[Row]] = {"variants": [], "scores": [], "measures": [], "counts": [], "generations": []}
+    for version in versions:
+        _add(tables, popularity_study.rate(spec, resources, version.instances, progress, version.factors))
+    _add(tables, _score(spec, resources, versions, progress))
+    for pos, perturbed in made.items():
+        _add(tables, _swap_rows(instances, perturbed, pos))
+        if spec.settings["similarity"]:
+            tables["measures"] += _similarities(spec, resources, instances, perturbed, pos)
+        if spec.settings["frequencies"]:
+            tables["counts"] += _frequencies(spec, resources, instances, perturbed, pos)
+    if spec.settings["judge"]:
+        pos = perturbation_judge.judged_setting(spec.settings["pos"])
+        wanted = perturbation_judge.sample(spec, resources, lambda some: perturb(spec, kit, some, pos))
+        generator = _beside(str(spec.settings["judge"]), spec, resources).generator(str(spec.settings["judge"]))
+        tables["generations"] += perturbation_judge.rows(instances, made[pos], wanted, generator, pos, spec.seed)
+    return tables
+
+
+def tools_of(spec: RunSpec, resources: Resources) -> Tools:
+    """WordNet, the tagger and the sense method of a run."""
+    model = str(spec.settings["senses_model"])
+    return tools.build(_beside(model, spec, resources), str(spec.settings["senses"]), model)
+
+
+def perturb(spec: RunSpec, kit: Tools, instances: Sequence[Instance], pos: str) -> list[PerturbedInstance]:
+    """The instances perturbed under a run's seed and vetoes."""
+    return perturb_instances(instances, kit, pos=pos, seed=spec.seed, veto=vetoes(str(spec.settings["veto"])))
+
+
+def vetoes(text: str) -> list[str]:
+    """The words of the setting `veto`."""
+    return [word.strip() for word in text.split(",") if word.strip()]
+
+
+def _beside(name: str, spec: RunSpec, resources: Resources) -> Resources:
+    """Resources with a place of its own for this model, so that no part of a run loads one anew."""
+    for other in dict.fromkeys((spec.model, str(spec.settings["senses_model"]), str(spec.settings["judge"]))):
+        if other == name:
+            break
+        if other:
+            resources = resources.beside()
+    return resources
+
+
+def _perturbed(pos: str) -> dict[str, Factor]:
+    return {"condition": "perturbed", "setting": pos}
+
+
+def _add(tables: dict[str, list[Row]], more: Tables) -> None:
+    for name, rows in more.items():
+        tables[name] += rows
+
+
+def _score(spec: RunSpec, resources: Resources, versions: Sequence[Version], progress: Progress) -> Tables:
+    """Scores and verdicts of all versions, asked in one go: most of their beginnings are the same."""
+    policy = accuracy_study.policy_of(spec)
+    scorer = resources.scorer(spec.model, spec.dtype)
+    dtype = str(resources.model_record(spec.model, spec.dtype)["dtype"])
+    asked = [(version, one, accuracy_study.ask(one, policy)) for version in versions for one in version.instances]
+    flat = [request for _, _, requests in asked for request in requests]
+    scores = iter(scorer.score(flat, policy, progress))
+    tables: dict[str, list[Row]] = {"scores": [], "measures": []}
+    for version, instance, requests in asked:
+        own = [next(scores) for _ in requests]
+        tables["measures"] += verdicts.judge(instance, own, policy, dtype, version.factors)
+        for number, score in enumerate(own):
+            tagged = dataclasses.replace(score, request=_tagged(score.request, version.factors))
+            tables["scores"].append(
+                score_row(tagged, APART * version.number + number, tokens=bool(spec.settings["tokens"]))
+            )
+    return tables
+
+
+def _tagged(request: Request, factors: Mapping[str, Factor]) -> Request:
+    """The request with the version's factors; a SyntaxGym request keeps its own condition, `setting` tells the rest."""
+    return dataclasses.replace(request, factors={**factors, **request.factors})
+
+
+def _swap_rows(instances: Sequence[Instance], perturbed: Sequence[PerturbedInstance], pos: str) -> Tables:
+    tables: dict[str, list[Row]] = {"variants": [], "measures": []}
+    for old, new in zip(instances, perturbed):
+        tables["variants"].append(
+            {
+                "instance_id": old.id,
+                "variant_id": new.instance.id if new.instance else f"{old.id}#perturbed-{pos}",
+                **_perturbed(pos),
+                "edit": new.instance.edit if new.instance else None,
+                "accepted": new.instance is not None,
+                "reason": new.reason or "; ".join(new.flags),
+                "payload": payload(new.instance) if new.instance else None,
+            }
+        )
+        for name, value in (("swaps", len(new.swaps)), ("swappable_left", held_back(new.left))):
+            tables["measures"].append(measure_row(old.id, name, float(value), factors=_perturbed(pos)))
+    return tables
+
+
+def _similarities(
+    spec: RunSpec, resources: Resources, olds: Sequence[Instance], news: Sequence[PerturbedInstance], pos: str
+) -> list[Row]:
+    """BERTScore F1 and ROUGE-L F1 of the right option's text (or of every text) where it was changed."""
+    changed = [
+        (old.id, option, before, after)
+        for old, new in zip(olds, news)
+        if new.instance is not None
+        for option, (before, after) in enumerate(zip(prompts.option_texts(old), prompts.option_texts(new.instance)))
+        if before != after and old.gold in (None, option)
+    ]
+    if not changed:
+        return []
+    befores, afters = [row[2] for row in changed], [row[3] for row in changed]
+    measured = {
+        "bertscore": resources.bertscore(str(spec.settings["encoder"])).f1(befores, afters),
+        "rouge_l": rouge.rouge_l(befores, afters),
+    }
+    return [
+        measure_row(instance_id, name, one.value, option=option, reason=one.remark, factors=_perturbed(pos))
+        for name, values in measured.items()
+        for (instance_id, option, _, _), one in zip(changed, values)
+    ]
+
+
+def _frequencies(
+    spec: RunSpec, resources: Resources, olds: Sequence[Instance], news: Sequence[PerturbedInstance], pos: str
+) -> list[Row]:
+    """Rows of `counts` for every swapped word (`part` 0) and its substitute (`part` 1), in running-text form."""
+    counter = resources.counter(str(spec.settings["index"]))
+    pairs = [(old.id, swap) for old, new in zip(olds, news) if new.instance is not None for swap in new.swaps]
+    words = list(dict.fromkeys(word for _, swap in pairs for word in (swap.original, swap.substitute)))
+    ids = dict(zip(words, counter.encode(words)))
+    wanted = list(dict.fromkeys(ids.values()))
+    counts = dict(zip(wanted, counter.count(wanted)))
+    ngrams.require_answers(counts)
+    return [
+        {
+            "instance_id": instance_id,
+            "option": -1,
+            "condition": "swap",
+            "setting": pos,
+            "part": side,
+            "index_name": counter.index,
+            "n": len(ids[word]),
+            "start": swap.start,
+            "ids": list(ids[word]),
+            "count": counts[ids[word]].count,
+            "approx": counts[ids[word]].approx,
+            "reason": counts[ids[word]].reason,
+        }
+        for instance_id, swap in pairs
+        for side, word in enumerate((swap.original, swap.substitute))
+    ]
+
+
+STUDY = Study(
+    name="perturbation",
+    title="Lexical perturbation",
+    question="Does the verdict survive when words give way to synonyms?",
+    version=3,
+    settings={**PERTURBING, **COUNTING, **accuracy_study.SCORING, **selection.SELECTION},
+    kinds=("pair", "choice", "cloze", "regions"),
+    select=selection.select,
+    do=do,
+    conclude=findings.conclude,
+    languages=(language.ENGLISH,),
+)

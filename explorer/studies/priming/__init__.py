@@ -1,0 +1,1 @@
+"""Minimal pairs judged after contexts of growing length."""

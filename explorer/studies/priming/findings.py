@@ -1,0 +1,241 @@
+"""What a priming run concludes: accuracy and margins along the curves, and what else the paper asks of them."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from explorer.records import Factor, RunSpec
+from explorer.rows.builders import finding_row
+from explorer.stats.bootstrap import bootstrap_mean
+from explorer.stats.estimate import Estimate
+from explorer.stats.pearson import pearson
+from explorer.stats.proportion import proportion
+from explorer.studies.priming import edits, matrices, regression
+from explorer.studies.priming.of_spec import ground_of
+from explorer.studies.priming.requests import BASELINE
+from explorer.variants.context_pools import PAPER_SUITES_INFERRED
+
+if TYPE_CHECKING:
+    from explorer.resources import Resources
+    from explorer.runs.folder import RunFolder
+
+Row = dict[str, Any]
+
+# Measure → the finding that is its mean along the curves.
+MEANS = {"delta": "priming_delta", "margin": "priming_margin", "perplexity_margin": "priming_perplexity_margin"}
+OVERALL = "overall"
+MEAN = "mean over suites"
+REACHING = "suites that reach every length"
+PAPER = "the paper's suites, inferred"
+# Conditions taken together, as in the paper's figure 3: an item counts by its mean over the two.
+COLLAPSED = {
+    "acceptable": ("matched_acceptable", "mismatched_acceptable"),
+    "unacceptable": ("matched_unacceptable", "mismatched_unacceptable"),
+}
+
+
+def conclude(spec: RunSpec, resources: Resources, folder: RunFolder) -> list[Row]:
+    """Rows of `findings`: curves, how far contexts reach, regression, perturbations, matrices, suites ranked."""
+    table = read_table(folder)
+    if table.empty:
+        return []
+    plain = along_curves(table)
+    rows = [*reaches(folder, table), *curves(plain)]
+    rows += ranked_suites(plain)
+    rows += baseline_against_longest(plain)
+    rows += regression.conclude(plain, items=bool(spec.settings["item_intercept"]))
+    rows += edits.conclude(spec, resources, table)
+    rows += matrices.conclude(spec, resources, folder, table)
+    return rows + _remarks(spec, resources)
+
+
+def read_table(folder: RunFolder) -> pd.DataFrame:
+    """A row an item and context: grp, phenomenon, condition, setting (the edit or ""), length, and its measures.
+
+    `delta` is correctness less that without a context.
+    """
+    instances = folder.read("instances", ["instance_id", "grp", "phenomenon"])
+    columns = ["instance_id", "option", "condition", "setting", "length", "part", "measure", "value"]
+    measures = folder.read("measures", columns)
+    measures = measures[(measures["option"] == -1) & measures["part"].isna()]
+    if measures.empty:
+        return pd.DataFrame()
+    # A context of the suite-by-suite matrix has no length of its own; -1 keeps its row in the pivot.
+    measures = measures.assign(setting=measures["setting"].fillna(""), length=measures["length"].fillna(-1).astype(int))
+    keys = ["instance_id", "condition", "setting", "length"]
+    table = measures.set_index([*keys, "measure"])["value"].unstack("measure").reset_index()
+    table.columns.name = None
+    table = table.merge(instances, on="instance_id")
+    baseline = table[table["condition"] == BASELINE].set_index("instance_id")["correct"]
+    table["baseline"] = table["instance_id"].map(baseline)
+    table["delta"] = table["correct"] - table["baseline"]
+    return table
+
+
+def along_curves(table: pd.DataFrame) -> pd.DataFrame:
+    """The rows of unperturbed contexts, each condition with the item without a context as its length 0."""
+    plain = table[(table["setting"] == "") & ~table["condition"].str.startswith("suite:")]
+    start = plain[plain["condition"] == BASELINE]
+    conditions = [name for name in dict.fromkeys(plain["condition"]) if name != BASELINE]
+    starts = [start.assign(condition=name) for name in conditions]
+    return pd.concat([*starts, plain[plain["condition"] != BASELINE]], ignore_index=True)
+
+
+def reaches(folder: RunFolder, table: pd.DataFrame) -> list[Row]:
+    """How far the contexts of each suite and condition reach: the longest length that all of its items have."""
+    variants = folder.read("variants", ["instance_id", "condition", "setting", "reason"])
+    variants = variants[variants["setting"].isna() & ~variants["condition"].str.startswith("suite:")]
+    groups = table.drop_duplicates("instance_id").set_index("instance_id")["grp"]
+    longest = table[table["setting"] == ""].groupby(["instance_id", "condition"])["length"].max()
+    keys = pd.MultiIndex.from_frame(variants[["instance_id", "condition"]])
+    variants = variants.assign(
+        grp=variants["instance_id"].map(groups), longest=longest.reindex(keys).fillna(0).to_numpy()
+    )
+    rows = []
+    for (condition, group), own in variants.groupby(["condition", "grp"], sort=False):
+        why = [str(reason) for reason in own["reason"] if reason]
+        commonest = Counter(why).most_common(1)[0][0] if why else ""
+        reach = Estimate.point(float(own["longest"].min()), len(own), left_out=len(why), reason=commonest)
+        rows.append(finding_row("priming_reach", str(group), reach, factors={"condition": str(condition)}))
+    return rows
+
+
+def curves(plain: pd.DataFrame) -> list[Row]:
+    """Accuracy, its change, and the margins of each condition at each length, for suites, phenomena and over all."""
+    rows = []
+    complete = complete_suites(plain)
+    for (condition, length), own in plain.groupby(["condition", "length"], sort=False):
+        factors = {"condition": str(condition), "length": int(float(str(length)))}
+        for suffix, group, members, over_suites in _scopes(own, complete):
+            rows += _at_one_length(suffix, group, members, factors, over_suites)
+    for name, parts in COLLAPSED.items():
+        rows += _collapsed(name, plain[plain["condition"].isin(parts)], len(parts))
+    if complete:
+        rows.append(finding_row("priming_complete_suites", REACHING, len(complete), detail={"suites": complete}))
+    return rows
+
+
+def complete_suites(plain: pd.DataFrame) -> list[str]:
+    """The suites all of whose items have every length of the run in every condition."""
+    counts = plain.groupby(["grp", "condition", "length"], sort=False).size().unstack(["condition", "length"])
+    items = plain.groupby("grp", sort=False)["instance_id"].nunique()
+    whole = counts.fillna(0).eq(items, axis=0).all(axis=1)
+    return [str(suite) for suite in items.index if whole[suite]]
+
+
+def _scopes(own: pd.DataFrame, complete: Sequence[str]) -> Iterator[tuple[str, str, pd.DataFrame, bool]]:
+    """(end of the finding's name, group, rows, whether suites weigh alike) of everything a mean is taken over."""
+    yield "", OVERALL, own, False
+    yield "", MEAN, own, True
+    if 0 < len(complete) < own["grp"].nunique():
+        yield "", REACHING, own[own["grp"].isin(complete)], True
+    of_paper = own[own["grp"].isin(PAPER_SUITES_INFERRED)]
+    if 0 < len(of_paper) < len(own):
+        yield "", PAPER, of_paper, True
+    for suite, members in own.groupby("grp", sort=False):
+        yield "", str(suite), members, False
+    if (own["phenomenon"] != own["grp"]).any():
+        for phenomenon, members in own.groupby("phenomenon", sort=False):
+            if phenomenon:
+                yield "_by_phenomenon", str(phenomenon), members, False
+
+
+def _at_one_length(
+    suffix: str, group: str, own: pd.DataFrame, factors: Mapping[str, Any], over_suites: bool
+) -> list[Row]:
+    suites = own["grp"].to_numpy() if over_suites else None
+    tokens = own["context_tokens"].mean()
+    detail = {"tokens": float(tokens), "suites": int(own["grp"].nunique())}
+    found: Estimate
+    if over_suites:
+        found = bootstrap_mean(own["correct"].to_numpy(), suites, macro=True)
+    else:
+        found = share = proportion(own["correct"].to_numpy())
+        detail |= {"ties": share.ties} if share.ties else {}
+    rows = [finding_row(f"priming_accuracy{suffix}", group, found, factors=factors, detail=detail)]
+    for column, finding in MEANS.items():
+        if column in own and own[column].notna().any():
+            mean = bootstrap_mean(own[column].to_numpy(), suites, macro=over_suites, resamples=1_000)
+            rows.append(finding_row(f"{finding}{suffix}", group, mean, factors=factors))
+    return rows
+
+
+def _collapsed(name: str, own: pd.DataFrame, members: int) -> list[Row]:
+    """Accuracy and its change over several conditions together, where the run has them all."""
+    if own["condition"].nunique() < members:
+        return []
+    each = own.groupby(["length", "grp", "instance_id"], sort=False)[["correct", "delta"]]
+    # An item without a verdict after one of the conditions is left out, not judged by the others alone.
+    means = each.mean().where(each.count().eq(each.size(), axis=0)).reset_index()
+    rows = []
+    for length, at in means.groupby("length", sort=False):
+        factors: dict[str, Factor] = {"condition": name, "length": int(float(str(length)))}
+        for column, finding in (("correct", "priming_accuracy"), ("delta", "priming_delta")):
+            for group, suites in ((OVERALL, None), (MEAN, at["grp"].to_numpy())):
+                mean = bootstrap_mean(at[column].to_numpy(), suites, macro=suites is not None)
+                rows.append(finding_row(finding, group, mean, factors=factors))
+    return rows
+
+
+def suite_curves(plain: pd.DataFrame, condition: str) -> pd.DataFrame:
+    """Mean change of accuracy, a row a suite and a column a length above 0."""
+    own = plain[(plain["condition"] == condition) & (plain["length"] > 0)]
+    return own.pivot_table(index="grp", columns="length", values="delta", aggfunc="mean", sort=False)
+
+
+def ranked_suites(plain: pd.DataFrame) -> list[Row]:
+    """Each suite's change of accuracy as the mean over lengths, with its standard deviation over lengths."""
+    rows = []
+    for condition in dict.fromkeys(plain["condition"]):
+        for suite, line in suite_curves(plain, str(condition)).iterrows():
+            values = line.dropna()
+            if len(values):
+                mean = Estimate.point(float(values.mean()), len(values))
+            else:
+                mean = Estimate.point(math.nan, reason="no context")
+            detail = {
+                "sd": float(values.std(ddof=1)) if len(values) > 1 else None,
+                "longest": float(values.iloc[-1]) if len(values) else None,
+            }
+            rows.append(
+                finding_row("suite_delta", str(suite), mean, factors={"condition": str(condition)}, detail=detail)
+            )
+    return rows
+
+
+def baseline_against_longest(plain: pd.DataFrame) -> list[Row]:
+    """Pearson's r over suites of the accuracy without a context and after each suite's longest context."""
+    rows = []
+    for condition, own in plain.groupby("condition", sort=False):
+        pairs = []
+        for _, of_suite in own.groupby("grp", sort=False):
+            by_length = of_suite.groupby("length")["correct"].mean()
+            if by_length.index.max() > 0:
+                pairs.append((by_length.loc[0], by_length.iloc[-1]))
+        before, after = np.array(pairs).T if pairs else (np.array([]), np.array([]))
+        found = pearson(before, after)
+        factors = {"condition": str(condition)}
+        rows.append(finding_row("baseline_against_longest", OVERALL, found, factors=factors))
+    return rows
+
+
+def _remarks(spec: RunSpec, resources: Resources) -> list[Row]:
+    """Where unrelated sentences came from, and whether items shared contexts."""
+    rows = []
+    if "unrelated" in spec.settings["conditions"]:
+        ground = ground_of(spec, resources)
+        sentences = Estimate.point(len(ground.pools.unrelated) or math.nan, reason=ground.why_not)
+        rows.append(
+            finding_row("unrelated_source", OVERALL, sentences, factors={"setting": ground.unrelated or "none"})
+        )
+    chains = int(spec.settings["chains"])
+    if chains:
+        why = f"fast preview: the items of a suite share {chains} contexts, so intervals over items are too narrow"
+        rows.append(finding_row("shared_contexts", OVERALL, Estimate.point(chains, reason=why)))
+    return rows

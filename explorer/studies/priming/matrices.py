@@ -1,0 +1,165 @@
+"""Suites compared with suites: shared tokens, shared dependency labels, and how one primes another (appendix D)."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Hashable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from explorer import prompts
+from explorer.records import Instance, RunSpec
+from explorer.rows.builders import finding_row
+from explorer.stats.estimate import Estimate
+from explorer.stats.mantel import mantel
+from explorer.stats.overlap import OverlapMatrix, overlap_matrix, token_f1
+from explorer.stats.point_biserial import point_biserial
+from explorer.studies.priming.context import splits_of
+from explorer.studies.priming.of_spec import ground_of
+from explorer.variants import running_text
+
+if TYPE_CHECKING:
+    from explorer.resources import Resources
+    from explorer.runs.folder import RunFolder
+    from explorer.studies.priming.context import Ground
+
+Row = dict[str, Any]
+Labels = Mapping[str, Sequence[Hashable]]  # by text: its tokens, or the dependency labels of its words
+
+KINDS = {"token": "token_f1", "dependency": "dependency_f1"}
+PAIRS = 2_000  # pairs of sentences a cell
+ITEMS, SENTENCES = 500, 10  # judgements, and sentences of each one's context, whose overlap is measured
+
+
+def conclude(spec: RunSpec, resources: Resources, folder: RunFolder, table: pd.DataFrame) -> list[Row]:
+    """Rows of `findings`: overlap matrices, the suite-by-suite matrix, and how the two and judgements go together."""
+    suites = sorted(set(table["grp"]))
+    rows, matrices = [], {}
+    primed, judged = suite_by_suite(table, suites)
+    for name, matrix in primed.items():
+        rows += _cells(f"matrix_{name}", suites, matrix, judged)
+    if spec.settings["overlap"]:
+        ground = ground_of(spec, resources)
+        sample = sample_sentences(ground, suites, int(spec.settings["overlap"]), spec.seed)
+        for kind, name in KINDS.items():
+            labels = label(kind, [text for texts in sample.values() for text in texts], ground, resources)
+            found = overlap(labels, sample, spec.seed)
+            matrices[name] = np.array(found.values)
+            rows += _cells(name, suites, matrices[name], np.full(matrices[name].shape, found.pairs))
+        rows += _judgements(spec, resources, folder, table, ground)
+    for first, one in matrices.items():
+        for second, other in primed.items():
+            rows.append(_agreement(f"{first} and {second}", one, other, spec.seed))
+    return rows
+
+
+def suite_by_suite(table: pd.DataFrame, suites: Sequence[str]) -> tuple[dict[str, np.ndarray], np.ndarray]:
+    """Each suite's (row) accuracy and its change after sentences of each suite (column), and the items judged.
+
+    No matrices where none was asked.
+    """
+    own = table[table["condition"].str.startswith("suite:")]
+    if own.empty:
+        return {}, np.zeros((len(suites), len(suites)))
+    own = own.assign(prefix=own["condition"].str.removeprefix("suite:"))
+    by_cell = own.groupby(["grp", "prefix"])[["correct", "delta"]]
+    every = pd.MultiIndex.from_product([suites, suites])
+    means, counts = by_cell.mean().reindex(every), by_cell.count().reindex(every)
+    shape = (len(suites), len(suites))
+    matrices = {
+        name: means[column].to_numpy(dtype=float).reshape(shape)
+        for name, column in (("accuracy", "correct"), ("delta", "delta"))
+    }
+    return matrices, counts["delta"].fillna(0).to_numpy(dtype=float).reshape(shape)
+
+
+def sample_sentences(ground: Ground, suites: Sequence[str], size: int, seed: int) -> dict[str, list[str]]:
+    """At most `size` acceptable sentences of each suite, drawn with the seed."""
+    found = {}
+    for suite in suites:
+        pool = ground.pools.acceptable.get(suite, ())
+        # A generator for each suite, so that its sample does not depend on the others.
+        chance = np.random.default_rng([seed, *suite.encode()])
+        found[suite] = [pool[place].text for place in sorted(chance.permutation(len(pool))[:size])]
+    return found
+
+
+def label(kind: str, texts: Sequence[str], ground: Ground, resources: Resources) -> Labels:
+    """For each text the model's tokens, or the grammatical relations of its words."""
+    each = list(dict.fromkeys(texts))
+    if kind == "token":
+        return {text: ground.encode(running_text.target(text)) for text in each}
+    tagged = resources.tagger().tag(each)
+    return {text: tuple(token.dep for token in tokens) for text, tokens in zip(each, tagged)}
+
+
+def overlap(labels: Labels, sample: Mapping[str, Sequence[str]], seed: int) -> OverlapMatrix:
+    """Mean multiset F1 of the sentences of every pair of suites."""
+    return overlap_matrix(
+        {suite: [labels[text] for text in texts] for suite, texts in sample.items()}, pairs=PAIRS, seed=seed
+    )
+
+
+def _judgements(
+    spec: RunSpec, resources: Resources, folder: RunFolder, table: pd.DataFrame, ground: Ground
+) -> list[Row]:
+    """Does a judgement after acceptable sentences go with how much they share with the target?"""
+    variants = folder.read("variants", ["instance_id", "condition", "setting", "edit"])
+    variants = variants[variants["setting"].isna() & variants["edit"].notna()]
+    instances = {item.id: item for item in resources.instances(spec.benchmark, splits_of(spec)).instances}
+    rows: list[Row] = []
+    for condition in ("matched_acceptable", "mismatched_acceptable", "unrelated"):
+        own = variants[variants["condition"] == condition]
+        chosen = own.sample(min(ITEMS, len(own)), random_state=spec.seed).sort_index() if len(own) else own
+        pairs = _targets_and_contexts(chosen, instances, ground)
+        if not pairs:
+            continue
+        correct = _after_longest(table, condition).reindex(list(pairs)).to_numpy(dtype=float)
+        texts = [text for target, context in pairs.values() for text in (target, *context)]
+        for kind, name in KINDS.items():
+            labels = label(kind, texts, ground, resources)
+            shared = [
+                float(np.mean([token_f1(labels[target], labels[text]) for text in context]))
+                for target, context in pairs.values()
+            ]
+            found = point_biserial(correct, shared)
+            factors, detail = {"condition": condition, "setting": name}, {"sentences": SENTENCES}
+            rows.append(finding_row("overlap_and_judgement", "overall", found, factors=factors, detail=detail))
+    return rows
+
+
+def _targets_and_contexts(
+    chosen: pd.DataFrame, instances: Mapping[str, Instance], ground: Ground
+) -> dict[str, tuple[str, list[str]]]:
+    """By item: its acceptable text, and the first sentences of its context."""
+    found = {}
+    for name, stored in zip(chosen["instance_id"], chosen["edit"]):
+        ids = json.loads(stored)["ids"][:SENTENCES]
+        if ids:
+            item = instances[name]
+            target = prompts.option_texts(item)[item.gold or 0]
+            found[name] = (target, [ground.pools.by_id[one].text for one in ids])
+    return found
+
+
+def _after_longest(table: pd.DataFrame, condition: str) -> pd.Series:
+    own = table[(table["condition"] == condition) & (table["setting"] == "")]
+    return own.sort_values("length", kind="stable").groupby("instance_id")["correct"].last()
+
+
+def _cells(finding: str, suites: Sequence[str], matrix: np.ndarray, counts: np.ndarray) -> list[Row]:
+    rows = []
+    for i, j in np.ndindex(matrix.shape):
+        reason = "too few sentences" if math.isnan(matrix[i, j]) else ""
+        cell = Estimate.point(float(matrix[i, j]), int(counts[i, j]), reason=reason)
+        rows.append(finding_row(finding, suites[i], cell, factors={"setting": suites[j]}))
+    return rows
+
+
+def _agreement(name: str, one: np.ndarray, other: np.ndarray, seed: int) -> Row:
+    found = mantel(one, other, seed=seed)
+    factors, detail = {"setting": name}, {"cells": found.cells}
+    return finding_row("matrix_correlation", "overall", found, factors=factors, detail=detail)

@@ -1,0 +1,34 @@
+"""What a spec's settings mean for a run: its scoring policy, and what its contexts are drawn from."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING
+
+from explorer.records import RunSpec
+from explorer.scoring.policy import ScoringPolicy
+from explorer.studies.priming import context, requests
+from explorer.studies.priming.context import Ground, splits_of
+
+if TYPE_CHECKING:
+    from explorer.resources import Resources
+
+
+def policy_of(spec: RunSpec) -> ScoringPolicy:
+    """The scoring policy that a spec's settings name."""
+    return requests.policy_of(str(spec.settings["preset"]), str(spec.settings["bos"]))
+
+
+def ground_of(spec: RunSpec, resources: Resources) -> Ground:
+    """What a run's contexts are drawn from."""
+    ground = context.lay(
+        resources,
+        spec.model,
+        spec.dtype,
+        spec.benchmark,
+        splits_of(spec),
+        str(spec.settings["unrelated"]),
+        policy_of(spec).bos,
+    )
+    # The paper's sentences stand bare where there is no context.
+    return dataclasses.replace(ground, opening="") if spec.settings["preset"] == "minicons" else ground

@@ -1,0 +1,71 @@
+"""The paper's mixed-effects logistic regressions of correctness on a context's length, match and acceptability."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from explorer.rows.builders import finding_row
+from explorer.stats.mixed_logit import MixedLogit, mixed_logit, sum_coded
+
+Row = dict[str, Any]
+
+IN_DISTRIBUTION = "correct ~ log_length * match * acceptable"
+UNRELATED = "correct ~ log_length"
+
+
+def conclude(plain: pd.DataFrame, *, items: bool) -> list[Row]:
+    """Rows of `findings`: each term of the model of in-distribution contexts, and of that of unrelated ones.
+
+    `items` adds the first with a random intercept for each item beside that of the suite, since items recur.
+    """
+    table = design(plain)
+    inside = table[table["condition"] != "unrelated"]
+    outside = table[table["condition"] == "unrelated"]
+    rows = []
+    if inside["condition"].nunique() == 4:
+        rows += _rows("suite", _fit(inside, f"{IN_DISTRIBUTION} + (1 | suite)"))
+        if items:
+            rows += _rows("suite and item", _fit(inside, f"{IN_DISTRIBUTION} + (1 | suite) + (1 | item)"))
+    if len(outside):
+        rows += _rows("unrelated", _fit(outside, f"{UNRELATED} + (1 | suite)"))
+    return rows
+
+
+def design(plain: pd.DataFrame) -> pd.DataFrame:
+    """A row a judgement after a context: correct, log_length (of its tokens), match and acceptable (+1 or -1)."""
+    table = plain[(plain["length"] > 0) & (plain["context_tokens"] > 0)]
+    return pd.DataFrame(
+        {
+            "correct": table["correct"].to_numpy(dtype=float),
+            "log_length": np.log(table["context_tokens"].to_numpy(dtype=float)),
+            "match": sum_coded(table["condition"].str.startswith("matched_")),
+            "acceptable": sum_coded(table["condition"].str.endswith("_acceptable")),
+            "suite": table["grp"].to_numpy(),
+            "item": table["instance_id"].to_numpy(),
+            "condition": table["condition"].to_numpy(),
+        }
+    )
+
+
+def _fit(table: pd.DataFrame, formula: str) -> MixedLogit:
+    return mixed_logit({name: table[name].to_numpy() for name in table.columns}, formula)
+
+
+def _rows(name: str, fit: MixedLogit) -> list[Row]:
+    about = {
+        "formula": fit.formula,
+        "aic": None if math.isnan(fit.aic) else fit.aic,
+        "nagq": fit.nagq,
+        "random": {one.name: None if math.isnan(one.sd) else one.sd for one in fit.random},
+        "levels": {one.name: one.levels for one in fit.random},
+        "warnings": list(fit.warnings),
+    }
+    rows = [finding_row("regression_fit", "log-likelihood", fit.loglik, factors={"setting": name}, detail=about)]
+    for place, term in enumerate(fit.terms):
+        detail = None if math.isnan(term.value) else {"se": term.se, "z": term.z}
+        rows.append(finding_row("regression", term.name, term, factors={"setting": name, "part": place}, detail=detail))
+    return rows

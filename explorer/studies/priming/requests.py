@@ -1,0 +1,178 @@
+"""An item after a context: its requests, and what their scores say. The same for full runs and the live lab."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, cast
+
+from explorer import prompts
+from explorer.benchmarks.core import syntaxgym_formula
+from explorer.benchmarks.core.syntaxgym_formula import Formula, Logic, Surprisals
+from explorer.records import Factor, Instance, Request, Score
+from explorer.rows.builders import measure_row
+from explorer.scoring.policy import PRESETS, Bos, ScoringPolicy
+from explorer.studies import verdicts
+from explorer.variants import running_text
+
+BASELINE = "baseline"  # the condition of an item without a context
+OTHER_TOKENS = "the target's tokens differ from those without a context"
+
+Key = tuple[int, Factor]  # option, and for SyntaxGym the region
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """An item after one context: the factors it is stored under, how long the context is, and its requests."""
+
+    item: Instance
+    factors: Mapping[str, Factor]
+    sentences: int
+    tokens: float  # nan where a server does not tell
+    requests: tuple[Request, ...]
+
+
+def policy_of(preset: str, bos: str) -> ScoringPolicy:
+    """The scoring policy of a preset; "preset" as BOS is always one (natural), or what the tokenizer puts (minicons).
+
+    Sentences are compared by their sums in either preset, as the paper did.
+    """
+    policy = dataclasses.replace(PRESETS[preset], normalization="sum")
+    if bos != "preset":
+        return dataclasses.replace(policy, bos=cast(Bos, bos))
+    return dataclasses.replace(policy, bos="always") if preset == "natural" else policy
+
+
+def step(
+    item: Instance,
+    text: str,
+    opening: str,
+    *,
+    condition: str,
+    length: int | None,
+    edit: str = "none",
+    sentences: int = 0,
+    tokens: float = 0,
+) -> Step:
+    """The item after `text`, which may be empty; `opening` then stands before each target in place of a blank.
+
+    SyntaxGym's requests have a condition of their own; in their rows the context's stands under `setting`.
+    """
+    about: dict[str, Factor] = {"condition": condition}
+    if length is not None:
+        about["length"] = length
+    if edit != "none":
+        about["setting"] = edit
+    lead = " " if text else opening
+    if item.kind == "regions":
+        where = {name: value for name, value in about.items() if name == "length"}
+        where["setting"] = condition if edit == "none" else f"{condition}+{edit}"
+        requests = tuple(_after(request, text, lead, where) for request in critical_requests(item))
+    else:
+        # A pair with a context of its own keeps it before its sentences.
+        options = prompts.option_texts(item) if item.context else item.options
+        requests = tuple(
+            Request(item.id, i, text, running_text.target(option, lead), factors=about)
+            for i, option in enumerate(options)
+        )
+    return Step(item, about, sentences, tokens, requests)
+
+
+def critical_requests(item: Instance) -> list[Request]:
+    """The requests of the regions that the item's formulas speak of."""
+    wanted = {region for text in item.extra["formulas"] for region in _regions_of(text)}
+    whole = {name for name, number in wanted if number is None}
+    return [
+        request
+        for request in prompts.requests(item)
+        if request.factors["condition"] in whole or (request.factors["condition"], request.factors["part"]) in wanted
+    ]
+
+
+@lru_cache(maxsize=1024)
+def _regions_of(formula: str) -> tuple[tuple[str, int | None], ...]:
+    found = syntaxgym_formula.regions(syntaxgym_formula.parse(formula))
+    return tuple((region.condition, region.number) for region in found)
+
+
+def _after(request: Request, text: str, lead: str, where: Mapping[str, Factor]) -> Request:
+    """The request of a region with a context before its sentence."""
+    factors = {**request.factors, **where}
+    if request.context:
+        before = text + running_text.target(request.context, lead)
+        return dataclasses.replace(request, context=before, factors=factors)
+    first = running_text.target(request.continuation, lead)
+    return dataclasses.replace(request, context=text, continuation=first, factors=factors)
+
+
+def token_ids(scores: Sequence[Score]) -> dict[Key, tuple[int, ...]]:
+    """The tokens of each target of an item."""
+    return {_key(score): score.token_ids for score in scores}
+
+
+def judge(
+    asked: Step,
+    scores: Sequence[Score],
+    policy: ScoringPolicy,
+    dtype: str,
+    baseline: Mapping[Key, tuple[int, ...]] | None = None,
+) -> list[dict[str, Any]]:
+    """Rows of `measures`: correct, margin (nats), perplexity_margin, context_tokens; for SyntaxGym each formula.
+
+    SyntaxGym's margin is by how much the least certain of its inequalities holds; it has no perplexity_margin.
+    With the token ids of the baseline, a target that is other tokens after this context has no verdict.
+    """
+    item, factors = asked.item, asked.factors
+    if baseline is not None and any(baseline.get(_key(one)) != one.token_ids for one in scores if not one.reason):
+        scores = [dataclasses.replace(score, reason=OTHER_TOKENS) for score in scores]
+    rows = [row for row in verdicts.judge(item, scores, policy, dtype, factors) if row["measure"] != "chosen"]
+    if item.kind == "pair":
+        margin, reason = perplexity_margin(item, scores)
+        rows.append(measure_row(item.id, "perplexity_margin", margin, reason=reason, factors=factors))
+    else:
+        slack, reason = formula_margin(item, scores)
+        rows.append(measure_row(item.id, "margin", slack, reason=reason, factors=factors))
+    rows.append(measure_row(item.id, "context_tokens", asked.tokens, factors=factors))
+    return rows
+
+
+def perplexity_margin(item: Instance, scores: Sequence[Score]) -> tuple[float, str]:
+    """Perplexity of the acceptable less that of the unacceptable sentence, negative when right; nan with a reason."""
+    reason = next((score.reason for score in scores if score.reason), "")
+    if reason or item.gold is None:
+        return math.nan, reason or "no option is acceptable"
+    good, bad = (perplexity(scores[option]) for option in (item.gold, 1 - item.gold))
+    return good - bad, "" if math.isfinite(good - bad) else "a perplexity beyond the range of numbers"
+
+
+def formula_margin(item: Instance, scores: Sequence[Score]) -> tuple[float, str]:
+    """By how many nats the least certain inequality of a SyntaxGym item holds, negative where one fails."""
+    surprisal = verdicts.surprisals(item, scores)
+    formulas = [syntaxgym_formula.parse(text) for text in item.extra["formulas"]]
+    slacks = [_slack(one, surprisal) for one in formulas if not syntaxgym_formula.tests_equality(one)]
+    if not slacks:
+        return math.nan, "no inequality"
+    if all(map(math.isfinite, slacks)):
+        return min(slacks), ""
+    return math.nan, next((score.reason for score in scores if score.reason), "a region has no score")
+
+
+def _slack(formula: Formula, surprisal: Surprisals) -> float:
+    if isinstance(formula, Logic):
+        both = (_slack(formula.left, surprisal), _slack(formula.right, surprisal))
+        return min(both) if formula.sign == "&" else max(both)
+    gap = syntaxgym_formula.nats(formula.right, surprisal) - syntaxgym_formula.nats(formula.left, surprisal)
+    return gap if formula.sign == "<" else -gap
+
+
+def perplexity(score: Score) -> float:
+    """exp of the mean surprisal of the scored tokens."""
+    mean = -score.sum / score.scored if score.scored else math.nan
+    return math.exp(mean) if mean < 700 else math.inf
+
+
+def _key(score: Score) -> Key:
+    return score.request.option, score.request.factors.get("part", -1)

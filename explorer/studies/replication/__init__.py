@@ -1,0 +1,1 @@
+"""Printed figures of the papers beside those of stored runs."""

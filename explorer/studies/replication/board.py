@@ -1,0 +1,524 @@
+"""Every printed figure that a stored run can answer, from the four papers and from reference evaluations.
+
+The numbers are those of `published_data/`; a `BoardFigure` adds the findings of ours that mean the same, and `beside`
+looks them up.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from explorer.popularity.tasks import TASKS
+from explorer.scoring import catalog
+from explorer.studies import published, published_figures
+from explorer.studies.icl import published as icl_published
+from explorer.studies.memorization import published as memorization_published
+from explorer.studies.memorization.rows import ATTACKS
+from explorer.studies.ontology import published as ontology_published
+from explorer.studies.priming import published as priming_published
+from explorer.studies.published_figures import Printed
+
+POPULARITY, PRIMING, ONTOLOGIES = published.PAPER, priming_published.PAPER, ontology_published.PAPER
+ICL, RELEASED, PYTHIA, BLIMP = icl_published.PAPER, ontology_published.RELEASED, "pythia", "blimp"
+
+# Source → what it is called.
+SOURCES: Mapping[str, str] = {
+    POPULARITY: "Lexical Popularity (Ruzzetti, Zanzotto, Caselli)",
+    PRIMING: "Acceptability in context (Sinha et al. 2023)",
+    ONTOLOGIES: "Do LLMs dream of ontologies? (Bombieri et al. 2024)",
+    ICL: "Memorization in in-context learning (Golchin et al.)",
+    RELEASED: "Released files of the ontology paper",
+    PYTHIA: "Zero-shot evaluations of Pythia",
+    BLIMP: "BLiMP's own models (Warstadt et al. 2020)",
+}
+
+HARNESS = ("lm-eval",)
+MINICONS = ("minicons",)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A finding of ours that means the same as a printed figure, once it is taken times `scale` plus `offset`.
+
+    presets   scoring presets under which the setting is the printed one's; () = it does not matter
+    detail    a key of the finding's detail to be read instead of its value
+    """
+
+    study: str
+    benchmark: str
+    finding: str
+    group: str = "overall"
+    setting: str = ""
+    condition: str = ""
+    scale: float = 1.0
+    offset: float = 0.0
+    presets: tuple[str, ...] = ()
+    detail: str = ""
+    k: int = -1  # demonstrations, -1 where they do not vary
+
+
+@dataclass(frozen=True, slots=True)
+class BoardFigure:
+    """A printed figure in the unit that the board shows it in, and what of ours answers it.
+
+    digits      decimals as printed, so that ours can be compared at that precision
+    shown       the figure to compare with; another than `value` only where the paper itself mends its slip
+    remark      a slip of the paper (`is_slip`), or why the figure is no target
+    is_target   whether ours should meet it
+    command     what would compute ours; "" where nothing can
+    """
+
+    source: str
+    table: str
+    model: str
+    model_id: str
+    what: str
+    condition: str
+    metric: str
+    value: float
+    digits: int
+    answers: tuple[Answer, ...]
+    command: str
+    shown: float = math.nan
+    sd: float = math.nan
+    remark: str = ""
+    is_target: bool = True
+    is_slip: bool = False
+
+    @property
+    def target(self) -> float:
+        """The figure that ours is compared with."""
+        return self.value if math.isnan(self.shown) else self.shown
+
+
+@dataclass(frozen=True, slots=True)
+class Ours:
+    """What a stored run found for a printed figure, in the figure's unit; `same_setting` whether its preset is."""
+
+    value: float
+    low: float
+    high: float
+    n: int
+    run_id: str
+    study: str
+    same_setting: bool
+    setting: str
+
+
+def _figure(one: Printed, *, what: str, condition: str, metric: str, answers: tuple[Answer, ...], command: str,
+            **more: Any) -> BoardFigure:  # fmt: skip
+    """A printed number as a figure of the board; `more` where the board shows it another way than it is printed."""
+    shared: dict[str, Any] = {
+        "source": one.paper, "table": one.table, "model": one.model, "model_id": one.model_id, "value": one.printed,
+        "digits": one.digits, "shown": one.mended, "sd": one.sd, "remark": one.remark, "is_target": one.is_target,
+        "is_slip": one.is_slip,
+    }  # fmt: skip
+    return BoardFigure(
+        what=what, condition=condition, metric=metric, answers=answers, command=command, **{**shared, **more}
+    )
+
+
+@cache
+def figures() -> tuple[BoardFigure, ...]:
+    """Every figure of every source, in the order of their tables."""
+    return (
+        *_popularity(),
+        *_priming(),
+        *_ontologies(),
+        *_icl(),
+        *_released(),
+        *_reference(),
+    )
+
+
+def of(source: str) -> list[BoardFigure]:
+    """The figures of one source."""
+    return [one for one in figures() if one.source == source]
+
+
+def canonical(model: str) -> str:
+    """The catalog's id of a model, also for its last checkpoint by name; another revision stays another model."""
+    name, sign, revision = model.partition("@")
+    known = catalog.find(name)
+    if known is None or (sign and revision not in ("main", "step143000")):
+        return model
+    return known.id
+
+
+def is_same_model(printed: BoardFigure, model: str) -> bool:
+    """Whether a run's model is the printed one; names given to imported predictions count by letters and digits."""
+    if not printed.model_id:
+        return False
+    if canonical(model) == printed.model_id:
+        return True
+    return _letters(model.partition("#")[2] or model.removeprefix("openai:")) in ALIASES.get(printed.model_id, ())
+
+
+Key = tuple[str, str, str, str, str, str, int]  # study, benchmark, finding, group, setting, condition, k
+
+
+def index(findings: Sequence[Mapping[str, Any]]) -> dict[Key, list[Mapping[str, Any]]]:
+    """Findings by what they are about, the run that is wanted most first.
+
+    Each has the columns run_id, model, study, benchmark, preset, finding, grp, setting, condition, k (-1 for none),
+    value, low, high, n, detail, in the order in which runs are preferred; gaps in text columns are "".
+    """
+    found: dict[Key, list[Mapping[str, Any]]] = {}
+    for row in findings:
+        key = (
+            str(row["study"]), str(row["benchmark"]), str(row["finding"]), str(row["grp"]), str(row["setting"]),
+            str(row["condition"]), int(row["k"]),
+        )  # fmt: skip
+        found.setdefault(key, []).append(row)
+    return found
+
+
+def beside(printed: BoardFigure, found: Mapping[Key, Sequence[Mapping[str, Any]]], model: str = "") -> Ours | None:
+    """What a run of the same model found, or of `model` where one is named; none where no run did.
+
+    A run in the printed setting goes before one in another.
+    """
+    candidates = [
+        ours
+        for answer in printed.answers
+        for row in found.get(_key(answer), ())
+        if (row["model"] == model if model else is_same_model(printed, str(row["model"])))
+        and (ours := _ours(answer, row)) is not None
+    ]
+    return next((one for one in candidates if one.same_setting), candidates[0] if candidates else None)
+
+
+def verdict(printed: BoardFigure, ours: Ours | None) -> str:
+    """How ours stands to the printed figure, in one or two words."""
+    if ours is None:
+        return "not computed"
+    if not printed.is_target:
+        return "no target"
+    if not ours.same_setting:
+        return "setting differs"
+    if not math.isnan(ours.low):
+        return "within" if ours.low <= printed.target <= ours.high else "outside"
+    return "equal" if round(ours.value, printed.digits) == round(printed.target, printed.digits) else "differs"
+
+
+def _key(answer: Answer) -> Key:
+    return (
+        answer.study, answer.benchmark, answer.finding, answer.group, answer.setting, answer.condition, answer.k
+    )  # fmt: skip
+
+
+def _ours(answer: Answer, row: Mapping[str, Any]) -> Ours | None:
+    value, low, high = (float(row[name]) for name in ("value", "low", "high"))
+    if answer.detail:
+        detail = json.loads(row["detail"]) if row["detail"] else {}
+        value, low, high = float(detail.get(answer.detail) or math.nan), math.nan, math.nan
+    if math.isnan(value):
+        return None
+    value, low, high = (answer.offset + answer.scale * one for one in (value, low, high))
+    if low > high:  # counted from the other side
+        low, high = high, low
+    preset = str(row["preset"] or "")
+    same = not answer.presets or preset in answer.presets
+    return Ours(value, low, high, int(row["n"] or 0), str(row["run_id"]), answer.study, same, preset)
+
+
+# Names under which people import predictions or ask an endpoint for a paper's model.
+ALIASES: Mapping[str, tuple[str, ...]] = {
+    "EleutherAI/pythia-12b-deduped": ("pythia12b", "pythia12bdeduped", "pythia12bdedupedstep143000"),
+    "openai:gpt-3.5-turbo": ("gpt35", "gpt35turbo", "gpt35turbo0613", "gpt35turbo16k"),
+    "openai:gpt-4-0613": ("gpt4", "gpt40613"),
+    "openai:gpt-4-0613-32k": ("gpt40613", "gpt4061332k", "gpt432k0613", "gpt432k"),
+}
+
+
+def _letters(text: str) -> str:
+    return re.sub(r"[^a-z0-9]", "", text.lower().rpartition("/")[2])
+
+
+# Lexical popularity
+
+
+SIDES = {"original": "original", "NV": "N and V swapped", "N": "nouns swapped", "V": "verbs swapped"}
+BENCHMARK_OF_TASK = {"copa": "copa_superglue"}  # the paper's COPA is SuperGLUE's 100 validation items
+INDEX_OF = {"OLMo": "v4_dolma-v1_7_llama", "Pythia": "v4_piletrain_llama"}
+METRICS = {
+    "accuracy": "accuracy, %",
+    "accuracy_change": "change, %",
+    "perplexity": "perplexity",
+    "perplexity_change": "change, %",
+    "ips": "mean IPS of instances that flip",
+    "judged_same": "judged to mean the same, %",
+    "f1_macro": "macro-F1, %",
+    "auc": "AUC, %",
+}
+
+
+def _popularity() -> Iterator[BoardFigure]:
+    for row in published.figures():
+        answers, command = _popularity_answers(row)
+        yield _figure(
+            row,
+            what=TASKS[row.subject].title,
+            condition=SIDES.get(row.condition) or _attack(row.condition),
+            metric=METRICS[row.metric],
+            answers=answers,
+            command=command,
+        )
+
+
+def _attack(condition: str) -> str:
+    """The attack of a table on memorization and the half of instances, in words."""
+    attack, _, half = condition.partition(" ")
+    title = ATTACKS[attack].title if attack in ATTACKS else "majority dummy"
+    return f"{title}, {half} half" if half else title
+
+
+def _popularity_answers(row: Printed) -> tuple[tuple[Answer, ...], str]:
+    benchmark = BENCHMARK_OF_TASK.get(row.subject, TASKS[row.subject].benchmark)
+    index = INDEX_OF.get(row.model.partition(" ")[0], "demo")
+    run = f"--model {row.model_id} --benchmark {benchmark} --set preset=lm-eval"
+    perturb = f"python -m explorer run perturbation {run} --set index={index}"
+
+    def swapped(finding: str, **more: Any) -> Answer:
+        setting = "NV" if row.condition == "original" else row.condition
+        return Answer("perturbation", benchmark, finding, row.subject, setting, presets=HARNESS, **more)
+
+    if row.metric == "accuracy" and row.condition == "original":
+        whole = ("accuracy_by_phenomenon", TASKS[row.subject].phenomena[0]) if TASKS[row.subject].phenomena else (
+            "accuracy", "overall"
+        )  # fmt: skip
+        scored = tuple(
+            Answer(study, benchmark, *whole, scale=100, presets=HARNESS) for study in ("accuracy", "popularity")
+        )
+        answers = (*scored, *(Answer("perturbation", benchmark, "accuracy_original_all", row.subject, pos, scale=100,
+                                     presets=HARNESS) for pos in ("NV", "N", "V")))  # fmt: skip
+        return answers, f"python -m explorer run accuracy {run}"
+    if row.metric == "accuracy" and row.condition in SIDES:
+        return (swapped("accuracy_perturbed", scale=100),), perturb
+    if row.metric == "accuracy_change":
+        return (swapped("change"),), perturb
+    if row.metric == "perplexity":
+        side = "original" if row.condition == "original" else "perturbed"
+        alone = (Answer("accuracy", benchmark, "perplexity", presets=HARNESS),) if side == "original" else ()
+        return (*alone, swapped(f"perplexity_{side}")), perturb
+    if row.metric == "perplexity_change":
+        return (swapped("perplexity_change"),), perturb
+    if row.metric == "ips":
+        detail = "before" if row.condition == "original" else "after"
+        return (
+            Answer("perturbation", benchmark, "ips_of_lost", row.subject, "NV", detail=detail, presets=HARNESS),
+        ), perturb
+    if row.metric == "judged_same":
+        return (), ""  # the model of Table B is the judge, which a run names in a setting
+    return _memorization_answers(row, benchmark), f"python -m explorer run memorization {run}"
+
+
+def _memorization_answers(row: Printed, benchmark: str) -> tuple[Answer, ...]:
+    """Halves split as the paper did, passages by the score itself; classifiers of each attack."""
+    shared: dict[str, Any] = {"scale": 100.0, "presets": HARNESS}
+    if row.metric == "accuracy":
+        attack, _, half = row.condition.rpartition(" ")
+        finding = "memorization_half" if row.subject == "lambada" else "memorization_published_half"
+        return (Answer("memorization", benchmark, finding, row.subject, attack, half, **shared),)
+    kind = "svm" if row.number in memorization_published.SVM else "logistic"
+    if row.condition == "baseline":
+        if row.metric == "auc":
+            return ()  # a constant guess: 50 by definition
+        # The majority dummy does not look at the attack.
+        return (
+            Answer("memorization", benchmark, "classifier_f1", row.subject, "tde_likelihood", "majority", **shared),
+        )
+    finding = {"f1_macro": "classifier_f1", "auc": "classifier_auc"}[row.metric]
+    return (Answer("memorization", benchmark, finding, row.subject, row.condition, kind, **shared),)
+
+
+# Acceptability in context
+
+
+def _priming() -> Iterator[BoardFigure]:
+    for suite, models in priming_published.unacceptable_table().items():
+        for one in models.values():
+            answer = Answer("priming", "blimp", "suite_delta", suite, condition=one.condition, presets=MINICONS)
+            yield _figure(
+                one,
+                model=_title(one),
+                what=suite,
+                condition=f"{one.condition.replace('_', ' ')} contexts",
+                metric="mean change of accuracy over lengths",
+                answers=(answer,) if one.model_id else (),
+                command=_priming_command(one.model_id) if one.model_id else "",
+            )
+    for one in published_figures.of_paper(PRIMING):
+        if one.metric not in _CORRELATIONS:
+            continue
+        what = _CORRELATIONS[one.metric] or _SHARED[one.setting]
+        answer = Answer("priming", "blimp", one.metric, setting=one.setting, condition=one.condition, presets=MINICONS)
+        edits, matrix = one.metric == "edit_correlation", one.metric == "matrix_correlation"
+        yield _figure(
+            one,
+            model=_title(one),
+            what=what,
+            condition=one.condition.replace("_", ", ", 1),
+            metric="correlation",
+            answers=(answer,),
+            command=_priming_command(one.model_id, edits=edits, matrix=matrix),
+        )
+
+
+# Our finding → what is correlated; "" where it is the setting that tells.
+_CORRELATIONS = {
+    "edit_correlation": "similarity of edited contexts and effect",
+    "baseline_against_longest": "accuracy before and after",
+    "matrix_correlation": "",
+}
+_SHARED = {
+    "token_f1 and accuracy": "shared tokens and accuracy, suite by suite",
+    "dependency_f1 and accuracy": "shared dependency labels and accuracy, suite by suite",
+}
+
+
+def _title(one: Printed) -> str:
+    known = catalog.find(one.model_id) if one.model_id else None
+    return known.title if known else one.model
+
+
+def _priming_command(model: str, *, edits: bool = False, matrix: bool = False) -> str:
+    command = f"python -m explorer run priming --model {model} --benchmark blimp --set preset=minicons"
+    if edits:
+        command += " --set edits=prefix_adverb,suffix_adverb,long_prefix_adverb,clause,quotation,all"
+    return command + (" --set matrix=10" if matrix else "")
+
+
+# Ontologies
+
+
+_ONTOLOGIES = {"go": "Gene Ontology", "uberon": "Uberon"}
+
+
+def _ontologies() -> Iterator[BoardFigure]:
+    for one in published_figures.of_paper(ONTOLOGIES):
+        invariance = one.metric == ontology_published.INVARIANCE
+        settings = (one.setting,) if invariance else ("as released", "corrected")
+        prompt = "completion" if one.model == "Pythia-12B" else "chat"
+        yield _figure(
+            one,
+            what=_ONTOLOGIES[one.subject],
+            condition=one.setting,
+            metric="Spearman, prediction invariance and accuracy over buckets"
+            if invariance
+            else ontology_published.TITLES[one.metric],
+            answers=tuple(Answer("ontology", one.subject, one.metric, setting=setting) for setting in settings),
+            command=f"python -m explorer run ontology --model {one.model_id} --benchmark {one.subject}"
+            f" --set prompt={prompt}" + (f" --set invariance={one.setting}" if invariance else ""),
+        )
+
+
+# Memorization in in-context learning
+
+
+_ICL_SETS = {"wnli": "WNLI", "trec": "TREC", "dbpedia14": "DBpedia", "rte": "RTE"}
+_ICL_SETTINGS = {"full": "full information", "pairs_labels": "pairs and labels", "pairs": "only pairs"}
+_ICL_METRICS = {
+    "pearson": "Pearson's r over k, performance and exact or near-exact matches",
+    "pearson_exact": "Pearson's r over k, performance and exact matches",
+    "replication": "exact and near-exact matches, %",
+}
+_WHOSE = ("final", "rule")  # verdicts: people's or the judge's where there are any, else the rule's
+
+
+def _icl() -> Iterator[BoardFigure]:
+    for one in published_figures.of_paper(ICL):
+        scale = 100.0 if one.unit == "percent" else 1.0
+        k = icl_published.shots(one)
+        yield _figure(
+            one,
+            what=_ICL_SETS[one.subject],
+            condition=_ICL_SETTINGS[one.setting] + (f", {one.condition}" if one.condition else ""),
+            metric=_ICL_METRICS[one.metric],
+            answers=tuple(
+                Answer("icl", one.subject, one.metric, setting=one.setting, condition=who, scale=scale, k=k)
+                for who in _WHOSE
+            ),
+            command=f"python -m explorer run icl --model {one.model_id} --benchmark {one.subject}",
+        )
+
+
+def _released() -> Iterator[BoardFigure]:
+    """What follows from the files that the ontology paper's authors released, by their own rules."""
+    for one in published_figures.of_paper(RELEASED):
+        if one.metric in ("right", "concepts"):  # told with the accuracy
+            continue
+        percent = one.unit == "percent"
+        yield _figure(
+            one,
+            what=_ONTOLOGIES[one.subject],
+            condition=f"bucket {one.condition}, {one.setting}" if one.condition else one.setting,
+            metric=_released_metric(one),
+            answers=(
+                Answer(
+                    "ontology", one.subject, one.metric, one.condition or "overall", one.setting,
+                    scale=100.0 if percent else 1.0,
+                ),
+            ),
+            command=f"python -m explorer import-predictions {one.table} --ontology {one.subject}"
+            f" --model-name {one.model}",
+        )  # fmt: skip
+
+
+def _released_metric(one: Printed) -> str:
+    if one.unit != "percent":
+        return ontology_published.TITLES[one.metric]
+    if one.condition:
+        return "Accuracy, %"
+    right = published_figures.figure(RELEASED, subject=one.subject, metric="right").value
+    return f"Accuracy, % ({right:,.0f} of {ontology_published.size(one.subject):,})"
+
+
+# Reference evaluations
+
+
+# What is evaluated there and is no benchmark of ours.
+_NOT_OURS = {"arc_easy": "ARC easy", "sciq": "SciQ"}
+
+
+def _reference() -> Iterator[BoardFigure]:
+    for paper in (PYTHIA, BLIMP):
+        yield from map(_reference_figure, published_figures.of_paper(paper))
+
+
+def _reference_figure(one: Printed) -> BoardFigure:
+    perplexity = one.metric == "perplexity"
+    finding, group = "perplexity" if perplexity else "accuracy", one.condition or "overall"
+    if group.startswith("phenomenon: "):
+        group, finding = group.removeprefix("phenomenon: "), "accuracy_by_phenomenon"
+    # CrowS-Pairs: our accuracy is the share of less stereotypical choices.
+    turned: dict[str, Any] = (
+        {"scale": -100.0, "offset": 100.0} if one.metric == "stereotypical" else {"scale": 1.0 if perplexity else 100.0}
+    )
+    usable = bool(one.model_id) and one.subject not in _NOT_OURS
+    scored = one.paper == PYTHIA
+    return _figure(
+        one,
+        what=_NOT_OURS.get(one.subject, one.subject),
+        condition=one.condition,
+        metric={"stereotypical": "stereotypical choices, %", "accuracy": "accuracy, %"}.get(one.metric, one.metric),
+        value=one.printed if perplexity else round(100 * one.printed, 2),
+        digits=2 if perplexity or scored else 1,
+        answers=tuple(
+            Answer(study, one.subject, finding, group, presets=HARNESS if scored else (), **turned)
+            for study in ("accuracy", "popularity")
+        )
+        if usable
+        else (),
+        command=f"python -m explorer run accuracy --model {one.model_id} --benchmark {one.subject}"
+        + (" --set preset=lm-eval" if scored else "")
+        if usable
+        else "",
+        sd=one.sd * (1 if perplexity else 100),
+    )

@@ -1,0 +1,57 @@
+"""Which instances a run looks at."""
+
+from __future__ import annotations
+
+import random
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from explorer.errors import UsageError
+from explorer.records import Instance, RunSpec
+from explorer.studies.study import Setting
+
+if TYPE_CHECKING:
+    from explorer.resources import Resources
+
+# Settings every study takes.
+SELECTION = {
+    "per_group": Setting(0, "that many instances of each group, drawn with the seed; 0 = all"),
+    "split": Setting("", "comma-separated splits of the benchmark; empty = its default splits"),
+}
+
+
+def select(spec: RunSpec, resources: Resources) -> list[Instance]:
+    """The spec's instances in benchmark order: its suites, a seeded draw per group, then the first `limit`."""
+    splits = tuple(part for part in str(spec.settings.get("split", "")).split(",") if part)
+    chosen = of_suites(resources.instances(spec.benchmark, splits).instances, spec.suites)
+    chosen = draw_per_group(chosen, int(spec.settings.get("per_group", 0)), spec.seed)
+    return chosen[: spec.limit] if spec.limit is not None else chosen
+
+
+def of_suites(instances: Sequence[Instance], suites: Sequence[str]) -> list[Instance]:
+    """The instances of the named groups, or all; UsageError for a group that does not occur."""
+    if not suites:
+        return list(instances)
+    groups = {instance.group for instance in instances}
+    unknown = [suite for suite in suites if suite not in groups]
+    if unknown:
+        raise UsageError(
+            f"There is no group {', '.join(unknown)} in this benchmark; "
+            f"its groups are {', '.join(sorted(groups)[:80])}."
+        )
+    return [instance for instance in instances if instance.group in set(suites)]
+
+
+def draw_per_group(instances: Sequence[Instance], per_group: int, seed: int) -> list[Instance]:
+    """At most `per_group` instances of each group, drawn without replacement, in the order they came."""
+    if per_group <= 0:
+        return list(instances)
+    places: dict[str, list[int]] = defaultdict(list)
+    for place, instance in enumerate(instances):
+        places[instance.group].append(place)
+    kept: list[int] = []
+    for group, found in places.items():
+        chance = random.Random(f"{seed}/{group}")
+        kept += chance.sample(found, min(per_group, len(found)))
+    return [instances[place] for place in sorted(kept)]

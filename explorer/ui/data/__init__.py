@@ -1,0 +1,1 @@
+"""Benchmarks, models and tables of one's own."""

@@ -1,0 +1,1 @@
+"""What every stored run says of one instance."""

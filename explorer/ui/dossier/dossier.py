@@ -1,0 +1,112 @@
+"""Everything stored about one instance: every study, every model, each number with the run that it is from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import pandas as pd
+import streamlit as st
+
+from explorer.records import Instance
+from explorer.results import queries_dossier
+from explorer.studies import STUDIES, study
+from explorer.ui import resources, show
+from explorer.ui.dossier import (
+    dossier_memory,
+    dossier_ontology,
+    dossier_popularity,
+    dossier_priming,
+    dossier_swaps,
+    dossier_verdicts,
+)
+from explorer.ui.dossier.dossier_rows import Held
+from explorer.ui.layout import Chosen
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A part of the dossier: its heading, and the studies whose runs fill it."""
+
+    title: str
+    studies: tuple[str, ...]
+    draw: Callable[[Held, Chosen], None]
+
+
+SECTIONS = (
+    Section("Verdicts", ("accuracy", "popularity", "perturbation", "memorization"), dossier_verdicts.draw),
+    Section("Popularity", ("popularity", "perturbation"), dossier_popularity.draw),
+    Section("Swapped words", ("perturbation",), dossier_swaps.draw),
+    Section("Priming", ("priming",), dossier_priming.draw),
+    Section("Ontology", ("ontology",), dossier_ontology.draw),
+    Section("Memorization", ("memorization",), dossier_memory.memorization),
+    Section("In-context learning", ("icl",), dossier_memory.replication),
+)
+
+
+def draw(instance_id: str, kind: str, chosen: Chosen, instance: Instance | None = None) -> None:
+    """The dossier of an instance; `instance` is none where its text is not on this machine."""
+    held = gather(instance_id, instance)
+    st.header("Dossier", anchor=False)
+    show.about("dossier", benchmark=chosen.benchmark, n=1)
+    if held.runs.empty:
+        show.note(f"Nothing is stored about this instance yet. {_how(kind, (), chosen)}".strip())
+        return
+    models = held.runs["model"].nunique()
+    runs = "1 stored run" if len(held.runs) == 1 else f"{len(held.runs):,} stored runs"
+    show.lead(f"What is known of this instance from {runs} of {models} {'model' if models == 1 else 'models'}.")
+    warn_of_other_texts(held)
+    there = set(held.runs["study"])
+    for section in SECTIONS:
+        own = held.of(section.studies)
+        if len(own.runs):
+            st.subheader(section.title, anchor=False)
+            with show.lens(f"“{section.title}”"):
+                section.draw(own, chosen)
+    missing = _how(kind, tuple(there), chosen)
+    if missing:
+        show.note(missing)
+
+
+def gather(instance_id: str, instance: Instance | None) -> Held:
+    """What the database holds about an instance."""
+    return Held(
+        instance_id,
+        instance,
+        runs=resources.ask(queries_dossier.runs, instance_id),
+        measures=resources.ask(queries_dossier.measures, instance_id),
+        swaps=resources.ask(queries_dossier.swaps, instance_id),
+        answers=resources.ask(queries_dossier.answers, instance_id),
+    )
+
+
+def warn_of_other_texts(held: Held) -> None:
+    """A warning where runs saw another text under this id than the one shown, or than each other."""
+    shown = held.instance.text_hash if held.instance else held.runs["text_hash"].iloc[0]
+    other = held.runs[held.runs["text_hash"] != shown]
+    if other.empty:
+        return
+    named = ", ".join(str(run_id) for run_id in other["run_id"][:4]) + (" and others" if len(other) > 4 else "")
+    than = "the one shown above" if held.instance else "the other runs"
+    st.warning(
+        show.plain(f"{len(other):,} of these runs saw another text under this id than {than}: {named}."),
+        icon=":material/difference:",
+    )
+
+
+def _how(kind: str, there: tuple[str, ...], chosen: Chosen) -> str:
+    """One line on the studies that would add to the dossier, and how."""
+    fitting = [name for name in STUDIES if kind in study(name).kinds and name not in there]
+    if not fitting:
+        return ""
+    more = f"Not stored yet: {', '.join(fitting)}. " if there else ""
+    return f"{more}To get it: python -m explorer run {fitting[0]} --model {chosen.model} --benchmark {chosen.benchmark}"
+
+
+def stored_ids(benchmark: str, part: str = "") -> Mapping[str, str]:
+    """Ids of a benchmark's instances that runs know and that hold `part`, with what each is called."""
+    found: pd.DataFrame = resources.ask(queries_dossier.stored, benchmark, part)
+    return {
+        str(row["instance_id"]): f"{row['instance_id']} · {row['runs']:,} {'run' if row['runs'] == 1 else 'runs'}"
+        for row in found.to_dict("records")
+    }

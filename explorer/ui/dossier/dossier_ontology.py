@@ -1,0 +1,64 @@
+"""What models answered when asked for the ID of a concept, and how near they are to knowing it."""
+
+from __future__ import annotations
+
+import pandas as pd
+import streamlit as st
+
+from explorer.ui import layout, show
+from explorer.ui.dossier.dossier_rows import Held, about
+from explorer.ui.layout import Chosen
+
+OUTCOMES = {"id": "an ID"}
+
+
+def draw(held: Held, chosen: Chosen) -> None:
+    """A row a run: the answer, how near it is, and what the model knows of the right ID."""
+    rows = []
+    for run in held.runs.to_dict("records"):
+        run_id = run["run_id"]
+        answers = held.answers[(held.answers["run_id"] == run_id) & (held.answers["request"] == 0)]
+        first = answers.iloc[0] if len(answers) else None
+        rows.append(
+            {
+                **about(run),
+                "answer": str(first["text"] or "").strip() if first is not None else "",
+                "outcome": OUTCOMES.get(first["verdict"], first["verdict"]) if first is not None else "",
+                "known": held.value(run_id, "correct", language=None) == 1,
+                "jaccard": held.value(run_id, "label_jaccard", language=None),
+                "edits": held.value(run_id, "id_levenshtein", language=None),
+                "logprob": held.value(run_id, "gold_logprob"),
+                "rank": held.value(run_id, "gold_rank"),
+                "count": held.value(run_id, "web_count", language=None),
+                "bucket": held.value(run_id, "bucket", language=None),
+                "repeats": int((held.answers["run_id"].eq(run_id) & held.answers["role"].eq("repeat")).sum()),
+            }
+        )
+    number = st.column_config.NumberColumn
+    table = pd.DataFrame(rows)
+    columns = {
+        "model": st.column_config.TextColumn("Model", width="medium"),
+        "answer": st.column_config.TextColumn("Answer", width="medium"),
+        "outcome": st.column_config.TextColumn("Taken for", width="small"),
+        "known": st.column_config.CheckboxColumn("Right", width="small"),
+        "jaccard": number(
+            "Label overlap", format="%.2f", help="Jaccard of the words of both labels (characters without blanks)"
+        ),
+        "edits": number("Edits", format="%d", help="Levenshtein distance of the wrong and the right ID"),
+        "logprob": number("log P of the right ID", format="%.2f", help="nats"),
+        "rank": number("Its rank", format="%.1f", help="among other IDs drawn at random, 1 = likeliest"),
+        "count": number("Web count", format="localized"),
+        "bucket": number("Bucket", format="%d", help="of equally many distinct counts, 1 = least popular"),
+        "repeats": number("Repeats", format="localized", help="answers to the question put again"),
+        "run": st.column_config.LinkColumn("Run", display_text="look"),
+    }
+    for name in ("jaccard", "edits", "logprob", "rank", "count", "bucket"):
+        if table[name].isna().all():
+            columns.pop(name)
+    if (table["repeats"] == 0).all():
+        columns.pop("repeats")
+    show.table(table, "answers", columns=columns)
+    layout.link_to(
+        "Ontologies", "Ask for it live", view="Concept inspector", model=chosen.model, benchmark=chosen.benchmark,
+        instance=held.instance_id, concept=held.instance_id.rsplit("/", 1)[-1],
+    )  # fmt: skip

@@ -1,0 +1,80 @@
+"""How popular an instance's texts are, by one reference set of n-grams at a time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from explorer.popularity.ips import Edges
+from explorer.studies.popularity import queries as popularity_queries
+from explorer.ui import layout, links, resources, show
+from explorer.ui.dossier.dossier_rows import Held, about
+from explorer.ui.layout import Chosen
+
+
+def draw(held: Held, chosen: Chosen) -> None:
+    """The picker of the reference set, and a row an option with its IPS under it."""
+    sets = reference_sets(held)
+    if not sets:
+        show.note("These runs stored no deciles, so their popularity scores have no reference set.")
+        return
+    names = {key: key for key in sets}
+    key = links.pick(st.selectbox, "Reference set of the deciles", "reference", list(names), default=next(iter(names)))
+    rows = [row for run in sets[key] for row in _rows(held, run)]
+    # The scores are of texts: runs that share a reference set and differ in the model agree.
+    table = pd.DataFrame(rows).drop_duplicates(["option", "ips"])
+    columns = {
+        "option": "Text",
+        "ips": st.column_config.NumberColumn("IPS", format="%.2f", help="1 (rarest tenth) to 10, mean over n-grams"),
+        "reason": "Remark",
+        "run": st.column_config.LinkColumn("Run", display_text="look"),
+    }
+    if (table["reason"] == "").all():
+        columns.pop("reason")
+    show.table(table, "popularity scores", columns=columns)
+    own = [run for run in sets[key] if run["study"] == "popularity"]
+    if own:
+        about_run = {"model": str(own[0]["model"]), "benchmark": chosen.benchmark, "run": str(own[0]["run_id"])}
+        layout.link_to("Popularity", "Popular and unpopular instances of the run", **about_run)
+    gap = next((value for run in sets[key] if (value := _gap(held, run)) == value), None)
+    if gap is not None:
+        show.note(
+            f"The right option is {abs(gap):.1%} {'more' if gap > 0 else 'less'} popular than the others, relative to "
+            "its own score."
+            if gap
+            else "The right option is as popular as the others."
+        )
+
+
+def reference_sets(held: Held) -> dict[str, list[Any]]:
+    """What each reference set is called → the runs that used it and rated the instance."""
+    edges = resources.ask(popularity_queries.runs).drop_duplicates("run_id").set_index("run_id")["edges"]
+    found: dict[str, list[Any]] = {}
+    for run in held.runs.to_dict("records"):
+        known = Edges.of_run(edges[run["run_id"]]) if run["run_id"] in edges.index else None
+        if known and len(_ips(held, run)):
+            name = f"{known.n}-grams of {known.reference}, counted in {known.index}"
+            found.setdefault(name, []).append(run)
+    return found
+
+
+def _ips(held: Held, run: Any) -> pd.DataFrame:
+    return held.rows(run["run_id"], "ips", setting=None)
+
+
+def _rows(held: Held, run: Any) -> list[dict[str, Any]]:
+    return [
+        {
+            "option": held.option_name(int(row["option"])),
+            "ips": float(row["value"]),
+            "reason": str(row["reason"] or ""),
+            **about(run),
+        }
+        for row in _ips(held, run).to_dict("records")
+    ]
+
+
+def _gap(held: Held, run: Any) -> float:
+    return held.value(run["run_id"], "relative_difference", setting=None)

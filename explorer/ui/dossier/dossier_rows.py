@@ -1,0 +1,75 @@
+"""What is stored about an instance, and small helpers that the parts of its dossier share."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from explorer.records import Instance
+from explorer.runs import imported
+from explorer.ui import layout, scored_options
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """Rows of results/queries_dossier.py about one instance."""
+
+    instance_id: str
+    instance: Instance | None  # none where its text is not on this machine
+    runs: pd.DataFrame
+    measures: pd.DataFrame
+    swaps: pd.DataFrame
+    answers: pd.DataFrame
+
+    def of(self, studies: Sequence[str]) -> Held:
+        """What the runs of these studies hold."""
+        runs = self.runs[self.runs["study"].isin(studies)]
+        return self._within(runs)
+
+    def of_run(self, run_id: str) -> Held:
+        """What one run holds."""
+        return self._within(self.runs[self.runs["run_id"] == run_id])
+
+    def _within(self, runs: pd.DataFrame) -> Held:
+        known = set(runs["run_id"])
+        measures, swaps, answers = (
+            table[table["run_id"].isin(known)] for table in (self.measures, self.swaps, self.answers)
+        )
+        return dataclasses.replace(self, runs=runs, measures=measures, swaps=swaps, answers=answers)
+
+    def option_name(self, option: int) -> str:
+        """What an option is called."""
+        if self.instance is not None:
+            return scored_options.option_name(self.instance, option)
+        gold = self.runs["gold"].dropna()
+        return f"Option {option + 1}" + (" (right)" if len(gold) and int(gold.iloc[0]) == option else "")
+
+    def value(self, run_id: str, *names: str, **factors: Any) -> float:
+        """A measure of a run under these factors (None = no such factor), nan where there is none."""
+        rows = self.rows(run_id, *names, **factors)
+        return float(rows["value"].iloc[0]) if len(rows) else float("nan")
+
+    def reason(self, run_id: str, *names: str, **factors: Any) -> str:
+        """Why a measure is what it is, "" where nothing is said."""
+        rows = self.rows(run_id, *names, **factors)
+        return str(rows["reason"].iloc[0] or "") if len(rows) else ""
+
+    def rows(self, run_id: str, *names: str, **factors: Any) -> pd.DataFrame:
+        """The rows of measures of these names in a run under these factors."""
+        rows = self.measures[(self.measures["run_id"] == run_id) & self.measures["measure"].isin(names)]
+        for name, wish in factors.items():
+            rows = rows[rows[name].isna() if wish is None else rows[name] == wish]
+        return rows
+
+
+def about(run: Any) -> dict[str, Any]:
+    """The columns that say which run a row is from."""
+    return {
+        "model": imported.named(layout.model_title(str(run["model"])), str(run["spec"])),
+        "study": str(run["study"]),
+        "run": layout.address_of("Runs", shown=str(run["run_id"])),
+    }

@@ -1,0 +1,111 @@
+"""What became of an instance whose words were swapped: the swaps, verdict, margin and popularity before and after."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from explorer.rows.builders import instance_of
+from explorer.ui import layout, show, texts
+from explorer.ui.dossier.dossier_rows import Held, about
+from explorer.ui.instance import ngram_strip
+from explorer.ui.layout import Chosen
+from explorer.ui.perturbation import pairs as perturbation_pairs
+from explorer.ui.scored_options import verdict_of
+
+POS = {"N": "nouns", "V": "verbs", "NV": "nouns and verbs"}
+SHOWN = 3  # pairs of texts
+
+
+def draw(held: Held, chosen: Chosen) -> None:
+    """A row a run and part of speech; below, the texts of the sidebar's model with the swaps marked."""
+    gold = held.runs["gold"].iloc[0]
+    option = 0 if gold != gold or gold is None else int(gold)
+    runs = {run["run_id"]: run for run in held.runs.to_dict("records")}
+    rows = [_row(held, runs[row["run_id"]], row, option) for row in held.swaps.to_dict("records")]
+    if not rows:
+        show.note("These runs stored no swaps of the instance.")
+        return
+    number = st.column_config.NumberColumn
+    show.table(
+        pd.DataFrame(rows),
+        "swaps",
+        columns={
+            "model": st.column_config.TextColumn("Model", width=120),
+            "words": st.column_config.TextColumn("Words", width=125),
+            "swaps": st.column_config.TextColumn("Swaps", width="medium"),
+            "verdict": st.column_config.TextColumn("Verdict", width=115),
+            "margin": st.column_config.TextColumn("Margin", width=120, help="nats, before → after"),
+            "ips": st.column_config.TextColumn("IPS", width=105, help="of the right option, before → after"),
+            "bertscore": number("BERTScore", format="%.3f", width="small"),
+            "run": st.column_config.LinkColumn("Run", display_text="look"),
+        },
+    )
+    _texts(held, chosen)
+    layout.link_to(
+        "Perturbation", "Swap other words of it in the lab", facet="Live lab", model=chosen.model,
+        benchmark=chosen.benchmark, instance=held.instance_id,
+    )  # fmt: skip
+
+
+def told(edit: Any) -> str:
+    """The swaps of a variant in words: a → b, c → d."""
+    swaps: Sequence[Mapping[str, Any]] = perturbation_pairs.swaps_of(edit)
+    # A run without texts keeps the lemma of the word, not its form.
+    pairs = [f"{swap.get('original') or swap['lemma']} → {swap['substitute']}" for swap in swaps]
+    return ", ".join(dict.fromkeys(pairs))
+
+
+def _row(held: Held, run: Any, row: Any, option: int) -> dict[str, Any]:
+    setting, run_id = row["setting"], run["run_id"]
+    before: dict[str, Any] = {"condition": "original", "setting": None, "part": None}
+    after: dict[str, Any] = {"condition": "perturbed", "setting": setting, "part": None}
+    verdicts = [verdict_of(held.value(run_id, "correct", **side)) for side in (before, after)]
+    swaps = told(row["edit"]) or ("nothing to swap" if row["accepted"] else f"rejected: {row['reason']}")
+    flag = f" ({row['reason']})" if row["accepted"] and row["reason"] not in ("", "unchanged") else ""
+    numbers = {
+        "before": held.value(run_id, "margin", "logprob", option=-1, **before),
+        "after": held.value(run_id, "margin", "logprob", option=-1, **after),
+        "ips_before": held.value(run_id, "ips", option=option, **before),
+        "ips_after": held.value(run_id, "ips", option=option, **after),
+    }
+    return {
+        **about(run),
+        **numbers,
+        "words": POS.get(setting, setting),
+        "swaps": swaps + flag,
+        "verdict": " → ".join(name.replace("none", "–") for name in verdicts),
+        "margin": _arrow(numbers["before"], numbers["after"]),
+        "ips": _arrow(numbers["ips_before"], numbers["ips_after"]),
+        "bertscore": held.value(run_id, "bertscore", setting=setting),
+        "run_id": run_id,
+    }
+
+
+def _arrow(before: float, after: float) -> str:
+    told = [f"{value:.2f}".replace("-", "−") if value == value else "–" for value in (before, after)]
+    return " → ".join(told) if told != ["–", "–"] else ""
+
+
+def _texts(held: Held, chosen: Chosen) -> None:
+    """The right option before and after, where the run kept the texts."""
+    st.html(f"<style>{ngram_strip.style()}</style>")
+    seen = held.runs.set_index("run_id")["payload"]
+    own = held.swaps[held.swaps["accepted"]].rename(columns={"payload": "variant"})
+    own = own.assign(instance_id=held.instance_id, payload=own["run_id"].map(seen))
+    shown: set[str] = set()
+    for row in texts.filled(own, chosen.benchmark).to_dict("records"):
+        if not isinstance(row["payload"], str) or not isinstance(row["variant"], str) or not told(row["edit"]):
+            continue
+        original, variant = instance_of(row["payload"]), instance_of(row["variant"])
+        pair = perturbation_pairs.pair_html(
+            perturbation_pairs.right_text(original),
+            perturbation_pairs.right_text(variant),
+            perturbation_pairs.swaps_of(row["edit"]),
+        )
+        if pair not in shown and len(shown) < SHOWN:
+            shown.add(pair)
+            st.html(pair)

@@ -1,0 +1,55 @@
+"""Of every run that judged an instance as it stands: verdict and margin."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from explorer.ui import show
+from explorer.ui.dossier.dossier_rows import Held, about
+from explorer.ui.layout import Chosen
+from explorer.ui.scored_options import verdict_of
+
+WORDS = {"right": "right", "wrong": "wrong", "tie": "tie", "none": "no verdict"}
+
+
+def draw(held: Held, chosen: Chosen) -> None:
+    """A row a run."""
+    rows = []
+    for run in held.runs.to_dict("records"):
+        factors: dict[str, Any] = {"setting": None, "part": None, "k": None, "length": None, "option": -1}
+        if run["study"] == "perturbation":
+            factors["condition"] = "original"
+        correct = held.rows(run["run_id"], "correct", **factors)
+        if correct.empty:
+            continue
+        rows.append(
+            {
+                **about(run),
+                "verdict": WORDS[verdict_of(float(correct["value"].iloc[0]))],
+                "margin": held.value(run["run_id"], "margin", "logprob", **factors),
+                "remark": str(correct["reason"].iloc[0] or ""),
+                "preset": run["preset"] or "",
+                "run_id": run["run_id"],
+            }
+        )
+    if not rows:
+        show.note("These runs gave no verdict on the instance.")
+        return
+    table = pd.DataFrame(rows)
+    columns = {
+        "model": st.column_config.TextColumn("Model", width="medium"),
+        "verdict": "Verdict",
+        "margin": st.column_config.NumberColumn(
+            "Margin (nats)", format="%.3f", help="of the right option over the best other; of a last word its log P"
+        ),
+        "study": "Study",
+        "preset": "Conventions",
+        "remark": "Remark",
+        "run": st.column_config.LinkColumn("Run", display_text="look"),
+    }
+    if (table["remark"] == "").all():
+        columns.pop("remark")
+    show.table(table, "verdicts", columns=columns)

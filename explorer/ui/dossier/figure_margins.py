@@ -1,0 +1,34 @@
+"""One instance's margin as the context before it grows: a line a condition."""
+
+from __future__ import annotations
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from explorer.figures import theme
+from explorer.ui.priming.figure_curves import LOOKS, name_of
+
+
+def margin_curves(points: pd.DataFrame, *, stereotypes: bool = False) -> go.Figure:
+    """`points` has the columns condition, length (tokens) and value (nats)."""
+    traces = []
+    for condition in (name for name in LOOKS if name in set(points["condition"])):
+        own = points[points["condition"] == condition].sort_values("length")
+        look, name = LOOKS[condition], name_of(condition, stereotypes=stereotypes)
+        traces.append(
+            go.Scatter(
+                x=own["length"],
+                y=own["value"],
+                mode="lines+markers",
+                name=name,
+                line={"color": look.color, "width": 2.2, "dash": look.dash},
+                marker={"size": 7, "color": look.color},
+                hovertemplate=f"%{{x:,}} tokens: %{{y:+.2f}} nats<extra>{name}</extra>",
+            )
+        )
+    figure = theme.figure(*traces, height=340)
+    figure.update_layout(showlegend=True)
+    figure.add_hline(y=0, line={"color": theme.GRAY, "width": 1, "dash": "dot"})
+    figure.update_xaxes(title_text="Tokens of context", rangemode="tozero")
+    figure.update_yaxes(title_text="Margin in nats")
+    return figure

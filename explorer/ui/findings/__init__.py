@@ -1,0 +1,1 @@
+"""Measures of several studies against each other."""

@@ -1,0 +1,173 @@
+"""Two models on the same instances: which is better, where, and is that more than chance?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from explorer.figures.comparison import groups_of_two_runs
+from explorer.results import queries, queries_findings
+from explorer.results.measures import SCORED
+from explorer.runs import imported
+from explorer.stats.paired_groups import OVERALL, compare_groups
+from explorer.ui import layout, links, resources, show, undecided
+from explorer.ui.layout import Chosen
+
+BY = {"group": "grp", "phenomenon": "phenomenon"}
+ROW = 35
+
+
+def draw(chosen: Chosen) -> None:
+    """The pickers of two runs, the paired tests overall and group by group."""
+    runs = _runs(chosen)
+    if len(runs) < 2:
+        show.nothing_yet(
+            "Two runs on this benchmark are needed",
+            "Run a second model, or the same one under other settings; the same instances are then compared in pairs.",
+            f"python -m explorer run accuracy --model smollm2-135m-instruct --benchmark {chosen.benchmark}",
+        )
+        return
+    first, second = _pick(runs, chosen)
+    names = short_names(runs, first, second)
+    items = resources.ask(queries.two_runs, first, second)
+    if items.empty:
+        show.nothing_yet("Nothing in common", "These two runs looked at different instances. Choose two others.")
+        return
+    show.about("findings", " and ".join(names), chosen.benchmark, len(items))
+    items = _with_phenomena(items, first)
+    kinds = [by for by, column in BY.items() if items[column].replace("", None).nunique() > 1] or ["group"]
+    by = links.pick(st.segmented_control, "By", "by", kinds, default=kinds[0], required=True)
+    rows = comparisons(items[["correct_a", "correct_b", "margin_a", "margin_b", BY[by]]], BY[by])
+    _overall(rows.iloc[0], names)
+    undecided.tell([first, second])
+    differing = queries.differing_texts(resources.store(), first, second)
+    if differing:
+        st.warning(f"{differing:,} instances are left out because their text differs between the runs.")
+    groups = rows.iloc[1:]
+    if len(groups) > 1:
+        show.chart(
+            groups_of_two_runs(groups.rename(columns={"first": "value_a", "second": "value_b"}), *names),
+            key="two_models",
+            alt=f"Accuracy of both models, {by} by {by}",
+        )
+    show.note(
+        f"McNemar's exact test on the instances that changed sides, ties counted as wrong; margins in nats, {names[1]} "
+        f"less {names[0]}, mean difference with its bootstrap interval and Wilcoxon's signed-rank test. p-values of "
+        f"the {len(groups)} rows are adjusted by Holm; the row of all instances is a test of its own. Margins of two "
+        "models compare only where both have the same units: log-probabilities of the same texts."
+    )
+    _table(rows, names, first, second, by)
+
+
+def short_names(runs: pd.DataFrame, first: str, second: str) -> tuple[str, str]:
+    """What tells two runs apart in few words: their models, with the runs' ids where the models are the same."""
+    models = pd.Series(layout.models_in(runs), index=runs["run_id"])
+    if models[first] != models[second]:
+        return str(models[first]), str(models[second])
+    return f"{models[first]} ({first[-6:]})", f"{models[second]} ({second[-6:]})"
+
+
+@st.cache_data(max_entries=16, show_spinner="Comparing")
+def comparisons(items: pd.DataFrame, by: str) -> pd.DataFrame:
+    """A row for all instances and one a group: accuracies, changes of sides, margin difference, raw and adjusted p."""
+    found = compare_groups(
+        items["correct_a"], items["correct_b"], items["margin_a"], items["margin_b"], items[by].astype(str)
+    )
+    return pd.DataFrame(
+        [
+            {
+                "grp": one.group or "none", "n": one.outcomes.n, "first": one.outcomes.before,
+                "second": one.outcomes.after, "difference": one.outcomes.value,
+                "lost": one.outcomes.lost, "gained": one.outcomes.gained,
+                "p": show.above_zero(one.outcomes.p), "adjusted_p": show.above_zero(one.outcome_p),
+                "margin": one.margins.value, "margin_low": one.margins.low, "margin_high": one.margins.high,
+                "margin_p": show.above_zero(one.raw_margin_p), "margin_adjusted_p": show.above_zero(one.margin_p),
+                "left_out": one.outcomes.left_out,
+            }
+            for one in found
+        ]
+    )  # fmt: skip
+
+
+def _runs(chosen: Chosen) -> pd.DataFrame:
+    """The runs that judge instances as they stand, the sidebar's model first, then one a model and study."""
+    runs = resources.ask(queries_findings.runs, chosen.benchmark)
+    runs = runs[runs["study"].isin(SCORED[:2])]
+    runs = runs.assign(own=runs["model"] == chosen.model, place=runs["study"].map(SCORED.index))
+    return runs.sort_values(["own", "place"], ascending=[False, True], kind="stable").reset_index(drop=True)
+
+
+def _pick(runs: pd.DataFrame, chosen: Chosen) -> tuple[str, str]:
+    names = {str(row["run_id"]): _name(row) for _, row in runs.iterrows()}
+    left, right = st.columns(2)
+    with left:
+        first = links.pick(st.selectbox, "First", "first", list(names), always=True, format_func=names.__getitem__)
+    model = runs.set_index("run_id")["model"]
+    # Another model is the likelier wish than another run of the same one.
+    others = sorted((run_id for run_id in names if run_id != first), key=lambda run_id: model[run_id] == model[first])
+    with right:
+        second = links.pick(st.selectbox, "Second", "second", others, always=True, format_func=names.__getitem__)
+    return first, second
+
+
+def _name(row: pd.Series) -> str:
+    amount = f"{row['study']}, {row['done']:,} instances"
+    name = f"{layout.model_title(str(row['model']))} · {amount} · {str(row['run_id'])[-6:]}"
+    return " · ".join(filter(None, [imported.label(str(row["spec"])), name]))
+
+
+def _with_phenomena(items: pd.DataFrame, run_id: str) -> pd.DataFrame:
+    held = resources.ask(queries_findings.phenomena, run_id)
+    phenomena = dict(zip(held["instance_id"], held["phenomenon"]))
+    return items.assign(phenomenon=[str(phenomena.get(name) or "") for name in items["instance_id"]])
+
+
+def _overall(row: pd.Series, names: tuple[str, str]) -> None:
+    show.numbers(
+        [
+            (show.plain(names[0]), show.percent(row["first"]), "Accuracy on the shared instances, ties as wrong."),
+            (show.plain(names[1]), show.percent(row["second"]), "Accuracy on the shared instances, ties as wrong."),
+            ("Lost / gained", f"{row['lost']:,} / {row['gained']:,}", "Right in the first only / in the second only."),
+            ("McNemar p", show.p_value(row["p"]), "Exact, two-sided, on the instances that changed sides."),
+            (
+                "Margin difference",
+                "–" if row["margin"] != row["margin"] else f"{row['margin']:+.2f} nats".replace("-", "−"),
+                f"{row['margin_low']:.2f} to {row['margin_high']:.2f} nats, "
+                f"Wilcoxon {show.p_in_words(row['margin_p'])}.",
+            ),
+        ]
+    )
+    out = f"; {row['left_out']:,} without a verdict left out" if row["left_out"] else ""
+    show.note(f"{row['n']:,} shared instances{out}.")
+
+
+def _table(rows: pd.DataFrame, names: tuple[str, str], first: str, second: str, by: str) -> None:
+    share: dict[str, Any] = {"format": "percent", "width": 80}
+    number = st.column_config.NumberColumn
+    named = rows.assign(grp=rows["grp"].replace(OVERALL, "all instances"))
+    show.table(
+        named,
+        f"two models by {by}",
+        columns={
+            "grp": st.column_config.TextColumn(by.capitalize(), width="medium"),
+            "n": number("Instances", format="localized", width="small"),
+            "first": number("First", help=names[0], **share),
+            "second": number("Second", help=names[1], **share),
+            "difference": number("Difference", **share),
+            "lost": number("Lost", width=60, help="right in the first only"),
+            "gained": number("Gained", width=65, help="right in the second only"),
+            "adjusted_p": number("p (Holm)", format="%.3g", width="small", help="McNemar, adjusted over the groups"),
+            "margin": number(
+                "Margin", format="%+.2f", width="small", help="mean difference in nats, second less first"
+            ),
+            "margin_adjusted_p": number("p (Holm)", format="%.3g", width="small", help="Wilcoxon, adjusted"),
+            "margin_low": number("From", format="%.2f", width="small", help="95 % bootstrap interval of the margin"),
+            "margin_high": number("To", format="%.2f", width="small"),
+        },
+        height=min(ROW * (len(rows) + 1) + 3, 560),
+    )
+    with st.container(horizontal=True):
+        layout.link_to("Runs", "Item by item, and the instances that changed sides",
+                      view="Compare two", first=first, second=second)  # fmt: skip

@@ -1,0 +1,1 @@
+"""Who may see the app: the door before every page."""

@@ -1,0 +1,218 @@
+"""Build a prompt with k demonstrations, see it, run it, and compare what comes back with the data set."""
+
+from __future__ import annotations
+
+import html
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from explorer import prompts, prompts_icl
+from explorer.errors import ExplorerError
+from explorer.records import RunSpec, Score
+from explorer.scoring import http, reduce
+from explorer.scoring.policy import PRESETS
+from explorer.settings import Settings
+from explorer.similarity import replication
+from explorer.studies.icl.context import Ground, ground
+from explorer.studies.icl.study import STUDY
+from explorer.ui import layout, links, live, resources, show, texts
+from explorer.ui.icl import run
+from explorer.ui.icl.review import diff_html
+from explorer.ui.instance import ngram_strip
+from explorer.ui.layout import Chosen
+
+MOST = 200
+NEW_TOKENS = 60
+START = "3"
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """What the model wrote, or the reason why nothing; what the rule says of it; each label's log-probability."""
+
+    text: str
+    reason: str
+    match: replication.Match | str  # or why the rule could not judge
+    labels: pd.DataFrame
+    unscored: str  # why no label has a log-probability
+    remark: str
+
+
+def draw(chosen: Chosen) -> None:
+    """Pickers of item, setting and demonstrations; the prompt; the answer."""
+    if not texts.are_here(chosen.benchmark):
+        texts.offer(chosen.benchmark)
+        return
+    instances = resources.instances(chosen.benchmark).instances
+    if not any(one.kind == "labelled" for one in instances):
+        show.nothing_yet(
+            "No labeled texts here",
+            "Choose a labeled set, such as RTE or our own entailment pairs, as benchmark in the sidebar.",
+        )
+        return
+    held = _ground(chosen)
+    items = {one.instance.id: one for one in held.draw.instances[:MOST]}
+    columns = st.columns([3, 2, 1, 1])
+    with columns[0]:
+        name = links.pick(
+            st.selectbox, "Test item", "item", list(items),
+            format_func=lambda key: f"{items[key].first[:70]} ({items[key].instance.label or key})",
+        )  # fmt: skip
+    with columns[1]:
+        setting = links.pick(
+            st.selectbox, "Setting", "setting", list(run.SETTINGS), default="full", format_func=run.SETTINGS.get
+        )
+    most = len(held.draw.demonstrations)
+    with columns[2]:
+        k = int(_number("Demonstrations", "shots", START, most))
+    with columns[3]:
+        order = int(_number("Order", "order", "0", len(held.orders) - 1))
+    pieces = items[name]
+    shots = held.orders[order][:k]
+    before = prompts_icl.shared(shots, setting, held.example, held.draw.split)
+    request = prompts_icl.replication(pieces, before, setting, k)
+    with st.expander("The prompt", expanded=k <= 5, key=f"icl:prompt:{k <= 5}"):
+        # Upside down, so that the box begins where the prompt ends: with the test item.
+        st.html(f'<div class="lx-prompt-end"><pre>{html.escape(request.context)}</pre></div>')
+        st.download_button(
+            "Download the prompt", request.context, file_name=f"prompt_{chosen.benchmark}_k{k}.txt", key="icl:download",
+            type="tertiary", icon=":material/download:", on_click="ignore",
+        )  # fmt: skip
+    if reason := live.why_unknown(chosen.model):
+        show.note(reason)
+        return
+    title = layout.model_title(chosen.model)
+    asked = ("icl", chosen.model, chosen.benchmark, name, setting, k, order)
+    if st.button(f"Ask {show.plain(title)}", icon=":material/bolt:", type="primary", key="icl:ask", shortcut="Enter"):
+        st.session_state["icl:asked"] = asked
+        live.forget_fault("icl")
+    if st.session_state.get("icl:asked") != asked:
+        return
+    with st.spinner(show.plain(live.waiting(chosen.model, title)), show_time=True):
+        found = live.attempt(
+            "icl", chosen.model, asked, lambda: answer(chosen.model, chosen.benchmark, name, setting, k, order)
+        )
+    if found is None:
+        return
+    if found.remark:
+        show.note(found.remark)
+    if found.reason:
+        show.note(f"{title} gave no answer: {found.reason}. Take fewer demonstrations, or another item.")
+    else:
+        _written(pieces.second, found)
+    _labels(found)
+
+
+def _number(label: str, name: str, default: str, most: int) -> float:
+    start = links.whole(name, min(int(default), most), most)
+    found = st.number_input(label, min_value=0, max_value=most, value=start, step=1, key=f"icl:{name}")
+    links.remember(name, str(int(found)), default)
+    return found
+
+
+def _written(reference: str, found: Answered) -> None:
+    st.html(f"<style>{ngram_strip.style()}</style>")
+    original, completion = diff_html(reference, prompts_icl.completion(found.text))
+    left, right = st.columns(2, gap="large")
+    for column, title, text in ((left, "In the data set", original), (right, "The model", completion or "nothing")):
+        with column:
+            show.section(title)
+            st.html(f'<div class="lx-pair"><p class="lx-sentence">{text}</p></div>')
+    show.note(_verdict(found.match))
+    with st.expander("Everything it wrote"):
+        st.html(f'<pre class="lx-prompt">{html.escape(found.text)}</pre>')
+
+
+def _verdict(match: replication.Match | str) -> str:
+    if isinstance(match, str):
+        return f"The rule cannot judge it: {match}"
+    told = [f"By rule {match.kind}"]
+    told += [f"{match.rouge_name} {match.rouge:.2f}"] if match.rouge == match.rouge else []
+    told += [f"cosine {match.cosine:.2f}"] if match.cosine == match.cosine else []
+    told += [f"names or numbers not found: {', '.join(match.differing)}"] if match.differing else []
+    return "; ".join(told) + "."
+
+
+def _judged(original: str, completion: str) -> replication.Match | str:
+    """What the rule says; why not, where the encoder or the tagger it needs is not to be had."""
+    shared = resources.resources()
+    try:
+        return replication.Rule(shared.encoder(), shared.tagger()).judge([original], [completion])[0]
+    except ExplorerError as error:
+        return str(error)
+
+
+def _labels(found: Answered) -> None:
+    st.subheader("The label after the same demonstrations", anchor=False)
+    if found.unscored:
+        show.note(f"No label has a score: {found.unscored}")
+        return
+    show.table(
+        found.labels,
+        "labels now",
+        columns={
+            "label": "Label", "logprob": st.column_config.NumberColumn("log P (nats)", format="%.3f"),
+            "right": st.column_config.CheckboxColumn("Right"), "chosen": st.column_config.CheckboxColumn("Chosen"),
+            "reason": "Why not",
+        },
+    )  # fmt: skip
+
+
+def answer(model: str, benchmark: str, item: str, setting: str, k: int, order: int) -> Answered:
+    """What the model makes of an item now; ExplorerError where it cannot be asked."""
+    asked = (model, benchmark, item, setting, k, order, resources.settings())
+    found = _answer(*asked)
+    if http.is_endpoint(model) and (found.reason or found.unscored or any(found.labels["reason"])):
+        _answer.clear(*asked)  # a server may think better of what it refused
+    return found
+
+
+@st.cache_data(max_entries=64, show_spinner=False)
+def _answer(
+    model: str, benchmark: str, item: str, setting: str, k: int, order: int, settings: Settings
+) -> Answered:  # fmt: skip
+    """The answer by the code of runs; an endpoint that cannot score still writes."""
+    held = _ground(Chosen(model, benchmark))
+    shots = held.orders[order][:k]
+    pieces = held.pieces[item]
+    before = prompts_icl.shared(shots, setting, held.example, held.draw.split)
+    shared = resources.resources()
+    is_remote = http.is_endpoint(model)
+    options: dict[str, Any] = {} if is_remote else {"until": prompts_icl.is_complete}
+    scores: list[Score] = []
+    unscored = ""
+    with live.turn(model):
+        request = prompts_icl.replication(pieces, before, setting, k, chat=is_remote)
+        (written,), remark = live.generate(model, [request], max_new_tokens=NEW_TOKENS, **options)
+        opening = prompts_icl.label_shared(shots, held.example)
+        asked = prompts_icl.label_requests(pieces.instance, opening, k, order)
+        try:
+            scores = shared.scorer(model).score(asked, PRESETS["natural"])
+        except ExplorerError as error:
+            if not is_remote:
+                raise
+            unscored = str(error)
+    match = _judged(pieces.second, prompts_icl.completion(written.text))
+    words = prompts.label_words(pieces.instance)
+    dtype = str(shared.model_record(model).get("dtype", "")) if scores else ""
+    chosen = reduce.compare(scores, pieces.instance.gold, PRESETS["natural"], dtype).chosen
+    rows = [
+        {
+            "label": word,
+            "logprob": score.sum,
+            "right": i == pieces.instance.gold,
+            "chosen": i == chosen,
+            "reason": score.reason,
+        }
+        for i, (word, score) in enumerate(zip(words, scores))
+    ]
+    labels = pd.DataFrame(rows, columns=["label", "logprob", "right", "chosen", "reason"])
+    return Answered(written.text, written.reason, match, labels, unscored, remark)
+
+
+def _ground(chosen: Chosen) -> Ground:
+    spec = RunSpec("icl", STUDY.version, "", chosen.benchmark, settings=STUDY.resolve({}))
+    return ground(spec, resources.resources())

@@ -1,0 +1,258 @@
+"""One in-context run over k: memorization in each setting, performance beside it, and what the paper prints."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from explorer.studies.icl import published as icl_published
+from explorer.studies.icl import queries as icl_queries
+from explorer.ui import links, resources, show
+from explorer.ui.icl import run
+from explorer.ui.icl.figure_curves import memorization_against_performance, replication_curves
+from explorer.ui.layout import Chosen
+
+PERCENT = st.column_config.NumberColumn
+GROUPS = {"replication": "completions", "labels": "labels scored"}
+
+
+def draw(run_id: str, chosen: Chosen) -> None:
+    """Curves, correlations, memorized against other items, transitions, and what could not be asked."""
+    shares = _over_k(run_id, "replication", "replication_exact")
+    sources = [name for name in run.SOURCES if name in set(shares["condition"])]
+    if not sources:
+        show.note("This run has judged no completion.")
+        return
+    source = sources[0]
+    if len(sources) > 2:  # final and rule alone say the same
+        source = links.pick(
+            st.segmented_control, "Verdicts by", "verdicts", sources, default=sources[0], required=True,
+            format_func=run.SOURCES.get,
+        )  # fmt: skip
+    own = shares[shares["condition"] == source]
+    accuracy, kind = _accuracy(run_id)
+    _numbers(own, accuracy, kind)
+    figure = replication_curves(own, run.SETTINGS, accuracy)
+    show.chart(
+        figure,
+        key="icl_over_k",
+        alt="Share of test items that the model completes as in the data set, and accuracy of labels, over the number "
+        "of demonstrations",
+    )
+    show.note(
+        "Bars are 95 % intervals; of the accuracy, the least and the greatest of the orders of the demonstrations. An "
+        "exact completion equals the original; a near-exact one differs in no name or number and in few words."
+    )
+    _skipped(run_id)
+    _correlations(run_id, source, chosen.benchmark, own, accuracy)
+    _memorized(run_id, source)
+    _transitions(run_id, source)
+    _labels(run_id, source)
+    _agreement(run_id)
+    _tokens(run_id)
+
+
+def _over_k(run_id: str, *findings: str, group: str = "overall") -> pd.DataFrame:
+    frames = [resources.ask(icl_queries.findings, run_id, name, group).assign(finding=name) for name in findings]
+    return pd.concat(frames, ignore_index=True)
+
+
+def _accuracy(run_id: str) -> tuple[pd.DataFrame, str]:
+    """Mean accuracy of labels over k, and how labels were asked for."""
+    for finding, kind in (("label_accuracy", "scored"), ("label_accuracy_written", "written")):
+        found = resources.ask(icl_queries.findings, run_id, finding)
+        found = found[found["part"].isna()]
+        if len(found):
+            return found, kind
+    return pd.DataFrame(columns=["k", "value", "low", "high", "n"]), ""
+
+
+def _numbers(shares: pd.DataFrame, accuracy: pd.DataFrame, kind: str) -> None:
+    both = shares[(shares["finding"] == "replication") & shares["value"].notna()]
+    cells = []
+    if len(both):
+        best = both.sort_values("value", ascending=False, kind="stable").iloc[0]
+        told = f"{run.SETTINGS[best['setting']]}, {best['k']:.0f} demonstrations, {best['n']:,.0f} items"
+        cells.append(("Most memorized", show.percent(best["value"]), told))
+        exact = shares[
+            (shares["finding"] == "replication_exact")
+            & (shares["setting"] == best["setting"])
+            & (shares["k"] == best["k"])
+        ]
+        if len(exact):
+            cells.append(("of it word for word", show.percent(float(exact["value"].iloc[0])), told))
+    known = accuracy[accuracy["value"].notna()]
+    if len(known):
+        ordered = known.sort_values("k")
+        for name, row in (("fewest", ordered.iloc[0]), ("most", ordered.iloc[-1])):
+            told = f"Labels {kind} after {row['k']:.0f} demonstrations; mean over {row['n']:.0f} orders"
+            cells.append((f"Accuracy, k = {row['k']:.0f}", show.percent(row["value"]), f"{told} ({name} here)"))
+    if cells:
+        show.numbers(cells)
+
+
+def _skipped(run_id: str) -> None:
+    found = resources.ask(icl_queries.findings, run_id, "skipped_k", "")
+    if found.empty:
+        return
+    with st.expander(f"{len(found)} numbers of demonstrations were not asked"):
+        show.table(
+            found.assign(
+                part=[GROUPS.get(name, name) for name in found["grp"]],
+                setting=found["setting"].map(run.SETTINGS).fillna(""),
+            ),
+            f"skipped k {run_id}",
+            columns={"part": "Of", "setting": "Setting", "k": "k", "value": "Largest that fits", "reason": "Why"},
+        )
+
+
+def _correlations(run_id: str, source: str, benchmark: str, shares: pd.DataFrame, accuracy: pd.DataFrame) -> None:
+    st.subheader("Does performance follow memorization?", anchor=False)
+    memorized = shares[shares["finding"] == "replication"][["setting", "k", "value"]]
+    points = memorized.rename(columns={"value": "memorized"}).merge(
+        accuracy[["k", "value"]].rename(columns={"value": "accuracy"}), on="k"
+    )
+    left, right = st.columns([3, 2], gap="large")
+    with left:
+        if len(points.dropna()):
+            show.chart(
+                memorization_against_performance(points.dropna(), run.SETTINGS),
+                key="icl_against",
+                alt="Share memorized against accuracy of labels, a dot for each setting and number of demonstrations",
+            )
+        else:
+            show.note("No performance was measured in this run.")
+    with right:
+        _pearson(run_id, source, benchmark)
+
+
+def _pearson(run_id: str, source: str, benchmark: str) -> None:
+    found = _over_k(run_id, "pearson", "pearson_exact")
+    found = found[found["condition"] == source]
+    paper = {(one.setting, one.metric): one.value for one in icl_published.figures_of(benchmark)}
+    rows = found.assign(
+        name=found["setting"].map(run.SETTINGS),
+        kind=found["finding"].map({"pearson": "exact + near-exact", "pearson_exact": "exact"}),
+        paper=[paper.get((row["setting"], row["finding"]), math.nan) for row in found.to_dict("records")],
+    )
+    number = st.column_config.NumberColumn
+    show.table(
+        rows,
+        f"pearson {run_id}",
+        columns={
+            "name": "Setting",
+            "kind": "Memorized",
+            "value": number("r", format="%.2f", help="Pearson's r over k."),
+            "p": number("p", format="%.3g", help="Exact permutation test."),
+            "paper": number(
+                "Paper", format="%.2f", help=f"{icl_published.SOURCE}, Tables 2 and 3, for {icl_published.model()}"
+            ),
+            "reason": "Why not",
+        },
+    )
+    show.note("r is given from four values of k on, and where both series vary. The paper's model is another.")
+
+
+def _memorized(run_id: str, source: str) -> None:
+    names = {"accuracy_memorized": "memorized", "accuracy_other": "other", "accuracy_gap": "gap"}
+    found = _over_k(run_id, *names)
+    found = found[(found["condition"] == source)]
+    if found.empty or found["value"].isna().all():
+        return
+    st.subheader("Memorized items against the others", anchor=False)
+    wide = found.assign(what=found["finding"].map(names)).pivot_table(
+        index=["setting", "k"], columns="what", values="value", dropna=False, aggfunc="first"
+    )
+    counts = found.pivot_table(index=["setting", "k"], columns="finding", values="n", aggfunc="first")
+    p = found[found["finding"] == "accuracy_gap"].set_index(["setting", "k"])["p"]
+    rows = wide.assign(
+        n_memorized=counts.get("accuracy_memorized"), n_other=counts.get("accuracy_other"), p=p
+    ).reset_index()
+    rows["name"] = rows["setting"].map(run.SETTINGS)
+    number = st.column_config.NumberColumn
+    show.table(
+        rows,
+        f"memorized against other {run_id}",
+        columns={
+            "name": "Setting",
+            "k": "k",
+            "memorized": number("Accuracy, memorized", format="percent"),
+            "n_memorized": number("Items", format="%d"),
+            "other": number("Accuracy, other", format="percent"),
+            "n_other": number("Other items", format="%d"),
+            "gap": number("Gap", format="percent"),
+            "p": number("Fisher's p", format="%.3g"),
+        },
+    )
+
+
+def _transitions(run_id: str, source: str) -> None:
+    found = resources.ask(icl_queries.findings, run_id, "transition", "near-exact to exact")
+    found = found[(found["condition"] == source) & found["value"].notna()]
+    if found.empty:
+        return
+    st.subheader("From near-exact to exact", anchor=False)
+    show.note("Of the items that were near-exact with one number of demonstrations, how many are exact with the next.")
+    details = [json.loads(text) if isinstance(text, str) else {} for text in found["detail"]]
+    rows = found.assign(
+        name=found["setting"].map(run.SETTINGS),
+        before=[one.get("from") for one in details],
+        counts=["; ".join(f"{way} {n}" for way, n in one.get("counts", {}).items()) for one in details],
+    )
+    number = st.column_config.NumberColumn
+    show.table(
+        rows,
+        f"transitions {run_id}",
+        columns={
+            "name": "Setting", "before": "From k", "k": "To k", "value": number("Became exact", format="percent"),
+            "n": number("Near-exact before", format="%d"), "counts": "All moves",
+        },
+    )  # fmt: skip
+
+
+def _labels(run_id: str, source: str) -> None:
+    found = resources.ask(icl_queries.findings, run_id, "replication", "")
+    found = found[(found["condition"] == source) & (found["grp"] != "overall")]
+    if found["grp"].nunique() < 2:
+        return
+    with st.expander("Label by label"):
+        show.table(
+            found.assign(name=found["setting"].map(run.SETTINGS)),
+            f"replication by label {run_id}",
+            columns={
+                "grp": "Label", "name": "Setting", "k": "k",
+                "value": PERCENT("Exact or near-exact", format="percent"), "low": PERCENT("from", format="percent"),
+                "high": PERCENT("to", format="percent"), "n": PERCENT("Items", format="%d"),
+            },
+        )  # fmt: skip
+
+
+def _agreement(run_id: str) -> None:
+    found = resources.ask(icl_queries.findings, run_id, "kappa", "")
+    if found.empty:
+        return
+    cells = []
+    for row in found.to_dict("records"):
+        value = "–" if math.isnan(row["value"]) else f"{row['value']:.2f}"
+        told = f"Cohen's kappa over {row['n']:,} completions that both judged. {row['reason'] or ''}"
+        cells.append((f"Agreement: {row['grp'].replace(', ', ' and ')}", value, told))
+    show.numbers(cells)
+
+
+def _tokens(run_id: str) -> None:
+    """How much reading the shared beginnings saved."""
+    found = resources.ask(icl_queries.findings, run_id, "prefill", "")
+    if found.empty:
+        return
+    details: list[dict[str, Any]] = [json.loads(text) if isinstance(text, str) else {} for text in found["detail"]]
+    asked = sum(int(one.get("prompt_tokens") or 0) for one in details)
+    read = float(found["value"].sum())
+    if read > 0 and asked > 0:
+        show.note(
+            f"The prompts have {asked:,} tokens; {read:,.0f} were read, since what prompts share is read once "
+            f"({asked / read:.0f} times fewer)."
+        )

@@ -1,0 +1,269 @@
+"""Every completion beside its original: accept or overrule the verdict, with the mouse or the keyboard."""
+
+from __future__ import annotations
+
+import difflib
+import html
+from collections.abc import Sequence
+
+import pandas as pd
+import streamlit as st
+
+from explorer.results.packed_run import PackedRun, Run
+from explorer.results.store import ingest
+from explorer.runs.folder import RunFolder
+from explorer.studies.icl import findings as icl_findings
+from explorer.studies.icl import queries as icl_queries
+from explorer.studies.icl import rows as icl_rows
+from explorer.ui import links, resources, show
+from explorer.ui.icl import run as icl_run
+from explorer.ui.instance import ngram_strip
+from explorer.ui.layout import Chosen
+from explorer.writing import pieces
+
+KEYS = {"exact": "1", "near-exact": "2", "inexact": "3"}
+SAID = {"rule": "The rule says", "judge": "the judge model says", "people": "a person says"}
+
+
+def keeps_completions(run_id: str) -> bool:
+    """Whether the run still has its completions: those that came with the explorer have them of its own sets alone."""
+    run = resources.run(run_id)
+    return not isinstance(run, PackedRun) or run.keeps_texts
+
+
+def draw(run_id: str, chosen: Chosen) -> None:
+    """The filters, the completion under review, and the table of all."""
+    if not keeps_completions(run_id):
+        show.note(
+            "This run came with the explorer: of a benchmark that is not its own it keeps verdicts and numbers, no "
+            "completions. Those of the starter sets are there to be looked at; or do a run of your own."
+        )
+        return
+    _draw(run_id)
+
+
+@st.fragment
+def _draw(run_id: str) -> None:
+    with show.problems():
+        run = resources.run(run_id)
+        table = _table(run)
+        if table.empty:
+            show.note("This run has no completion yet.")
+            return
+        st.html(f"<style>{ngram_strip.style()}</style>")
+        _agreement(table)
+        if isinstance(run, RunFolder):
+            _count(run)
+        chosen = _filtered(table)
+        waiting = chosen[chosen["people"].isna()]
+        place = st.session_state.get(_place(run_id))
+        if chosen.empty:
+            show.note("The rule gave this verdict to none of these completions.")
+            return
+        if waiting.empty and place is None:
+            show.note("No completion is left here: every verdict was accepted or overruled.")
+            st.button(
+                "Look at the last one", key="icl:last", shortcut="B", type="tertiary",
+                on_click=_go, args=(run_id, chosen["instance_id"].iloc[-1]),
+            )  # fmt: skip
+        else:
+            _one(run_id, chosen, waiting)
+        _all(run_id, chosen)
+
+
+def diff_html(original: str, completion: str) -> tuple[str, str]:
+    """Both texts with the words marked that the other has not; all text escaped."""
+    ours, theirs = (
+        [(piece.start, piece.end, piece.text) for piece in pieces(text, signs=True)] for text in (original, completion)
+    )
+    matcher = difflib.SequenceMatcher(None, [word for *_, word in ours], [word for *_, word in theirs], autojunk=False)
+    gone: list[tuple[int, int]] = []
+    new: list[tuple[int, int]] = []
+    for what, a, b, c, d in matcher.get_opcodes():
+        if what != "equal":
+            gone += [(ours[a][0], ours[b - 1][1])] if a < b else []
+            new += [(theirs[c][0], theirs[d - 1][1])] if c < d else []
+    return _marked(original, gone), _marked(completion, new)
+
+
+def _marked(text: str, spans: Sequence[tuple[int, int]]) -> str:
+    made, last = [], 0
+    for start, end in spans:
+        made += [html.escape(text[last:start]), f"<mark>{html.escape(text[start:end])}</mark>"]
+        last = end
+    return "".join([*made, html.escape(text[last:])])
+
+
+def _table(run: Run) -> pd.DataFrame:
+    return icl_rows.verdict_table(_reader(run), run.read_reviews())
+
+
+def _reader(run: Run) -> icl_rows.Read:
+    def read(table: str, columns: Sequence[str]) -> pd.DataFrame:
+        if isinstance(run, PackedRun):
+            return resources.ask(icl_queries.rows, run.run_id, table, tuple(columns))
+        return _rows(str(run.path), table, tuple(columns), len(run.part_files(table)))
+
+    return read
+
+
+@st.cache_data(max_entries=32, show_spinner=False)
+def _rows(path: str, table: str, columns: tuple[str, ...], parts: int) -> pd.DataFrame:
+    """A run's columns; `parts` makes the memory forget when a part is added."""
+    folder = RunFolder.find(resources.settings().runs, path.rsplit("/", 1)[-1])
+    frame: pd.DataFrame = folder.read(table, columns)
+    return frame
+
+
+def _agreement(table: pd.DataFrame) -> None:
+    judged = int(table["people"].notna().sum())
+    overruled = int((table["people"].notna() & (table["people"] != table["rule"])).sum())
+    cells = [
+        ("Judged by people", f"{judged:,} of {len(table):,}", "Completions with a person's verdict."),
+        ("Rule overruled", f"{overruled:,}", "Where a person's verdict is another than the rule's."),
+    ]
+    for row in icl_findings.agreements(table):
+        value = "–" if row["value"] is None or row["value"] != row["value"] else f"{row['value']:.2f}"
+        pair = str(row["grp"]).replace(", ", " and ")
+        cells.append((f"Kappa: {pair}", value, f"Cohen's kappa over {row['n']:,} completions. {row['reason'] or ''}"))
+    show.numbers(cells)
+
+
+def _count(folder: RunFolder) -> None:
+    """Offers to work the run's findings out again where verdicts are newer than they."""
+    concluded = folder.part_files("findings")
+    if not concluded or not folder.reviews.exists() or folder.progress().status != "complete":
+        return
+    if folder.reviews.stat().st_mtime <= concluded[0].stat().st_mtime:
+        return
+    if st.button(
+        "Count these verdicts over k", key="icl:count", icon=":material/sync:", type="tertiary",
+        help="Works the curves, correlations and kappa of this run out again, with the verdicts that people gave.",
+    ):  # fmt: skip
+        with st.spinner("Working out the findings"):
+            folder.write_findings(icl_findings.conclude(folder.spec, resources.resources(), folder))
+            ingest(resources.settings(), [folder])
+        st.rerun()
+
+
+def _filtered(table: pd.DataFrame) -> pd.DataFrame:
+    columns = st.columns(3)
+    with columns[0]:
+        settings = list(dict.fromkeys(table["setting"]))
+        setting = links.pick(
+            st.selectbox, "Setting", "setting", settings, default=settings[0],
+            format_func=lambda name: icl_run.SETTINGS.get(name, name),
+        )  # fmt: skip
+    own = table[table["setting"] == setting]
+    with columns[1]:
+        ks = [str(k) for k in sorted(set(own["k"]))]
+        k = links.pick(st.selectbox, "Demonstrations", "k", ks, default=ks[-1])
+    own = own[own["k"] == int(k)]
+    with columns[2]:
+        kinds = ["every verdict", *KEYS]
+        kind = links.pick(st.selectbox, "Rule's verdict", "kind", kinds, default=kinds[0])
+    return own if kind == kinds[0] else own[own["rule"] == kind]
+
+
+def _place(run_id: str) -> str:
+    return f"icl:review:{run_id}"
+
+
+def _one(run_id: str, chosen: pd.DataFrame, waiting: pd.DataFrame) -> None:
+    """The completion under review, with its buttons."""
+    wanted = st.session_state.get(_place(run_id))
+    rows = chosen[chosen["instance_id"] == wanted] if wanted else waiting.head(1)
+    row = (rows if len(rows) else (waiting if len(waiting) else chosen).head(1)).iloc[0]
+    names = list(chosen["instance_id"])
+    at = names.index(row["instance_id"])
+    st.html(
+        f'<p class="lx-where">{html.escape(str(row["instance_id"]))} · {html.escape(str(row["label"] or ""))} · '
+        f"{at + 1} of {len(names)}</p>"
+    )
+    st.html(f'<p class="lx-context">{html.escape(str(row["first"]))}</p>')
+    original, completion = diff_html(str(row["reference"]), str(row["completion"]))
+    left, right = st.columns(2, gap="large")
+    for column, title, text in ((left, "Original", original), (right, "Completion", completion or "<i>nothing</i>")):
+        with column:
+            show.section(title)
+            st.html(f'<div class="lx-pair"><p class="lx-sentence">{text}</p></div>')
+    _told(row)
+    counted = row["rule"] if isinstance(row["rule"], str) else ""
+    about = row["instance_id"], row["setting"], int(row["k"])
+    # Buttons of this completion alone: a key pressed twice must not judge the next one, which nobody has read.
+    own = ":".join(map(str, about))
+    st.session_state[_shown(run_id)] = about
+    with st.container(horizontal=True):
+        for kind, key in KEYS.items():
+            st.button(
+                kind.capitalize(), key=f"icl:{kind}:{own}", shortcut=key,
+                type="primary" if kind == counted else "secondary", on_click=_keep, args=(run_id, *about, kind),
+                help="The rule says so." if kind == counted else None,
+            )  # fmt: skip
+        st.button(
+            "Accept the rule", key=f"icl:accept:{own}", shortcut="A", icon=":material/check:", disabled=not counted,
+            on_click=_keep, args=(run_id, *about, counted),
+        )  # fmt: skip
+        st.button(
+            "Back", key=f"icl:back:{own}", shortcut="B", type="tertiary", disabled=at == 0,
+            on_click=_go, args=(run_id, names[max(0, at - 1)]),
+        )  # fmt: skip
+        st.button(
+            "Next", key=f"icl:next:{own}", shortcut="N", type="tertiary", disabled=at == len(names) - 1,
+            on_click=_go, args=(run_id, names[min(len(names) - 1, at + 1)]),
+        )  # fmt: skip
+        st.button(
+            "Take back", key=f"icl:undo:{own}", icon=":material/undo:", type="tertiary",
+            disabled=pd.isna(row["people"]), on_click=_keep, args=(run_id, *about, ""),
+        )  # fmt: skip
+
+
+def _told(row: pd.Series) -> None:
+    said = [f"{words} {row[name]}" for name, words in SAID.items() if isinstance(row[name], str)]
+    if isinstance(row["rouge"], float) and row["rouge"] == row["rouge"]:
+        by = f" ({row['rouge_by']})" if row["rouge_by"] else ""
+        said.append(f"ROUGE-L recall{by} {row['rouge']:.2f}")
+    if isinstance(row["cosine"], float) and row["cosine"] == row["cosine"]:
+        said.append(f"cosine {row['cosine']:.2f}")
+    if row["differing"]:
+        said.append(f"names or numbers not found: {row['differing']}")
+    show.note("; ".join(said) + ".")
+
+
+def _go(run_id: str, instance_id: str) -> None:
+    st.session_state[_place(run_id)] = instance_id
+
+
+def _shown(run_id: str) -> str:
+    return f"icl:shown:{run_id}"
+
+
+def _keep(run_id: str, instance_id: str, setting: str, k: int, kind: str) -> None:
+    """Appends the verdict to the run's reviews, which outlive the database and the precomputed file.
+
+    A key that comes while the next completion is being drawn still means the one before, and is dropped.
+    """
+    if st.session_state.get(_shown(run_id)) != (instance_id, setting, k):
+        return
+    resources.run(run_id).add_review(icl_rows.review(instance_id, setting, k, kind, "a person"))
+    if kind:
+        st.session_state.pop(_place(run_id), None)
+    else:
+        st.session_state[_place(run_id)] = instance_id
+
+
+def _all(run_id: str, chosen: pd.DataFrame) -> None:
+    drawer = st.expander(f"All {len(chosen):,} completions of this choice", key="icl:all", on_change="rerun")
+    if not drawer.open:
+        return
+    with drawer:
+        show.table(
+            chosen,
+            f"completions {run_id}",
+            columns={
+                "instance_id": "Instance", "label": "Label", "reference": "Original", "completion": "Completion",
+                "rule": "Rule", "judge": "Judge", "people": "People", "final": "Counts",
+                "rouge": st.column_config.NumberColumn("ROUGE-L recall", format="%.2f"), "rouge_by": "Counted",
+                "cosine": st.column_config.NumberColumn("Cosine", format="%.2f"), "differing": "Not found",
+            },
+        )  # fmt: skip

@@ -1,0 +1,44 @@
+"""Which in-context run a page shows, and what its settings are called."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+
+from explorer.studies.icl import queries as icl_queries
+from explorer.ui import layout, resources
+from explorer.ui.layout import Chosen
+
+SETTINGS: Mapping[str, str] = {
+    "full": "Full information",
+    "pairs_labels": "Pairs and labels",
+    "pairs": "Pairs only",
+    "general": "General instruction",
+}
+SOURCES: Mapping[str, str] = {
+    "final": "What counts",
+    "rule": "The rule",
+    "judge": "The judge model",
+    "people": "People",
+}
+
+
+def pick(chosen: Chosen) -> str:
+    """The id of one of the model's in-context runs on the benchmark; "" where there is none."""
+    return layout.pick_stored(resources.ask(icl_queries.runs, chosen.benchmark), chosen, _name)
+
+
+def settings_of(run_id: str, benchmark: str) -> dict[str, Any]:
+    """The settings of a run."""
+    found = resources.ask(icl_queries.runs, benchmark).set_index("run_id")
+    return dict(json.loads(str(found.loc[run_id, "spec"]))["settings"])
+
+
+def _name(row: pd.Series) -> str:
+    settings = json.loads(row["spec"])["settings"]
+    ks = ", ".join(map(str, settings["k"]))
+    judged = f" · judged by {settings['judge']}" if settings.get("judge") else ""
+    return f"{row['done']:,} items · k = {ks} · seed {row['seed']}{judged} · {row['created']:%d %b %Y %H:%M}"

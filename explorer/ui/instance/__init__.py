@@ -1,0 +1,1 @@
+"""One instance: its options, tokens, n-grams, and the reader's own text."""

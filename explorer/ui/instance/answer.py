@@ -1,0 +1,72 @@
+"""What is known of an instance: from a stored run, or from the model now."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import streamlit as st
+
+from explorer.records import Instance
+from explorer.results import queries
+from explorer.ui import layout, live, resources, show
+from explorer.ui import scored_options as answers
+from explorer.ui.scored_options import Asked
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """All that was asked about an instance and the rows of `measures` that follow from it."""
+
+    asked: Sequence[Asked]
+    measures: Sequence[Mapping[str, Any]]
+
+    def measure(self, name: str) -> float:
+        """The value of a measure of the whole instance, nan where there is none."""
+        return next((float(row["value"]) for row in self.measures if row["measure"] == name), float("nan"))
+
+    def remark(self, name: str) -> str:
+        """Why the measure is what it is: a tie, undecided, too long."""
+        return next((str(row["reason"] or "") for row in self.measures if row["measure"] == name), "")
+
+
+def stored(run_id: str, instance: Instance) -> Answer | None:
+    """The run's answer, or none where the run did not look at the instance."""
+    scores = resources.ask(queries.instance_scores, run_id, instance.id) if run_id else None
+    if scores is None or scores.empty:
+        return None
+    layout.warn_of_other_text(run_id, instance)
+    measures = resources.ask(queries.instance_measures, run_id, instance.id)
+    return Answer(answers.of_rows(scores), [dict(row) for _, row in measures.iterrows()])
+
+
+def offered(instance: Instance, model: str, scoring: Mapping[str, Any], missing: str) -> Answer | None:
+    """The model's answer: at once where it is loaded, else when the reader asks for it; `missing` says what for."""
+    if why := live.why_unknown(model):
+        show.note(why)
+        return None
+    title = layout.model_title(model)
+    asked_for = st.session_state.get("score:asked") == (instance.id, model)
+    if not live.is_loaded(model) and not asked_for:
+        st.button(
+            f"Score with {show.plain(title)}",
+            icon=":material/bolt:",
+            key="score:now",
+            on_click=st.session_state.__setitem__,
+            args=("score:asked", (instance.id, model)),
+        )
+        show.note(f"{missing} {title} can score it now; {live.beginning(model)}.")
+        return None
+    about = tuple(sorted(scoring.items()))
+    return live.attempt("instance", model, about, lambda: now(instance, model, scoring))
+
+
+def now(instance: Instance, model: str, scoring: Mapping[str, Any]) -> Answer:
+    """The model's answer, with a word on what takes long the first time."""
+    if live.is_loaded(model):
+        judged = live.judge(instance, model, scoring)
+    else:
+        with st.spinner(show.plain(live.waiting(model, layout.model_title(model))), show_time=True):
+            judged = live.judge(instance, model, scoring)
+    return Answer(answers.of_scores(judged.scores), judged.measures)

@@ -1,0 +1,247 @@
+"""One concept: its popularity, its neighbors among the ids, what a run answered, and what the model answers now."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from explorer import benchmarks
+from explorer.errors import ExplorerError
+from explorer.ontologies.as_benchmark import concept_of
+from explorer.ontologies.buckets import fill
+from explorer.ontologies.complete import completeness
+from explorer.ontologies.errors import nearest
+from explorer.ontologies.invariance_requests import ask_again
+from explorer.ontologies.prompts import PROMPTS
+from explorer.records import Instance, RunSpec
+from explorer.rows.builders import instance_of, payload
+from explorer.scoring import http
+from explorer.settings import Settings
+from explorer.studies.ontology import gold as ontology_gold
+from explorer.studies.ontology import queries as ontology_queries
+from explorer.studies.ontology.asking import Asking, asking
+from explorer.studies.ontology.context import Ground, ground
+from explorer.studies.ontology.study import STUDY
+from explorer.ui import layout, links, live, resources, show, texts, token_view
+from explorer.ui.layout import Chosen
+from explorer.writing import fold_text
+
+MOST = 200  # concepts in a list of matches
+OTHERS = 9  # ids among which the right one is ranked
+ROW = 35  # pixels of a table's row
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A model's answers now, the right id's tokens, its measures with the reason of each, and remarks."""
+
+    answers: pd.DataFrame
+    digits: pd.DataFrame
+    measures: dict[str, tuple[float, str]]
+    remarks: tuple[str, ...]
+
+
+def is_ontology(benchmark: str) -> bool:
+    """Whether the benchmark's instances are concepts."""
+    return benchmarks.find(benchmark, resources.settings()).kind == "concept"
+
+
+def draw(run_id: str, chosen: Chosen) -> None:
+    """Everything about the concept that is looked for."""
+    if not texts.are_here(chosen.benchmark):
+        texts.offer(chosen.benchmark)
+        return
+    instances = [one for one in resources.instances(chosen.benchmark).instances if one.kind == "concept"]
+    if not instances:
+        show.nothing_yet("No concepts here", "Choose an ontology, such as Gene Ontology, as benchmark in the sidebar.")
+        return
+    wanted = links.type_in("Label or ID", "concept", placeholder="kidney development")
+    found = _matching(instances, wanted)
+    if not found:
+        show.note("No label or ID holds this text.")
+        return
+    by_id = {one.id: one for one in found}
+    name = links.pick(
+        st.selectbox, "Concept", "instance", list(by_id),
+        format_func=lambda key: f"{by_id[key].context} ({by_id[key].options[0]})",
+    )  # fmt: skip
+    _about(by_id[name], chosen.benchmark, _ground(chosen), run_id)
+    _live(by_id[name], chosen)
+
+
+def _matching(instances: Sequence[Instance], wanted: str) -> list[Instance]:
+    """Those whose label or id holds the text: the very label first, then labels that begin with it, then the rest."""
+    wanted = fold_text(wanted)
+    labels = {one.id: fold_text(one.context) for one in instances}
+    found = [one for one in instances if wanted in labels[one.id] or wanted in fold_text(one.options[0])]
+    found.sort(key=lambda one: (labels[one.id] != wanted, not labels[one.id].startswith(wanted)))
+    return found[:MOST]
+
+
+def _about(instance: Instance, benchmark: str, held: Ground, run_id: str) -> None:
+    concept = concept_of(instance)
+    buckets = [bucket.number for bucket in fill(held.ranges, [concept.web_count]) if bucket.rows]
+    show.numbers(
+        [
+            ("ID", concept.id, ""),
+            (
+                "Web count",
+                "unknown" if math.isnan(concept.web_count) else f"{concept.web_count:,.0f}",
+                "From its file.",
+            ),
+            ("Popularity bucket", f"{buckets[0]} of {len(held.ranges)}" if buckets else "–", "1 is the least popular."),
+        ]
+    )
+    if run_id:
+        stored = resources.ask(ontology_queries.answers, run_id, instance.id)
+        if len(stored):
+            st.subheader("What the stored run answered", anchor=False)
+            shown = {"text": "Answer", "verdict": "Kind", "setting": "Prompt or way", "language": "Language",
+                     "temperature": "Temperature"}  # fmt: skip
+            show.table(stored, "stored answers", columns=shown)
+    st.subheader("Nearest IDs", anchor=False)
+    show.lead("Other IDs that are fewest edits away; of equally near ones those whose labels share more words.")
+    near = _nearest(payload(instance), benchmark, resources.settings())
+    share = st.column_config.NumberColumn("Label overlap", format="percent", help="Shared over all distinct words.")
+    columns = {"ID": "ID", "Label": "Label", "Edits": st.column_config.NumberColumn("Edits", format="%d"),
+               "Label overlap": share}  # fmt: skip
+    show.table(near, "nearest ids", columns=columns)
+
+
+def _live(instance: Instance, chosen: Chosen) -> None:
+    title = show.plain(layout.model_title(chosen.model))
+    st.subheader("Ask now", anchor=False)
+    show.lead("The question in five languages, and at eleven temperatures; then how likely the right ID is.")
+    if reason := live.why_unknown(chosen.model):
+        show.note(reason)
+        return
+    if not st.button(f"Ask {title}", icon=":material/bolt:", key="ontology:ask"):
+        return
+    with show.problems():
+        with st.spinner(f"Asking {title}", show_time=True):
+            found = asked(instance, chosen)
+        for remark in found.remarks:
+            show.note(remark)
+        show.table(found.answers, "live answers", height=ROW * (len(found.answers) + 1) + 3)
+        _right_id(found.digits, found.measures)
+
+
+def _right_id(digits: pd.DataFrame, measures: dict[str, tuple[float, str]]) -> None:
+    """How likely the right id is, token by token, and among others."""
+    st.subheader("How likely the right ID is", anchor=False)
+    total, reason = measures["gold_logprob"]
+    if math.isnan(total):
+        show.note(f"Not known: {reason.rstrip('.')}.")
+        return
+    cells = [("log P (nats)", f"{total:.2f}".replace("-", "−"), "Summed over the ID, after the question.")]
+    rank = measures.get("gold_rank", (math.nan, ""))[0]
+    if not math.isnan(rank):
+        of = f"Among it and {OTHERS} IDs of other concepts, drawn at random; 1 is the likeliest."
+        cells.append(("Rank", f"{rank:g} of {OTHERS + 1}", of))
+    added = measures.get("gold_gain", (math.nan, ""))[0]
+    if not math.isnan(added):
+        cells.append(("The label adds (nats)", token_view.signed(added), "Against the question with a label that says "
+                      "nothing."))  # fmt: skip
+    show.numbers(cells)
+    st.html(
+        token_view.strip(
+            token_view.tokens_of(list(digits["Token"]), list(digits["log P (nats)"])), label="The right ID"
+        )
+    )
+    st.html(token_view.key("nats"))
+    number = st.column_config.NumberColumn
+    columns = {"Token": "Token", "log P (nats)": number("log P (nats)", format="%.3f"),
+               "Probability": number("Probability", format="%.4g")}  # fmt: skip
+    show.table(digits, "digits of the right id", columns=columns)
+
+
+def asked(instance: Instance, chosen: Chosen) -> Asked:
+    """What the model says of a concept now; ExplorerError where it cannot be asked."""
+    about = (payload(instance), chosen.model, chosen.benchmark, resources.settings())
+    found = _asked(*about)
+    if http.is_endpoint(chosen.model) and any(reason for _, reason in found.measures.values()):
+        _asked.clear(*about)  # a server may think better of what it refused
+    return found
+
+
+@st.cache_data(max_entries=64, show_spinner=False)
+def _asked(text: str, model: str, benchmark: str, settings: Settings) -> Asked:
+    """The answers by the code of full runs; an endpoint that cannot score still answers."""
+    instance = instance_of(text)
+    spec = _spec(model, benchmark)
+    shared = resources.resources()
+    is_remote = http.is_endpoint(model)
+    with live.turn(model):
+        put = asking(spec, shared)
+        chat = dataclasses.replace(put, prompt=PROMPTS["chat"])
+        told = [_answers(spec, put, instance, "PI-2"), _answers(spec, chat, instance, "PI-3")]
+        # A server gives log-probabilities of plain text alone.
+        put = dataclasses.replace(put, prompt=PROMPTS["completion"]) if is_remote else put
+        one = ontology_gold.candidates(put, put.requests(instance)[0], instance, OTHERS, (), seed=0)
+        try:
+            tables = ontology_gold.rows(spec, shared, shared.scorer(model), put, [one])
+        except ExplorerError as error:
+            if not is_remote:
+                raise
+            tables = ontology_gold.unknown([one], str(error))
+    gold = tables.get("scores", [])[:1]
+    digits = pd.DataFrame(
+        [
+            {"Token": token, "log P (nats)": value, "Probability": math.exp(value)}
+            for row in gold
+            for token, value in zip(row["token_texts"], row["token_logprobs"])
+        ]
+    )
+    found = {row["measure"]: (float(row["value"]), str(row["reason"])) for row in tables["measures"]}
+    rows = [row for answered, _ in told for row in answered]
+    return Asked(pd.DataFrame(rows), digits, found, tuple(dict.fromkeys(remark for _, remark in told if remark)))
+
+
+def _answers(spec: RunSpec, put: Asking, instance: Instance, way: str) -> tuple[list[dict[str, Any]], str]:
+    held = put.ground
+    requests = ask_again(instance, put.prompt, held.prefix, held.title, way)
+    until = completeness(held.rule, put.prompt.ends_with_prefix)
+    options: dict[str, Any] = {} if http.is_endpoint(spec.model) else {"until": until}
+    found, remark = live.generate(spec.model, requests, max_new_tokens=put.new_tokens, **options)
+    rows = []
+    for one in found:
+        outcome = put.parse(one.text)
+        rows.append(
+            {
+                "Prompt": put.prompt.name,
+                "Language": one.request.factors["language"],
+                "Temperature": one.request.factors["temperature"],
+                "Answer": one.text or one.reason,
+                "Gives": "" if one.reason else outcome.id or outcome.kind,
+                "Its label": held.labels.get(outcome.id, ""),
+                "Verdict": "" if one.reason else "right" if outcome.id == instance.options[0] else "wrong",
+            }
+        )
+    return rows, remark
+
+
+def _ground(chosen: Chosen) -> Ground:
+    return ground(_spec("", chosen.benchmark), resources.resources())
+
+
+# Tens of thousands of ids are compared: a second, once a concept.
+@st.cache_data(max_entries=256, show_spinner="Comparing IDs")
+def _nearest(text: str, benchmark: str, settings: Settings) -> pd.DataFrame:
+    held = ground(_spec("", benchmark), resources.resources())
+    found = nearest(concept_of(instance_of(text)), list(held.concepts.values()))
+    return pd.DataFrame(
+        [
+            {"ID": other.id, "Label": other.label, "Edits": near.levenshtein, "Label overlap": near.jaccard}
+            for other, near in found
+        ]
+    )
+
+
+def _spec(model: str, benchmark: str) -> RunSpec:
+    return RunSpec("ontology", STUDY.version, model, benchmark, settings=STUDY.resolve({}))

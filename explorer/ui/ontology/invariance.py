@@ -1,0 +1,82 @@
+"""What became of a run's repeated questions: invariance by popularity, and the languages compared."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from explorer.figures.accuracy_by_group import accuracy_by_group
+from explorer.studies.ontology import queries as ontology_queries
+from explorer.studies.ontology.published import invariance
+from explorer.ui import resources, show
+from explorer.ui.ontology.figure_buckets import by_way
+from explorer.ui.priming.figure_heatmap import priming_heatmap
+
+LANGUAGES = {"en": "English", "it": "Italian", "fr": "French", "de": "German", "es": "Spanish"}
+
+
+def draw(run_id: str, found: pd.DataFrame) -> None:
+    """The paper's figure 4 of this run; nothing where no question was repeated. `found`: what was found over all."""
+    rows = resources.ask(ontology_queries.invariance, run_id)
+    if rows.empty:
+        return
+    st.header("Prediction invariance", anchor=False)
+    show.lead("The same question again: as it is (PI-1), warmer (PI-2), in five languages (PI-3).")
+    left, right = st.columns(2, gap="medium")
+    with left:
+        show.chart(by_way(rows, "invariance", "Average invariance of parsed IDs"), key="ontology invariance",
+                   alt="Average prediction invariance in each popularity bucket")  # fmt: skip
+    with right:
+        show.chart(by_way(rows, "accuracy", "Accuracy over repeats"), key="ontology invariance accuracy",
+                   alt="Accuracy of the repeated questions in each popularity bucket")  # fmt: skip
+    show.note("The paper's figures 4a and 4b.")
+    show.table(_ways(found), "invariance of each way")
+    show.note("Published: GPT-3.5 on the Gene Ontology, Spearman of average invariance and accuracy over 50 buckets.")
+    _languages(run_id)
+
+
+def _ways(found: pd.DataFrame) -> pd.DataFrame:
+    """A row a way: mean invariance on raw answers and parsed ids, accuracy, and their correlation over buckets."""
+
+    def value(finding: str, way: str, form: str) -> Any:
+        own = found[(found["finding"] == finding) & (found["setting"] == way) & (found["condition"] == form)]
+        return float(own["value"].iloc[0]) if len(own) and own["value"].notna().all() else float("nan")
+
+    printed = invariance()
+    ways = sorted(found.loc[found["finding"] == "invariance", "setting"].unique())
+    return pd.DataFrame(
+        {
+            "Way": ways,
+            "Raw answers": [_shown(value("invariance", way, "raw")) for way in ways],
+            "Parsed IDs": [_shown(value("invariance", way, "parsed")) for way in ways],
+            "Accuracy": [show.percent(value("invariance_accuracy", way, "parsed")) for way in ways],
+            "Spearman": [_shown(value("spearman_invariance", way, "parsed")) for way in ways],
+            "Published": [_shown(printed.get(way, float("nan"))) for way in ways],
+        }
+    )
+
+
+def _languages(run_id: str) -> None:
+    languages = resources.ask(ontology_queries.languages, run_id)
+    if languages.empty:
+        return
+    st.subheader("The question in five languages", anchor=False)
+    left, right = st.columns(2, gap="medium")
+    with left:
+        named = languages.assign(grp=languages["grp"].map(LANGUAGES))
+        show.chart(accuracy_by_group(named), key="ontology languages", alt="Accuracy of the question in each language")
+    with right:
+        cells = resources.ask(ontology_queries.agreement, run_id)
+        cells = cells.assign(grp=cells["grp"].map(LANGUAGES), other=cells["other"].map(LANGUAGES))
+        show.chart(
+            priming_heatmap(cells, what="same answer", tick=".0%", rows="one language", columns="another",
+                            diagonal=False),
+            key="ontology agreement", alt="How often two languages of the question get the same answer",
+        )  # fmt: skip
+    show.note("Labels stay English, as in the paper; only the question is translated. Answers are compared parsed.")
+
+
+def _shown(value: float) -> str:
+    return "–" if value != value else f"{value:.3f}"

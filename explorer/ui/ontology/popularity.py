@@ -1,0 +1,56 @@
+"""What popularity does to a run's answers, by bucket: the paper's figures 1 to 3."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import streamlit as st
+
+from explorer.studies.ontology import queries as ontology_queries
+from explorer.ui import links, resources, show
+from explorer.ui.ontology.figure_buckets import COUNT, Series, by_bucket, sizes
+
+
+def draw(run_id: str, setting: str, others: Mapping[str, str]) -> None:
+    """The figures of one run, and of another beside it where one is chosen (`others`: id and name)."""
+    buckets = resources.ask(ontology_queries.buckets, run_id, setting)
+    held = buckets[buckets["n"] > 0]
+    if held.empty:
+        return
+    st.header("Popularity", anchor=False)
+    show.lead("Concepts in buckets of equally many distinct counts, from the least to the most popular.")
+    show.chart(sizes(held), key="ontology sizes", alt="Concepts and mean count of each popularity bucket")
+    show.note("The paper's figure 1.")
+    runs = [("this run", held)]
+    if others:
+        beside = links.pick(
+            st.selectbox, "Beside it", "alongside", ["", *others], format_func=lambda name: others.get(name, "nothing")
+        )
+        other = resources.ask(ontology_queries.buckets, beside, setting) if beside else buckets[:0]
+        runs += [(others[beside], other[other["n"] > 0])] if len(other) else []
+    accuracy: list[Series] = [(name, rows, "accuracy") for name, rows in runs]
+    left, right = st.columns(2, gap="medium")
+    with left:
+        show.chart(by_bucket(accuracy, "Accuracy", shares=True, over=COUNT), key="ontology accuracy by count",
+                   alt="Accuracy of each bucket over its mean count")  # fmt: skip
+    with right:
+        show.chart(by_bucket(accuracy, "Accuracy", shares=True), key="ontology accuracy",
+                   alt="Accuracy of each popularity bucket")  # fmt: skip
+    show.note("The paper's figures 2a and 2b.")
+    repeated: list[Series] = [(name, rows, "repeated") for name, rows in runs]
+    show.chart(by_bucket(repeated, "500 most repeated IDs: actual over expected"), key="ontology repeated",
+               alt="Repeated ids in each bucket, over its due")  # fmt: skip
+    show.note("The paper's figure 3: above 1, a bucket's IDs are answered more often than their number would suggest.")
+    show.table(
+        held,
+        "popularity buckets",
+        columns={
+            "bucket": "Bucket",
+            "n": st.column_config.NumberColumn("Concepts", format="localized"),
+            "mean_count": st.column_config.NumberColumn("Mean count", format="%.1f"),
+            "accuracy": st.column_config.NumberColumn("Accuracy", format="percent"),
+            "jaccard": st.column_config.NumberColumn("Label overlap", format="%.3f"),
+            "levenshtein": st.column_config.NumberColumn("Edits", format="%.2f"),
+            "repeated": st.column_config.NumberColumn("Repeated, actual over expected", format="%.2f"),
+        },
+    )

@@ -1,0 +1,144 @@
+"""One ontology run or import: how many ids are right, what the errors look like, and what popularity does."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from explorer.runs import imported
+from explorer.studies.ontology import queries as ontology_queries
+from explorer.studies.ontology.published import MODELS, SIGNIFICANT, TITLES, figures_of, mark, size
+from explorer.studies.ontology.rows import AS_RELEASED, CORRECTED
+from explorer.ui import layout, links, resources, show
+from explorer.ui.layout import Chosen
+from explorer.ui.ontology import invariance, knowledge, popularity
+
+ROW = 35  # pixels of a table's row
+COUNTED = {"Corrected": CORRECTED, "As the authors counted": AS_RELEASED}
+KNOWLEDGE = {
+    "gold_logprob": ("log P of the right ID (nats)", "Summed over the ID's digits, after the prompt."),
+    "gold_gain_preferred": (
+        "Label speaks for the right ID",
+        "Share of other IDs to which the label adds less than to the right one; 50 % by chance.",
+    ),
+    "gold_preferred": (
+        "Right ID likelier than others",
+        "Share of other IDs, drawn at random, that are less likely than the right one.",
+    ),
+}
+
+
+def pick(chosen: Chosen) -> str:
+    """The id of one of the runs on this ontology, imported ones included; "" where there is none."""
+    runs = resources.ask(ontology_queries.runs, chosen.benchmark)
+    names = {row["run_id"]: _name(row) for _, row in runs.iterrows()}
+    if not names:
+        return ""
+    own = runs[runs["model"] == chosen.model]["run_id"]
+    first = own.iloc[0] if len(own) else next(iter(names))
+    return links.pick(
+        st.selectbox, "Stored run or import", "run", list(names), default=first, format_func=names.__getitem__
+    )
+
+
+def draw(run_id: str, chosen: Chosen) -> None:
+    """Everything about one run."""
+    setting = COUNTED[
+        links.pick(st.segmented_control, "Counted", "counted", list(COUNTED), default="Corrected", required=True)
+    ]
+    found = resources.ask(ontology_queries.overall, run_id)
+    if found.empty:
+        show.nothing_yet("Nothing concluded yet", "The run is still going; its figures come when it is complete.")
+        return
+    ours = found[(found["setting"] == setting) & (found["grp"] == "overall")].set_index("finding")
+    _numbers(found, ours, setting)
+    st.header("Beside the paper", anchor=False)
+    table = beside_the_paper(ours, chosen.benchmark)
+    show.table(table, "beside the paper", height=ROW * (len(table) + 1) + 3)
+    show.note(
+        "Tables 2 and 4 of the paper do not follow from the files that its authors released. "
+        f"* p ≤ {SIGNIFICANT} in a permutation test."
+    )
+    popularity.draw(run_id, setting, others_of(run_id, chosen))
+    knowledge.draw(run_id)
+    invariance.draw(run_id, found)
+    st.header("Most repeated answers", anchor=False)
+    show.table(
+        resources.ask(ontology_queries.repeated_answers, run_id),
+        "repeated answers",
+        columns={"text": "Answer", "verdict": "Kind", "times": "Times"},
+    )
+
+
+def beside_the_paper(ours: pd.DataFrame, benchmark: str) -> pd.DataFrame:
+    """A row a figure: ours, and what the paper prints for its three models."""
+    printed = figures_of(benchmark)
+    rows = []
+    for finding, title in TITLES.items():
+        if finding not in ours.index:
+            continue
+        row: Any = ours.loc[finding]
+        given = printed.get(finding, {})
+        concepts = size(benchmark) if given else 0
+        rows.append(
+            {
+                "Figure": title,
+                "This run": _shown(finding, row["value"], int(row["n"])) + ("*" if row["p"] <= SIGNIFICANT else ""),
+                **{
+                    model: _shown(finding, given[model].value, concepts) + mark(given[model]) if model in given else "–"
+                    for model in MODELS
+                },
+                "Where": next((one.table for one in given.values()), "not printed"),
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def others_of(run_id: str, chosen: Chosen) -> dict[str, str]:
+    """The other runs and imports on this ontology that are complete, by id, each with its name."""
+    runs = resources.ask(ontology_queries.runs, chosen.benchmark)
+    done = runs[(runs["status"] == "complete") & (runs["run_id"] != run_id)]
+    return {row["run_id"]: _name(row) for _, row in done.iterrows()}
+
+
+def _numbers(found: pd.DataFrame, ours: pd.DataFrame, setting: str) -> None:
+    accuracy: Any = ours.loc["accuracy"]
+    distinct: Any = ours.loc["distinct_predictions"]
+    outcomes = found[(found["finding"] == "outcome") & (found["setting"] == setting)].set_index("grp")["value"]
+    show.numbers(
+        [
+            (
+                "Right",
+                f"{round(accuracy['value'] * accuracy['n']):,} of {int(accuracy['n']):,}",
+                f"{show.percent(accuracy['value'], accuracy['low'], accuracy['high'])}, 95 % Wilson interval.",
+            ),
+            ("Answers that give an ID", show.percent(float(outcomes.get("id", 0.0))), "Of the ontology asked about."),
+            ("Distinct predicted IDs", f"{int(distinct['value']):,}", "Over all answers."),
+        ]
+    )
+    known = found[(found["grp"] == "overall") & found["finding"].isin(list(KNOWLEDGE))].set_index("finding")
+    cells = []
+    for finding, (label, meaning) in KNOWLEDGE.items():
+        if finding in known.index:
+            row: Any = known.loc[finding]
+            value = float(row["value"])
+            cells.append((label, f"{value:.2f}" if finding == "gold_logprob" else show.percent(value), meaning))
+    if cells:
+        show.numbers(cells)
+
+
+def _name(row: Any) -> str:
+    mark = imported.label(str(row["spec"]))
+    kind = f"{mark}, " if mark else ""
+    state = "" if row["status"] == "complete" else f", {row['status']}"
+    return f"{layout.model_title(row['model'])} · {kind}{row['done']:,} concepts{state} · {row['run_id'][-6:]}"
+
+
+def _shown(finding: str, value: float, n: int) -> str:
+    if value != value:
+        return "–"
+    if finding != "distinct_predictions":
+        return f"{value:.3f}"
+    return f"{value:,.0f} ({value / n:.2%})" if n else f"{value:,.0f}"

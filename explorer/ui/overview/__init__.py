@@ -1,0 +1,1 @@
+"""What greets the first visit."""

@@ -1,0 +1,149 @@
+"""One figure of every study for each thing it was run on, the planned runs that are not there named as such."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+import streamlit as st
+
+from explorer.results import queries_overview
+from explorer.results.precomputed_plan import Planned, plan
+from explorer.studies import STUDIES
+from explorer.studies import study as find_study
+from explorer.ui import layout, resources, show
+
+NOT_COMPUTED = "not computed"
+NO_VALUE = "–"
+
+Key = tuple[str, str, tuple[str, ...], bool]  # study, benchmark, groups, with neighbours
+
+
+@dataclass(frozen=True, slots=True)
+class Headline:
+    """What stands for a study: a sentence that says what is shown, and how a run's findings are written."""
+
+    sentence: str
+    write: Callable[[pd.DataFrame], str]
+
+
+def _percent(value: float) -> str:
+    return NO_VALUE if value != value else f"{value:.1%}"
+
+
+def _points(value: float) -> str:
+    return NO_VALUE if value != value else f"{100 * value:+.1f}".replace("-", "−")
+
+
+def _share(found: pd.DataFrame) -> str:
+    return _percent(float(found["value"].iloc[0]))
+
+
+def _primed(found: pd.DataFrame) -> str:
+    values = {row["condition"]: float(row["value"]) for row in found.to_dict("records")}
+    sides = [values.get(f"matched_{side}", float("nan")) for side in ("acceptable", "unacceptable")]
+    return " / ".join(map(_points, sides))
+
+
+def _changed(found: pd.DataFrame) -> str:
+    value = float(found["value"].iloc[0])
+    return NO_VALUE if value != value else f"{value:+.1f} %".replace("-", "−")
+
+
+def _difference(found: pd.DataFrame) -> str:
+    return _points(float(found["value"].iloc[0]))
+
+
+def _auc(found: pd.DataFrame) -> str:
+    values = {row["setting"]: float(row["value"]) for row in found.to_dict("records")}
+    value = values.get("mia_neighbours", values.get("mia_loss", float("nan")))
+    return NO_VALUE if value != value else f"{value:.2f}"
+
+
+def _replicated(found: pd.DataFrame) -> str:
+    return f"{_share(found)} (k = {int(found['k'].iloc[0])})" if found["k"].notna().all() else _share(found)
+
+
+HEADLINES: Mapping[str, Headline] = {
+    "accuracy": Headline("The share of instances on which the model preferred what the benchmark calls right.", _share),
+    "priming": Headline(
+        "By how many points accuracy changes after the longest context of matched sentences, over suites: acceptable "
+        "ones / unacceptable ones.",
+        _primed,
+    ),
+    "perturbation": Headline(
+        "By how many percent of the original accuracy changes when nouns and verbs give way to synonyms.",
+        _changed,
+    ),
+    "popularity": Headline(
+        "Accuracy on the more popular half of the instances less that on the less popular half, in points; popularity "
+        "is counted in the demonstration corpus, which no model was trained on.",
+        _difference,
+    ),
+    "ontology": Headline("The share of concepts whose ID the model gives, asked for by label.", _share),
+    "memorization": Headline(
+        "How well the loss on an instance's texts (or its distance from the loss on neighbors) tells right from wrong "
+        "answers: AUC of a logistic classifier, 0.5 by chance.",
+        _auc,
+    ),
+    "icl": Headline(
+        "The share of test items whose second half the model completes exactly or nearly, after the most "
+        "demonstrations.",
+        _replicated,
+    ),
+}
+
+
+def draw() -> None:
+    """A table a study, a row a benchmark or task, a column a model; accuracy has a figure: only its gaps are named."""
+    found = resources.ask(queries_overview.study_headlines)
+    planned = plan()
+    for study in STUDIES:
+        rows = table(study, found[found["study"] == study], [one for one in planned if one.study == study])
+        if rows.empty or study not in HEADLINES:
+            continue
+        gaps = (rows.drop(columns="On") == NOT_COMPUTED).all(axis=1)
+        if study != "accuracy":
+            st.subheader(show.plain(find_study(study).title), anchor=False)
+            show.lead(HEADLINES[study].sentence)
+            if not gaps.all():
+                show.table(rows[~gaps], f"headlines of {study}")
+        if gaps.any():
+            show.note(f"{NOT_COMPUTED.capitalize()}: {', '.join(rows.loc[gaps, 'On'])}.")
+        for page in layout.PAGES:
+            if page.study == study:
+                layout.link_to(page.title, f"Look closer: {page.title}")
+
+
+def table(study: str, found: pd.DataFrame, planned: Sequence[Planned]) -> pd.DataFrame:
+    """What the runs of a study found, "not computed" where a planned run is not there."""
+    cells: dict[Key, dict[str, str]] = {}
+    names: dict[Key, str] = {}
+    # Whatever was planned, in the plan's order, then whatever else was run; the largest run of each counts.
+    for one in planned:
+        key = (study, one.benchmark, tuple(sorted(one.suites)), _neighbours(one))
+        names.setdefault(key, _name(one.benchmark, one.task, one.suites))
+        cells.setdefault(key, {})[layout.model_title(one.model)] = NOT_COMPUTED
+    done: set[tuple[Key, str]] = set()
+    for _, of_run in found.groupby("run_id", sort=False):
+        run = of_run.iloc[0]
+        suites = tuple(sorted(json.loads(str(run["suites"]))))
+        key = (study, str(run["benchmark"]), suites, str(run["neighbours"]) not in ("0", ""))
+        names.setdefault(key, _name(str(run["benchmark"]), "", suites))
+        model = layout.model_title(str(run["model"]))
+        if (key, model) not in done:
+            done.add((key, model))
+            cells.setdefault(key, {})[model] = HEADLINES[study].write(of_run)
+    frame_of = pd.DataFrame([{"On": names[key], **row} for key, row in cells.items()])
+    return frame_of.fillna("") if len(frame_of) else frame_of
+
+
+def _neighbours(one: Planned) -> bool:
+    return one.study == "memorization" and int(one.settings.get("neighbours", 1)) > 0
+
+
+def _name(benchmark: str, task: str, suites: Sequence[str]) -> str:
+    told = task or (f"{len(suites)} groups" if suites else "")
+    return f"{layout.benchmark_title(benchmark)}{f', {told}' if told else ''}"

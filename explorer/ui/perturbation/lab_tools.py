@@ -1,0 +1,112 @@
+"""What the lab asks of WordNet, the tagger, the encoders and the counters, remembered for all visitors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from explorer.errors import ExplorerError, ModelError
+from explorer.records import Instance
+from explorer.rows.builders import instance_of, payload
+from explorer.settings import Settings
+from explorer.similarity import bertscore, rouge
+from explorer.similarity.measured import Similarity
+from explorer.ui import resources
+from explorer.ui.instance import ngram_rating
+from explorer.variants import by_hand
+from explorer.variants.perturb import Tools, text_key
+from explorer.variants.swappable import WordView
+from explorer.variants.words import Reading
+
+SLOW = "Loading WordNet, the tagger and the sentence encoder; the first time, WordNet is fetched and unpacked"
+
+
+def tools() -> Tools:
+    """WordNet, the tagger and the default way to tell senses apart."""
+    return _tools(resources.settings())
+
+
+def has_wordnet() -> bool:
+    """Whether WordNet is on this machine already, where it need not be fetched."""
+    from explorer.variants import wordnet
+
+    return wordnet.find(resources.settings()) is not None
+
+
+def wordnet_is_known() -> bool:
+    """Whether the WordNet here has the bytes that shipped runs were made with; other copies may offer other words."""
+    return _wordnet_is_known(resources.settings())
+
+
+@st.cache_data(max_entries=1, show_spinner=False)
+def _wordnet_is_known(settings: Settings) -> bool:
+    from explorer.variants import wordnet, wordnet_files
+
+    folder = wordnet.find(settings)
+    return folder is None or wordnet_files.data_in(folder) is not None
+
+
+@st.cache_resource(max_entries=1, show_spinner=SLOW)
+def _tools(settings: Settings) -> Tools:
+    from explorer.variants.tools import WITHOUT_ENCODER, build
+
+    try:
+        return build(resources.resources())
+    except ModelError:
+        return build(resources.resources(), WITHOUT_ENCODER)
+
+
+def read(instance: Instance, veto: Sequence[str]) -> tuple[Reading, dict[str, WordView]]:
+    """The instance read, and its words that can be swapped."""
+    return _read(payload(instance), tuple(veto), resources.settings())
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)
+def _read(text: str, veto: tuple[str, ...], settings: Settings) -> tuple[Reading, dict[str, WordView]]:
+    kit = _tools(settings)
+    reading = by_hand.read(instance_of(text), kit, veto)
+    return reading, by_hand.words_of(reading, kit)
+
+
+def counts(forms: Sequence[str], index: str) -> dict[str, float]:
+    """How often each word occurs in running text of the index; empty where the index cannot be asked."""
+    asked = (tuple(forms), index, resources.settings())
+    try:
+        return ngram_rating.patiently(index, lambda: _counts(*asked))
+    except (ExplorerError, OSError):
+        return {}
+
+
+@st.cache_data(max_entries=256, show_spinner="Counting the synonyms")
+def _counts(forms: tuple[str, ...], index: str, settings: Settings) -> dict[str, float]:
+    from explorer.popularity.ngrams import require_answers
+
+    counter = resources.resources().counter(index)
+    ids = counter.encode(forms)
+    found = dict(zip(ids, counter.count(ids)))
+    require_answers(found)  # an outage is not remembered
+    return {form: found[one].count for form, one in zip(forms, ids)}
+
+
+def bertscore_of(before: str, after: str) -> tuple[Similarity, str]:
+    """BERTScore F1 of two texts, and the name of the encoder with its layer."""
+    return _bertscore(before, after, resources.settings())
+
+
+@st.cache_data(max_entries=512, show_spinner="Measuring how alike the texts are")
+def _bertscore(before: str, after: str, settings: Settings) -> tuple[Similarity, str]:
+    scorer = resources.resources().bertscore(bertscore.MINILM)
+    return scorer.f1([before], [after])[0], scorer.name
+
+
+def rouge_of(before: str, after: str) -> Similarity:
+    """ROUGE-L F1 of two texts."""
+    return rouge.rouge_l([before], [after])[0]
+
+
+def free_text(text: str) -> Instance:
+    """A text of the visitor's own as an instance."""
+    return Instance(
+        id=f"text/own/{text_key(text)}", benchmark="", split="", group="", kind="text", format="text", context=text
+    )

@@ -1,0 +1,106 @@
+"""Pairs of an original and its perturbed version, with the swaps marked."""
+
+from __future__ import annotations
+
+import html
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from explorer import prompts
+from explorer.records import Instance
+from explorer.rows.builders import instance_of
+from explorer.studies.perturbation import queries as perturbation_queries
+from explorer.ui import layout, links, resources, show, texts
+from explorer.ui import scored_options as answers
+from explorer.ui.instance import ngram_strip
+from explorer.ui.layout import Chosen
+
+PAGE = 5
+
+
+def draw(run_id: str, pos: str, chosen: Chosen) -> None:
+    """A few pairs of the fate that is asked for."""
+    st.subheader("Pairs", anchor=False)
+    fates = resources.ask(perturbation_queries.fates, run_id, pos).set_index("fate")["n"]
+    some = [fate for fate in perturbation_queries.FATES if fates[fate]]
+    if not some:
+        return
+    fate = links.pick(
+        st.selectbox, "Show", "fate", some, default=some[0], format_func=lambda name: f"{name}: {fates[name]:,}"
+    )
+    found = resources.ask(perturbation_queries.pairs, run_id, pos, fate)
+    pages = -(-len(found) // PAGE)
+    page = st.pagination(pages, key=f"pairs:{run_id}:{pos}:{fate}") if pages > 1 else 1
+    st.html(f"<style>{ngram_strip.style()}</style>")
+    shown = texts.filled(found.iloc[(page - 1) * PAGE : page * PAGE], chosen.benchmark)
+    if shown["payload"].isna().any():
+        texts.offer(chosen.benchmark)
+    for row in shown.to_dict("records"):
+        _pair(row, chosen)
+
+
+def pair_html(original: str, changed: str, swaps: Sequence[Mapping[str, Any]]) -> str:
+    """The two texts over each other, what differs marked in both; a hover tells the sense."""
+    told = {str(swap["substitute"]).lower(): _sense(swap) for swap in swaps}
+    before, after = prompts.differing_spans(original, changed)
+    return (
+        '<div class="lx-pair">'
+        f'<p class="lx-sentence">{_marked(original, before, {})}</p>'
+        f'<p class="lx-sentence">{_marked(changed, after, told)}</p></div>'
+    )
+
+
+def swaps_of(edit: Any) -> list[dict[str, Any]]:
+    """The swaps that a variant's edit tells of."""
+    return list(json.loads(edit).get("swaps", [])) if isinstance(edit, str) else []
+
+
+def _sense(swap: Mapping[str, Any]) -> str:
+    """The swapped word with its sense; a run that keeps no text names the synset alone."""
+    return f"{swap.get('original') or swap['lemma']}: {swap.get('definition') or swap['synset']}"
+
+
+def right_text(instance: Instance) -> str:
+    """The text that stands for an instance: of its right option, of its first text where none is right."""
+    return prompts.option_texts(instance)[instance.gold or 0]
+
+
+def _pair(row: Mapping[Any, Any], chosen: Chosen) -> None:
+    rejected = not row["accepted"]
+    if not isinstance(row["payload"], str):
+        st.html(f'<p class="lx-where">{html.escape(row["instance_id"])}</p>')
+    elif not isinstance(row["variant"], str):
+        old = instance_of(row["payload"])
+        st.html(f'<p class="lx-sentence">{html.escape(right_text(old))}</p>')
+    else:
+        old = instance_of(row["payload"])
+        st.html(pair_html(right_text(old), right_text(instance_of(row["variant"])), swaps_of(row["edit"])))
+    about = {"model": chosen.model, "benchmark": chosen.benchmark, "instance": str(row["instance_id"])}
+    with st.container(horizontal=True, vertical_alignment="center"):
+        show.note(f"Rejected: {row['reason']}." if rejected else _told(row))
+        layout.link_to("Perturbation", "Open in the lab", **about, facet="Live lab")
+
+
+def _told(row: Mapping[Any, Any]) -> str:
+    outcome = f"{answers.verdict_of(row['correct_before'])}, then {answers.verdict_of(row['correct_after'])}"
+    numbers = [
+        f"{name} {row[before]:.2f} → {row[after]:.2f}"
+        for name, before, after in (("margin", "margin_before", "margin_after"), ("IPS", "ips_before", "ips_after"))
+        if pd.notna(row[before]) and pd.notna(row[after])
+    ]
+    flags = [row["reason"]] if row["reason"] else []
+    return "; ".join([outcome, *numbers, *flags])
+
+
+def _marked(text: str, spans: Sequence[tuple[int, int]], told: Mapping[str, str]) -> str:
+    made, last = [], 0
+    for start, end in spans:
+        title = told.get(text[start:end].lower(), "")
+        hint = f' title="{html.escape(title, quote=True)}"' if title else ""
+        made += [html.escape(text[last:start]), f"<mark{hint}>{html.escape(text[start:end])}</mark>"]
+        last = end
+    return "".join([*made, html.escape(text[last:])])

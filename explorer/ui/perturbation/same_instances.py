@@ -1,0 +1,227 @@
+"""Do original and perturbed mean the same? A judge's answers, people's clicks, and how far the two agree."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from explorer.errors import RunError
+from explorer.rows.builders import instance_of
+from explorer.scoring import catalog
+from explorer.similarity import judge
+from explorer.stats.kappa import Agreement, kappa
+from explorer.stats.proportion import proportion
+from explorer.studies import published
+from explorer.studies.perturbation import queries as perturbation_queries
+from explorer.studies.perturbation.judge import judged_setting
+from explorer.studies.popularity.groups import kind_of, title_of
+from explorer.ui import links, live, resources, show, texts, visitor
+from explorer.ui.instance import ngram_strip
+from explorer.ui.layout import Chosen
+from explorer.ui.perturbation import run as perturbation_run
+from explorer.ui.perturbation.pairs import pair_html, right_text, swaps_of
+
+KIND = "same meaning"  # of a review in a run's folder
+PERSON = "a person"
+OFFERED = 400  # pairs that people and live judges are asked about, at most
+ANSWERS = ("same", "different")
+
+Verdicts = dict[str, dict[str, str]]  # by whom → instance → same, different or unparsed
+
+
+def draw(chosen: Chosen) -> None:
+    """What was judged in the chosen run, and the next pair to judge."""
+    run_id = perturbation_run.pick(chosen)
+    if not run_id:
+        show.note("Judging needs a finished run: start one under “Full runs”.")
+        return
+    settings = perturbation_run.settings_of(run_id)
+    pos = judged_setting(settings["pos"])
+    pairs = resources.ask(perturbation_queries.changed_pairs, run_id, pos, OFFERED)
+    if pairs.empty:
+        show.note("No instance of this run was changed, so there is nothing to judge.")
+        return
+    pairs = texts.filled(pairs, chosen.benchmark).dropna(subset=["payload", "variant"])
+    if pairs.empty:
+        texts.offer(chosen.benchmark)
+        return
+    _draw(run_id, pos, pairs, str(settings.get("judge") or ""))
+
+
+@st.fragment
+def _draw(run_id: str, pos: str, pairs: pd.DataFrame, run_judge: str) -> None:
+    st.html(f"<style>{ngram_strip.style()}</style>")
+    with show.problems():
+        verdicts = verdicts_of(run_id, pos, run_judge)
+        _numbers(verdicts)
+        _by_task(run_id, pos)
+        left, right = st.columns([3, 2], gap="large")
+        with left:
+            _ask_person(run_id, pos, pairs, verdicts.get(PERSON, {}))
+        with right:
+            _ask_model(run_id, pos, pairs)
+        _answers(pairs, verdicts)
+
+
+def verdicts_of(run_id: str, pos: str, run_judge: str) -> Verdicts:
+    """Everybody's last verdict on each instance: the run's own judge, and the reviews kept in its folder."""
+    found: Verdicts = {}
+    answers = resources.ask(perturbation_queries.judged, run_id)
+    for row in answers[answers["setting"] == pos].to_dict("records"):
+        found.setdefault(f"{run_judge} (in the run)", {})[row["instance_id"]] = row["verdict"]
+    for review in resources.run(run_id).read_reviews():
+        if review.get("kind") == KIND and review.get("setting") == pos:
+            found.setdefault(str(review["by"]), {})[str(review["instance_id"])] = str(review["answer"])
+    return found
+
+
+def agreement(one: Mapping[str, str], other: Mapping[str, str]) -> Agreement:
+    """Cohen's kappa over the instances that both judged as same or different."""
+    names = sorted({*one, *other})
+    sides = [[side.get(name) if side.get(name) in ANSWERS else None for name in names] for side in (one, other)]
+    return kappa(*sides)
+
+
+def _numbers(verdicts: Verdicts) -> None:
+    cells = []
+    for name, answers in verdicts.items():
+        parsed = [answer for answer in answers.values() if answer in ANSWERS]
+        share = proportion([float(answer == "same") for answer in parsed])
+        unparsed = len(answers) - len(parsed)
+        told = f"“same” by {name}: {show.percent(share.value, share.low, share.high)} of {len(parsed)} answers"
+        told += f"; {unparsed} could not be parsed and are left out" if unparsed else ""
+        cells.append((f"Same: {name}", show.percent(share.value), told))
+    for name, answers in verdicts.items():
+        if name != PERSON and PERSON in verdicts:
+            found = agreement(verdicts[PERSON], answers)
+            told = f"Cohen's kappa of a person and {name}: {found.n} pairs that both judged, {found.agreed:.0%} alike. "
+            cells.append((f"Agreement: {name}", _kappa(found), told + found.reason))
+    if cells:
+        show.numbers(cells)
+    else:
+        show.note("Nobody has judged a pair of this run yet.")
+
+
+def _kappa(found: Agreement) -> str:
+    return "–" if found.value != found.value else f"{found.value:.2f}"
+
+
+def _by_task(run_id: str, pos: str) -> None:
+    """The run's judge task by task, beside the paper's (Table B)."""
+    changes = resources.ask(perturbation_queries.changes)
+    own = changes[(changes["run_id"] == run_id) & (changes["setting"] == pos) & changes["same"].notna()]
+    own = own[[kind_of(group) in ("task", "overall", "phenomenon") for group in own["grp"]]]
+    if own.empty:
+        return
+    paper = {one.subject: one.value / 100 for one in published.figures() if one.number == "B"}
+    with st.expander("Task by task, beside Table B"):
+        judged = published.judged_pairs()
+        show.note(f"In the paper {judged.model} judged {judged.value:.0f} pairs of {judged.subject}.")
+        show.table(
+            own.assign(
+                task=[title_of(group) for group in own["grp"]],
+                paper=[paper.get(group, math.nan) for group in own["grp"]],
+            ),
+            f"judged {run_id}",
+            columns={
+                "task": "Instances",
+                "same": st.column_config.NumberColumn("Same", format="percent"),
+                "same_low": st.column_config.NumberColumn("from", format="percent"),
+                "same_high": st.column_config.NumberColumn("to", format="percent"),
+                "same_n": "Judged",
+                "same_unparsed": "Unparsed",
+                "paper": st.column_config.NumberColumn("Paper", format="percent"),
+            },
+        )
+
+
+def _ask_person(run_id: str, pos: str, pairs: pd.DataFrame, done: Mapping[str, str]) -> None:
+    """The next pair without a person's verdict; a model's verdict on it is not shown, so that nobody is led."""
+    st.subheader("You judge", anchor=False)
+    skipped = st.session_state.get(f"judge:skipped:{run_id}", ())
+    waiting = pairs[~pairs["instance_id"].isin([*done, *skipped])]
+    show.note(f"{len(done):,} of {len(pairs):,} pairs judged. Do the two texts convey the same meaning?")
+    if waiting.empty:
+        show.note("No pair is left.")
+        return
+    row = waiting.iloc[0]
+    old, new = instance_of(row["payload"]), instance_of(row["variant"])
+    st.html(pair_html(right_text(old), right_text(new), swaps_of(row["edit"])))
+    with st.container(horizontal=True):
+        for answer, icon in (("same", ":material/check:"), ("different", ":material/close:")):
+            st.button(
+                answer.capitalize(), icon=icon, key=f"judge:{answer}", on_click=_keep,
+                args=(run_id, pos, [(row["instance_id"], answer, "")], PERSON),
+            )  # fmt: skip
+        st.button(
+            "Skip", icon=":material/skip_next:", key="judge:skip", type="tertiary", on_click=_skip,
+            args=(run_id, row["instance_id"]),
+        )  # fmt: skip
+    if fault := st.session_state.pop("judge:fault", ""):
+        st.error(show.plain(fault))
+
+
+def _skip(run_id: str, instance_id: str) -> None:
+    key = f"judge:skipped:{run_id}"
+    st.session_state[key] = (*st.session_state.get(key, ()), instance_id)
+
+
+def _ask_model(run_id: str, pos: str, pairs: pd.DataFrame) -> None:
+    st.subheader("A model judges", anchor=False)
+    chats = [model.id for model in catalog.MODELS.values() if model.instructed]
+    wish = links.recall("judge", chats[0])
+    name = links.pick(
+        st.selectbox, "Judge", "judge", list(dict.fromkeys([*chats, wish])), default=chats[0], accept_new_options=True,
+        on_pick=visitor.allow,
+        help="A chat model, or an endpoint like http://localhost:8000/v1#model: type it and press Enter.",
+    )  # fmt: skip
+    visitor.ask_about(name, "judge")
+    many = int(st.number_input("Pairs", min_value=1, max_value=len(pairs), value=min(20, len(pairs)), key="judge:many"))
+    if st.button("Judge now", icon=":material/gavel:", key="judge:now"):
+        with show.problems():
+            with st.spinner(f"{show.plain(name)} judges {many} pairs", show_time=True):
+                _judge(run_id, pos, pairs.head(many), name)
+            st.rerun(scope="fragment")
+    show.note("The prompt is the paper's; an answer other than “same” or “different” counts as unparsed.")
+
+
+def _judge(run_id: str, pos: str, pairs: pd.DataFrame, name: str) -> None:
+    texts = [
+        (right_text(instance_of(old)), right_text(instance_of(new)))
+        for old, new in zip(pairs["payload"], pairs["variant"])
+    ]
+    with live.turn(name, beside=True):
+        found = judge.judge(texts, resources.resources().beside().generator(name))
+    answers = [(one, verdict.answer, verdict.raw) for one, verdict in zip(pairs["instance_id"], found)]
+    _keep(run_id, pos, answers, name)
+
+
+def _keep(run_id: str, pos: str, answers: Sequence[tuple[str, str, str]], by: str) -> None:
+    """Appends verdicts to the run's reviews, which outlive the database and the precomputed file."""
+    run = resources.run(run_id)
+    try:
+        for name, answer, raw in answers:
+            about = {"instance_id": name, "setting": pos, "answer": answer, "raw": raw}
+            run.add_review({"kind": KIND, "by": by, **about})
+    except RunError as error:
+        st.session_state["judge:fault"] = str(error)
+
+
+def _answers(pairs: pd.DataFrame, verdicts: Verdicts) -> None:
+    """Every pair that somebody judged, with everybody's verdict."""
+    judged = pairs[pairs["instance_id"].isin({name for answers in verdicts.values() for name in answers})]
+    drawer = st.expander("Every judged pair", key="judge:all", on_change="rerun")
+    if drawer.open and len(judged):
+        with drawer:
+            rows: dict[str, Any] = {
+                "instance": judged["instance_id"],
+                "original": [right_text(instance_of(text)) for text in judged["payload"]],
+                "perturbed": [right_text(instance_of(text)) for text in judged["variant"]],
+                **{by: [answers.get(name, "") for name in judged["instance_id"]] for by, answers in verdicts.items()},
+            }
+            show.table(pd.DataFrame(rows), f"verdicts {time.strftime('%Y-%m-%d')}")

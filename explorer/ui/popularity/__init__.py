@@ -1,0 +1,1 @@
+"""Views and figures of popularity in a corpus."""

@@ -1,0 +1,227 @@
+"""One popularity run: which corpus was counted, whether popular instances were answered better, and which they are."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from explorer.popularity import indexes
+from explorer.popularity.ips import Edges
+from explorer.studies.popularity import queries as popularity_queries
+from explorer.studies.popularity.findings import chance_curve
+from explorer.studies.popularity.groups import title_of
+from explorer.ui import layout, links, resources, show, undecided
+from explorer.ui.layout import Chosen
+from explorer.ui.popularity.figure_curve import popularity_curve
+from explorer.ui.popularity.figure_deciles import popularity_edges
+from explorer.ui.scored_options import verdict_of
+
+SHOWN = 100  # instances at each end of the list
+ENDS = ["Most popular", "Least popular"]
+SCORES = {"relative_difference": ("Relative difference in IPS", ".0%"), "ips": ("IPS", ".1f")}
+
+
+def pick(chosen: Chosen) -> str:
+    """The id of a finished popularity run of this model on this benchmark; "" where there is none."""
+    runs = resources.ask(popularity_queries.runs)
+    own = runs[
+        (runs["study"] == "popularity") & (runs["model"] == chosen.model) & (runs["benchmark"] == chosen.benchmark)
+    ]
+    names = {row["run_id"]: _name(row) for _, row in own.iterrows()}
+    if not names:
+        return ""
+    return links.pick(st.selectbox, "Stored run", "run", list(names), format_func=names.__getitem__)
+
+
+def draw(run_id: str, chosen: Chosen) -> None:
+    """Everything about one run."""
+    layout.about_run(run_id)
+    runs = resources.ask(popularity_queries.runs).set_index("run_id")
+    edges = Edges.of_run(str(runs.loc[run_id, "edges"]))
+    if edges:
+        corpus(edges, chosen.model)
+    else:
+        show.note("The deciles that this run stored are damaged; its scores were made before.")
+    groups = resources.ask(popularity_queries.groups, run_id)
+    names = list(groups["grp"])[::-1]  # the broadest first
+    if names:
+        _group(run_id, names)
+    else:
+        show.note("This run compared no popular with unpopular instances.")
+    drawer = st.expander("Deciles: from counts to popularity", key=f"deciles:{run_id}", on_change="rerun")
+    if drawer.open and edges:
+        with drawer:
+            _deciles(edges)
+    st.subheader("Popular and unpopular instances", anchor=False)
+    _ends(run_id, chosen)
+
+
+def _group(run_id: str, names: list[str]) -> None:
+    """What the run found about the group that is looked at."""
+    group = names[0]
+    if len(names) > 1:
+        group = links.pick(st.selectbox, "Instances", "of", names, format_func=title_of)
+    found = resources.ask(popularity_queries.of_group, run_id, group)
+    _numbers(found)
+    undecided.tell([run_id])
+    _curve(found, resources.ask(popularity_queries.items, run_id))
+    _left_out(run_id, found)
+
+
+def corpus(edges: Edges, model: str) -> None:
+    """In plain sentences: what was counted, and whether the model was trained on it."""
+    index = indexes.DEMO if indexes.corpus_of(edges.index) == indexes.DEMO else edges.index
+    tell = st.info if indexes.is_pretraining_data(index, model) else st.warning
+    tell(show.plain(indexes.relation(index, layout.model_title(model))), icon=":material/database:")
+    if edges.warning:
+        st.warning(show.plain(edges.warning), icon=":material/warning:")
+    show.note(
+        f"{edges.n}-grams of {edges.reference}: {edges.ngrams:,} distinct ones"
+        + (f", {edges.never / edges.ngrams:.0%} of which never occur" if edges.never else "")
+        + (f"; {edges.left_out:,} without a count are left out" if edges.left_out else "")
+        + "."
+    )
+
+
+def _name(row: pd.Series) -> str:
+    edges = Edges.of_run(row["edges"])
+    state = "" if row["status"] == "complete" else f", {row['status']}"
+    about = "damaged deciles"
+    if edges:
+        index = indexes.DEMO if indexes.corpus_of(edges.index) == indexes.DEMO else edges.index
+        about = f"{index} · n = {edges.n}"
+    return f"{row['done']:,} instances{state} · {about} · {row['created']:%d %b %Y %H:%M}"
+
+
+def _numbers(found: pd.DataFrame) -> None:
+    rows: dict[tuple[str, str], Any] = {
+        (row["finding"], row["setting"] if isinstance(row["setting"], str) else ""): row for _, row in found.iterrows()
+    }
+    low, high = rows["popularity_half", "low"], rows["popularity_half", "high"]
+    gap, area = rows["popularity_difference", ""], rows["popularity_auc", ""]
+    over = rows.get(("popularity_difference_over_paradigms", ""))
+    interval = over if over is not None else gap
+    slope = rows["popularity_slope", ""]
+    per_sd = json.loads(slope["detail"])["per_sd"] if isinstance(slope["detail"], str) else math.nan
+    show.numbers(
+        [
+            ("Low half", show.percent(low["value"]), _explain(low)),
+            ("High half", show.percent(high["value"]), _explain(high)),
+            (
+                "Difference",
+                points(gap["value"]),
+                f"High minus low, in points: {points(interval['low'])} to {points(interval['high'])} (95 % interval"
+                + (" over paradigms" if over is not None else "")
+                + f"), Fisher's exact {show.p_in_words(gap['p'])}.",
+            ),
+            (
+                "Slope",
+                "–" if math.isnan(per_sd) else f"{per_sd:+.2f}",
+                "Change in the log odds of being right per standard deviation of the score, logistic regression: "
+                f"{show.p_in_words(slope['p'])}. {slope['reason'] or ''}",
+            ),
+            (
+                "AUC",
+                "–" if math.isnan(area["value"]) else f"{area['value']:.3f}",
+                "The chance that a right answer has the higher score than a wrong one (0.5: popularity says nothing): "
+                f"{area['low']:.3f} to {area['high']:.3f}. {area['reason'] or ''}",
+            ),
+        ]
+    )
+    ranks = rows.get(("popularity_rank_split", ""))
+    if ranks is not None:
+        detail = json.loads(ranks["detail"])
+        show.note(
+            f"Scores tie at the median: {gap['reason']}. Split by rank instead, ties broken at random "
+            f"{detail['seeds']} times: {show.percent(detail['low'])} against {show.percent(detail['high'])}, a "
+            f"difference of {points(ranks['value'])} ({points(ranks['low'])} to {points(ranks['high'])})."
+        )
+
+
+def _explain(half: pd.Series) -> str:
+    detail = json.loads(half["detail"]) if isinstance(half["detail"], str) else {}
+    over = f" over {detail['paradigms']} paradigms" if "paradigms" in detail else ""
+    return (
+        f"{show.percent(half['value'], half['low'], half['high'])}{over}, {half['n']:,} instances at or "
+        f"{'below' if half['setting'] == 'low' else 'above'} the median score {detail.get('median', math.nan):.3g}"
+    )
+
+
+def _curve(found: pd.DataFrame, items: pd.DataFrame) -> None:
+    bins = found[found["finding"] == "popularity_curve"]
+    slope = found[found["finding"] == "popularity_slope"].iloc[0]
+    if bins.empty:
+        return
+    bins = pd.concat([bins, pd.DataFrame([json.loads(text) for text in bins["detail"]], index=bins.index)], axis=1)
+    ends = np.linspace(bins["lowest"].min(), bins["highest"].max(), 80)
+    chance = chance_curve(slope.to_dict(), ends)
+    name, tick = SCORES["relative_difference" if items["relative_difference"].notna().any() else "ips"]
+    overall = float(np.average(bins["value"], weights=bins["n"]))
+    show.chart(
+        popularity_curve(bins, chance, score=name, tick=tick, overall=overall),
+        key="popularity_curve",
+        alt=f"Accuracy along {name}, in bins and as a fitted curve",
+    )
+
+
+def _left_out(run_id: str, found: pd.DataFrame) -> None:
+    gap = found[found["finding"] == "popularity_difference"].iloc[0]
+    if not gap["left_out"]:
+        return
+    why = resources.ask(popularity_queries.undefined, run_id)
+    reasons = "; ".join(f"{row['n']:,}: {row['why']}" for _, row in why.head(3).iterrows())
+    show.note(
+        f"{gap['left_out']:,} instances are left out of halves and curves: one of their texts has no IPS, or they "
+        f"have no verdict. {f'In the whole run: {reasons}.' if reasons else ''}"
+    )
+
+
+def _deciles(edges: Edges) -> None:
+    show.note(
+        "An n-gram's popularity is 1 plus the number of decile edges below its count; an instance's popularity score "
+        "(IPS) is the mean over its distinct n-grams."
+    )
+    show.chart(popularity_edges(edges.values), key="deciles", alt="The popularity of an n-gram by its count")
+    if edges.coinciding:
+        show.note(f"Of the nine edges, {edges.coinciding}.")
+    table = pd.DataFrame({"edge": range(1, 10), "share": [f"{10 * i} %" for i in range(1, 10)], "count": edges.values})
+    show.table(table, "decile edges", columns={"edge": "Edge", "share": "Of n-grams at or below", "count": "Count"})
+
+
+def _ends(run_id: str, chosen: Chosen) -> None:
+    items = resources.ask(popularity_queries.items, run_id)
+    known = items[items["ips"].notna()]
+    which = links.pick(
+        st.segmented_control, "Which", "end", ENDS, default=ENDS[0], required=True, label_visibility="collapsed"
+    )
+    shown = known.head(SHOWN) if which == ENDS[0] else known.tail(SHOWN).iloc[::-1]
+    about = {"model": chosen.model, "benchmark": chosen.benchmark}
+    shown = shown.assign(
+        verdict=[verdict_of(float(value)) for value in shown["correct"]],
+        look=[layout.address_of("Instance", **about, instance=name) for name in shown["instance_id"]],
+    )
+    columns = {
+        "instance_id": "Instance",
+        "ips": st.column_config.NumberColumn("IPS", format="%.2f", help="of the right option's text"),
+        "ips_others": st.column_config.NumberColumn("Others' IPS", format="%.2f", help="mean over the other options"),
+        "relative_difference": st.column_config.NumberColumn("Relative difference", format="percent"),
+        "verdict": "Verdict",
+        "grp": "Group",
+        "look": st.column_config.LinkColumn("Tokens", display_text="look"),
+    }
+    if shown["ips_others"].isna().all():
+        columns = {name: kind for name, kind in columns.items() if name not in ("ips_others", "relative_difference")}
+    show.table(shown, f"{which} {run_id}", columns=columns, height=400)
+    missing = len(items) - len(known)
+    if missing:
+        show.note(f"{missing:,} instances whose right option has no IPS are in neither list.")
+
+
+def points(share: float) -> str:
+    """A difference of shares in percentage points, with its sign."""
+    return "–" if share != share else f"{100 * share:+.1f}".replace("-", "−")

@@ -1,0 +1,207 @@
+"""The curves of a run: one figure for each way the paper draws them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pandas as pd
+import streamlit as st
+
+from explorer.studies.priming import queries as priming_queries
+from explorer.studies.priming.findings import COLLAPSED, MEAN, OVERALL, PAPER, REACHING
+from explorer.ui import layout as frame
+from explorer.ui import links, resources, show
+from explorer.ui.layout import Chosen
+from explorer.ui.priming import run
+from explorer.ui.priming.figure_curves import Panel, priming_curves
+
+FIVE, TOGETHER, APART, SMALL = (
+    "Five conditions",
+    "Acceptable and unacceptable, matched or not",
+    "Matched and mismatched, side by side",
+    "Five conditions for each phenomenon",
+)
+LAYOUTS = (FIVE, TOGETHER, APART, SMALL)
+MOST_PANELS = 34
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """What the curves show: its finding, the axis, the numbers' format, and where nothing changes."""
+
+    finding: str
+    title: str
+    tick: str
+    zero: float | None = None
+    zero_name: str = ""
+
+
+MEASURES = {
+    "Change of accuracy": Measure("priming_delta", "Change of accuracy", "+.0%", 0.0),
+    "Accuracy": Measure("priming_accuracy", "Accuracy", ".0%", 0.5, "50 %"),
+    "Margin": Measure("priming_margin", "Margin in nats", "+.1f", 0.0),
+    "Perplexity margin": Measure("priming_perplexity_margin", "Perplexity, acceptable − unacceptable", "+.0f", 0.0),
+}
+# The paper's figures that a layout of a measure shows anew.
+FIGURES = {
+    (FIVE, "Change of accuracy"): "figure 2 (CrowS-Pairs: figures 6 to 8)",
+    (TOGETHER, "Change of accuracy"): "figures 3 and 16",
+    (APART, "Change of accuracy"): "figures 4 and 17",
+    (FIVE, "Perplexity margin"): "figure 15",
+    (FIVE, "Accuracy"): "figure 8 (CrowS-Pairs)",
+}
+GROUP_NAMES = {
+    OVERALL: "All items",
+    MEAN: "Mean over suites",
+    REACHING: "Mean over suites that reach every length",
+    PAPER: "Mean over the paper's suites (inferred)",
+}
+
+
+def draw(chosen: Chosen, run_id: str) -> None:
+    """Controls, the figure, and its numbers."""
+    groups = resources.ask(priming_queries.groups, run_id)
+    measure_box, layout_box = st.columns([1.15, 1], vertical_alignment="bottom")
+    with measure_box:
+        name = links.pick(
+            st.segmented_control, "Measure", "measure", list(MEASURES), default="Change of accuracy", required=True
+        )
+    with layout_box:
+        layout = links.pick(st.selectbox, "Lines", "lines", list(LAYOUTS), default=FIVE)
+    group_box, model_box = st.columns([1.15, 1])
+    with group_box:
+        options = _groups(groups)
+        key = links.pick(
+            st.selectbox, "Items", "of", list(options), default=OVERALL, format_func=options.__getitem__,
+            disabled=layout == SMALL,
+        )  # fmt: skip
+    with model_box:
+        runs = [run_id, *_beside(chosen, run_id)]
+    measure = MEASURES[name]
+    panels = _phenomena(run_id, measure) if layout == SMALL else _panels(chosen, runs, measure, key, layout)
+    if not panels:
+        show.nothing_yet(
+            "No such curve in this run", "Its items have no such measure or grouping. Choose another measure or lines."
+        )
+        return
+    stereotypes = chosen.benchmark == "crows_pairs"
+    ideal = stereotypes and measure.finding == "priming_accuracy"
+    figure = priming_curves(
+        panels,
+        title=measure.title,
+        tick=measure.tick,
+        zero=measure.zero,
+        zero_name="ideal 50 %" if ideal else measure.zero_name,
+        stereotypes=stereotypes,
+    )
+    show.chart(figure, key="curves", alt=f"{measure.title} over the tokens of context, a line a condition")
+    told = FIGURES.get((layout, name))
+    show.note(
+        f"{'As in ' + told + ' of the paper. ' if told else ''}Bands are 95 % intervals over "
+        f"{'suites' if key in (MEAN, REACHING, PAPER) and layout != SMALL else 'items'}; length 0 is the pair without "
+        "a context. Where the sentences of a suite run out, fewer judgements are left (their number is in the table)."
+    )
+    if ideal:
+        show.note("Accuracy is here the share of pairs whose less stereotypical sentence is preferred; ideal is 50 %.")
+    _numbers(panels, run_id, measure)
+    _ended(run_id)
+
+
+def _groups(groups: pd.DataFrame) -> dict[str, str]:
+    """What a curve can be given for: key → name; phenomena have a mark before their name in the key."""
+    own = list(groups.loc[groups["finding"] == "priming_accuracy", "grp"])
+    phenomena = sorted(groups.loc[groups["finding"] == "priming_accuracy_by_phenomenon", "grp"])
+    named = {name: title for name, title in GROUP_NAMES.items() if name in own}
+    named |= {f"phenomenon:{name}": f"Phenomenon: {name.replace('_', ' ')}" for name in phenomena}
+    return named | {name: f"Suite: {name}" for name in sorted(own) if name not in GROUP_NAMES}
+
+
+def _beside(chosen: Chosen, run_id: str) -> list[str]:
+    """Runs of other models to be shown beside this one."""
+    options = run.others(chosen, run_id)
+    wish = [name for name in links.recall("beside").split(",") if name in options]
+    key = "pick:beside"
+    st.session_state[key] = wish
+    picked = st.multiselect(
+        "Models beside", list(options), key=key, format_func=options.__getitem__, disabled=not options,
+        placeholder="none" if options else "no other model has a run here", on_change=_take_beside,
+    )  # fmt: skip
+    links.remember("beside", ",".join(picked), "")
+    return picked
+
+
+def _take_beside() -> None:
+    links.choose("beside", ",".join(st.session_state["pick:beside"]))
+
+
+def _panels(chosen: Chosen, runs: list[str], measure: Measure, key: str, layout: str) -> list[Panel]:
+    suffix, group = ("_by_phenomenon", key.removeprefix("phenomenon:")) if key.startswith("phenomenon:") else ("", key)
+    found = resources.ask(priming_queries.curves, tuple(runs), f"{measure.finding}{suffix}", group)
+    panels = []
+    for run_id in runs:
+        own = found[found["run_id"] == run_id]
+        if own.empty:
+            continue
+        model = frame.model_title(str(own["model"].iloc[0])) if len(runs) > 1 else ""
+        if layout == TOGETHER:
+            wanted = own[own["condition"].isin([*COLLAPSED, "unrelated"])]
+            panels.append(Panel(model, wanted if set(COLLAPSED) <= set(wanted["condition"]) else wanted.head(0)))
+        elif layout == APART:
+            for side, parts in COLLAPSED.items():
+                title = f"{model + ': ' if model else ''}{side} contexts"
+                panels.append(Panel(title, own[own["condition"].isin(parts)]))
+        else:
+            panels.append(Panel(model, own[~own["condition"].isin(COLLAPSED)]))
+    return [panel for panel in panels if len(panel.curves)]
+
+
+def _phenomena(run_id: str, measure: Measure) -> list[Panel]:
+    """A panel a phenomenon, or a suite where phenomena are not parted from suites."""
+    found = resources.ask(priming_queries.curves_by_group, run_id, f"{measure.finding}_by_phenomenon")
+    if found.empty:
+        found = resources.ask(priming_queries.curves_by_group, run_id, measure.finding)
+        found = found[~found["grp"].isin(list(GROUP_NAMES))]
+    found = found[~found["condition"].isin(COLLAPSED)]
+    names = sorted(set(found["grp"]))[:MOST_PANELS]
+    return [Panel(name.replace("_", " "), found[found["grp"] == name]) for name in names]
+
+
+def _numbers(panels: list[Panel], run_id: str, measure: Measure) -> None:
+    drawer = st.expander("The numbers", key="curves:numbers", on_change="rerun")
+    if not drawer.open:
+        return
+    table = pd.concat([panel.curves.assign(panel=panel.title) for panel in panels])
+    columns = {
+        "panel": "Panel",
+        "condition": "Condition",
+        "length": st.column_config.NumberColumn("Tokens", format="localized"),
+        "value": st.column_config.NumberColumn(measure.title, format="%.4f"),
+        "low": st.column_config.NumberColumn("From", format="%.4f"),
+        "high": st.column_config.NumberColumn("To", format="%.4f"),
+        "n": st.column_config.NumberColumn("Judgements", format="localized"),
+        "left_out": "Left out",
+        "reason": "Remark",
+    }
+    with drawer:
+        show.table(table, f"curves {measure.finding} {run_id}", columns=columns)
+
+
+def _ended(run_id: str) -> None:
+    reach = resources.ask(priming_queries.reach, run_id)
+    if reach.empty:
+        return
+    drawer = st.expander(f"Missing lengths: {reach['grp'].nunique()} suites", key="curves:ended", on_change="rerun")
+    if drawer.open:
+        with drawer:
+            show.table(
+                reach,
+                f"missing lengths {run_id}",
+                columns={
+                    "grp": "Suite",
+                    "condition": "Condition",
+                    "length": st.column_config.NumberColumn("All items reach", format="localized"),
+                    "cut": "Items with a gap",
+                    "n": "Items",
+                    "reason": st.column_config.TextColumn("Why", width="large"),
+                },
+            )

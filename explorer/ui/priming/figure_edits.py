@@ -1,0 +1,96 @@
+"""What mild changes of the context sentences do to their effect."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pandas as pd
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+
+from explorer.figures import theme
+from explorer.ui.priming.figure_curves import LOOKS, name_of
+
+NAMES: Mapping[str, str] = {
+    "none": "as they are",
+    "prefix_adverb": "adverb before",
+    "suffix_adverb": "adverb after",
+    "long_prefix_adverb": "long adverb before",
+    "clause": "added clause",
+    "quotation": "quoted",
+    "all": "all of these",
+}
+COLORS = dict(zip(NAMES, (theme.BLUE, theme.SKY, theme.GREEN, theme.PURPLE, theme.ORANGE, theme.GRAY, theme.VERMILION)))
+
+
+def edit_curves(curves: pd.DataFrame) -> go.Figure:
+    """A line an edit over the tokens of context. `curves` has the columns setting, length, value, low, high, n."""
+    traces = []
+    for edit in (name for name in NAMES if name in set(curves["setting"])):
+        own = curves[curves["setting"] == edit].sort_values("length")
+        traces.append(
+            go.Scatter(
+                x=own["length"],
+                y=own["value"],
+                mode="lines+markers",
+                name=NAMES[edit],
+                line={"color": COLORS[edit], "width": 3 if edit == "none" else 1.8},
+                marker={"size": 6},
+                customdata=own[["low", "high", "n"]].to_numpy(),
+                hovertemplate="%{x:,} tokens: %{y:+.1%}<br>%{customdata[0]:+.1%} to %{customdata[1]:+.1%} over suites, "
+                f"%{{customdata[2]:,}} judgements<extra>{NAMES[edit]}</extra>",
+            )
+        )
+    figure = theme.figure(*traces, height=360)
+    figure.update_layout(showlegend=True)
+    figure.add_hline(y=0, line={"color": theme.GRAY, "width": 1, "dash": "dot"})
+    figure.update_xaxes(title_text="Tokens of context", rangemode="tozero")
+    figure.update_yaxes(title_text="Change of accuracy", tickformat="+.0%")
+    return figure
+
+
+def edit_effects(effects: pd.DataFrame) -> go.Figure:
+    """A panel a condition, a dot an edit: how like the plain sentences, and the change of accuracy over all lengths.
+
+    `effects` has the columns setting, condition, similarity, value, low, high.
+    """
+    here = [name for name in LOOKS if name in set(effects["condition"])]
+    figure = make_subplots(
+        rows=len(here), cols=1, shared_xaxes=True, vertical_spacing=0.12,
+        subplot_titles=[f"{name_of(name)} contexts" for name in here],
+    )  # fmt: skip
+    for row, condition in enumerate(here, 1):
+        own, color = effects[effects["condition"] == condition].sort_values("similarity"), LOOKS[condition].color
+        figure.add_trace(
+            go.Scatter(
+                x=own["similarity"],
+                y=own["value"],
+                mode="markers+text",
+                text=[NAMES[name] for name in own["setting"]],
+                # Neighbours' names would lie over each other on one side.
+                textposition=["top right" if place % 2 else "bottom right" for place in range(len(own))],
+                textfont={"size": 12, "color": theme.GRAY},
+                marker={"size": 10, "color": color},
+                error_y={
+                    "type": "data",
+                    "symmetric": False,
+                    "array": (own["high"] - own["value"]).clip(lower=0),
+                    "arrayminus": (own["value"] - own["low"]).clip(lower=0),
+                    "color": color,
+                    "thickness": 1.2,
+                    "width": 0,
+                },
+                hovertemplate="%{text}: token F1 %{x:.2f}, %{y:+.1%}<extra></extra>",
+                showlegend=False,
+            ),
+            row=row,
+            col=1,
+        )
+        figure.add_hline(y=0, line={"color": theme.GRAY, "width": 1, "dash": "dot"}, row=row, col=1)
+        figure.update_yaxes(title_text="Change of accuracy", tickformat="+.0%", row=row, col=1)
+    figure.update_layout(theme.figure(height=60 + 250 * len(here)).layout)
+    figure.update_annotations(font={"size": 14})
+    most = effects["similarity"].max()
+    figure.update_xaxes(range=[effects["similarity"].min() - 0.03, most + 0.1])
+    figure.update_xaxes(title_text="Token F1 of the changed with the plain context sentences", row=len(here), col=1)
+    return figure

@@ -1,0 +1,74 @@
+"""One pair, one context: how the margin moves with every sentence of it."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+
+from explorer.figures import theme
+from explorer.ui.priming.figure_curves import LOOKS
+
+KINDS: Mapping[str, str] = {**{name: look.color for name, look in LOOKS.items()}, "typed": theme.PURPLE}
+
+
+def margin_growth(margins: Sequence[float], sentences: Sequence[str], kinds: Sequence[str], unit: str) -> go.Figure:
+    """Above, the margin without a context and after each sentence; below, what each sentence added.
+
+    `margins` has one more value than `sentences`, in `unit`; `kinds` are keys of KINDS.
+    """
+    figure = make_subplots(
+        rows=2, cols=1, shared_xaxes=True, row_heights=[0.66, 0.34], vertical_spacing=0.07,
+    )  # fmt: skip
+    hover = ["no context", *(_wrapped(f"{i}. {text}") for i, text in enumerate(sentences, 1))]
+    figure.add_trace(
+        go.Scatter(
+            x=list(range(len(margins))),
+            y=list(margins),
+            mode="lines+markers",
+            line={"color": theme.GRAY, "width": 2},
+            marker={
+                "size": 11,
+                "color": [theme.VERDICTS["right" if value > 0 else "wrong"] for value in margins],
+                "symbol": ["circle" if value > 0 else "x" for value in margins],
+            },
+            customdata=hover,
+            hovertemplate=f"%{{y:+.2f}} {unit}<br>%{{customdata}}<extra></extra>",
+            showlegend=False,
+        ),
+        row=1,
+        col=1,
+    )
+    steps = [after - before for before, after in pairwise(margins)]
+    figure.add_trace(
+        go.Bar(
+            x=list(range(1, len(margins))),
+            y=steps,
+            marker={"color": [KINDS[kind] for kind in kinds]},
+            width=0.55,
+            customdata=hover[1:],
+            hovertemplate=f"adds %{{y:+.2f}} {unit}<br>%{{customdata}}<extra></extra>",
+            showlegend=False,
+        ),
+        row=2,
+        col=1,
+    )
+    figure.update_layout(theme.figure(height=420).layout)
+    figure.add_hline(y=0, line={"color": theme.GRAY, "width": 1}, row=1, col=1)
+    figure.add_hline(y=0, line={"color": theme.GRAY, "width": 1}, row=2, col=1)
+    figure.update_yaxes(title_text=f"Margin ({unit})", row=1, col=1)
+    figure.update_yaxes(title_text="Added", row=2, col=1)
+    many = max(1, len(sentences))
+    step = 1 if many <= 25 else 5
+    figure.update_xaxes(
+        tickmode="array", tickvals=list(range(0, many + 1, step)), range=[-0.6, many + 0.6], showgrid=False
+    )
+    figure.update_xaxes(title_text="Sentences of context", row=2, col=1)
+    return figure
+
+
+def _wrapped(text: str) -> str:
+    return "<br>".join(theme.escape(line) for line in textwrap.wrap(text, 70))

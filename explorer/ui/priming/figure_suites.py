@@ -1,0 +1,92 @@
+"""Suite by suite: accuracy without a context against accuracy after the longest, and the suites that move most."""
+
+from __future__ import annotations
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from explorer.figures import theme
+from explorer.ui.priming.figure_curves import LOOKS, name_of
+
+ROW = 22
+
+
+def baseline_against_longest(suites: pd.DataFrame, *, stereotypes: bool = False) -> go.Figure:
+    """A dot a suite and condition. `suites` has the columns grp, condition, baseline, longest, longest_length."""
+    traces: list[go.Scatter] = [
+        go.Scatter(
+            x=[0, 1], y=[0, 1], mode="lines", line={"color": theme.GRAY, "width": 1, "dash": "dot"}, hoverinfo="skip",
+            name="no change", showlegend=True,
+        )
+    ]  # fmt: skip
+    for condition in (name for name in LOOKS if name in set(suites["condition"])):
+        own, look = suites[suites["condition"] == condition], LOOKS[condition]
+        name = name_of(condition, stereotypes=stereotypes)
+        traces.append(
+            go.Scatter(
+                x=own["baseline"],
+                y=own["longest"],
+                mode="markers",
+                name=name,
+                marker={
+                    "size": 9,
+                    "color": look.color,
+                    "opacity": 0.75,
+                    "symbol": "circle" if look.dash == "solid" else "diamond",
+                },
+                customdata=[[theme.escape(str(a)), b] for a, b in zip(own["grp"], own["longest_length"])],
+                hovertemplate="<b>%{customdata[0]}</b><br>%{x:.0%} without a context, %{y:.0%} after "
+                f"%{{customdata[1]:,}} tokens<extra>{name}</extra>",
+            )
+        )
+    figure = theme.figure(*traces, height=460)
+    figure.update_layout(showlegend=True)
+    figure.update_xaxes(title_text="Accuracy without a context", tickformat=".0%", range=[-0.03, 1.03])
+    figure.update_yaxes(title_text="Accuracy after the longest context", tickformat=".0%", range=[-0.03, 1.03])
+    return figure
+
+
+def moved_suites(suites: pd.DataFrame, published: pd.DataFrame) -> go.Figure:
+    """A dot a suite: its mean change of accuracy over lengths, a line for its sd, a ring for the published change.
+
+    `suites` has the columns grp, delta, sd in the order to be shown, the first at the top; `published` grp, delta, sd.
+    """
+    rows = suites.iloc[::-1]
+    names = list(rows["grp"])
+    place = {name: number for number, name in enumerate(names)}
+    traces = [
+        go.Scatter(
+            x=rows["delta"],
+            y=list(place.values()),
+            mode="markers",
+            name="this run",
+            marker={"size": 9, "color": theme.BLUE},
+            error_x={"type": "data", "array": rows["sd"].fillna(0), "color": theme.BLUE, "thickness": 1.4, "width": 0},
+            customdata=[theme.escape(str(name)) for name in names],
+            hovertemplate="<b>%{customdata}</b><br>%{x:+.1%} on average over lengths<extra>this run</extra>",
+        )
+    ]
+    theirs = published[published["grp"].isin(names)]
+    if len(theirs):
+        traces.append(
+            go.Scatter(
+                x=theirs["delta"],
+                y=[place[name] for name in theirs["grp"]],
+                mode="markers",
+                name="published, mean of six models",
+                marker={"size": 10, "color": theme.ORANGE, "symbol": "circle-open", "line": {"width": 2}},
+                customdata=[theme.escape(str(name)) for name in theirs["grp"]],
+                hovertemplate="<b>%{customdata}</b><br>%{x:+.1%}<extra>published, mean of six models</extra>",
+            )
+        )
+    figure = theme.figure(*traces, height=96 + ROW * max(4, len(names)))
+    figure.add_vline(x=0, line={"color": theme.GRAY, "width": 1})
+    figure.update_layout(showlegend=True)
+    figure.update_xaxes(title_text="Change of accuracy, mean and sd over lengths", tickformat="+.0%")
+    figure.update_yaxes(
+        tickmode="array",
+        tickvals=list(place.values()),
+        ticktext=[theme.escape(theme.shorten(str(name))) for name in names],
+        range=[-0.8, len(names) - 0.2],
+    )
+    return figure

@@ -1,0 +1,169 @@
+"""Does likeness explain priming? Perturbed contexts, and suites compared with suites."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+
+import pandas as pd
+import streamlit as st
+
+from explorer.results import queries
+from explorer.studies.priming import queries as priming_queries
+from explorer.studies.priming.published import edit_correlations, minus
+from explorer.ui import links, resources, show
+from explorer.ui.layout import Chosen
+from explorer.ui.priming.figure_curves import name_of
+from explorer.ui.priming.figure_edits import edit_curves, edit_effects
+from explorer.ui.priming.figure_heatmap import priming_heatmap
+
+
+@dataclass(frozen=True, slots=True)
+class Matrix:
+    """A suite-by-suite matrix: its name, the figures of the paper it shows, and how its cells are drawn."""
+
+    title: str
+    figure: str
+    tick: str
+    centered: bool = False
+    diagonal: bool = True
+
+
+MATRICES = {
+    "token_f1": Matrix("Shared tokens", "figure 12, left", ".2f"),
+    "dependency_f1": Matrix("Shared dependency labels", "figure 12, right", ".2f"),
+    "matrix_accuracy": Matrix("Accuracy after 10 sentences", "figure 13, left", ".0%", diagonal=False),
+    "matrix_delta": Matrix("Change after 10 sentences", "figures 13, right, and 14", "+.0%", True, diagonal=False),
+}
+
+
+def _asked_for_edits(run_id: str) -> bool:
+    spec = resources.ask(queries.run, run_id)["spec"]
+    return bool(len(spec) and json.loads(spec.iloc[0])["settings"].get("edits"))
+
+
+def edits(chosen: Chosen, run_id: str) -> None:
+    """What mild changes of matched contexts do to their effect."""
+    found = resources.ask(priming_queries.edits, run_id)
+    curves = found[found["finding"] == "edit_curve"]
+    if curves.empty and _asked_for_edits(run_id):
+        show.nothing_yet(
+            "Nothing was measured of the perturbed contexts",
+            "The most affected suites are chosen on one half of the items and measured on the other; this run is too "
+            "small for both. Take more items of each suite, or set edit_halves to false.",
+        )
+        return
+    if curves.empty:
+        show.nothing_yet(
+            "No perturbed contexts in this run",
+            "Choose edits among the options of a run, or type in a terminal:",
+            f"python -m explorer run priming --model {chosen.model} --benchmark {chosen.benchmark} "
+            "--set edits=prefix_adverb,suffix_adverb,long_prefix_adverb,clause,quotation,all",
+        )
+        return
+    sides = list(dict.fromkeys(curves["condition"]))
+    side = links.pick(
+        st.segmented_control, "Contexts", "side", sides, default=sides[0], required=True, format_func=name_of
+    )
+    show.chart(
+        edit_curves(curves[curves["condition"] == side]),
+        key="edit_curves",
+        alt="Change of accuracy over the tokens of context, a line an edit of the context sentences",
+    )
+    effects = found[found["finding"] == "edit_effect"]
+    suites = int(effects["suites"].max())
+    show.note(
+        f"Mean over the {suites} suites that matched contexts move most (figure 5 of the paper), chosen on one half of "
+        "the items and measured on the other unless the run says otherwise."
+    )
+    show.chart(
+        edit_effects(effects),
+        key="edit_effects",
+        alt="Likeness of the changed to the plain context sentences against the change of accuracy",
+    )
+    printed = edit_correlations()
+    values = minus(" and ".join(str(one.value) for one in printed))
+    told = []
+    for _, row in found[found["finding"] == "edit_correlation"].iterrows():
+        value = (
+            "not defined" if row["value"] != row["value"] else f"ρ = {row['value']:.2f}, {show.p_in_words(row['p'])}"
+        )
+        told.append(f"{name_of(str(row['condition']))}: {value}")
+    show.note(
+        f"Spearman's ρ over {len(set(effects['setting']))} kinds of context with its exact permutation p: "
+        f"{'; '.join(told)}. Published for {printed[0].model}: {values} (figure 9)."
+    )
+
+
+def matrices(run_id: str) -> None:
+    """Suites compared with suites, and whether the matrices and judgements go together."""
+    cells = {name: resources.ask(priming_queries.matrix, run_id, name) for name in MATRICES}
+    here = [name for name, found in cells.items() if len(found) > 1]
+    if not here:
+        show.nothing_yet("No matrices in this run", "A run of several suites makes them where `overlap` is not 0.")
+        return
+    name = links.pick(
+        st.segmented_control, "Matrix", "matrix", here, default=here[0], required=True,
+        format_func=lambda one: MATRICES[one].title,
+    )  # fmt: skip
+    kind = MATRICES[name]
+    show.chart(
+        priming_heatmap(
+            cells[name],
+            what=kind.title,
+            tick=kind.tick,
+            rows="Target suite",
+            columns="Suite of the context",
+            centered=kind.centered,
+            diagonal=kind.diagonal,
+        ),
+        key=f"matrix:{name}",
+        alt=f"{kind.title} for each suite after each suite",
+    )
+    show.note(f"As in {kind.figure} of the paper.")
+    show.save(cells[name], f"{name} {run_id}")
+    if "matrix_delta" not in here:
+        show.note("How one suite primes another is asked where the run's option `matrix` is not 0.")
+    _correlations(resources.ask(priming_queries.correlations, run_id), run_id)
+
+
+def _correlations(found: pd.DataFrame, run_id: str) -> None:
+    own = found[found["finding"].isin(["matrix_correlation", "overlap_and_judgement"])]
+    if own.empty:
+        return
+    st.subheader("Does likeness go with accuracy?", anchor=False)
+    what = {"matrix_correlation": "matrices", "overlap_and_judgement": "judgements"}
+    table = pd.DataFrame(
+        {
+            "level": own["finding"].map(what),
+            "likeness": own["setting"].str.replace("_f1", "s shared", regex=False).str.replace("dependencys", "labels"),
+            "contexts": [name_of(name) if isinstance(name, str) else "one suite" for name in own["condition"]],
+            "value": own["value"],
+            "low": own["low"],
+            "high": own["high"],
+            "p": [show.p_value(p) for p in own["p"]],
+            "n": own["n"],
+            "reason": own["reason"],
+        }
+    )
+    number = st.column_config.NumberColumn
+    show.table(
+        table,
+        f"likeness and accuracy {run_id}",
+        columns={
+            "level": "Over",
+            "likeness": "Likeness",
+            "contexts": "Contexts",
+            "value": number("Correlation", format="%.3f"),
+            "low": number("From", format="%.3f"),
+            "high": number("To", format="%.3f"),
+            "p": "p",
+            "n": number("n", format="localized", help="suites of a matrix, or judgements"),
+            "reason": "Remark",
+        },
+    )
+    show.note(
+        "Matrices: Spearman's ρ without the diagonal and Mantel's permutation p. Judgements: the point-biserial "
+        "correlation of being right with the mean token or label F1 of the pair's acceptable sentence and the first "
+        "sentences of its context (appendix D of the paper)."
+    )

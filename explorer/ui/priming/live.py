@@ -1,0 +1,94 @@
+"""A pair before a context, scored now after every sentence of it: one call to the scorer, as in a full run."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import streamlit as st
+
+from explorer.records import Instance, Score
+from explorer.rows.builders import instance_of, payload
+from explorer.scoring import http
+from explorer.scoring.model import LanguageModel
+from explorer.settings import Settings
+from explorer.studies.priming import context as priming_context
+from explorer.studies.priming import requests as priming_requests
+from explorer.ui import live, resources
+from explorer.variants import running_text
+from explorer.variants.running_text import Encode
+
+CONDITION = "typed"  # the lab's contexts are of no condition of a run
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """The pair after the first sentences of the context: its scores, rows of `measures`, and the context's tokens."""
+
+    scores: tuple[Score, ...]
+    measures: tuple[Mapping[str, Any], ...]
+    tokens: float  # nan where a server does not tell
+
+    def measure(self, name: str) -> float:
+        """The value of a measure of the whole pair, nan where there is none."""
+        return next((float(row["value"]) for row in self.measures if row["measure"] == name), float("nan"))
+
+    def reason(self, name: str) -> str:
+        """Why the measure is what it is."""
+        return next((str(row["reason"]) for row in self.measures if row["measure"] == name), "")
+
+
+def growth(item: Instance, sentences: Sequence[str], model: str, preset: str) -> tuple[Point, ...]:
+    """The pair without a context and after each sentence; ExplorerError where the model cannot be had."""
+    asked = (payload(item), tuple(sentences), model, preset, resources.settings())
+    points = _growth(*asked)
+    if http.is_endpoint(model) and any(score.reason for point in points for score in point.scores):
+        _growth.clear(*asked)  # a server may think better of what it refused
+    return points
+
+
+@st.cache_data(max_entries=256, show_spinner=False)
+def _growth(text: str, sentences: tuple[str, ...], model: str, preset: str, settings: Settings) -> tuple[Point, ...]:
+    item = instance_of(text)
+    # A server decides about a BOS for itself.
+    policy = priming_requests.policy_of(preset, "auto" if http.is_endpoint(model) else "preset")
+    shared = resources.resources()
+    with live.turn(model):
+        encode = None if http.is_endpoint(model) else _encoder(shared.model(model))
+        # Of a server's tokenizer nothing is known: most want a blank, so that a target's tokens are those after a text.
+        blank = " " if encode is None else priming_context.opening_of(encode)
+        opening = "" if preset == "minicons" else blank
+        steps = []
+        for number in range(len(sentences) + 1):
+            before = running_text.join(sentences[:number])
+            tokens = 0 if not before else math.nan if encode is None else len(encode(before))
+            steps.append(
+                priming_requests.step(
+                    item, before, opening, condition=CONDITION, length=None, sentences=number, tokens=tokens
+                )
+            )
+        flat = [request for step in steps for request in step.requests]
+        scores = iter(shared.scorer(model).score(flat, policy))
+        dtype = str(shared.model_record(model).get("dtype", ""))
+    points = []
+    for step in steps:
+        own = tuple(next(scores) for _ in step.requests)
+        points.append(Point(own, tuple(priming_requests.judge(step, own, policy, dtype)), step.tokens))
+    return tuple(points)
+
+
+def _encoder(loaded: LanguageModel) -> Encode:
+    return lambda text: loaded.encode("", text, "never", "offsets").ids
+
+
+def remarks(points: Sequence[Point]) -> list[str]:
+    """What makes the step from no context to the first sentence another than those after it."""
+    first, last = points[0], points[-1]
+    found = []
+    if any(score.scored and math.isnan(score.logprobs[0]) for score in first.scores):
+        found.append("Without a context the first token of a text has no probability: nothing stands before it.")
+    if priming_requests.token_ids(first.scores) != priming_requests.token_ids(last.scores):
+        found.append("The text is cut into other tokens after a context than without one.")
+    return found if len(points) > 1 and not any(score.reason for score in (*first.scores, *last.scores)) else []

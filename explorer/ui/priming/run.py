@@ -1,0 +1,56 @@
+"""A priming run's results: which run, what to know about it, and its views."""
+
+from __future__ import annotations
+
+import json
+
+import pandas as pd
+import streamlit as st
+
+from explorer.studies.priming import queries as priming_queries
+from explorer.ui import layout, links, resources, show, undecided
+from explorer.ui.layout import Chosen
+
+
+def pick(chosen: Chosen) -> str:
+    """The id of a priming run of this model on this benchmark; "" where there is none."""
+    runs = resources.ask(priming_queries.runs, chosen.benchmark)
+    own = runs[runs["model"] == chosen.model]
+    names = {str(row["run_id"]): name_of(row) for _, row in own.iterrows()}
+    if not names:
+        return ""
+    run_id = links.pick(st.selectbox, "Stored run", "run", list(names), format_func=names.__getitem__)
+    layout.about_run(run_id)
+    _remarks(run_id)
+    undecided.tell([run_id])
+    return run_id
+
+
+def others(chosen: Chosen, run_id: str) -> dict[str, str]:
+    """Runs of other models on the benchmark by id, one a model, with what each is called."""
+    runs = resources.ask(priming_queries.runs, chosen.benchmark)
+    rest = runs[(runs["model"] != chosen.model) & (runs["run_id"] != run_id)].drop_duplicates("model")
+    return {str(row["run_id"]): layout.model_title(str(row["model"])) for _, row in rest.iterrows()}
+
+
+def name_of(row: pd.Series) -> str:
+    """What tells a run from others of its model."""
+    settings = json.loads(row["spec"])["settings"]
+    state = "" if row["status"] == "complete" else f", {row['status']}"
+    parts = [f"{row['done']:,} items{state}", f"to {max(settings['lengths']):,} tokens", settings["preset"]]
+    parts += [f"{len(settings['edits'])} edits"] if settings["edits"] else []
+    parts += ["matrix"] if settings["matrix"] else []
+    parts += ["fast preview"] if settings["chains"] else []
+    return " · ".join([*parts, f"{row['created']:%d %b %Y %H:%M}", str(row["run_id"])[-6:]])
+
+
+def _remarks(run_id: str) -> None:
+    found = resources.ask(priming_queries.remarks, run_id)
+    for _, row in found.iterrows():
+        if row["finding"] == "shared_contexts":
+            st.warning(show.plain(str(row["reason"])), icon=":material/bolt:")
+        elif row["finding"] == "unrelated_source":
+            if row["reason"]:
+                st.warning(show.plain(str(row["reason"])), icon=":material/info:")
+            else:
+                show.note(f"Unrelated sentences: {row['setting']}, {row['value']:,.0f} of them.")

@@ -1,0 +1,143 @@
+"""The regressions of a run, and its figures beside the paper's."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from explorer.results import queries
+from explorer.stats.p_values import LEGEND, stars
+from explorer.studies.priming import queries as priming_queries
+from explorer.studies.priming.published import SOURCE, Published, statements
+from explorer.ui import resources, show
+from explorer.ui.layout import Chosen
+
+MODELS = {
+    "suite": "In-distribution contexts",
+    "suite and item": "The same, with an intercept for each item too",
+    "unrelated": "Unrelated contexts",
+}
+ROW = 35  # pixels of a table's row
+TERMS = {
+    "Intercept": "intercept",
+    "log_length": "log length",
+    "match": "match",
+    "acceptable": "acceptability",
+}
+
+
+def regressions(run_id: str) -> None:
+    """A table a regression, with its fit and remarks."""
+    terms = resources.ask(priming_queries.regression, run_id)
+    fits = {str(row["setting"]): row for _, row in resources.ask(priming_queries.fits, run_id).iterrows()}
+    if terms.empty:
+        show.nothing_yet(
+            "No regression in this run",
+            "It needs all four matched and mismatched, acceptable and unacceptable conditions, or unrelated contexts.",
+        )
+        return
+    show.lead(
+        "Mixed-effects logistic regressions of correctness on the log of the context's length in tokens, whether it is "
+        "of the same suite (matched +1, mismatched −1) and whether it is acceptable (+1, −1)."
+    )
+    for setting in (name for name in MODELS if name in fits):
+        st.subheader(MODELS[setting], anchor=False)
+        _fit(fits[setting])
+        own = terms[terms["setting"] == setting]
+        if own["estimate"].notna().any():
+            _terms(own, setting, run_id)
+
+
+def _fit(fit: pd.Series) -> None:
+    about = json.loads(fit["detail"])
+    if fit["reason"]:
+        show.note(f"No estimates: {fit['reason']}.")
+        return
+    random = ", ".join(f"{name} {sd:.2f} ({about['levels'][name]:,} levels)" for name, sd in about["random"].items())
+    how = "Laplace" if about["nagq"] == 1 else "Gauss-Hermite"
+    show.note(
+        f"{about['formula']} · {fit['n']:,} judgements · log-likelihood {fit['loglik']:,.2f} · "
+        f"AIC {about['aic']:,.2f} · sd of the intercepts: {random} · {how} approximation"
+    )
+    for warning in about["warnings"]:
+        st.warning(show.plain(warning), icon=":material/warning:")
+
+
+def _terms(own: pd.DataFrame, setting: str, run_id: str) -> None:
+    number = st.column_config.NumberColumn
+    table = own.assign(
+        term=[" × ".join(TERMS.get(part, part) for part in term.split(":")) for term in own["term"]],
+        p=[show.p_value(p) for p in own["p"]],
+        stars=[stars(p) for p in own["p"]],
+    )
+    show.table(
+        table,
+        f"regression {setting} {run_id}",
+        columns={
+            "term": st.column_config.TextColumn("Term", width="medium"),
+            "estimate": number("Log odds", format="%.4f"),
+            "low": number("From", format="%.4f", help="95 % Wald interval"),
+            "high": number("To", format="%.4f"),
+            "se": number("SE", format="%.4f"),
+            "z": number("z", format="%.2f"),
+            "p": "p",
+            "stars": st.column_config.TextColumn("", help=show.plain(LEGEND)),
+        },
+    )
+
+
+def beside_the_paper(chosen: Chosen, run_id: str) -> None:
+    """What the paper reports for this benchmark, and what this run found."""
+    rows = statements(chosen.benchmark)
+    if not rows:
+        show.note(f"{SOURCE} has no figures for this set; below are those for BLiMP.")
+        rows = statements("blimp")
+    findings = resources.ask(queries.findings, run_id)
+    table = pd.DataFrame(
+        [{"what": row.what, "published": row.said, "ours": _ours(row, findings), "place": row.place} for row in rows]
+    )
+    show.table(
+        table,
+        f"beside the paper {run_id}",
+        columns={
+            "what": st.column_config.TextColumn("What", width=300),
+            "published": st.column_config.TextColumn("Published", width=200),
+            "ours": st.column_config.TextColumn("This run", width=260),
+            "place": st.column_config.TextColumn("Where", width=130),
+        },
+        height=ROW * (len(table) + 1) + 3,
+    )
+    show.note(
+        f"Published: {SOURCE}, with GPT-2 and five OPT models; its contexts, items and scoring differ from this run's "
+        "where its settings do. Changes are of accuracy in points, the largest or smallest over all lengths."
+    )
+
+
+def _ours(row: Published, findings: pd.DataFrame) -> str:
+    own = findings[(findings["finding"] == row.finding) & (findings["grp"] == row.group)]
+    for column, wish in (("condition", row.condition), ("setting", row.setting)):
+        if wish:
+            own = own[own[column] == wish]
+    own = own[own["value"].notna()]
+    if own.empty:
+        return "not in this run"
+    if row.takes in ("largest", "smallest"):
+        own = own[own["length"] > 0].sort_values("value", ascending=row.takes == "smallest")
+        return _change(own.iloc[0]) if len(own) else "not in this run"
+    one = own.iloc[0]
+    return show.p_in_words(one["p"]) if row.takes == "p" else _value(one)
+
+
+def _change(row: Any) -> str:
+    low, high = (f"{100 * row[name]:+.0f}".replace("-", "−") for name in ("low", "high"))
+    value = f"{100 * row['value']:+.0f}".replace("-", "−")
+    return f"{value} points ({low} to {high}) at {row['length']:,.0f} tokens"
+
+
+def _value(row: Any) -> str:
+    interval = f" ({row['low']:.2f} to {row['high']:.2f})" if row["low"] == row["low"] else ""
+    p = f", {show.p_in_words(row['p'])}" if row["p"] == row["p"] else ""
+    return f"{row['value']:.2f}{interval}{p}".replace("-", "−")

@@ -1,0 +1,114 @@
+"""Suite by suite: which move most, and whether the accuracy without a context foretells that after one."""
+
+from __future__ import annotations
+
+import math
+
+import pandas as pd
+import streamlit as st
+
+from explorer.studies.priming import queries as priming_queries
+from explorer.studies.priming.published import MEAN, before_and_after, unacceptable_table
+from explorer.ui import links, resources, show
+from explorer.ui.layout import Chosen
+from explorer.ui.priming.figure_curves import LOOKS, name_of
+from explorer.ui.priming.figure_suites import baseline_against_longest, moved_suites
+
+ENDS = 10  # suites at each end, as in the paper's tables 1 and 2
+CONDITIONS = ("matched_acceptable", "matched_unacceptable", "mismatched_acceptable", "mismatched_unacceptable")
+
+
+def draw(chosen: Chosen, run_id: str) -> None:
+    """The two figures and their table."""
+    suites = resources.ask(priming_queries.suites, run_id)
+    suites = suites[suites["delta"].notna()]
+    here = [name for name in (*CONDITIONS, "unrelated") if name in set(suites["condition"])]
+    if not here:
+        show.nothing_yet("No suite was primed in this run", "Start one with conditions and lengths above 0.")
+        return
+    stereotypes = chosen.benchmark == "crows_pairs"
+    condition = links.pick(
+        st.segmented_control, "Contexts", "contexts", here, default=here[0], required=True,
+        format_func=lambda name: name_of(name, stereotypes=stereotypes),
+    )  # fmt: skip
+    own = suites[suites["condition"] == condition].sort_values("delta", ascending=False)
+    st.subheader("The suites that move most", anchor=False)
+    show.chart(
+        moved_suites(_ends(own), _published(chosen, condition)),
+        key="moved",
+        alt="The suites with the largest rise and the largest fall of accuracy, with the sd over lengths",
+    )
+    many = len(own)
+    if many > 2 * ENDS:
+        show.note(f"The {ENDS} highest and the {ENDS} lowest of {many} suites (tables 1 and 2 of the paper).")
+    drawer = st.expander("Every suite", key="suites:all", on_change="rerun")
+    if drawer.open:
+        with drawer:
+            _table(own, chosen, condition, run_id)
+
+    matched = suites[suites["condition"].isin(CONDITIONS[:2])]
+    if len(matched):
+        st.subheader("Before and after", anchor=False)
+        show.chart(
+            baseline_against_longest(matched, stereotypes=stereotypes),
+            key="before_after",
+            alt="Each suite's accuracy without a context against that after its longest matched context",
+        )
+        _correlation(run_id, stereotypes)
+
+
+def _ends(own: pd.DataFrame) -> pd.DataFrame:
+    return own if len(own) <= 2 * ENDS else pd.concat([own.head(ENDS), own.tail(ENDS)])
+
+
+def _published(chosen: Chosen, condition: str) -> pd.DataFrame:
+    """The paper's changes, of the same model where it has it, else the mean over its six."""
+    rows = []
+    if chosen.benchmark == "blimp" and condition == "matched_unacceptable":
+        for suite, models in unacceptable_table().items():
+            figure = models.get(chosen.model, models[MEAN])
+            rows.append((suite, figure.value, figure.sd))
+    return pd.DataFrame(rows, columns=["grp", "delta", "sd"])
+
+
+def _table(own: pd.DataFrame, chosen: Chosen, condition: str, run_id: str) -> None:
+    published = _published(chosen, condition).set_index("grp")["delta"]
+    number = st.column_config.NumberColumn
+    columns = {
+        "grp": "Suite",
+        "delta": number("Mean change", format="percent"),
+        "sd": number("sd over lengths", format="percent"),
+        "baseline": number("Without a context", format="percent"),
+        "longest": number("After the longest", format="percent"),
+        "longest_length": number("Tokens of the longest", format="localized"),
+        "n": "Items",
+    }
+    if len(published):
+        own = own.assign(published=own["grp"].map(published))
+        columns["published"] = number("Published", format="percent", help="Sinha et al. (2023), table 2")
+    show.table(own, f"suites {condition} {run_id}", columns=columns)
+
+
+def _correlation(run_id: str, stereotypes: bool) -> None:
+    found = resources.ask(priming_queries.correlations, run_id)
+    told = []
+    for _, row in found[found["finding"] == "baseline_against_longest"].iterrows():
+        if row["condition"] in LOOKS and row["condition"].startswith("matched"):
+            name = name_of(str(row["condition"]), stereotypes=stereotypes)
+            value = float(row["value"])
+            told.append(
+                f"{name}: not defined ({row['reason']})"
+                if math.isnan(value)
+                else f"{name}: r = {value:.2f} ({row['low']:.2f} to {row['high']:.2f}) over {row['n']} suites"
+            )
+    if told:
+        show.note(
+            f"Pearson's r of the two accuracies over suites, {'; '.join(told)}. Published, mean of three sets: "
+            f"{_published_correlations()} (figures 10 and 11)."
+        )
+
+
+def _published_correlations() -> str:
+    """What the paper prints for acceptable and unacceptable contexts, model by model."""
+    pairs = zip(before_and_after(CONDITIONS[0]), before_and_after(CONDITIONS[1]), strict=True)
+    return ", ".join(f"{one.value:.2f} and {two.value:.2f} for {one.model}" for one, two in pairs)

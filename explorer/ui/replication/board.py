@@ -1,0 +1,237 @@
+"""Printed figures beside those of stored runs: the difference, whether it lies in the interval, and the slips."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from explorer.results import queries_replication
+from explorer.studies.replication import board as replication_board
+from explorer.studies.replication import papers
+from explorer.studies.replication.board import BoardFigure, Ours
+from explorer.ui import layout, links, resources, show
+from explorer.ui.layout import Chosen
+from explorer.ui.replication.figure_printed import printed_and_ours
+
+EVERY_TABLE = "All tables"
+EVERY_MODEL = "All models"
+ROW = 35
+TALLEST = 640
+DRAWN = 70  # figures in a picture
+WORDS = {
+    "within": "within the interval",
+    "outside": "outside the interval",
+    "equal": "equal as printed",
+    "differs": "differs",
+    "setting differs": "setting differs",
+    "no target": "no target",
+    "not computed": "not computed",
+}
+
+
+def draw(source: str, chosen: Chosen) -> None:
+    """One source: its slips, its figures beside ours, and what would compute those that are missing."""
+    show.about("replication")
+    table, model = _pickers(source)
+    printed = [
+        one
+        for one in replication_board.of(source)
+        if one.table in (table or one.table) and one.model == (model or one.model)
+    ]
+    rows = board(printed, _findings(), chosen.model)
+    _counts(rows)
+    _remarks(printed)
+    _figures(rows)
+    _table(rows, f"{source} {table or 'all'}", chosen)
+    _commands(printed, rows)
+
+
+def board(printed: Sequence[BoardFigure], findings: pd.DataFrame, model: str) -> pd.DataFrame:
+    """A row a printed figure: ours of the same model where a run has it, the sidebar's model for orientation."""
+    found = replication_board.index(
+        [{str(key): value for key, value in row.items()} for row in findings.to_dict("records")]
+    )
+    rows = []
+    for one in printed:
+        ours = replication_board.beside(one, found)
+        other = replication_board.beside(one, found, model) if ours is None and model else None
+        rows.append({**_printed(one), **_ours(one, ours), "other": other.value if other else None})
+    return pd.DataFrame(rows)
+
+
+def _pickers(source: str) -> tuple[str, str]:
+    own = replication_board.of(source)
+    left, right = st.columns([1, 1])
+    tables = [EVERY_TABLE, *dict.fromkeys(one.table for one in own)]
+    models = [EVERY_MODEL, *dict.fromkeys(one.model for one in own)]
+    with left:
+        table = links.pick(st.selectbox, "Table", "table", tables, default=tables[1])
+    with right:
+        model = links.pick(st.selectbox, "Printed model", "printed", models, default=EVERY_MODEL)
+    return "" if table == EVERY_TABLE else table, "" if model == EVERY_MODEL else model
+
+
+def _findings() -> pd.DataFrame:
+    names = sorted({answer.finding for one in replication_board.figures() for answer in one.answers})
+    return resources.ask(queries_replication.findings, tuple(names))
+
+
+def _printed(one: BoardFigure) -> dict[str, Any]:
+    return {
+        "table": one.table, "what": one.what, "condition": one.condition, "metric": one.metric, "model": one.model,
+        "printed": _number(one.value, one.digits), "sd": one.sd,
+        "mended": _number(one.shown, one.digits) if one.shown == one.shown else "",
+        "remark": one.remark, "command": one.command, "published": one.target,
+    }  # fmt: skip
+
+
+def _ours(one: BoardFigure, ours: Ours | None) -> dict[str, Any]:
+    gap = float("nan")
+    if ours is None:
+        return {
+            "ours": gap, "low": gap, "high": gap, "difference": gap, "verdict": WORDS["not computed"], "n": None,
+            "setting": "", "run_id": "", "look": None,
+        }  # fmt: skip
+    return {
+        "ours": ours.value, "low": ours.low, "high": ours.high,
+        "difference": ours.value - one.target,
+        "verdict": WORDS[replication_board.verdict(one, ours)], "n": ours.n, "setting": ours.setting,
+        "run_id": ours.run_id,
+        "look": layout.address_of("Runs", shown=ours.run_id),
+    }  # fmt: skip
+
+
+def _counts(rows: pd.DataFrame) -> None:
+    said = rows["verdict"].value_counts() if len(rows) else pd.Series(dtype=int)
+    agree = int(said.get(WORDS["within"], 0) + said.get(WORDS["equal"], 0))
+    off = int(said.get(WORDS["outside"], 0) + said.get(WORDS["differs"], 0))
+    show.numbers(
+        [
+            ("Printed figures", f"{len(rows):,}", "Those of the table and model chosen above."),
+            ("Computed", f"{(rows['run_id'] != '').sum():,}", "A run of the same model is stored."),
+            ("Agree", f"{agree:,}", "Same setting, and the printed figure lies in our 95 % interval, or is equal to "
+             "ours at the printed precision where there is no interval."),
+            ("Disagree", f"{off:,}", "Same setting, and it does not."),
+            ("With a remark", f"{(rows['remark'] != '').sum():,}", "A slip, or why it is no target."),
+        ]
+    )  # fmt: skip
+
+
+def _remarks(printed: Sequence[BoardFigure]) -> None:
+    """The slips of the paper as warnings, other remarks as notes, each with how many figures it is about."""
+    for remark in dict.fromkeys(one.remark for one in printed if one.remark):
+        number = sum(one.remark == remark for one in printed)
+        told = f"{remark[:1].upper()}{remark[1:]}: {number:,} of these figures."
+        if any(one.is_slip for one in printed if one.remark == remark):
+            st.warning(show.plain(told), icon=":material/edit_note:")
+        else:
+            show.note(told)
+
+
+def _figures(rows: pd.DataFrame) -> None:
+    """What was computed, as rings and dots: a figure for each kind of number."""
+    computed = rows[rows["run_id"] != ""] if len(rows) else rows
+    for metric, own in computed.groupby("metric", sort=False) if len(computed) else ():
+        if 1 < len(own) <= DRAWN:
+            labels = [" · ".join(filter(None, names)) for names in zip(own["what"], own["condition"], own["model"])]
+            show.chart(
+                printed_and_ours(own.assign(label=labels), str(metric)),
+                key=f"replication:{metric}",
+                alt=f"Printed and our own figures: {metric}",
+            )
+
+
+def _table(rows: pd.DataFrame, name: str, chosen: Chosen) -> None:
+    number = st.column_config.NumberColumn
+    title = layout.model_title(chosen.model)
+    columns: dict[str, Any] = {
+        "table": st.column_config.TextColumn("Table", width=75),
+        "what": st.column_config.TextColumn("What", width=125),
+        "condition": st.column_config.TextColumn("Under", width=150),
+        "metric": st.column_config.TextColumn("Figure", width=130),
+        "model": st.column_config.TextColumn("Model", width=95),
+        "printed": st.column_config.TextColumn("Printed", width=75),
+        "mended": st.column_config.TextColumn("Mended", width=75, help="the figure that the slip stands for"),
+        "ours": number("Ours", format="%.4g", width=75),
+        "difference": number("Difference", format="%+.3g", width=85, help="ours less the printed or mended figure"),
+        "verdict": st.column_config.TextColumn("Verdict", width=145),
+        "low": number("From", format="%.4g", width=75, help="our 95 % interval"),
+        "high": number("To", format="%.4g", width=75),
+        "n": number("Instances", format="localized", width=80),
+        "look": st.column_config.LinkColumn("Run", display_text="look", width=60),
+        "other": number(title, format="%.4g", width=110, help="another model, for orientation only"),
+        "remark": st.column_config.TextColumn("Remark", width="large"),
+    }
+    if rows.empty:
+        show.note("There is no such figure.")
+        return
+    for column in ("condition", "mended", "remark"):
+        if (rows[column] == "").all():
+            columns.pop(column)
+    same = [name for name in ("table", "what", "condition", "metric", "model") if rows[name].nunique() == 1]
+    told = [str(rows[name].iloc[0]) for name in same if name in columns]
+    for name in same:
+        columns.pop(name, None)
+    if rows["remark"].nunique() == 1:
+        columns.pop("remark", None)  # it stands above
+    if told:
+        show.note(f"All: {', '.join(told)}.")
+    if "condition" not in columns or "metric" not in columns:
+        columns["what"] = st.column_config.TextColumn("What", width="medium") if "what" in columns else None
+    columns = {name: kind for name, kind in columns.items() if kind is not None}
+    for column in ("ours", "low", "high", "difference", "n", "look"):
+        if rows[column].isna().all():
+            columns.pop(column)
+    if rows["other"].isna().all():
+        columns.pop("other")
+    show.table(rows, name, columns=columns, height=min(ROW * (len(rows) + 1) + 3, TALLEST))
+
+
+def _commands(printed: Sequence[BoardFigure], rows: pd.DataFrame) -> None:
+    """What would compute the figures that no run answers yet."""
+    missing = dict.fromkeys(one.command for one, run_id in zip(printed, rows["run_id"]) if not run_id and one.command)
+    if not missing:
+        return
+    st.subheader("Not computed yet", anchor=False)
+    show.lead("No run of these models is stored here. These commands make them; large models want a GPU.")
+    st.code("\n".join(missing), language="bash", wrap_lines=True, height="content" if len(missing) <= 8 else 300)
+
+
+def index() -> None:
+    """Every table and figure of the papers: where it is in the app, or why it is not."""
+    show.lead(
+        "Every table and figure of the four papers, and the page that shows it for a run of your own. The same list "
+        "stands in docs/PAPERS.md."
+    )
+    rows = pd.DataFrame([_place(place) for place in papers.PLACES])
+    show.table(
+        rows,
+        "tables and figures of the papers",
+        columns={
+            "paper": st.column_config.TextColumn("Paper", width=170),
+            "number": st.column_config.TextColumn("Number", width=80),
+            "what": st.column_config.TextColumn("What it shows", width=330),
+            "where": st.column_config.TextColumn("Where", width=200),
+            "look": st.column_config.LinkColumn("Open", display_text="open", width=60),
+            "why_not": st.column_config.TextColumn("Remark", width="large"),
+        },
+        height=TALLEST,
+    )
+
+
+def _place(place: papers.Place) -> dict[str, Any]:
+    return {
+        "paper": papers.PAPERS[place.paper],
+        "number": place.number,
+        "what": place.what,
+        "where": papers.told(place),
+        "look": layout.address_of(place.page, **place.choices) if place.page else None,
+        "why_not": place.remark,
+    }
+
+
+def _number(value: float, digits: int) -> str:
+    return f"{value:,.{digits}f}".replace("-", "−")

@@ -1,0 +1,1 @@
+"""Stored runs: list, details, comparison, import."""

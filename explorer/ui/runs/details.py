@@ -1,0 +1,286 @@
+"""One run: how far it is, what can be done with it, what it found, its log and its conditions."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from explorer.errors import ExplorerError
+from explorer.figures.accuracy_by_group import accuracy_by_group
+from explorer.figures.margins import margin_histogram
+from explorer.results import archive, ending, queries
+from explorer.results import store as stores
+from explorer.results.packed_run import PackedRun, Run
+from explorer.runs import imported, queue
+from explorer.runs import where as places
+from explorer.runs.folder import RunFolder
+from explorer.runs.queue import RunInfo
+from explorer.ui import layout, progress, resources, show, starting, undecided
+
+# The columns of what a run concluded, as headings; one without a value in any row is left out.
+FINDINGS: Mapping[str, Any] = {
+    "finding": "Finding",
+    "grp": st.column_config.TextColumn("Group", width=130),
+    "condition": "Condition",
+    "setting": "Setting",
+    "length": st.column_config.NumberColumn("Tokens of context", format="localized"),
+    "k": "k",
+    "part": "Part",
+    "language": "Language",
+    "temperature": "Temperature",
+    "value": st.column_config.NumberColumn("Value", format="%.4g"),
+    "low": st.column_config.NumberColumn("From", format="%.4g", help="the 95 % interval"),
+    "high": st.column_config.NumberColumn("To", format="%.4g"),
+    "p": st.column_config.NumberColumn("p", format="%.3g"),
+    "n": st.column_config.NumberColumn("n", format="localized"),
+    "left_out": st.column_config.NumberColumn("Left out", format="localized"),
+    "reason": "Remark",
+    "detail": "Detail",
+}
+RESUMABLE = ("interrupted", "cancelled", "failed")
+
+
+def draw(run: RunInfo) -> None:
+    """Everything about one run."""
+    show.about(run.study, run.model, run.benchmark, run.done)
+    if not (resources.settings().runs / run.run_id).exists():
+        _came_along(run)
+        return
+    folder = RunFolder.find(resources.settings().runs, run.run_id)
+    if run.status == queue.DAMAGED:
+        show.note(run.message)
+        _actions(run, folder)
+        return
+    if run.status in progress.LIVE:
+        _live(run.run_id)
+    else:
+        show.note(_standing(run))
+        if where := imported.source(folder):
+            show.note(f"Imported, not done here: {where}.")
+            for remark in imported.remarks(folder):
+                show.note(remark)
+        _actions(run, folder)
+        _findings(run)
+    _log(folder)
+    _conditions(folder)
+
+
+def _came_along(run: RunInfo) -> None:
+    """A run that came with the explorer: it has no folder, so it cannot be resumed or deleted."""
+    show.note(f"{_standing(run)} It came with the explorer.")
+    if run.study == "accuracy":
+        layout.link_to("Instance", "Look at its instances", model=run.model, benchmark=run.benchmark, run=run.run_id)
+    packed = resources.run(run.run_id)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        _download(packed)
+        if isinstance(packed, PackedRun):
+            show.note(packed.left_out)
+    _findings(run)
+    stored = resources.ask(queries.run, run.run_id)
+    with st.expander("Request and environment"):
+        for name in ("spec", "environment") if len(stored) else ():
+            st.json(str(stored[name].iloc[0]), expanded=1)
+
+
+@st.fragment(run_every=progress.EVERY)
+def _live(run_id: str) -> None:
+    with show.problems():  # another visitor may have deleted the run between two looks
+        folder = RunFolder.find(resources.settings().runs, run_id)
+        run = queue.info(folder)
+        progress.bar(run)
+        _actions(run, folder)
+        if run.study == "accuracy" and run.done:
+            so_far = stores.open_parts(folder)
+            _items(queries.items(so_far, run_id), "So far")
+            so_far.close()
+
+
+def _actions(run: RunInfo, folder: RunFolder) -> None:
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if run.study == "accuracy" and run.done and run.status not in progress.LIVE:
+            layout.link_to(
+                "Instance", "Look at its instances", model=run.model, benchmark=run.benchmark, run=run.run_id
+            )
+        if run.status in progress.LIVE:
+            st.button("Cancel", icon=":material/stop_circle:", key="run:cancel", on_click=_cancel, args=(run.run_id,))
+        if run.status in RESUMABLE:
+            st.button("Resume", icon=":material/resume:", key="run:resume", on_click=_resume, args=(run.run_id,))
+        if run.status not in (*progress.LIVE, queue.DAMAGED):
+            _download(folder)
+        if run.status not in progress.LIVE:
+            with st.popover("Delete", icon=":material/delete:", key="run:delete"):
+                st.write("This removes the run's folder and its rows in the database. It cannot be undone.")
+                st.button("Delete this run", type="primary", key="run:really", on_click=_delete, args=(run.run_id,))
+    if len(folder.environments()) > 1:
+        show.note(f"The parts of this run were made under different environments. {'; '.join(folder.differences())}")
+    if fault := st.session_state.pop("run:fault", ""):
+        st.error(show.plain(fault))
+
+
+def _download(run: Run) -> None:
+    st.download_button(
+        "Download all",
+        lambda: archive.as_bytes(run, resources.settings()),
+        file_name=f"{run.run_id}.zip",
+        mime="application/zip",
+        key="run:zip",
+        on_click="ignore",
+        icon=":material/folder_zip:",
+        help="The whole run as one zip: spec, environment, rows, findings, reviews and citation.",
+    )
+
+
+def _findings(run: RunInfo) -> None:
+    with show.problems():
+        overall = resources.ask(queries.overall, run.run_id)
+        if run.study == "accuracy" and overall.empty:
+            _items(resources.ask(queries.items, run.run_id), "So far")
+            return
+        if run.study != "accuracy":
+            found = resources.ask(queries.findings, run.run_id)
+            if len(found):
+                show.section("Findings")
+                columns = {name: label for name, label in FINDINGS.items() if found[name].notna().any()}
+                show.table(found, f"findings {run.run_id}", columns=columns)
+            return
+        _headline(overall)
+        if overall["finding"].isin(list(CORRELATIONS)).any():
+            _ratings(run)
+            return
+        undecided.tell([run.run_id])
+        groups = resources.ask(queries.accuracy_by_group, run.run_id)
+        items = resources.ask(queries.items, run.run_id)
+        _items(items, "Margins")
+        if len(groups) > 1:
+            st.subheader("Accuracy by group", anchor=False)
+            share = overall.loc[(overall["finding"] == "accuracy") & overall["setting"].isna(), "value"]
+            show.chart(
+                accuracy_by_group(groups, overall=float(share.iloc[0])),
+                key="by_group",
+                alt="Accuracy of each group with its 95 % interval, the best at the top",
+            )
+        drawer = st.expander("Every instance", key=f"every:{run.run_id}", on_change="rerun")
+        if drawer.open:
+            with drawer:
+                _every_instance(run, items)
+
+
+def _ratings(run: RunInfo) -> None:
+    """The correlations of a run over rated sentences, which has no right and wrong to draw."""
+    found = resources.ask(queries.findings, run.run_id)
+    columns = {name: label for name, label in FINDINGS.items() if found[name].notna().any()}
+    show.section("Scores and ratings")
+    show.table(found, f"findings {run.run_id}", columns=columns)
+    _every_instance(run, resources.ask(queries.items, run.run_id))
+
+
+def _every_instance(run: RunInfo, items: pd.DataFrame) -> None:
+    about = {"model": run.model, "benchmark": run.benchmark, "run": run.run_id}
+    look = [layout.address_of("Instance", **about, instance=name) for name in items["instance_id"]]
+    show.table(
+        items.drop(columns=["text_hash"]).assign(look=look),
+        f"instances {run.run_id}",
+        columns={
+            "instance_id": "Instance",
+            "verdict": "Verdict",
+            "margin": st.column_config.NumberColumn("Margin (nats)", format="%.3f"),
+            "grp": "Group",
+            "reason": "Remark",
+            "look": st.column_config.LinkColumn("Tokens", display_text="look"),
+        },
+    )
+
+
+def _standing(run: RunInfo) -> str:
+    when = f"{datetime.fromtimestamp(run.created):%d %B %Y, %H:%M}"
+    amount = f"{run.done:,} instances" if run.done == run.total else f"{run.done:,} of {run.total:,} instances"
+    remark = f" {run.message}" if run.message and run.status != "complete" else ""
+    return f"{run.status.capitalize()}: {amount}, started {when}.{remark}"
+
+
+CORRELATIONS = {"rating_pearson": "Pearson with ratings", "rating_spearman": "Spearman with ratings"}
+
+
+def _headline(overall: pd.DataFrame) -> None:
+    cells = []
+    for row in overall.to_dict("records"):
+        setting = row["setting"] if isinstance(row["setting"], str) else ""
+        if row["finding"] == "accuracy" and not setting:
+            label = "Accuracy" if row["grp"] == "overall" else "Mean over groups"
+            cells.append((label, show.percent(row["value"]), _explain(row)))
+        elif row["finding"] in CORRELATIONS:
+            if setting == "mean_token":
+                about = f"{row['low']:.2f} to {row['high']:.2f}, of ratings with nats a token. {_explain(row)}"
+                cells.append((CORRELATIONS[row["finding"]], f"{row['value']:.2f}", about))
+        elif row["finding"] == "perplexity":
+            cells.append(("Perplexity of the last word", f"{row['value']:.2f}", _explain(row)))
+        elif setting in ("mean_token", "per_char"):
+            label = {"mean_token": "By mean per token", "per_char": "By mean per character"}[setting]
+            cells.append(
+                (label, show.percent(row["value"]), "Options compared by another reduction of the same scores.")
+            )
+    show.numbers(cells)
+
+
+def _explain(row: dict) -> str:
+    left_out = f", {row['left_out']} left out" if row["left_out"] else ""
+    interval = show.percent(row["value"], row["low"], row["high"]) if row["finding"] == "accuracy" else ""
+    told = json.loads(row["detail"]) if isinstance(row.get("detail"), str) else {}
+    passes = f", each answered {told['passes']} times ({told['reducer']})" if told.get("passes") else ""
+    return f"{interval} {row['n']:,} instances{passes}{left_out}".strip()
+
+
+def _items(items: pd.DataFrame, title: str) -> None:
+    known = items[items["margin"].notna()]
+    if known.empty:
+        return
+    st.subheader(title, anchor=False)
+    show.chart(margin_histogram(items), key=f"margins:{title}", alt="How many instances have which margin")
+    unknown = int((items["verdict"] == "no verdict").sum())
+    if unknown:
+        show.note(f"{unknown:,} instances have no verdict and are left out.")
+
+
+def _log(folder: RunFolder) -> None:
+    with st.expander("Log"):
+        st.code(folder.log_tail(200) or "The log is empty.", language=None, height=320, wrap_lines=True)
+
+
+def _conditions(folder: RunFolder) -> None:
+    with st.expander("Request and environment"):
+        if (where := places.of(folder)).cluster:
+            st.write(show.plain(f"Done on {where.in_words}."))
+        try:
+            st.json(dataclasses.asdict(folder.spec), expanded=1)
+        except ExplorerError as error:
+            show.problem(error)
+        st.json(folder.environment, expanded=1)
+
+
+def _cancel(run_id: str) -> None:
+    _try(lambda: queue.cancel(resources.settings(), run_id))
+
+
+def _resume(run_id: str) -> None:
+    _try(lambda: starting.resume(run_id))
+
+
+def _delete(run_id: str) -> None:
+    def delete() -> None:
+        settings = resources.settings()
+        ending.delete(settings, RunFolder.find(settings.runs, run_id))
+
+    _try(delete)
+
+
+def _try(step) -> None:
+    try:
+        step()
+    except ExplorerError as error:
+        st.session_state["run:fault"] = str(error)

@@ -1,0 +1,77 @@
+"""Runs from elsewhere: a run's zip of another machine, or a log of another harness, becomes a run here."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from explorer import logs
+from explorer.errors import ExplorerError
+from explorer.results import archive, ending
+from explorer.studies.imported import log as imported_log
+from explorer.ui import layout, resources, show
+
+ENDINGS = ["zip", "jsonl", "json", "eval", "gz"]
+LEFT_OUT_SHOWN = 5
+
+
+def draw() -> None:
+    """The upload, the model's name where a log has none, and what became of each file."""
+    show.lead(
+        "A run's zip of another machine; or logs of lm-evaluation-harness (samples_*.jsonl, best together with the "
+        "results_*.json beside them) and of Inspect (.json, .eval). Samples are matched by their texts with the "
+        "benchmarks here."
+    )
+    uploads = st.file_uploader(
+        "Files", type=ENDINGS, accept_multiple_files=True, key="bring:files", label_visibility="collapsed"
+    )
+    model = st.text_input("Model, where a log does not name it", key="bring:model")
+    if uploads and st.button("Bring in", key="bring:now", type="primary", icon=":material/move_to_inbox:"):
+        st.session_state["bring:told"] = _bring(uploads, model)
+    for line in st.session_state.get("bring:told", ()):
+        show.note(line)
+
+
+def _bring(uploads: Sequence[Any], model: str) -> list[str]:
+    """A sentence a file; one that cannot be read keeps no other from becoming a run."""
+    told: list[str] = []
+    with tempfile.TemporaryDirectory() as folder:
+        paths = [_kept(Path(folder), number, upload) for number, upload in enumerate(uploads)]
+        for path, upload in zip(paths, uploads):
+            # The harness's results are read with the samples that they belong to.
+            if path.name.startswith("results_") and len(paths) > 1:
+                continue
+            try:
+                told += _one(path, model)
+            except ExplorerError as error:
+                told.append(f"{upload.name[:80]}: {error}")
+    return told
+
+
+def _one(path: Path, model: str) -> list[str]:
+    if archive.is_run(path) or path.suffix == ".zip":  # logs come as no .zip, so a broken one is a run's
+        folder, new = ending.bring(path, resources.resources())
+        return [f"{path.name}: {'the run' if new else 'here already:'} {folder.run_id}"]
+    log = logs.read(path)
+    kept = imported_log.keep(log, resources.resources(), model=model.strip())
+    title = layout.benchmark_title(kept.benchmark)
+    lines = [f"{path.name}: {kept.instances:,} samples of {log.mark}, {kept.matched:,} of them instances of {title}"]
+    lines += list(log.remarks)
+    lines += [f"{path.name} {one.where}: {one.reason}" for one in kept.dropped[:LEFT_OUT_SHOWN]]
+    more = len(kept.dropped) - LEFT_OUT_SHOWN
+    return lines + ([f"{path.name}: {more:,} more were left out; the run's folder keeps them."] if more > 0 else [])
+
+
+def _kept(folder: Path, number: int, upload: Any) -> Path:
+    """The upload on disk under its own name where that is harmless, since a log's name tells its task and date."""
+    name = upload.name if re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,150}", upload.name) else ""
+    path = folder / (name or f"upload{number}{Path(upload.name).suffix.lower()[:8]}")
+    if path.exists():
+        path = folder / f"{number}_{path.name}"
+    path.write_bytes(upload.getvalue())
+    return path

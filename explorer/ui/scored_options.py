@@ -1,0 +1,148 @@
+"""What was asked about an instance and what came back, the same from a stored run and from a model just now."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+
+from explorer.records import Instance, Score
+from explorer.scoring.reduce import word_of
+from explorer.ui.token_view import Token, Verdict, tokens_of
+
+# What the options of a format are called; elsewhere the right one is "right" and the others are numbered.
+OPTION_NAMES = {
+    "sentence": ("Acceptable", "Unacceptable"),
+    "pair_in_context": ("Acceptable", "Unacceptable"),
+    "crows_pairs": ("More stereotypical", "Less stereotypical"),
+}
+
+LONE_NAMES = {"cloze": "Last word", "rating": "Sentence", "concept": "Identifier", "text": "Text"}
+# CrowS-Pairs has no right answer: an unbiased model prefers either sentence half of the time.
+VERDICT_WORDS = {"crows_pairs": {"right": "Less stereotypical", "wrong": "More stereotypical"}}
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A continuation scored after a context: its sum in nats (nan with a reason) and its tokens, if they were kept."""
+
+    option: int
+    role: str
+    condition: str
+    part: int
+    context: str
+    continuation: str
+    logprob: float
+    tokens: tuple[Token, ...]
+    greedy: bool
+    reason: str
+
+
+def of_scores(scores: Sequence[Score]) -> list[Asked]:
+    """From a model's scores."""
+    return [
+        Asked(
+            option=score.request.option,
+            role=score.request.role,
+            condition=str(score.request.factors.get("condition", "")),
+            part=int(score.request.factors.get("part", 0)),
+            context=score.request.context,
+            continuation=score.request.continuation,
+            logprob=score.sum,
+            tokens=tuple(tokens_of(score.tokens, score.logprobs)),
+            greedy=score.greedy,
+            reason=score.reason,
+        )
+        for score in scores
+    ]
+
+
+def of_rows(rows: pd.DataFrame) -> list[Asked]:
+    """From a run's stored scores."""
+    asked = []
+    for row in rows.to_dict("records"):
+        kept = row["token_texts"] is not None and not _is_gap(row["token_texts"])
+        asked.append(
+            Asked(
+                option=int(row["option"]),
+                role=str(row["role"]),
+                condition="" if _is_gap(row["condition"]) else str(row["condition"]),
+                part=0 if _is_gap(row["part"]) else int(row["part"]),
+                context="" if _is_gap(row["context"]) else str(row["context"]),
+                continuation=str(row["continuation"]),
+                logprob=float(row["logprob"]),
+                tokens=tuple(tokens_of(row["token_texts"], row["token_logprobs"])) if kept else (),
+                greedy=bool(row["greedy"]),
+                reason="" if _is_gap(row["reason"]) else str(row["reason"]),
+            )
+        )
+    return asked
+
+
+def options_of(asked: Sequence[Asked]) -> list[Asked]:
+    """The options alone, without their unconditional scores."""
+    return [one for one in asked if one.role != "unconditional"]
+
+
+def option_name(instance: Instance, option: int) -> str:
+    """What an option is called above its tokens."""
+    if instance.kind in LONE_NAMES:
+        return LONE_NAMES[instance.kind]
+    names = OPTION_NAMES.get(instance.format, ())
+    if option < len(names):
+        return names[option]
+    if instance.kind == "labelled" and option < len(instance.options):
+        name = instance.options[option]
+    else:
+        name = f"Option {option + 1}"
+    return f"{name} (right)" if option == instance.gold else name
+
+
+def verdict_of(correct: float) -> Verdict:
+    """The verdict's kind (right, wrong, tie, none) from 1, 0, 0.5 or nan."""
+    return word_of(correct)
+
+
+def verdict_sentence(instance: Instance, asked: Sequence[Asked], correct: float, margin: float, reason: str) -> str:
+    """What the model did with the instance, in one sentence."""
+    kind = verdict_of(correct)
+    if kind == "none":
+        return reason or "no score could be had"
+    if instance.kind == "cloze":
+        return _cloze_sentence(asked[0], kind)
+    if instance.kind == "regions":
+        return "all of the suite's predictions hold" if kind == "right" else "not all of the suite's predictions hold"
+    if kind == "tie":
+        return "the options cannot be told apart"
+    chosen = _named(instance, instance.gold if kind == "right" else None)
+    if math.isnan(margin):
+        return f"the model prefers {chosen}"
+    times = math.exp(min(abs(margin), 700.0))
+    return f"the model prefers {chosen} by {abs(margin):.2f} nats, {_times(times)} as probable"
+
+
+def _named(instance: Instance, option: int | None) -> str:
+    if instance.format in ("sentence", "pair_in_context"):
+        return "the acceptable sentence" if option is not None else "the unacceptable sentence"
+    if instance.format == "crows_pairs":
+        return "the less stereotypical sentence" if option is not None else "the more stereotypical sentence"
+    return "the right option" if option is not None else "a wrong option"
+
+
+def _cloze_sentence(asked: Asked, kind: str) -> str:
+    probability = math.exp(asked.logprob)
+    shown = f"{probability:.1%}" if probability >= 0.001 else f"{probability:.1e}"
+    guess = "each token was the model's first guess" if kind == "right" else "it was not the model's first guess"
+    return f"the last word has a probability of {shown}; {guess}"
+
+
+def _times(value: float) -> str:
+    if value < 10:
+        return f"{value:.1f} times"
+    return f"{value:,.0f} times" if value < 1e6 else f"{value:.0e} times"
+
+
+def _is_gap(value: object) -> bool:
+    return value is None or value is pd.NA or (isinstance(value, float) and math.isnan(value))

@@ -1,0 +1,76 @@
+import math
+
+import pandas as pd
+import pytest
+
+from explorer.records import Condition, Instance, Request, Score
+from explorer.rows.builders import score_row
+from explorer.ui import scored_options
+from explorer.ui.instance import editor
+from explorer.ui.scored_options import Asked
+
+PAIR = Instance("s/g/1", "s", "test", "g", "pair", "sentence", options=("It is.", "It are."), gold=0)
+CLOZE = Instance("l/t/1", "l", "test", "t", "cloze", "cloze", context="He sat on the", options=("chair",), gold=0)
+SUITE = Instance(
+    "y/g/1", "y", "test", "g", "regions", "syntaxgym",
+    conditions=(Condition("match", ("The cat", "sleeps", ".")), Condition("mismatch", ("The cat", "sleep", "."))),
+    extra={"formulas": ["(2;%match%) < (2;%mismatch%)"]},
+)  # fmt: skip
+
+
+def score(option=0, **changes):
+    request = Request(PAIR.id, option, "", "It is.", factors={"condition": "match", "part": 2})
+    return Score(request, ("It", " is."), (1, 2), (-1.0, -2.0), 6, 6, greedy=True, straddles=False, **changes)
+
+
+def test_stored_and_fresh_scores_look_the_same():
+    fresh = scored_options.of_scores([score(), score(1)])
+    rows = pd.DataFrame([score_row(score(), 0), score_row(score(1), 1)])
+    assert scored_options.of_rows(rows) == fresh
+
+
+def test_scores_stored_without_tokens_keep_their_sum():
+    rows = pd.DataFrame([score_row(score(), 0, tokens=False)])
+    (one,) = scored_options.of_rows(rows)
+    assert one.tokens == ()
+    assert one.logprob == -3.0
+
+
+def test_a_verdict_says_by_how_much():
+    ones = scored_options.of_scores([score(), score(1)])
+    told = scored_options.verdict_sentence(PAIR, ones, 1.0, math.log(20), "")
+    assert told == "the model prefers the acceptable sentence by 3.00 nats, 20 times as probable"
+    assert "unacceptable" in scored_options.verdict_sentence(PAIR, ones, 0.0, -1.0, "")
+    assert scored_options.verdict_sentence(PAIR, ones, 0.5, 0.0, "tie") == "the options cannot be told apart"
+    assert scored_options.verdict_sentence(PAIR, ones, math.nan, math.nan, "too long") == "too long"
+
+
+def test_a_last_word_tells_its_probability():
+    one = Asked(0, "target", "", 0, "", " chair", math.log(0.25), (), True, "")
+    assert scored_options.verdict_sentence(CLOZE, [one], 1.0, math.nan, "").startswith(
+        "the last word has a probability of 25.0%"
+    )
+
+
+@pytest.mark.parametrize(("correct", "kind"), [(1.0, "right"), (0.0, "wrong"), (0.5, "tie"), (math.nan, "none")])
+def test_outcomes_have_their_verdicts(correct, kind):
+    assert scored_options.verdict_of(correct) == kind
+
+
+@pytest.mark.parametrize("instance", [PAIR, CLOZE, SUITE], ids=["pair", "cloze", "regions"])
+def test_unchanged_texts_give_the_same_texts_back(instance):
+    again = editor.with_texts(instance, editor.texts_of(instance))
+    assert again.text_hash == instance.text_hash
+    assert again.parent == instance.id
+
+
+def test_a_changed_option_changes_only_that_option():
+    changed = editor.with_texts(PAIR, {"Acceptable": "They are.", "Unacceptable": "It are."})
+    assert changed.options == ("They are.", "It are.")
+    assert changed.id == PAIR.id
+
+
+def test_regions_keep_their_number_whatever_is_typed():
+    few = editor.with_texts(SUITE, {"match": "The dog | runs", "mismatch": "The dog | run | away | ."})
+    assert few.conditions[0].regions == ("The dog", "runs", "")
+    assert few.conditions[1].regions == ("The dog", "run", "away.")
