@@ -25,7 +25,7 @@ from explorer.errors import ExplorerError
 what, path = sys.argv[1], Path(sys.argv[2])
 try:
     if what == "table":
-        from explorer.benchmarks import table
+        from explorer.benchmarks.tables import table
         table.guess(path)
     elif what == "log":
         from explorer import logs

@@ -81,7 +81,7 @@ STORES = """
 import sys
 from pathlib import Path
 from explorer import settings
-from explorer.benchmarks import table
+from explorer.benchmarks.tables import table
 from explorer.errors import ExplorerError
 from explorer.popularity.count_cache import CountCache
 from explorer.results import store

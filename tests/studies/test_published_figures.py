@@ -22,7 +22,7 @@ EVERY = published_figures.every()
 CONVENTIONS = {0.0, 0.001, 0.01, 0.05, 0.1, 0.5, 0.95, 1.0}
 DECIMAL = re.compile(r"(?<![\w.])\d*\.\d{2,}(?![\w.])")
 WORD = re.compile(r"[a-z]{3,}", re.IGNORECASE)
-REGISTRIES = ("*published*.py", "replication.py", "papers.py")
+REGISTRIES = ("*published*.py", "replication/*.py")
 
 
 def sources() -> list[Path]:
@@ -90,7 +90,7 @@ def test_no_text_of_the_app_repeats_a_printed_number():
 def test_modules_that_answer_printed_figures_hold_none_of_them():
     printed = printed_decimals()
     folder = Path(published_figures.__file__).parent
-    paths = [path for pattern in REGISTRIES for path in folder.glob(pattern)]
+    paths = [path for pattern in REGISTRIES for path in folder.rglob(pattern)]
     assert len(paths) > 6
     held = [
         f"{path.name}:{line}: {value}"

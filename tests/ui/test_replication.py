@@ -106,7 +106,7 @@ def test_every_page_and_view_of_the_index_exists():
             assert place.remark, f"{place.number} is nowhere, and nothing says why"
             continue
         assert place.page in titles, place
-        sources = [ROOT / titles[place.page], *(ROOT / "explorer" / "ui").glob("*.py")]
+        sources = [ROOT / titles[place.page], *(ROOT / "explorer" / "ui").rglob("*.py")]
         text = "\n".join(path.read_text(encoding="utf-8") for path in sources)
         assert place.choices.get("benchmark", "blimp") in BENCHMARKS
         if place.page != "Replication":  # whose own choices the next test looks at

@@ -99,7 +99,7 @@ def test_nothing_is_drawn_or_written_before_somebody_asks(monkeypatch):
 
 
 def test_every_table_can_be_downloaded():
-    rooms = [*(ROOT / "explorer" / "ui").glob("*.py"), *(ROOT / "pages").glob("*.py")]
+    rooms = [*(ROOT / "explorer" / "ui").rglob("*.py"), *(ROOT / "pages").glob("*.py")]
     drawing = 0
     for path in rooms:
         for function in ast.walk(ast.parse(path.read_text("utf-8"))):

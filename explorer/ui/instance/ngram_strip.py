@@ -21,8 +21,8 @@ from explorer.ui import links, show, token_view
 from explorer.ui import scored_options as answers
 from explorer.ui.clickable import clickable
 from explorer.ui.instance import ngram_rating
+from explorer.ui.instance.corpus_note import corpus_note
 from explorer.ui.instance.ngram_rating import Rated, RatedNgram, Source, shown_count
-from explorer.ui.popularity import run as popularity_run
 
 HIGHEST = 10
 AROUND = 220  # characters of a document on either side of an n-gram
@@ -37,7 +37,7 @@ def draw(instance: Instance, model: str) -> None:
         source = pick_source(instance.benchmark, model)
         if source is None:
             return
-        popularity_run.corpus(source.edges, model)
+        corpus_note(source.edges, model)
         texts = list(dict.fromkeys(prompts.option_texts(instance)))
         rated = ngram_rating.rate(texts, source)
         for number, one in enumerate(rated):

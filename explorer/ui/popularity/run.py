@@ -16,6 +16,7 @@ from explorer.studies.popularity import queries as popularity_queries
 from explorer.studies.popularity.findings import chance_curve
 from explorer.studies.popularity.groups import title_of
 from explorer.ui import layout, links, resources, show, undecided
+from explorer.ui.instance.corpus_note import corpus_note
 from explorer.ui.layout import Chosen
 from explorer.ui.popularity.figure_curve import popularity_curve
 from explorer.ui.popularity.figure_deciles import popularity_edges
@@ -44,7 +45,7 @@ def draw(run_id: str, chosen: Chosen) -> None:
     runs = resources.ask(popularity_queries.runs).set_index("run_id")
     edges = Edges.of_run(str(runs.loc[run_id, "edges"]))
     if edges:
-        corpus(edges, chosen.model)
+        corpus_note(edges, chosen.model)
     else:
         show.note("The deciles that this run stored are damaged; its scores were made before.")
     groups = resources.ask(popularity_queries.groups, run_id)
@@ -71,21 +72,6 @@ def _group(run_id: str, names: list[str]) -> None:
     undecided.tell([run_id])
     _curve(found, resources.ask(popularity_queries.items, run_id))
     _left_out(run_id, found)
-
-
-def corpus(edges: Edges, model: str) -> None:
-    """In plain sentences: what was counted, and whether the model was trained on it."""
-    index = indexes.DEMO if indexes.corpus_of(edges.index) == indexes.DEMO else edges.index
-    tell = st.info if indexes.is_pretraining_data(index, model) else st.warning
-    tell(show.plain(indexes.relation(index, layout.model_title(model))), icon=":material/database:")
-    if edges.warning:
-        st.warning(show.plain(edges.warning), icon=":material/warning:")
-    show.note(
-        f"{edges.n}-grams of {edges.reference}: {edges.ngrams:,} distinct ones"
-        + (f", {edges.never / edges.ngrams:.0%} of which never occur" if edges.never else "")
-        + (f"; {edges.left_out:,} without a count are left out" if edges.left_out else "")
-        + "."
-    )
 
 
 def _name(row: pd.Series) -> str:
