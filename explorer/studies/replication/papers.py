@@ -152,7 +152,7 @@ def markdown() -> str:
         "Every table and figure of the four papers that Lexiscope builds on, and the page that shows it for a run of",
         "your own. Printed figures stand on the page Replication, beside those of a run of the same model. The page",
         "shows this list, too, with links. It is written from `explorer/studies/replication/papers.py` by",
-        "`python -c \"from explorer.studies.replication import papers; print(papers.markdown(), end='')\" > docs/PAPERS.md`.",
+        "`python -m explorer.studies.replication.papers > docs/PAPERS.md`.",
     ]
     for paper, title in PAPERS.items():
         lines += ["", f"## {title}", "", "| number | what | page and view | remark |", "| --- | --- | --- | --- |"]
@@ -162,3 +162,7 @@ def markdown() -> str:
             if place.paper == paper
         ]
     return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    print(markdown(), end="")
