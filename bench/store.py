@@ -88,7 +88,7 @@ def make_runs(chosen: settings.Settings, rows: int) -> list[RunFolder]:
             made["measures"].append(measure_row(item.id, "margin", margin))
             made["measures"].append(measure_row(item.id, "chosen", float(margin <= 0)))
         folder.write_part(0, len(instances) - 1, made)
-        folder.write_findings(accuracy_findings.conclude(spec, None, folder))  # type: ignore[arg-type]
+        folder.write_findings(accuracy_findings.summarize(spec, None, folder))  # type: ignore[arg-type]
         folder.write_progress(status="complete", total=len(instances))
         folders.append(folder)
     return folders

@@ -16,8 +16,8 @@ view = links.pick(
 )
 with show.problems():
     if view == "Models":
-        model_list.draw()
+        model_list.draw_model_list()
     elif view == "Benchmarks":
-        benchmark_list.draw(chosen.benchmark)
+        benchmark_list.draw_benchmark_list(chosen.benchmark)
     else:
-        table_import.draw()
+        table_import.draw_table_import()

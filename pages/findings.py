@@ -35,13 +35,13 @@ view = links.pick(
 )
 with show.problems():
     if view == MODELS:
-        findings_models.draw(chosen)
+        findings_models.draw_findings_models(chosen)
     else:
         gathered = findings_data.gather(chosen)
         findings_data.warn_of_other_texts(gathered)
         if view == SCATTER:
-            findings_scatter.draw(chosen, gathered)
+            findings_scatter.draw_findings_scatter(chosen, gathered)
         elif view == GROUPS:
-            findings_groups.draw(chosen, gathered)
+            findings_groups.draw_findings_groups(chosen, gathered)
         else:
-            findings_correlations.draw(chosen, gathered)
+            findings_correlations.draw_findings_correlations(chosen, gathered)

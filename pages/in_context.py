@@ -8,7 +8,7 @@ from explorer.ui.icl import results as icl_results
 from explorer.ui.icl import review as icl_review
 from explorer.ui.icl import run as icl_run
 
-VIEWS = {"Over k": icl_results.draw, "Review verdicts": icl_review.draw}
+VIEWS = {"Over k": icl_results.draw_icl_results, "Review verdicts": icl_review.draw_icl_review}
 NEAREST = {"Review verdicts": {"useful": icl_review.keeps_completions}}
 LIVE = "Live lab"
 
@@ -22,7 +22,7 @@ view = links.pick(
 )  # fmt: skip
 with show.problems():
     if view == LIVE:
-        icl_lab.draw(chosen)
+        icl_lab.draw_icl_lab(chosen)
     else:
         chosen = nearest_run.with_runs("icl", chosen, **NEAREST.get(view, {}))
         run_id = icl_run.pick(chosen)

@@ -35,21 +35,21 @@ def whole() -> None:
             missing = "The stored run kept sums, not tokens."
             found = answer.offered(instance, chosen.model, scoring, missing) or found
         if found:
-            instance_view.draw(instance, found, unit, shape)
+            instance_view.draw_instance(instance, found, unit, shape)
         else:
             instance_view.text(instance)
 
         drawer = st.expander("Popularity in a corpus, token by token", key="ngram:open", on_change="rerun")
         if drawer.open:
             with drawer:
-                ngram_strip.draw(instance, chosen.model)
+                ngram_strip.draw_ngram_strip(instance, chosen.model)
 
-        dossier.draw(instance.id, instance.kind, chosen, instance)
+        dossier.draw_dossier(instance.id, instance.kind, chosen, instance)
 
         if not live.why_unknown(chosen.model):
             st.header("Change the text", anchor=False)
             show.lead("Type another text and see, beside the original, what the model makes of it.")
-            editor.draw(instance, chosen.model, scoring, unit)
+            editor.draw_editor(instance, chosen.model, scoring, unit)
 
 
 def numbers_alone() -> None:
@@ -68,7 +68,7 @@ def numbers_alone() -> None:
     with list_box:
         name = links.pick(st.selectbox, "Instance", "instance", list(known), always=True, format_func=known.__getitem__)
     kind = benchmarks.find(chosen.benchmark, resources.settings()).kind
-    dossier.draw(name, kind, chosen)
+    dossier.draw_dossier(name, kind, chosen)
 
 
 with show.problems():

@@ -21,9 +21,9 @@ with show.problems():
         # The model that is asked is the one in the sidebar, whatever runs there are.
         if not ontology_inspector.is_ontology(chosen.benchmark):
             chosen = layout.Chosen(chosen.model, nearest_run.with_runs("ontology", chosen).benchmark)
-        ontology_inspector.draw(ontology_results.pick(chosen), chosen)
+        ontology_inspector.draw_ontology_inspector(ontology_results.pick(chosen), chosen)
     elif run_id := ontology_results.pick(chosen := nearest_run.with_runs("ontology", chosen)):
-        ontology_results.draw(run_id, chosen)
+        ontology_results.draw_ontology_results(run_id, chosen)
     else:
         study_start.offer(
             "ontology",

@@ -53,7 +53,7 @@ with show.problems():
         )
         undecided.tell(list(found["run_id"]))
     if len(runs):
-        headlines.draw()
+        headlines.draw_headlines()
 
         st.header("Latest runs", anchor=False)
         show.table(

@@ -19,11 +19,11 @@ with show.problems():
     if view != "Live lab":
         chosen = nearest_run.with_runs("perturbation", chosen)
     if view == "Live lab":
-        perturbation_lab.draw(chosen)
+        perturbation_lab.draw_swap_lab(chosen)
     elif view == "Full runs":
-        perturbation_run.draw(chosen)
+        perturbation_run.draw_perturbation_run(chosen)
     else:
-        same_instances.draw(chosen)
+        same_instances.draw_same_instances(chosen)
     if view != "Live lab" and not perturbation_run.has_run(chosen):
         study_start.offer(
             "perturbation",

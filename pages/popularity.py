@@ -13,7 +13,7 @@ with show.problems():
     chosen = nearest_run.with_runs("popularity", chosen)
     run_id = popularity_run.pick(chosen)
     if run_id:
-        popularity_run.draw(run_id, chosen)
+        popularity_run.draw_popularity_run(run_id, chosen)
     else:
         study_start.offer(
             "popularity",
@@ -22,4 +22,4 @@ with show.problems():
             "A run counts the n-grams of every option in a corpus, rates each instance from 1 to 10, scores it, and "
             "compares popular with unpopular instances.",
         )
-    popularity_models.draw()
+    popularity_models.draw_popularity_models()

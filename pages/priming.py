@@ -48,7 +48,7 @@ with show.problems():
     if view != LAB:
         chosen = nearest_run.with_runs("priming", chosen)
     if view == LAB:
-        priming_lab.draw(chosen)
+        priming_lab.draw_priming_lab(chosen)
     elif not (run_id := priming_run.pick(chosen)):
         study_start.offer(
             "priming",
@@ -59,9 +59,9 @@ with show.problems():
             settings={"chains": 2, "lengths": "0,100,200,300,400,500"},
         )
     elif view == CURVES:
-        priming_curves.draw(chosen, run_id)
+        priming_curves.draw_priming_curves(chosen, run_id)
     elif view == SUITES:
-        priming_suites.draw(chosen, run_id)
+        priming_suites.draw_priming_suites(chosen, run_id)
     elif view == REGRESSION:
         priming_statistics.regressions(run_id)
     elif view == EDITS:

@@ -37,4 +37,4 @@ with show.problems():
         replication_board.index()
     else:
         show.note(f"Published: {SOURCES[source]}.")
-        replication_board.draw(source, chosen)
+        replication_board.draw_replication_board(source, chosen)

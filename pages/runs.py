@@ -18,16 +18,16 @@ with show.problems():
         st.segmented_control, "View", "view", VIEWS, default=VIEWS[0], required=True, label_visibility="collapsed"
     )
     if view == VIEWS[1]:
-        compare.draw()
+        compare.draw_compare()
     elif view == VIEWS[2]:
-        import_run.draw()
+        import_run.draw_import_run()
     elif run := run_list.choose():
         if run.study in STUDIES:
             model, benchmark = layout.model_title(run.model), layout.benchmark_title(run.benchmark)
             st.subheader(show.plain(f"{study(run.study).title}: {model} on {benchmark}"), anchor=False)
         else:
             st.subheader(show.plain(run.run_id), anchor=False)
-        runs_details.draw(run)
+        runs_details.draw_run_details(run)
     else:
         show.nothing_yet(
             "No run yet",

@@ -86,7 +86,7 @@ class NodeWorker:
         """The part's tables, written to the run's folder or the bucket."""
         return _plainly(lambda: self._do(first, last))
 
-    def conclude(self, total: int) -> list[dict[str, Any]] | Fault:
+    def summarize(self, total: int) -> list[dict[str, Any]] | Fault:
         """The study's findings from the parts of all `total` instances."""
         return _plainly(lambda: self._conclude(total))
 
@@ -137,7 +137,7 @@ class NodeWorker:
                 raise RunError(f"{platform.node()} does not see the instances from {missing[0][0]} on. Resume the run.")
             time.sleep(0.5)
         try:
-            return self.work.recipe.conclude(self.work.spec, self.work.resources, self.folder)
+            return self.work.recipe.summarize(self.work.spec, self.work.resources, self.folder)
         finally:
             if self.bucket is not None:
                 shutil.rmtree(self.folder.path, ignore_errors=True)

@@ -45,7 +45,7 @@ MOST_CPUS = 8  # of a worker with one
 PATIENCE = 60.0  # seconds for a file that a node wrote to be seen here
 
 PREPARE = "prepare"
-CONCLUDE = "conclude"
+SUMMARIZE = "summarize"
 Task = str | tuple[int, int]  # one of the two words above, or the first and last instance of a part
 
 
@@ -75,7 +75,7 @@ def make_parts(folder: RunFolder, work: part.Work, where: Where, meter: Meter, s
         try:
             crew.do_parts()
             meter.look("concluding")
-            findings = crew.conclude()
+            findings = crew.summarize()
         except (ray.exceptions.RayError, ConnectionError) as error:
             raise RunError(
                 f"The cluster broke off ({_first_line(error)}). Resume goes on with what is left."
@@ -134,13 +134,13 @@ class _Crew:
                 self._give(member, self._next_part(member))
             self._await_answers()
 
-    def conclude(self) -> list[dict[str, Any]]:
+    def summarize(self) -> list[dict[str, Any]]:
         """The findings, from one worker."""
         while True:
             if not self.free:
                 self._hire()
-            elif not any(task == CONCLUDE for _, task in self.busy.values()):
-                self._give(self.free.pop(0), CONCLUDE)
+            elif not any(task == SUMMARIZE for _, task in self.busy.values()):
+                self._give(self.free.pop(0), SUMMARIZE)
             found = self._await_answers("concluding")
             if found is not None:
                 return found
@@ -177,7 +177,7 @@ class _Crew:
             answer = member.actor.do.remote(*task)
         else:
             answer = (
-                member.actor.prepare.remote() if task == PREPARE else member.actor.conclude.remote(self.meter.total)
+                member.actor.prepare.remote() if task == PREPARE else member.actor.summarize.remote(self.meter.total)
             )
         self.busy[answer] = (member, task)
 

@@ -82,7 +82,7 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
     parsed = table.read(path, reading, name, labels)
     left_out = [{"where": left.where, "reason": left.reason} for left in parsed.left_out]
     if not args.json:
-        print(_told(reading))
+        print(_describe(reading))
         print("\n".join(table_preview.lines(reading, parsed)))
         for row in left_out[:10]:
             print(f"left out {row['where']}: {row['reason']}")
@@ -125,7 +125,7 @@ def _columns(given: Sequence[str]) -> dict[str, str]:
     return columns
 
 
-def _told(reading: table.Reading) -> str:
+def _describe(reading: table.Reading) -> str:
     parts = [reading.format, reading.encoding]
     if reading.format == "csv":
         names = {delimiter: name for name, delimiter in DELIMITERS.items()}

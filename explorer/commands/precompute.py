@@ -125,11 +125,11 @@ def do_runs(args: argparse.Namespace, settings: Settings) -> int:
             folder = RunFolder.create(settings.runs, planned.spec(resources))
             if folder.progress().status == "complete":
                 continue
-            done = shares.do_parts(folder, resources, own, of, until)
+            done = shares.run_parts(folder, resources, own, of, until)
             if done and not args.parts_only and not folder.unfinished(folder.progress().total):
-                shares.conclude(folder, resources)
+                shares.summarize(folder, resources)
             left += not done
-            common.say(f"{planned.name}: {_told(folder)} ({time.monotonic() - started:.0f} s)")
+            common.say(f"{planned.name}: {_describe(folder)} ({time.monotonic() - started:.0f} s)")
         except ExplorerError as error:
             left += 1
             common.say(f"{planned.name}: {' '.join(str(error).split())}")
@@ -146,7 +146,7 @@ def _share(text: str) -> tuple[int, int]:
     return int(number) - 1, int(of)
 
 
-def _told(folder: RunFolder) -> str:
+def _describe(folder: RunFolder) -> str:
     now = folder.progress()
     return f"{now.done:,} of {now.total:,} instances{', concluded' if now.status == 'complete' else ''}"
 

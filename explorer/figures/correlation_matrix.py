@@ -29,7 +29,7 @@ def correlation_matrix(pairs: pd.DataFrame, names: Sequence[str]) -> go.Figure:
     for row in pairs.to_dict("records"):
         i, j = sorted((place[row["first"]], place[row["second"]]))[::-1]  # one triangle says it all
         values[i, j] = row["rho"]
-        labels[abs(row["rho"]) > STRONG].append((i, j, _told(row["rho"], row["adjusted_p"])))
+        labels[abs(row["rho"]) > STRONG].append((i, j, _describe(row["rho"], row["adjusted_p"])))
         hover[i][j] = (
             f"<b>{theme.escape(row['first'])}</b><br>and {theme.escape(row['second'])}<br>{_number(row['rho'])} "
             f"({_number(row['low'])} to {_number(row['high'])}), adjusted p {row['adjusted_p']:.3g}"
@@ -75,7 +75,7 @@ def correlation_matrix(pairs: pd.DataFrame, names: Sequence[str]) -> go.Figure:
     return figure
 
 
-def _told(rho: float, p: float) -> str:
+def _describe(rho: float, p: float) -> str:
     if rho != rho:
         return ""
     text = _number(rho)

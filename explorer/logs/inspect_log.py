@@ -119,7 +119,7 @@ def _log(file: Opened, fields: Mapping[str, Any], entries: Iterable[_Entry]) -> 
         why = f"; the first: {dropped[0].where}: {dropped[0].reason}" if dropped else ""
         raise LogError(f"{file.path.name} holds no sample{why}. Run Inspect again without --no-log-samples.")
     reducers = _reducers(about, fields)
-    told = _told(fields, scorers, reducers[0])
+    told = _describe(fields, scorers, reducers[0])
     samples = tuple(_together(key, own, reducers[0], told) for key, own in groups.items())
     several = any(sample.repeats for sample in samples)
     version = str((about.get("packages") or {}).get("inspect_ai") or "")
@@ -207,7 +207,7 @@ def _reducers(about: Mapping[str, Any], fields: Mapping[str, Any]) -> list[str]:
     return list(dict.fromkeys(str(one) for one in listed if one)) or ["mean"]
 
 
-def _told(fields: Mapping[str, Any], scorers: Sequence[str], reducer: str) -> dict[str, float]:
+def _describe(fields: Mapping[str, Any], scorers: Sequence[str], reducer: str) -> dict[str, float]:
     """The verdict of each sample over its epochs as the log itself tells it."""
     listed = fields.get("reductions")
     for one in listed if isinstance(listed, list) else ():

@@ -200,7 +200,7 @@ def rebuild(settings: Settings) -> tuple[int, list[str]]:
             connection.execute("BEGIN")
             try:
                 if damaged := put(connection, folder, leave_out=True):
-                    faults.append(f"{folder.run_id}: {_told(damaged)}")
+                    faults.append(f"{folder.run_id}: {_describe(damaged)}")
                 connection.execute("COMMIT")
                 count += 1
             except Exception as error:
@@ -209,7 +209,7 @@ def rebuild(settings: Settings) -> tuple[int, list[str]]:
     return count, faults
 
 
-def _told(damaged: Sequence[str]) -> str:
+def _describe(damaged: Sequence[str]) -> str:
     more = f" and {len(damaged) - 1} more files are" if len(damaged) > 1 else " is"
     return f"{damaged[0]}{more} not as written; the other parts went in, and resume makes damaged ones again"
 
@@ -286,7 +286,7 @@ def put(
         )
     without = {Path(name).name for name in damaged} | ({"all.parquet"} if "findings.done" in damaged else set())
     if damaged:
-        status, message = "interrupted", f"Damaged, so left out: {_told(damaged)}."
+        status, message = "interrupted", f"Damaged, so left out: {_describe(damaged)}."
     _forget(connection, folder.run_id)
     _insert_run(connection, folder, status, message)
     for table in TABLES:

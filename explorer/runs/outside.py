@@ -173,7 +173,7 @@ def spec_fields(fields: Any) -> dict[str, Any]:
     try:
         return SpecFields.model_validate(fields).model_dump()
     except ValidationError as error:
-        raise ValueError(_told(error)) from None
+        raise ValueError(_describe(error)) from None
 
 
 def progress(fields: Mapping[str, Any]) -> ProgressFields:
@@ -203,7 +203,7 @@ def check_progress(fields: Mapping[str, Any]) -> None:
     try:
         ProgressFields.model_validate(fields)
     except ValidationError as error:
-        raise ValueError(_told(error)) from None
+        raise ValueError(_describe(error)) from None
 
 
 def check_plain(fields: Any) -> None:
@@ -273,7 +273,7 @@ def _check_rows(batch: pa.RecordBatch, table: str) -> None:
                 try:
                     found = _InstanceFields.model_validate(_json(text or "", "payload"))
                 except ValidationError as error:
-                    raise ValueError(f"the column payload holds no instance ({_told(error)})") from None
+                    raise ValueError(f"the column payload holds no instance ({_describe(error)})") from None
                 if table == "instances" and found.id != own:
                     raise ValueError("the column payload holds another instance than the column instance_id says")
 
@@ -310,7 +310,7 @@ def _wrong(error: ValidationError) -> Iterator[str]:
     return (str(one["loc"][0]) for one in error.errors(include_url=False, include_context=False, include_input=False))
 
 
-def _told(error: ValidationError) -> str:
+def _describe(error: ValidationError) -> str:
     """The first thing that is wrong: `seed: Input should be less than 2147483648`."""
     first = error.errors(include_url=False, include_context=False, include_input=False)[0]
     place: Sequence[Any] = first["loc"]

@@ -53,7 +53,7 @@ def tables(work: Work, first: int, last: int, progress: Progress) -> Tables:
     """The rows of the instances first..last (both included)."""
     part = work.instances[first : last + 1]
     made: dict[str, Any] = {"instances": [instance_row(item, first + i) for i, item in enumerate(part)]}
-    made.update(work.recipe.do(work.spec, work.resources, part, progress))
+    made.update(work.recipe.run_part(work.spec, work.resources, part, progress))
     return made
 
 

@@ -29,7 +29,7 @@ class TimeUp(Exception):
     """The part in hand takes too long; what it has kept itself stays."""
 
 
-def do_parts(
+def run_parts(
     folder: RunFolder, resources: Resources, share: int, shares: int, until: float, now: Clock = time.monotonic
 ) -> bool:
     """Does what is left of slice `share` (from 0) of `shares` and begins no part after `until`; whether all is done."""
@@ -70,13 +70,13 @@ def do_parts(
     return True
 
 
-def conclude(folder: RunFolder, resources: Resources) -> None:
+def summarize(folder: RunFolder, resources: Resources) -> None:
     """Stores what a run concludes whose parts are all there, and marks it complete."""
     work = part.prepare(folder.spec, resources)
     missing = folder.unfinished(len(work.instances))
     if missing:
         raise RunError(f"{folder.run_id} lacks the instances {missing[0][0]} to {missing[0][1]}. Do its parts first.")
-    folder.write_findings(work.recipe.conclude(work.spec, resources, folder))
+    folder.write_findings(work.recipe.summarize(work.spec, resources, folder))
     folder.write_progress(status="complete", total=len(work.instances), message="")
 
 

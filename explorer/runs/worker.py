@@ -72,7 +72,7 @@ def work(
                 # A cluster with an address shares out its own processors and cards.
                 if wait and where.cluster in ("", places.AUTO):
                     wait_for_turn(folder, resources.settings, say)
-                _do(folder, resources, where, say, progress or (lambda done, total: None), on_cluster)
+                _run(folder, resources, where, say, progress or (lambda done, total: None), on_cluster)
             status, message = "complete", ""
         except Cancelled:
             status, message = "cancelled", CANCELLED
@@ -84,7 +84,7 @@ def work(
             if folder.is_asked_to_cancel():
                 status, message = "cancelled", CANCELLED
             else:
-                status, message = "failed", _told(error)
+                status, message = "failed", _describe(error)
         finally:
             leave_line()
         # Into the database first: who reads "complete" finds the rows there. A kill in between leaves a run that is
@@ -93,7 +93,7 @@ def work(
             folder.write_progress(message="storing")
             resources.ingest(folder, status, message)
         except Exception as error:
-            message = f"{message} {_told(error)}".strip()
+            message = f"{message} {_describe(error)}".strip()
             status = "failed" if status == "complete" else status
         folder.clear_cancel()
         folder.write_progress(status=status, message=message)
@@ -103,7 +103,7 @@ def work(
     return status
 
 
-def _told(error: Exception) -> str:
+def _describe(error: Exception) -> str:
     if isinstance(error, ExplorerError):
         return " ".join(str(error).split())
     if isinstance(error, OSError) and error.strerror:
@@ -113,7 +113,7 @@ def _told(error: Exception) -> str:
     return f"{type(error).__name__}: {' '.join(str(error).split())}"
 
 
-def _do(
+def _run(
     folder: RunFolder,
     resources: Resources,
     where: Where,
@@ -156,7 +156,7 @@ def _do_here(folder: RunFolder, work: part.Work, meter: Meter) -> None:
             size = part.next_size(size, amount, time.monotonic() - started)
             first = end + 1
     folder.write_progress(message="concluding")
-    folder.write_findings(recipe.conclude(work.spec, work.resources, folder))
+    folder.write_findings(recipe.summarize(work.spec, work.resources, folder))
 
 
 def _close_bucket(folder: RunFolder, say: Say) -> None:

@@ -50,7 +50,9 @@ class SharedScorer:
             [tails[i].ids for i in fitting], [tails[i].start for i in fitting], shared_prefix.row_tokens(self.decoder)
         )
         self.stats.prompt_tokens += sum(len(prefix) + len(tails[i].ids) - 1 for i in fitting)
-        rows = shared_prefix.logprobs(self.decoder, prefix, packing.rows, self.stats, _told(progress, len(requests)))
+        rows = shared_prefix.logprobs(
+            self.decoder, prefix, packing.rows, self.stats, _describe(progress, len(requests))
+        )
         scores = {
             i: assemble(self.model, asked[i], tails[i], 0, place, rows[place.row])
             for i, place in zip(fitting, packing.places)
@@ -131,7 +133,7 @@ def _cut(common: str) -> int:
     return place + len(BREAK) if place >= 0 else 0
 
 
-def _told(progress: Progress | None, requests: int) -> Progress | None:
+def _describe(progress: Progress | None, requests: int) -> Progress | None:
     if progress is None:
         return None
     return lambda done, rows: progress(requests * done // max(rows, 1), requests)

@@ -54,8 +54,8 @@ class Study:
     """A recipe.
 
     select    the instances of a run, in benchmark order
-    do        rows of one part: given the spec, the resources, the part's instances and a progress callback
-    conclude  rows of `findings` from the finished run folder
+    run_part  rows of one part: given the spec, the resources, the part's instances and a progress callback
+    summarize rows of `findings` from the finished run folder
     languages which languages its texts may be in (ISO 639 codes); () = any
     plan      what these instances will ask of an endpoint at most, told without asking it; None where it is not known
     """
@@ -66,8 +66,8 @@ class Study:
     version: int
     settings: Mapping[str, Setting]
     kinds: tuple[str, ...]  # kinds of instances it can take
-    do: Callable[[RunSpec, Resources, Sequence[Instance], Progress], Tables]
-    conclude: Callable[[RunSpec, Resources, RunFolder], list[dict[str, Any]]]
+    run_part: Callable[[RunSpec, Resources, Sequence[Instance], Progress], Tables]
+    summarize: Callable[[RunSpec, Resources, RunFolder], list[dict[str, Any]]]
     select: Callable[[RunSpec, Resources], Sequence[Instance]]
     plan: Callable[[RunSpec, Resources, Sequence[Instance]], Sequence[Planned]] | None = None
     needs_model: bool = True

@@ -56,7 +56,7 @@ def is_running(name: str) -> bool:
     return job is not None and not job.done
 
 
-def draw(name: str = "") -> None:
+def draw_jobs(name: str = "") -> None:
     """How the preparations are going, or that of this name alone; the page is drawn anew when one ends."""
     _forget_seen(name)
     if any(not job.done for job in _named(name)):

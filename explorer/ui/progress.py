@@ -18,7 +18,7 @@ SHOWN = 4
 PATIENCE = 20.0  # seconds for a run that ended to appear in the database
 
 
-def draw() -> None:
+def draw_progress() -> None:
     """The live runs, looked at anew every two seconds for as long as there are any."""
     live = live_runs()
     before = set(st.session_state.get("live", ()))
@@ -77,12 +77,12 @@ def bar(run: RunInfo) -> None:
     share = min(1.0, run.done / run.total) if run.total else 0.0
     st.html(
         f'<div class="lx-run"><b>{html.escape(run.study)}</b> {html.escape(run.benchmark)}'
-        f'<span class="lx-quiet">{html.escape(told(run))}</span></div>'
+        f'<span class="lx-quiet">{html.escape(describe(run))}</span></div>'
     )
     st.progress(share)
 
 
-def told(run: RunInfo) -> str:
+def describe(run: RunInfo) -> str:
     """How far a run is, in words."""
     if run.status == "queued":
         return run.message or "waiting to start"

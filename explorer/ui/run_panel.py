@@ -22,7 +22,7 @@ LABELS = {"bos": "BOS"}
 DTYPES = ("auto", "float32", "bfloat16", "float16")
 
 
-def draw(model: str, benchmark: str, preferred: str = "") -> None:
+def draw_run_panel(model: str, benchmark: str, preferred: str = "") -> None:
     """The study (the preferred one where it takes the benchmark and none was chosen), its options and the button."""
     try:
         fitting = studies_for(benchmark)
@@ -106,7 +106,7 @@ def _draw_options(recipe: Study, benchmark: str) -> None:
     for name, setting in recipe.settings.items():
         _draw_setting(recipe, name, setting)
     st.selectbox("Number format", DTYPES, key="run:dtype", persist_state="session", help="auto: float32 on a CPU")
-    run_where.draw()
+    run_where.draw_run_where()
 
 
 def _draw_setting(recipe: Study, name: str, setting: Setting) -> None:

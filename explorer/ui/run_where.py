@@ -7,7 +7,7 @@ import streamlit as st
 from explorer.runs.where import Where, checked
 
 
-def draw() -> None:
+def draw_run_where() -> None:
     """The cluster, and what matters only on one."""
     cluster = st.text_input(
         "Ray cluster",

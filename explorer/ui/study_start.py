@@ -31,7 +31,7 @@ def offer(study: str, chosen: Chosen, title: str, advice: str, settings: Mapping
     command = f"python -m explorer run {study} --model {chosen.model} --benchmark {chosen.benchmark}"
     first = {**({"per_group": sample} if sample else {}), **(settings or {})}
     show.nothing_yet(title, advice, command + "".join(f" --set {name}={value}" for name, value in first.items()))
-    amount = f"{sample} instances of each group" if sample else _told(settings) or "the whole benchmark"
+    amount = f"{sample} instances of each group" if sample else _describe(settings) or "the whole benchmark"
     if st.button(f"Run it on {amount}", type="primary", icon=":material/play_arrow:", key=f"start:{study}"):
         with st.spinner("Preparing the run"):
             starting.submit(study, chosen.model, chosen.benchmark, settings=first)
@@ -42,7 +42,7 @@ def offer(study: str, chosen: Chosen, title: str, advice: str, settings: Mapping
     )
 
 
-def _told(settings: Mapping[str, str | int] | None) -> str:
+def _describe(settings: Mapping[str, str | int] | None) -> str:
     return f"{settings['instances']} instances" if settings and "instances" in settings else ""
 
 

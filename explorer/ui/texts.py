@@ -24,7 +24,7 @@ def offer(benchmark: str) -> None:
     settings = resources.settings()
     found = benchmarks.find(benchmark, settings)
     missing = benchmarks.missing(found, settings)
-    jobs.draw(found.title)
+    jobs.draw_jobs(found.title)
     with st.container(horizontal=True, vertical_alignment="center"):
         show.note(f"The numbers are here; the texts of {found.title} are not on this machine.")
         if all(file.urls for file in missing):

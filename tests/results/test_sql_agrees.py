@@ -112,7 +112,7 @@ def test_the_row_of_the_reduction_that_a_run_judged_by_is_its_overall_row(settin
     chance = random.Random(seed)
     items = instances(200, chance)
     spec, folder, words = judged_run(settings, items, "one", chance, preset)
-    rows = accuracy_findings.conclude(spec, None, folder)
+    rows = accuracy_findings.summarize(spec, None, folder)
     whole = [row for row in rows if row["finding"] == "accuracy" and row["grp"] == "overall"]
     overall, by_sum = (next(row for row in whole if row.get("setting") == name) for name in (None, "sum"))
     for name in ("value", "low", "high", "n", "left_out", "detail"):

@@ -45,26 +45,26 @@ def is_the_same(one: RunFolder, other: RunFolder) -> bool:
 def test_shares_make_together_what_one_worker_makes(settings, resources, spec, unbroken):
     folder = RunFolder.create(settings.runs, spec)
     for number in (2, 0, 1):
-        assert share.do_parts(folder, resources, number, 3, LATER)
-    share.conclude(folder, resources)
+        assert share.run_parts(folder, resources, number, 3, LATER)
+    share.summarize(folder, resources)
     assert folder.progress().status == "complete"
     assert is_the_same(folder, unbroken)
 
 
 def test_a_run_is_not_concluded_before_its_parts_are_there(settings, resources, spec):
     folder = RunFolder.create(settings.runs, spec)
-    assert share.do_parts(folder, resources, 1, 2, LATER)
+    assert share.run_parts(folder, resources, 1, 2, LATER)
     with pytest.raises(RunError, match="lacks the instances 0 to 19"):
-        share.conclude(folder, resources)
+        share.summarize(folder, resources)
 
 
 def test_no_part_is_begun_after_the_time_and_the_next_call_goes_on(settings, resources, spec, unbroken):
     folder = RunFolder.create(settings.runs, spec)
     clock = iter(range(1000))
-    assert not share.do_parts(folder, resources, 0, 1, until=4, now=lambda: float(next(clock)))
+    assert not share.run_parts(folder, resources, 0, 1, until=4, now=lambda: float(next(clock)))
     assert 0 < folder.progress().done < 40
-    assert share.do_parts(folder, resources, 0, 1, LATER)
-    share.conclude(folder, resources)
+    assert share.run_parts(folder, resources, 0, 1, LATER)
+    share.summarize(folder, resources)
     assert is_the_same(folder, unbroken)
 
 
@@ -72,15 +72,17 @@ def test_parts_made_in_two_places_are_merged_and_none_counts_twice(settings, res
     places = []
     for number, last in enumerate((25, 40)):
         folder = RunFolder.create(settings.runs, spec)
-        share.do_parts(folder, resources, 0, 1, LATER) if last == 40 else share.do_parts(folder, resources, 0, 2, LATER)
+        share.run_parts(folder, resources, 0, 1, LATER) if last == 40 else share.run_parts(
+            folder, resources, 0, 2, LATER
+        )
         places.append(tmp_path / f"place {number}")
         places[-1].mkdir()
         shutil.move(folder.path, places[-1] / folder.run_id)
     for place in places:
         assert share.merge(place, settings.runs) == [unbroken.run_id]
     merged = RunFolder.find(settings.runs, unbroken.run_id)
-    assert share.do_parts(merged, resources, 0, 1, LATER)
-    share.conclude(merged, resources)
+    assert share.run_parts(merged, resources, 0, 1, LATER)
+    share.summarize(merged, resources)
     assert is_the_same(merged, unbroken)
 
 

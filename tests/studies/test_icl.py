@@ -247,7 +247,7 @@ def test_people_overrule_the_judge_and_all_verdicts_are_kept(resources, tiny_gpt
     after = verdict_table(folder.read, folder.read_reviews()).set_index("instance_id")
     assert after.loc[first, "people"] == after.loc[first, "final"] == "exact"
     assert after.loc[first, "rule"] == before.loc[first, "rule"]
-    rows = pd.DataFrame(icl_findings.conclude(folder.spec, resources, folder))
+    rows = pd.DataFrame(icl_findings.summarize(folder.spec, resources, folder))
     share = rows[(rows["finding"] == "replication_exact") & (rows["grp"] == "overall")].set_index("condition")["value"]
     assert share["people"] == 1.0 and share["final"] == pytest.approx(share["rule"] + 1 / 6)
     folder.add_review(review(first, "pairs", 0, ""))
@@ -310,7 +310,7 @@ def test_a_stopped_run_goes_on_after_its_last_step_and_equals_an_unbroken_one(tm
             raise Cancelled
 
     with pytest.raises(Cancelled):
-        icl_study.do(folder.spec, resources, instances, stop)
+        icl_study.run_part(folder.spec, resources, instances, stop)
     kept = {path.name: path.stat().st_mtime_ns for path in (folder.path / "steps").iterdir()}
     assert 0 < len(kept) < 30
     assert work(folder, resources, lambda text: None, wait=False) == "complete"

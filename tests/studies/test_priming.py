@@ -59,7 +59,7 @@ def done(spec: RunSpec, resources: Resources, *parts: slice) -> dict[str, pd.Dat
     instances = priming_study.select(spec, resources)
     tables: dict[str, list] = {"variants": [], "scores": [], "measures": []}
     for part in parts or (slice(None),):
-        for name, rows in priming_study.do(spec, resources, instances[part], quiet).items():
+        for name, rows in priming_study.run_part(spec, resources, instances[part], quiet).items():
             tables[name] += rows
     return {name: pd.DataFrame(rows) for name, rows in tables.items()}
 

@@ -148,7 +148,7 @@ def test_the_regression_finds_the_interaction_that_was_put_in():
             for length in (20, 100, 500):
                 odds = 1.0 + 0.3 * rng.standard_normal() + sign * weight * math.log(length)
                 rows.append((f"i{item}", suite, name, length, float(rng.random() < 1 / (1 + math.exp(-odds)))))
-    made = priming_regression.conclude(priming_findings.along_curves(table(rows)), items=False)
+    made = priming_regression.summarize(priming_findings.along_curves(table(rows)), items=False)
     by_term = {row["grp"]: row for row in made if row["finding"] == "regression"}
     assert list(by_term) == [
         "Intercept", "log_length", "match", "acceptable", "log_length:match", "log_length:acceptable",

@@ -122,9 +122,9 @@ def test_a_page_tells_only_of_the_preparation_it_offers(fresh_app):
     jobs.start("One", fail)
     jobs.start("Another", fail)
     _wait_until_idle()
-    page = AppTest.from_string("from explorer.ui import jobs\njobs.draw('One')").run()
+    page = AppTest.from_string("from explorer.ui import jobs\njobs.draw_jobs('One')").run()
     assert [error.value.partition("\\:")[0] for error in page.error] == ["One"]
-    page = AppTest.from_string("from explorer.ui import jobs\njobs.draw()").run()
+    page = AppTest.from_string("from explorer.ui import jobs\njobs.draw_jobs()").run()
     assert {error.value.partition("\\:")[0] for error in page.error} == {"One", "Another"}
 
 

@@ -55,9 +55,9 @@ def test_priming_is_drawn_from_the_baseline_on(open_page, everything, first):
 
 
 def test_swaps_are_told_in_words():
-    assert dossier_swaps.told('{"swaps": [{"original": "cat", "substitute": "feline"}]}') == "cat → feline"
-    assert dossier_swaps.told('{"swaps": [{"lemma": "be", "substitute": "exist"}]}') == "be → exist"
-    assert dossier_swaps.told(None) == ""
+    assert dossier_swaps.describe('{"swaps": [{"original": "cat", "substitute": "feline"}]}') == "cat → feline"
+    assert dossier_swaps.describe('{"swaps": [{"lemma": "be", "substitute": "exist"}]}') == "be → exist"
+    assert dossier_swaps.describe(None) == ""
 
 
 def test_nothing_stored_says_how_to_get_it(open_page, tmp_path):

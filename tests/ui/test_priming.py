@@ -182,7 +182,7 @@ def test_the_labs_margin_is_that_of_the_full_run(primed, tiny_gpt2, monkeypatch)
         settings={"per_group": 1, "lengths": (0, 200), "unrelated": "starter", "overlap": 0},
     )  # fmt: skip
     (item,) = priming_study.select(spec, resources)
-    rows = priming_study.do(spec, resources, [item], lambda done, total: None)
+    rows = priming_study.run_part(spec, resources, [item], lambda done, total: None)
     pools = of_spec.ground_of(spec, resources).pools
     monkeypatch.setenv("EXPLORER_CACHE", str(primed))
     for variant in rows["variants"]:

@@ -13,7 +13,7 @@ def panel() -> None:
     from explorer.errors import UsageError
     from explorer.ui import run_where
 
-    run_where.draw()
+    run_where.draw_run_where()
     try:
         st.session_state["chosen"] = run_where.asked()
     except UsageError as error:

@@ -41,7 +41,7 @@ class Asked(NamedTuple):
 Options = Mapping[str, Sequence[Mapping[int, Asked]]]  # by instance, a pass over it, and option
 
 
-def conclude(spec: RunSpec, resources: Resources, folder: RunFolder) -> list[dict[str, Any]]:
+def summarize(spec: RunSpec, resources: Resources, folder: RunFolder) -> list[dict[str, Any]]:
     """Rows of `findings`: accuracy with Wilson intervals, the mean over groups, perplexity, other reductions."""
     instances = folder.read("instances", ["instance_id", "grp", "phenomenon", "kind", "gold", "payload"])
     measures = folder.read("measures", ["instance_id", "measure", "value", "part"])

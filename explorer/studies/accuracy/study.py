@@ -50,7 +50,7 @@ def ask(instance: Instance, policy: ScoringPolicy) -> list[Request]:
     return asked
 
 
-def do(spec: RunSpec, resources: Resources, instances: Sequence[Instance], progress: Progress) -> Tables:
+def run_part(spec: RunSpec, resources: Resources, instances: Sequence[Instance], progress: Progress) -> Tables:
     policy = policy_of(spec)
     scorer = response_cache.scorer(spec, resources)
     asked = [ask(instance, policy) for instance in instances]
@@ -79,7 +79,7 @@ STUDY = Study(
     settings={**SCORING, **selection.SELECTION},
     kinds=("pair", "choice", "cloze", "regions", "labelled", "rating"),
     select=selection.select,
-    do=do,
-    conclude=findings.conclude,
+    run_part=run_part,
+    summarize=findings.summarize,
     plan=plan,
 )

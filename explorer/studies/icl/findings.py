@@ -38,7 +38,7 @@ CORRELATED = {"replication": "pearson", "replication_exact": "pearson_exact"}
 BECAME_EXACT = "near-exact to exact"
 
 
-def conclude(spec: RunSpec, resources: Resources, folder: RunFolder) -> list[Row]:
+def summarize(spec: RunSpec, resources: Resources, folder: RunFolder) -> list[Row]:
     """Rows of `findings`; people's verdicts as far as they are given, so that it is called again after a review."""
     table = verdict_table(folder.read, folder.read_reviews())
     instances = folder.read("instances", ["instance_id"])

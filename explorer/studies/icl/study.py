@@ -69,7 +69,7 @@ SETTINGS = {
 }  # fmt: skip
 
 
-def do(spec: RunSpec, resources: Resources, instances: Sequence[Instance], progress: Progress) -> Tables:
+def run_part(spec: RunSpec, resources: Resources, instances: Sequence[Instance], progress: Progress) -> Tables:
     found = ground(spec, resources)
     made = plan(spec, resources, found)
     folder = RunFolder.create(resources.settings.runs, spec).path
@@ -308,8 +308,8 @@ STUDY = Study(
     settings=SETTINGS,
     kinds=("labelled",),
     select=select,
-    do=do,
-    conclude=findings.conclude,
+    run_part=run_part,
+    summarize=findings.summarize,
     plan=asking.planned,
     # All test items go in one part: what their prompts share is read once for all of them.
     first_part=4096,

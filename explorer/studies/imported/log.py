@@ -411,7 +411,7 @@ def _findings(
     spec: RunSpec, resources: Resources, folder: RunFolder, log: Log, placed: Sequence[Placed]
 ) -> list[dict[str, Any]]:
     if any(one.sample.asked for one in placed):
-        found = accuracy_findings.conclude(spec, resources, folder)
+        found = accuracy_findings.summarize(spec, resources, folder)
         # Without token counts there is no mean per token.
         found = [row for row in found if not (row.get("setting") == "mean_token" and row["n"] == 0)]
     else:

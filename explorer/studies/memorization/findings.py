@@ -41,12 +41,12 @@ SVM_MOST = 5_000  # instances: a support vector machine's time grows with their 
 ROC_POINTS = 200  # corners of a stored ROC curve
 
 
-def conclude(spec: RunSpec, resources: Resources, folder: RunFolder) -> list[Row]:
+def summarize(spec: RunSpec, resources: Resources, folder: RunFolder) -> list[Row]:
     """Rows of `findings`; what each is called is told in memorization_rows."""
     frame = scored_instances(folder)
     if frame.empty:
         return []
-    rows = accuracy_findings.conclude(spec, resources, folder) if frame["correct"].notna().any() else []
+    rows = accuracy_findings.summarize(spec, resources, folder) if frame["correct"].notna().any() else []
     if int(spec.settings["neighbours"]) > 0:
         rows.append(neighbours_by(spec, folder, frame))
     known: dict[tuple[bytes, bool], list[Row]] = {}  # a task that is the whole benchmark is also the group "overall"

@@ -73,7 +73,7 @@ class Asked:
         return [*self.verdict, *texts, *near]
 
 
-def do(spec: RunSpec, resources: Resources, instances: Sequence[Instance], progress: Progress) -> Tables:
+def run_part(spec: RunSpec, resources: Resources, instances: Sequence[Instance], progress: Progress) -> Tables:
     policy = accuracy_study.policy_of(spec)
     scorer = response_cache.scorer(spec, resources)
     dtype = str(resources.model_record(spec.model, spec.dtype).get("dtype", ""))  # a server does not tell its own
@@ -264,8 +264,8 @@ STUDY = Study(
     settings={**SETTINGS, **accuracy_study.SCORING, **selection.SELECTION},
     kinds=(*JUDGED, "text"),
     select=select,
-    do=do,
-    conclude=findings.conclude,
+    run_part=run_part,
+    summarize=findings.summarize,
     plan=plan,
     first_part=8,
 )

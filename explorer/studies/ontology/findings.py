@@ -38,7 +38,7 @@ KNOWLEDGE = (
 )  # fmt: skip
 
 
-def conclude(spec: RunSpec, resources: Resources, folder: RunFolder) -> list[dict[str, Any]]:
+def summarize(spec: RunSpec, resources: Resources, folder: RunFolder) -> list[dict[str, Any]]:
     """Rows of `findings`."""
     frame = answered(folder)
     if frame.empty:

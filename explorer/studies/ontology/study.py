@@ -58,7 +58,7 @@ SETTINGS = {
 }
 
 
-def do(spec: RunSpec, resources: Resources, instances: Sequence[Instance], progress: Progress) -> Tables:
+def run_part(spec: RunSpec, resources: Resources, instances: Sequence[Instance], progress: Progress) -> Tables:
     put = asking(spec, resources)
     asked = [put.requests(instance) for instance in instances]
     flat = [request for requests in asked for request in requests]
@@ -153,7 +153,7 @@ STUDY = Study(
     settings={**SETTINGS, **SELECTION},
     kinds=("concept",),
     select=select,
-    do=do,
-    conclude=findings.conclude,
+    run_part=run_part,
+    summarize=findings.summarize,
     plan=plan.plan,
 )

@@ -37,7 +37,7 @@ MEASURE_COLUMNS = ["instance_id", "option", "condition", "setting", "measure", "
 SIMILARITIES = ("bertscore", "rouge_l")
 
 
-def conclude(spec: RunSpec, resources: Resources, folder: RunFolder) -> list[Row]:
+def summarize(spec: RunSpec, resources: Resources, folder: RunFolder) -> list[Row]:
     """Rows of `findings` for each group of instances and each part-of-speech setting."""
     instances = folder.read("instances", ["instance_id", "benchmark", "grp", "phenomenon", "field", "kind", "gold"])
     if instances.empty:

@@ -57,7 +57,7 @@ class Version:
     instances: tuple[Instance, ...]
 
 
-def do(spec: RunSpec, resources: Resources, instances: Sequence[Instance], progress: Progress) -> Tables:
+def run_part(spec: RunSpec, resources: Resources, instances: Sequence[Instance], progress: Progress) -> Tables:
     """Rows of one part: words swapped under each part-of-speech setting, then all versions scored and counted."""
     kit = tools_of(spec, resources)
     made = {pos: perturb(spec, kit, instances, pos) for pos in spec.settings["pos"]}
@@ -227,7 +227,7 @@ STUDY = Study(
     settings={**PERTURBING, **COUNTING, **accuracy_study.SCORING, **selection.SELECTION},
     kinds=("pair", "choice", "cloze", "regions"),
     select=selection.select,
-    do=do,
-    conclude=findings.conclude,
+    run_part=run_part,
+    summarize=findings.summarize,
     languages=(language.ENGLISH,),
 )

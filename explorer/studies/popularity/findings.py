@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from explorer.runs.folder import RunFolder
 
 
-def conclude(spec: RunSpec, resources: Resources, folder: RunFolder) -> list[dict[str, Any]]:
+def summarize(spec: RunSpec, resources: Resources, folder: RunFolder) -> list[dict[str, Any]]:
     """Rows of `findings`: everything accuracy concludes, the edges, and each group's low/high halves and curves."""
-    rows = accuracy_findings.conclude(spec, resources, folder)
+    rows = accuracy_findings.summarize(spec, resources, folder)
     edges = edges_of(spec, resources)
     require_one_index(folder, edges.index)
     rows += edges.to_rows()

@@ -37,9 +37,9 @@ def rate(
     return rows if spec.settings["rows"] else {"measures": rows["measures"]}
 
 
-def do(spec: RunSpec, resources: Resources, instances: Sequence[Instance], progress: Progress) -> Tables:
+def run_part(spec: RunSpec, resources: Resources, instances: Sequence[Instance], progress: Progress) -> Tables:
     popular = rate(spec, resources, instances, progress)
-    scored = accuracy_study.do(spec, resources, instances, progress)
+    scored = accuracy_study.run_part(spec, resources, instances, progress)
     return {**scored, **popular, "measures": [*scored["measures"], *popular["measures"]]}
 
 
@@ -51,6 +51,6 @@ STUDY = Study(
     settings={**COUNTING, **accuracy_study.SCORING, **selection.SELECTION},
     kinds=("pair", "choice", "cloze"),
     select=selection.select,
-    do=do,
-    conclude=findings.conclude,
+    run_part=run_part,
+    summarize=findings.summarize,
 )

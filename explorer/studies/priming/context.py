@@ -63,7 +63,7 @@ class Ground:
         return self.window - self.bos - max(len(self.encode(text)) for text in targets)
 
 
-def lay(
+def build(
     resources: Resources, model: str, dtype: str, benchmark: str, splits: Sequence[str], unrelated: str, bos: Bos
 ) -> Ground:
     """The ground of a run or of a live demo."""

@@ -50,7 +50,7 @@ def suites_of_run(runs: Path, run_id: str) -> list[str]:
     return suites
 
 
-def conclude(spec: RunSpec, resources: Resources, table: pd.DataFrame) -> list[Row]:
+def summarize(spec: RunSpec, resources: Resources, table: pd.DataFrame) -> list[Row]:
     """Rows of `findings`: the most affected suites, each edit's curve and effect, and its relation to similarity."""
     halves, given = bool(spec.settings["edit_halves"]), bool(spec.settings["edits_from"])
     measured = table["instance_id"].map(is_measured) if halves else pd.Series(True, table.index)

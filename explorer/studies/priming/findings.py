@@ -40,7 +40,7 @@ COLLAPSED = {
 }
 
 
-def conclude(spec: RunSpec, resources: Resources, folder: RunFolder) -> list[Row]:
+def summarize(spec: RunSpec, resources: Resources, folder: RunFolder) -> list[Row]:
     """Rows of `findings`: curves, how far contexts reach, regression, perturbations, matrices, suites ranked."""
     table = read_table(folder)
     if table.empty:
@@ -49,9 +49,9 @@ def conclude(spec: RunSpec, resources: Resources, folder: RunFolder) -> list[Row
     rows = [*reaches(folder, table), *curves(plain)]
     rows += ranked_suites(plain)
     rows += baseline_against_longest(plain)
-    rows += regression.conclude(plain, items=bool(spec.settings["item_intercept"]))
-    rows += edits.conclude(spec, resources, table)
-    rows += matrices.conclude(spec, resources, folder, table)
+    rows += regression.summarize(plain, items=bool(spec.settings["item_intercept"]))
+    rows += edits.summarize(spec, resources, table)
+    rows += matrices.summarize(spec, resources, folder, table)
     return rows + _remarks(spec, resources)
 
 

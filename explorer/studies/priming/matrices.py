@@ -34,7 +34,7 @@ PAIRS = 2_000  # pairs of sentences a cell
 ITEMS, SENTENCES = 500, 10  # judgements, and sentences of each one's context, whose overlap is measured
 
 
-def conclude(spec: RunSpec, resources: Resources, folder: RunFolder, table: pd.DataFrame) -> list[Row]:
+def summarize(spec: RunSpec, resources: Resources, folder: RunFolder, table: pd.DataFrame) -> list[Row]:
     """Rows of `findings`: overlap matrices, the suite-by-suite matrix, and how the two and judgements go together."""
     suites = sorted(set(table["grp"]))
     rows, matrices = [], {}

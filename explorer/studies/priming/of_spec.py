@@ -21,7 +21,7 @@ def policy_of(spec: RunSpec) -> ScoringPolicy:
 
 def ground_of(spec: RunSpec, resources: Resources) -> Ground:
     """What a run's contexts are drawn from."""
-    ground = context.lay(
+    ground = context.build(
         resources,
         spec.model,
         spec.dtype,

@@ -17,7 +17,7 @@ IN_DISTRIBUTION = "correct ~ log_length * match * acceptable"
 UNRELATED = "correct ~ log_length"
 
 
-def conclude(plain: pd.DataFrame, *, items: bool) -> list[Row]:
+def summarize(plain: pd.DataFrame, *, items: bool) -> list[Row]:
     """Rows of `findings`: each term of the model of in-distribution contexts, and of that of unrelated ones.
 
     `items` adds the first with a random intercept for each item beside that of the suite, since items recur.

@@ -67,7 +67,7 @@ def select(spec: RunSpec, resources: Resources) -> list[Instance]:
     return [item for item in chosen if item.group in suites and _is_edited(spec, item)]
 
 
-def do(spec: RunSpec, resources: Resources, instances: Sequence[Instance], progress: Progress) -> Tables:
+def run_part(spec: RunSpec, resources: Resources, instances: Sequence[Instance], progress: Progress) -> Tables:
     """Rows of one part: contexts, and each item after none and after every length of each of them."""
     if not spec.settings["conditions"]:
         raise UsageError(f"The setting conditions is empty, expected some of {', '.join(CONDITIONS)}.")
@@ -226,7 +226,7 @@ STUDY = Study(
     },
     kinds=("pair", "regions"),
     select=select,
-    do=do,
-    conclude=findings.conclude,
+    run_part=run_part,
+    summarize=findings.summarize,
     first_part=4,
 )

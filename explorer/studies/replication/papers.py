@@ -137,7 +137,7 @@ PLACES: tuple[Place, ...] = (
 )  # fmt: skip
 
 
-def told(place: Place) -> str:
+def describe(place: Place) -> str:
     """Where it is, in words: the page and the view."""
     if not place.page:
         return "not in the app"
@@ -157,7 +157,7 @@ def markdown() -> str:
     for paper, title in PAPERS.items():
         lines += ["", f"## {title}", "", "| number | what | page and view | remark |", "| --- | --- | --- | --- |"]
         lines += [
-            f"| {place.number} | {place.what} | {told(place)} | {place.remark} |"
+            f"| {place.number} | {place.what} | {describe(place)} | {place.remark} |"
             for place in PLACES
             if place.paper == paper
         ]

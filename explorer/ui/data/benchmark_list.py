@@ -14,9 +14,9 @@ from explorer.settings import Settings
 from explorer.ui import downloads, instance_list, inventory, jobs, resources, show
 
 
-def draw(name: str) -> None:
+def draw_benchmark_list(name: str) -> None:
     """The chosen benchmark in detail, then all of them."""
-    jobs.draw()
+    jobs.draw_jobs()
     settings = resources.settings()
     benchmark = registry.find(name, settings)
     st.subheader(show.plain(benchmark.title), anchor=False)

@@ -13,9 +13,9 @@ from explorer.ui import inventory, jobs, resources, show
 GB = 1e9
 
 
-def draw() -> None:
+def draw_model_list() -> None:
     """The embedded models with their terms, then the catalog."""
-    jobs.draw()
+    jobs.draw_jobs()
     for column, model in zip(st.columns(len(catalog.EMBEDDED_MODELS)), catalog.EMBEDDED_MODELS):
         with column, st.container(border=True, height="stretch"):
             _card(model)

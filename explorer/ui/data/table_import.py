@@ -68,7 +68,7 @@ ENCODINGS = [
 QUESTIONS = {"gold": "gold", "first": "first", "acceptable": "acceptable", "encoding": "encoding"}
 
 
-def draw() -> None:
+def draw_table_import() -> None:
     """The upload, the guess, the preview and the button that keeps it."""
     show.lead(
         "CSV, TSV, JSON, JSON Lines or Parquet: minimal pairs, judged or rated sentences, choices, passages whose last "
@@ -231,7 +231,7 @@ def _roles(kind: str, names: tuple[str, ...], guessed: Mapping[str, str], key: s
 def _preview(path: Path, reading: Reading, title: str, labels: Path | None) -> None:
     parsed = table.read(path, reading, "preview", labels)
     show.section("What would be imported")
-    show.note(told(reading, parsed))
+    show.note(describe(reading, parsed))
     for name, text in table_preview.about(reading).items():
         show.note(f"{name.capitalize()}: {text}.")
     if reading.unused:
@@ -250,7 +250,7 @@ def _preview(path: Path, reading: Reading, title: str, labels: Path | None) -> N
     _answer()
 
 
-def told(reading: Reading, parsed: Parsed) -> str:
+def describe(reading: Reading, parsed: Parsed) -> str:
     """How the file is read, in one sentence."""
     groups = len({instance.group for instance in parsed.instances})
     parts = [f"{len(parsed.instances):,} instances ({inventory.KINDS[reading.instance_kind]}) in {groups:,} groups"]
@@ -267,14 +267,14 @@ def _rows(parsed: Parsed) -> pd.DataFrame:
     rows = []
     for item in table_preview.items(parsed):
         for text in item["texts"][: table_preview.MOST]:
-            told = {True: "right", False: "", None: ""}[text["right"]]
+            describe = {True: "right", False: "", None: ""}[text["right"]]
             rated = "" if item["rating"] is None else f"rated {item['rating']:g}"
             rows.append(
                 {
                     "item": item["id"].partition("/")[2],
                     "context": text["context"],
                     "continuation": text["continuation"],
-                    "right": told
+                    "right": describe
                     or rated
                     or (text["name"] if text["right"] is None and len(item["texts"]) > 1 else ""),
                 }

@@ -34,17 +34,19 @@ class Section:
 
 
 SECTIONS = (
-    Section("Verdicts", ("accuracy", "popularity", "perturbation", "memorization"), dossier_verdicts.draw),
-    Section("Popularity", ("popularity", "perturbation"), dossier_popularity.draw),
-    Section("Swapped words", ("perturbation",), dossier_swaps.draw),
-    Section("Priming", ("priming",), dossier_priming.draw),
-    Section("Ontology", ("ontology",), dossier_ontology.draw),
+    Section(
+        "Verdicts", ("accuracy", "popularity", "perturbation", "memorization"), dossier_verdicts.draw_dossier_verdicts
+    ),
+    Section("Popularity", ("popularity", "perturbation"), dossier_popularity.draw_dossier_popularity),
+    Section("Swapped words", ("perturbation",), dossier_swaps.draw_dossier_swaps),
+    Section("Priming", ("priming",), dossier_priming.draw_dossier_priming),
+    Section("Ontology", ("ontology",), dossier_ontology.draw_dossier_ontology),
     Section("Memorization", ("memorization",), dossier_memory.memorization),
     Section("In-context learning", ("icl",), dossier_memory.replication),
 )
 
 
-def draw(instance_id: str, kind: str, chosen: Chosen, instance: Instance | None = None) -> None:
+def draw_dossier(instance_id: str, kind: str, chosen: Chosen, instance: Instance | None = None) -> None:
     """The dossier of an instance; `instance` is none where its text is not on this machine."""
     held = gather(instance_id, instance)
     st.header("Dossier", anchor=False)

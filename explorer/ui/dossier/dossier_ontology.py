@@ -12,7 +12,7 @@ from explorer.ui.layout import Chosen
 OUTCOMES = {"id": "an ID"}
 
 
-def draw(held: Held, chosen: Chosen) -> None:
+def draw_dossier_ontology(held: Held, chosen: Chosen) -> None:
     """A row a run: the answer, how near it is, and what the model knows of the right ID."""
     rows = []
     for run in held.runs.to_dict("records"):

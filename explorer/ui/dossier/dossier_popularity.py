@@ -14,7 +14,7 @@ from explorer.ui.dossier.dossier_rows import Held, about
 from explorer.ui.layout import Chosen
 
 
-def draw(held: Held, chosen: Chosen) -> None:
+def draw_dossier_popularity(held: Held, chosen: Chosen) -> None:
     """The picker of the reference set, and a row an option with its IPS under it."""
     sets = reference_sets(held)
     if not sets:

@@ -11,7 +11,7 @@ from explorer.ui.dossier.figure_margins import margin_curves
 from explorer.ui.layout import Chosen
 
 
-def draw(held: Held, chosen: Chosen) -> None:
+def draw_dossier_priming(held: Held, chosen: Chosen) -> None:
     """The curves of one run, the sidebar's model's first, and what became of the verdict."""
     runs = {str(run["run_id"]): run for run in held.runs.to_dict("records")}
     ordered = sorted(runs, key=lambda run_id: runs[run_id]["model"] != chosen.model)

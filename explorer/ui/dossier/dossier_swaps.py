@@ -20,7 +20,7 @@ POS = {"N": "nouns", "V": "verbs", "NV": "nouns and verbs"}
 SHOWN = 3  # pairs of texts
 
 
-def draw(held: Held, chosen: Chosen) -> None:
+def draw_dossier_swaps(held: Held, chosen: Chosen) -> None:
     """A row a run and part of speech; below, the texts of the sidebar's model with the swaps marked."""
     gold = held.runs["gold"].iloc[0]
     option = 0 if gold != gold or gold is None else int(gold)
@@ -51,7 +51,7 @@ def draw(held: Held, chosen: Chosen) -> None:
     )  # fmt: skip
 
 
-def told(edit: Any) -> str:
+def describe(edit: Any) -> str:
     """The swaps of a variant in words: a → b, c → d."""
     swaps: Sequence[Mapping[str, Any]] = perturbation_pairs.swaps_of(edit)
     # A run without texts keeps the lemma of the word, not its form.
@@ -64,7 +64,7 @@ def _row(held: Held, run: Any, row: Any, option: int) -> dict[str, Any]:
     before: dict[str, Any] = {"condition": "original", "setting": None, "part": None}
     after: dict[str, Any] = {"condition": "perturbed", "setting": setting, "part": None}
     verdicts = [verdict_of(held.value(run_id, "correct", **side)) for side in (before, after)]
-    swaps = told(row["edit"]) or ("nothing to swap" if row["accepted"] else f"rejected: {row['reason']}")
+    swaps = describe(row["edit"]) or ("nothing to swap" if row["accepted"] else f"rejected: {row['reason']}")
     flag = f" ({row['reason']})" if row["accepted"] and row["reason"] not in ("", "unchanged") else ""
     numbers = {
         "before": held.value(run_id, "margin", "logprob", option=-1, **before),
@@ -86,8 +86,8 @@ def _row(held: Held, run: Any, row: Any, option: int) -> dict[str, Any]:
 
 
 def _arrow(before: float, after: float) -> str:
-    told = [f"{value:.2f}".replace("-", "−") if value == value else "–" for value in (before, after)]
-    return " → ".join(told) if told != ["–", "–"] else ""
+    describe = [f"{value:.2f}".replace("-", "−") if value == value else "–" for value in (before, after)]
+    return " → ".join(describe) if describe != ["–", "–"] else ""
 
 
 def _texts(held: Held, chosen: Chosen) -> None:
@@ -98,7 +98,7 @@ def _texts(held: Held, chosen: Chosen) -> None:
     own = own.assign(instance_id=held.instance_id, payload=own["run_id"].map(seen))
     shown: set[str] = set()
     for row in texts.filled(own, chosen.benchmark).to_dict("records"):
-        if not isinstance(row["payload"], str) or not isinstance(row["variant"], str) or not told(row["edit"]):
+        if not isinstance(row["payload"], str) or not isinstance(row["variant"], str) or not describe(row["edit"]):
             continue
         original, variant = instance_of(row["payload"]), instance_of(row["variant"])
         pair = perturbation_pairs.pair_html(

@@ -15,7 +15,7 @@ from explorer.ui.scored_options import verdict_of
 WORDS = {"right": "right", "wrong": "wrong", "tie": "tie", "none": "no verdict"}
 
 
-def draw(held: Held, chosen: Chosen) -> None:
+def draw_dossier_verdicts(held: Held, chosen: Chosen) -> None:
     """A row a run."""
     rows = []
     for run in held.runs.to_dict("records"):

@@ -22,7 +22,7 @@ RESAMPLES = 500
 MANY = 500  # rows from which on the distribution that permutations tend to gives the p
 
 
-def draw(chosen: Chosen, gathered: Gathered) -> None:
+def draw_findings_correlations(chosen: Chosen, gathered: Gathered) -> None:
     """The matrix, its table, and where each measure is from."""
     names = [name for name in gathered.measures if gathered.table[name].nunique() > 1]
     if len(names) < 2:

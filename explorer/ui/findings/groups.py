@@ -18,7 +18,7 @@ BY = {"group": "grp", "phenomenon": "phenomenon", "field": "field"}
 RESAMPLES = 1_000
 
 
-def draw(chosen: Chosen, gathered: Gathered) -> None:
+def draw_findings_groups(chosen: Chosen, gathered: Gathered) -> None:
     """The pickers of measure and grouping, the test, the figure and its table."""
     names = gathered.measures
     if not names:

@@ -19,7 +19,7 @@ BY = {"group": "grp", "phenomenon": "phenomenon"}
 ROW = 35
 
 
-def draw(chosen: Chosen) -> None:
+def draw_findings_models(chosen: Chosen) -> None:
     """The pickers of two runs, the paired tests overall and group by group."""
     runs = _runs(chosen)
     if len(runs) < 2:

@@ -23,7 +23,7 @@ DOTS = ["An instance", "A group"]
 COLORS = {"nothing": "", "verdict": "verdict", "group": "grp", "phenomenon": "phenomenon"}
 
 
-def draw(chosen: Chosen, gathered: Gathered) -> None:
+def draw_findings_scatter(chosen: Chosen, gathered: Gathered) -> None:
     """The pickers, the figure, and the instances that were picked in it."""
     names = gathered.measures
     if len(names) < 2:
@@ -35,7 +35,7 @@ def draw(chosen: Chosen, gathered: Gathered) -> None:
     if items.empty:
         show.nothing_yet("No instance has both measures", "Choose two others, or all groups.")
         return
-    _told(items, group)
+    _describe(items, group)
     if dots == DOTS[1]:
         _groups(items, x, y)
         return
@@ -87,7 +87,7 @@ def _items(gathered: Gathered, x: str, y: str, group: str) -> pd.DataFrame:
     return shown.reset_index(drop=True)
 
 
-def _told(items: pd.DataFrame, group: str) -> None:
+def _describe(items: pd.DataFrame, group: str) -> None:
     """The correlation of what is drawn, pooled and within groups."""
     found = [("Spearman's rho", spearman(items["x"], items["y"], permutations=0, resamples=0))]
     if not group and items["grp"].nunique() > 1:

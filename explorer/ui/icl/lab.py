@@ -41,7 +41,7 @@ class Answered:
     remark: str
 
 
-def draw(chosen: Chosen) -> None:
+def draw_icl_lab(chosen: Chosen) -> None:
     """Pickers of item, setting and demonstrations; the prompt; the answer."""
     if not texts.are_here(chosen.benchmark):
         texts.offer(chosen.benchmark)

@@ -20,7 +20,7 @@ PERCENT = st.column_config.NumberColumn
 GROUPS = {"replication": "completions", "labels": "labels scored"}
 
 
-def draw(run_id: str, chosen: Chosen) -> None:
+def draw_icl_results(run_id: str, chosen: Chosen) -> None:
     """Curves, correlations, memorized against other items, transitions, and what could not be asked."""
     shares = _over_k(run_id, "replication", "replication_exact")
     sources = [name for name in run.SOURCES if name in set(shares["condition"])]

@@ -31,7 +31,7 @@ def keeps_completions(run_id: str) -> bool:
     return not isinstance(run, PackedRun) or run.keeps_texts
 
 
-def draw(run_id: str, chosen: Chosen) -> None:
+def draw_icl_review(run_id: str, chosen: Chosen) -> None:
     """The filters, the completion under review, and the table of all."""
     if not keeps_completions(run_id):
         show.note(
@@ -141,7 +141,7 @@ def _count(folder: RunFolder) -> None:
         help="Works the curves, correlations and kappa of this run out again, with the verdicts that people gave.",
     ):  # fmt: skip
         with st.spinner("Working out the findings"):
-            folder.write_findings(icl_findings.conclude(folder.spec, resources.resources(), folder))
+            folder.write_findings(icl_findings.summarize(folder.spec, resources.resources(), folder))
             ingest(resources.settings(), [folder])
         st.rerun()
 
@@ -187,7 +187,7 @@ def _one(run_id: str, chosen: pd.DataFrame, waiting: pd.DataFrame) -> None:
         with column:
             show.section(title)
             st.html(f'<div class="lx-pair"><p class="lx-sentence">{text}</p></div>')
-    _told(row)
+    _describe(row)
     counted = row["rule"] if isinstance(row["rule"], str) else ""
     about = row["instance_id"], row["setting"], int(row["k"])
     # Buttons of this completion alone: a key pressed twice must not judge the next one, which nobody has read.
@@ -218,7 +218,7 @@ def _one(run_id: str, chosen: pd.DataFrame, waiting: pd.DataFrame) -> None:
         )  # fmt: skip
 
 
-def _told(row: pd.Series) -> None:
+def _describe(row: pd.Series) -> None:
     said = [f"{words} {row[name]}" for name, words in SAID.items() if isinstance(row[name], str)]
     if isinstance(row["rouge"], float) and row["rouge"] == row["rouge"]:
         by = f" ({row['rouge_by']})" if row["rouge_by"] else ""

@@ -53,7 +53,7 @@ def with_texts(instance: Instance, texts: Mapping[str, str]) -> Instance:
 
 
 @st.fragment
-def draw(instance: Instance, model: str, scoring: Mapping[str, Any], unit: Unit) -> None:
+def draw_editor(instance: Instance, model: str, scoring: Mapping[str, Any], unit: Unit) -> None:
     """A form with the texts; once sent, the changed instance beside the original, both scored now."""
     own = texts_of(instance)
     with st.form(f"edit:{instance.id}", border=True):
@@ -81,7 +81,7 @@ def draw(instance: Instance, model: str, scoring: Mapping[str, Any], unit: Unit)
         return
     if changed is instance:
         show.note("Nothing was changed: this is the original, scored now.")
-        view.draw(instance, found[0], unit)
+        view.draw_instance(instance, found[0], unit)
     else:
         _draw_both(instance, changed, found[0], found[1], unit)
 
@@ -96,7 +96,7 @@ def _draw_both(instance: Instance, changed: Instance, original: Answer, new: Ans
                 st.html(token_view.strip((), unit, context=other.context, label="Changed context"))
             st.html(token_view.aligned(other.tokens, one.tokens, unit, labels=("Changed", "Original")))
     show.section("Changed, as a whole")
-    view.draw(changed, new, unit)
+    view.draw_instance(changed, new, unit)
 
 
 def _draw_numbers(

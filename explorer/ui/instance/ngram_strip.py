@@ -1,6 +1,6 @@
 """The n-gram strip: every token colored by the popularity of the n-grams that cover it, down to the documents.
 
-ngram_strip.draw(instance, model)    in any page: a panel with the deciles' picker, the strip of each option, the
+ngram_strip.draw_ngram_strip(instance, model)    in any page: a panel with the deciles' picker, the strip of each option, the
                                      n-grams over the token that was clicked, and a text of the reader's own
 """
 
@@ -30,7 +30,7 @@ SHOWN_NGRAMS = 4  # in a token's hover
 
 
 @st.fragment
-def draw(instance: Instance, model: str) -> None:
+def draw_ngram_strip(instance: Instance, model: str) -> None:
     """The popularity of an instance's texts, token by token."""
     st.html(f"<style>{style()}</style>")
     with show.lens("Popularity, token by token,", ngram_rating.ask_again):
@@ -93,7 +93,7 @@ def key(source: Source) -> str:
     )
 
 
-def told(rated: Rated) -> str:
+def describe(rated: Rated) -> str:
     """The IPS of a text in words."""
     if math.isnan(rated.ips.value):
         return f"no IPS: {rated.ips.reason}"
@@ -112,7 +112,7 @@ def _style(path: Path) -> str:
 
 def _option(instance: Instance, number: int, rated: Rated, others: Sequence[Rated]) -> None:
     name = answers.option_name(instance, number) if instance.kind != "regions" else instance.conditions[number].name
-    remark = told(rated)
+    remark = describe(rated)
     if number == instance.gold and len(others) > 1:
         difference = _difference(others, number)
         remark += f", relative difference {difference:+.1%}".replace("-", "−") if difference == difference else ""
@@ -262,5 +262,5 @@ def _own_text(instance: Instance, text: str, source: Source) -> None:
 def _change(before: Rated, after: Rated) -> str:
     difference = after.ips.value - before.ips.value
     if math.isnan(difference):
-        return told(after)
-    return f"{told(after)}, originally {before.ips.value:.2f} ({token_view.signed(difference)})"
+        return describe(after)
+    return f"{describe(after)}, originally {before.ips.value:.2f} ({token_view.signed(difference)})"

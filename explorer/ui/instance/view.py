@@ -21,7 +21,7 @@ from explorer.ui.token_view import Unit
 SHAPES = ("Tokens", "Lines")
 
 
-def draw(instance: Instance, answer: Answer, unit: Unit, shape: str = SHAPES[0]) -> None:
+def draw_instance(instance: Instance, answer: Answer, unit: Unit, shape: str = SHAPES[0]) -> None:
     """The verdict, and all that was asked, token by token or as lines."""
     correct = answer.measure("correct")
     kind = answers.verdict_of(correct)

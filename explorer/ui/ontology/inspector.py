@@ -52,7 +52,7 @@ def is_ontology(benchmark: str) -> bool:
     return benchmarks.find(benchmark, resources.settings()).kind == "concept"
 
 
-def draw(run_id: str, chosen: Chosen) -> None:
+def draw_ontology_inspector(run_id: str, chosen: Chosen) -> None:
     """Everything about the concept that is looked for."""
     if not texts.are_here(chosen.benchmark):
         texts.offer(chosen.benchmark)

@@ -17,7 +17,7 @@ from explorer.ui.priming.figure_heatmap import priming_heatmap
 LANGUAGES = {"en": "English", "it": "Italian", "fr": "French", "de": "German", "es": "Spanish"}
 
 
-def draw(run_id: str, found: pd.DataFrame) -> None:
+def draw_ontology_invariance(run_id: str, found: pd.DataFrame) -> None:
     """The paper's figure 4 of this run; nothing where no question was repeated. `found`: what was found over all."""
     rows = resources.ask(ontology_queries.invariance, run_id)
     if rows.empty:

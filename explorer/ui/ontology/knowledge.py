@@ -11,7 +11,7 @@ from explorer.ui.ontology.figure_buckets import by_bucket
 HALF = 0.5  # of the other ids come before the right one by chance
 
 
-def draw(run_id: str) -> None:
+def draw_ontology_knowledge(run_id: str) -> None:
     """Log-probability, rank and the label's part in it, bucket by bucket; nothing where the run did not score ids."""
     rows = resources.ask(ontology_queries.knowledge, run_id)
     held = rows[rows["gold_logprob"].notna()]

@@ -11,7 +11,7 @@ from explorer.ui import links, resources, show
 from explorer.ui.ontology.figure_buckets import COUNT, Series, by_bucket, sizes
 
 
-def draw(run_id: str, setting: str, others: Mapping[str, str]) -> None:
+def draw_ontology_popularity(run_id: str, setting: str, others: Mapping[str, str]) -> None:
     """The figures of one run, and of another beside it where one is chosen (`others`: id and name)."""
     buckets = resources.ask(ontology_queries.buckets, run_id, setting)
     held = buckets[buckets["n"] > 0]

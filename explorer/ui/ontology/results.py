@@ -43,7 +43,7 @@ def pick(chosen: Chosen) -> str:
     )
 
 
-def draw(run_id: str, chosen: Chosen) -> None:
+def draw_ontology_results(run_id: str, chosen: Chosen) -> None:
     """Everything about one run."""
     setting = COUNTED[
         links.pick(st.segmented_control, "Counted", "counted", list(COUNTED), default="Corrected", required=True)
@@ -61,9 +61,9 @@ def draw(run_id: str, chosen: Chosen) -> None:
         "Tables 2 and 4 of the paper do not follow from the files that its authors released. "
         f"* p ≤ {SIGNIFICANT} in a permutation test."
     )
-    popularity.draw(run_id, setting, others_of(run_id, chosen))
-    knowledge.draw(run_id)
-    invariance.draw(run_id, found)
+    popularity.draw_ontology_popularity(run_id, setting, others_of(run_id, chosen))
+    knowledge.draw_ontology_knowledge(run_id)
+    invariance.draw_ontology_invariance(run_id, found)
     st.header("Most repeated answers", anchor=False)
     show.table(
         resources.ask(ontology_queries.repeated_answers, run_id),

@@ -96,7 +96,7 @@ HEADLINES: Mapping[str, Headline] = {
 }
 
 
-def draw() -> None:
+def draw_headlines() -> None:
     """A table a study, a row a benchmark or task, a column a model; accuracy has a figure: only its gaps are named."""
     found = resources.ask(queries_overview.study_headlines)
     planned = plan()

@@ -38,7 +38,7 @@ class Words:
     method: str
 
 
-def draw(chosen: Chosen) -> None:
+def draw_swap_lab(chosen: Chosen) -> None:
     """Pickers of the text, and the lab below."""
     what = links.pick(
         st.segmented_control, "Swap words in", "what", WHAT, default=WHAT[0], required=True,
@@ -87,7 +87,7 @@ def _lab(instance: Instance, model: str, scoring: Mapping[str, Any]) -> None:
     source = None
     with show.lens("Popularity", ngram_rating.ask_again):
         source = _source(instance, model)
-    lab_metrics.draw(instance, changed, model, scoring, source)
+    lab_metrics.draw_lab_metrics(instance, changed, model, scoring, source)
     if words:
         opened = links.recall(lab_state.WORD)
         if opened in words.offered:

@@ -35,7 +35,9 @@ class Cell:
     signed: bool = True
 
 
-def draw(instance: Instance, changed: Instance, model: str, scoring: Mapping[str, Any], source: Source | None) -> None:
+def draw_lab_metrics(
+    instance: Instance, changed: Instance, model: str, scoring: Mapping[str, Any], source: Source | None
+) -> None:
     """The changed instance's numbers with their change against the original's."""
     scores = None
     if _may_score(model):

@@ -22,7 +22,7 @@ from explorer.ui.layout import Chosen
 PAGE = 5
 
 
-def draw(run_id: str, pos: str, chosen: Chosen) -> None:
+def draw_perturbation_pairs(run_id: str, pos: str, chosen: Chosen) -> None:
     """A few pairs of the fate that is asked for."""
     st.subheader("Pairs", anchor=False)
     fates = resources.ask(perturbation_queries.fates, run_id, pos).set_index("fate")["n"]
@@ -81,11 +81,11 @@ def _pair(row: Mapping[Any, Any], chosen: Chosen) -> None:
         st.html(pair_html(right_text(old), right_text(instance_of(row["variant"])), swaps_of(row["edit"])))
     about = {"model": chosen.model, "benchmark": chosen.benchmark, "instance": str(row["instance_id"])}
     with st.container(horizontal=True, vertical_alignment="center"):
-        show.note(f"Rejected: {row['reason']}." if rejected else _told(row))
+        show.note(f"Rejected: {row['reason']}." if rejected else _describe(row))
         layout.link_to("Perturbation", "Open in the lab", **about, facet="Live lab")
 
 
-def _told(row: Mapping[Any, Any]) -> str:
+def _describe(row: Mapping[Any, Any]) -> str:
     outcome = f"{answers.verdict_of(row['correct_before'])}, then {answers.verdict_of(row['correct_after'])}"
     numbers = [
         f"{name} {row[before]:.2f} → {row[after]:.2f}"

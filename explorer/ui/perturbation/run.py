@@ -18,12 +18,12 @@ POS = tables.POS
 WIDTH = 0.25
 
 
-def draw(chosen: Chosen) -> None:
+def draw_perturbation_run(chosen: Chosen) -> None:
     """The setting, the tables over all runs, and the chosen model's run."""
     pos = links.pick(
         st.segmented_control, "Words swapped", "pos", list(POS), default="NV", required=True, format_func=POS.get
     )
-    tables.draw(pos)
+    tables.draw_perturbation_tables(pos)
     run_id = pick(chosen)
     if not run_id:
         return
@@ -37,7 +37,7 @@ def draw(chosen: Chosen) -> None:
         return
     _fates(run_id, pos)
     _rejections(run_id, pos)
-    pairs.draw(run_id, pos, chosen)
+    pairs.draw_perturbation_pairs(run_id, pos, chosen)
     _popularity(run_id, pos)
     _frequencies(run_id, pos, str(settings["index"]))
     _similarities(run_id, pos, str(settings["encoder"]))

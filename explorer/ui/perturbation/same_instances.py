@@ -34,7 +34,7 @@ ANSWERS = ("same", "different")
 Verdicts = dict[str, dict[str, str]]  # by whom → instance → same, different or unparsed
 
 
-def draw(chosen: Chosen) -> None:
+def draw_same_instances(chosen: Chosen) -> None:
     """What was judged in the chosen run, and the next pair to judge."""
     run_id = perturbation_run.pick(chosen)
     if not run_id:

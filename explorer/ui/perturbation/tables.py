@@ -25,7 +25,7 @@ FIELDS = {"functional": "Functional", "formal": "Formal", "": "Other"}
 TABLES = {"NV": ("Tables 1 and 2", "1", "2"), "N": ("Tables C and D", "C", "D"), "V": ("Tables C and D", "C", "D")}
 
 
-def draw(pos: str) -> None:
+def draw_perturbation_tables(pos: str) -> None:
     """Changes of all models and tasks under one setting, and what the paper prints for the same models."""
     rows = table_rows(
         resources.ask(perturbation_queries.changes), {one.name: one.field for one in inventory.benchmarks()}

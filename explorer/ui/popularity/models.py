@@ -17,7 +17,7 @@ ENDS = {"low": "low half", "high": "high half"}
 FIELDS = {"functional": "Functional", "formal": "Formal", "": "Other"}
 
 
-def draw() -> None:
+def draw_popularity_models() -> None:
     """The figure with all models, and its numbers."""
     halves = figure_rows(
         resources.ask(popularity_queries.halves), {one.name: one.field for one in inventory.benchmarks()}

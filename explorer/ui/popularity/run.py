@@ -39,7 +39,7 @@ def pick(chosen: Chosen) -> str:
     return links.pick(st.selectbox, "Stored run", "run", list(names), format_func=names.__getitem__)
 
 
-def draw(run_id: str, chosen: Chosen) -> None:
+def draw_popularity_run(run_id: str, chosen: Chosen) -> None:
     """Everything about one run."""
     layout.about_run(run_id)
     runs = resources.ask(popularity_queries.runs).set_index("run_id")

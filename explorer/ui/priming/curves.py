@@ -58,7 +58,7 @@ GROUP_NAMES = {
 }
 
 
-def draw(chosen: Chosen, run_id: str) -> None:
+def draw_priming_curves(chosen: Chosen, run_id: str) -> None:
     """Controls, the figure, and its numbers."""
     groups = resources.ask(priming_queries.groups, run_id)
     measure_box, layout_box = st.columns([1.15, 1], vertical_alignment="bottom")

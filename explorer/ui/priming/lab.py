@@ -28,7 +28,7 @@ AMOUNTS = ["1", "3", "5", "10", "20"]
 EMPTY = "[]"
 
 
-def draw(chosen: Chosen) -> None:
+def draw_priming_lab(chosen: Chosen) -> None:
     """The whole lab; ExplorerError where the benchmark or the model cannot be had."""
     if not texts.are_here(chosen.benchmark):
         texts.offer(chosen.benchmark)
@@ -195,7 +195,7 @@ def _list(item: Instance, lines: Sequence[Line], sides: Sides, points: Sequence[
                 flip=f"→ {verdicts[place]}" if flips else "",
             )
         )
-    sentence_list.draw(shown, _rearrange(lines))
+    sentence_list.draw_sentence_list(shown, _rearrange(lines))
 
 
 def _rearrange(lines: Sequence[Line]) -> Callable[[list[int]], None]:
@@ -253,7 +253,7 @@ def _tokens(item: Instance, point: Point) -> None:
     st.subheader("The pair after the whole context, token by token", anchor=False)
     asked = answers.of_scores(point.scores)
     if item.kind == "regions":
-        instance_view.draw(item, Answer(asked, point.measures), "nats")
+        instance_view.draw_instance(item, Answer(asked, point.measures), "nats")
         return
     faults = list(dict.fromkeys(one.reason for one in asked if one.reason))
     for fault in faults:

@@ -24,7 +24,7 @@ class Shown:
     flip: str = ""
 
 
-def draw(lines: Sequence[Shown], take: Callable[[list[int]], None]) -> None:
+def draw_sentence_list(lines: Sequence[Shown], take: Callable[[list[int]], None]) -> None:
     """Draws the list; `take` is given the old places in their new order when the reader changes it."""
 
     def changed() -> None:

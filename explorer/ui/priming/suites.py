@@ -18,7 +18,7 @@ ENDS = 10  # suites at each end, as in the paper's tables 1 and 2
 CONDITIONS = ("matched_acceptable", "matched_unacceptable", "mismatched_acceptable", "mismatched_unacceptable")
 
 
-def draw(chosen: Chosen, run_id: str) -> None:
+def draw_priming_suites(chosen: Chosen, run_id: str) -> None:
     """The two figures and their table."""
     suites = resources.ask(priming_queries.suites, run_id)
     suites = suites[suites["delta"].notna()]

@@ -32,7 +32,7 @@ WORDS = {
 }
 
 
-def draw(source: str, chosen: Chosen) -> None:
+def draw_replication_board(source: str, chosen: Chosen) -> None:
     """One source: its slips, its figures beside ours, and what would compute those that are missing."""
     show.about("replication")
     table, model = _pickers(source)
@@ -227,7 +227,7 @@ def _place(place: papers.Place) -> dict[str, Any]:
         "paper": papers.PAPERS[place.paper],
         "number": place.number,
         "what": place.what,
-        "where": papers.told(place),
+        "where": papers.describe(place),
         "look": layout.address_of(place.page, **place.choices) if place.page else None,
         "why_not": place.remark,
     }

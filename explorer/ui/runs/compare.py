@@ -16,7 +16,7 @@ from explorer.ui import layout, links, resources, show, undecided
 PAIRS = ("first", "second")
 
 
-def draw() -> None:
+def draw_compare() -> None:
     """The pickers of two runs on one benchmark, and what came of the comparison."""
     runs = resources.ask(queries.runs)
     runs = runs[(runs["study"] == "accuracy") & (runs["done"] > 0)]

@@ -46,7 +46,7 @@ FINDINGS: Mapping[str, Any] = {
 RESUMABLE = ("interrupted", "cancelled", "failed")
 
 
-def draw(run: RunInfo) -> None:
+def draw_run_details(run: RunInfo) -> None:
     """Everything about one run."""
     show.about(run.study, run.model, run.benchmark, run.done)
     if not (resources.settings().runs / run.run_id).exists():

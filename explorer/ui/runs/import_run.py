@@ -20,7 +20,7 @@ ENDINGS = ["zip", "jsonl", "json", "eval", "gz"]
 LEFT_OUT_SHOWN = 5
 
 
-def draw() -> None:
+def draw_import_run() -> None:
     """The upload, the model's name where a log has none, and what became of each file."""
     show.lead(
         "A run's zip of another machine; or logs of lm-evaluation-harness (samples_*.jsonl, best together with the "

@@ -54,7 +54,7 @@ def _table(runs: list[RunInfo], shown: str) -> None:
             "source": [SOURCES[run.source] for run in runs],
             "status": [run.status for run in runs],
             "share": [min(100, 100 * run.done // run.total) if run.total else 0 for run in runs],
-            "so_far": [progress.told(run) if run.status in progress.LIVE else f"{run.done:,}" for run in runs],
+            "so_far": [progress.describe(run) if run.status in progress.LIVE else f"{run.done:,}" for run in runs],
             "created": [datetime.fromtimestamp(run.created) for run in runs],
             "remark": [run.message if run.status not in progress.LIVE else "" for run in runs],
         }
