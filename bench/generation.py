@@ -130,7 +130,7 @@ def compare(model: Any, labels: Sequence[str], args: argparse.Namespace, new: in
             continue
         rates["explorer"].append(size / mine)
         rates["generate"].append(size / other)
-        differ += sum(_cut(one.text, until) != _cut(text, until) for one, text in zip(ours, theirs))
+        differ += sum(_cut(one.text, until) != _cut(text, until) for one, text in zip(ours, theirs, strict=True))
     stats = generator.stats
     medians = {name: statistics.median(values) for name, values in rates.items()}
     return {

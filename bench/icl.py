@@ -115,7 +115,7 @@ def compare(args: argparse.Namespace) -> None:
     ours = statistics.median(times[args.contenders[0]])
     for contender in args.contenders:
         seconds = statistics.median(times[contender])
-        gaps = [abs(one - other) for one, other in zip(sums[args.contenders[0]], sums[contender])]
+        gaps = [abs(one - other) for one, other in zip(sums[args.contenders[0]], sums[contender], strict=True)]
         show(
             {
                 "contender": contender, "seconds": round(seconds, 3),

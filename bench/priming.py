@@ -175,8 +175,8 @@ def padded(hf: HFModel, model: Any, tokenizer: Any, pairs: Sequence[Pair], size:
             hidden = base(input_ids=ids.to(model.device), use_cache=False).last_hidden_state
             spans = [range(encoded[i].start - 1, len(encoded[i].ids) - 1) for i in batch]
             places = [(row, place) for row, span in enumerate(spans) for place in span]
-            wanted = [encoded[i].ids[place + 1] for i, span in zip(batch, spans) for place in span]
-            rows, at = (torch.tensor(side, device=model.device) for side in zip(*places))
+            wanted = [encoded[i].ids[place + 1] for i, span in zip(batch, spans, strict=True) for place in span]
+            rows, at = (torch.tensor(side, device=model.device) for side in zip(*places, strict=True))
             owner = np.repeat(np.arange(len(batch)), [len(encoded[i].ids) - encoded[i].start for i in batch])
             values = []
             for part in range(0, len(wanted), 2048):
@@ -204,7 +204,7 @@ def minicons(hf: HFModel, model: Any, tokenizer: Any, pairs: Sequence[Pair], siz
             [pairs[i][0] for i in batch], [pairs[i][1] for i in batch], separator="",
             reduction=lambda tokens: tokens.sum(0).item(), bos_token=not own_bos,
         )  # fmt: skip
-        for i, value in zip(batch, found):
+        for i, value in zip(batch, found, strict=True):
             sums[i] = float(value)
     return sums
 

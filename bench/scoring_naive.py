@@ -107,7 +107,7 @@ def _show(way: str, sentences: int, seconds: float) -> None:
 
 
 def _agree(one: Sequence[float], other: Sequence[float]) -> None:
-    apart = max(abs(a - b) for a, b in zip(one, other))
+    apart = max(abs(a - b) for a, b in zip(one, other, strict=True))
     if apart > 1e-3:
         sys.exit(f"The ways differ by {apart:.4f} nats.")
 

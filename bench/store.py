@@ -79,7 +79,7 @@ def make_runs(chosen: settings.Settings, rows: int) -> list[RunFolder]:
         folder = RunFolder.create(chosen.runs, spec)
         sums = chance.normal(-60, 20, (len(instances), 2))
         made: dict[str, list[Any]] = {"instances": [], "scores": [], "measures": []}
-        for place, (item, pair) in enumerate(zip(instances, sums)):
+        for place, (item, pair) in enumerate(zip(instances, sums, strict=True)):
             made["instances"].append(instance_row(item, place))
             for option, value in enumerate(pair):
                 made["scores"].append(score(item, option, float(value)))

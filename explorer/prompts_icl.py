@@ -185,7 +185,7 @@ def parse_label(raw: str, instance: Instance) -> int | None:
     lines = raw.strip().splitlines() or [""]
     answer = _bare(lines[0].removeprefix("Label:"))
     names: dict[str, int] = {}
-    for option, (name, word) in enumerate(zip(instance.options, prompts.label_words(instance))):
+    for option, (name, word) in enumerate(zip(instance.options, prompts.label_words(instance), strict=False)):
         for text in (word, name, str(option)):
             names.setdefault(_bare(text), option)
     for name in sorted(names, key=len, reverse=True):  # "not entailment" before "entailment"

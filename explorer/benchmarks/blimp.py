@@ -25,7 +25,7 @@ def load(paths: Mapping[str, Path], splits: Sequence[str]) -> Parsed:
     for path in paths.values():
         rows = read_json_rows(path, **dict.fromkeys(KEYS, str))
         keys = unique_keys(str(row["pairID"]) for row in rows)
-        instances += [_instance(row, key) for row, key in zip(rows, keys)]
+        instances += [_instance(row, key) for row, key in zip(rows, keys, strict=True)]
     return Parsed(tuple(instances))
 
 

@@ -17,7 +17,7 @@ def load(name: str, paths: Mapping[str, Path], splits: Sequence[str]) -> Parsed:
     path = paths[f"{name}/{name}_dataset.csv"]
     rows = read_rows(path, ";", 4)  # identifier, label, annotations, web count
     instances = []
-    for number, (key, row) in enumerate(zip(unique_keys(row[0] for row in rows), rows), 1):
+    for number, (key, row) in enumerate(zip(unique_keys(row[0] for row in rows), rows, strict=True), 1):
         identifier, label, annotations, web_count = row
         prefix, colon, digits = identifier.partition(":")
         if not colon or not digits.isdecimal() or not annotations.isdecimal() or not web_count.isdecimal():

@@ -36,7 +36,7 @@ def load_superglue(paths: Mapping[str, Path], splits: Sequence[str]) -> Parsed:
     path = paths[SUPERGLUE]
     rows = read_json_rows(path, premise=str, choice1=str, choice2=str, question=str, label=int, idx=int)
     instances = []
-    for number, (key, row) in enumerate(zip(unique_keys(str(row["idx"]) for row in rows), rows), 1):
+    for number, (key, row) in enumerate(zip(unique_keys(str(row["idx"]) for row in rows), rows, strict=True), 1):
         if row["question"] not in QUESTIONS or row["label"] not in (0, 1):
             found = f"question {row['question']!r} and label {row['label']}"
             raise damaged(path, number, found, "cause or effect, and 0 or 1")
@@ -53,7 +53,7 @@ def _items(path: Path, split: str) -> list[Instance]:
         # The DOCTYPE names an external DTD; this parser never fetches one.
         items = ElementTree.fromstring(read_text(path)).findall("item")
         instances = []
-        for key, item in zip(unique_keys(item.attrib["id"] for item in items), items):
+        for key, item in zip(unique_keys(item.attrib["id"] for item in items), items, strict=True):
             question, label = item.attrib["asks-for"], item.attrib["most-plausible-alternative"]
             if question not in QUESTIONS or label not in ("1", "2"):
                 raise ValueError(f"item {key} asks for {question!r} and answers {label!r}")

@@ -32,7 +32,7 @@ def load(paths: Mapping[str, Path], splits: Sequence[str]) -> Parsed:
         for row in reader:
             if len(row) != len(HEADER):
                 raise damaged(path, reader.line_num, f"{len(row)} fields", f"{len(HEADER)}")
-            instances.append(_instance(dict(zip(HEADER, row))))
+            instances.append(_instance(dict(zip(HEADER, row, strict=False))))
     except (csv.Error, ValueError, SyntaxError) as error:
         raise damaged(path, reader.line_num, f"no readable row ({error})", "quoted CSV") from error
     return Parsed(tuple(instances))

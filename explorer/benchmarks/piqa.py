@@ -39,7 +39,7 @@ def load(paths: Mapping[str, Path], splits: Sequence[str]) -> Parsed:
                 phenomenon="physical_commonsense",
                 field="functional",
             )
-            for number, (row, label) in enumerate(zip(rows, labels))
+            for number, (row, label) in enumerate(zip(rows, labels, strict=True))
         )
     )
 

@@ -59,7 +59,7 @@ def _suite(path: Path) -> list[Instance]:
                 conditions=tuple(_condition(condition) for condition in item["conditions"]),
                 extra={"formulas": formulas, "regions": regions},
             )
-            for key, item in zip(keys, suite["items"])
+            for key, item in zip(keys, suite["items"], strict=True)
         ]
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         found = f"no readable suite ({type(error).__name__}: {error})"

@@ -19,7 +19,7 @@ def load(name: str, stem: str, paths: Mapping[str, Path], splits: Sequence[str])
     if read_lines(labels_path) != [row["answer"] for row in rows]:
         raise damaged(labels_path, None, "other labels", f"the answers of {path.name}")
     instances = []
-    for number, (key, row) in enumerate(zip(unique_keys(row["qID"] for row in rows), rows), 1):
+    for number, (key, row) in enumerate(zip(unique_keys(row["qID"] for row in rows), rows, strict=True), 1):
         if row["answer"] not in ("1", "2") or row["sentence"].count("_") != 1:
             raise damaged(path, number, "another answer or number of gaps", 'answer "1" or "2" and one "_"')
         instances.append(

@@ -128,12 +128,12 @@ def run_count(args: argparse.Namespace, settings: Settings) -> int:
     counter = open_counter(args.index, settings, tokenizer=tokenizer, progress=Steps())
     rows = [{"text": text} for text in args.texts] + (read_json_lines(args.input) if args.input else [])
     places = [i for i, row in enumerate(rows) if "ids" not in row]
-    encoded = dict(zip(places, counter.encode([_text(rows[i]) for i in places], bare=args.bare)))
+    encoded = dict(zip(places, counter.encode([_text(rows[i]) for i in places], bare=args.bare), strict=True))
     ngrams = [encoded[i] if i in encoded else _ids(row) for i, row in enumerate(rows)]
     counts = counter.count(ngrams, common.ProgressLine("counting") if len(ngrams) > 100 else None)
     answers = [
         {**row, "ids": list(each.ids), "count": None if each.reason else int(each.count), "reason": each.reason}
-        for row, each in zip(rows, counts)
+        for row, each in zip(rows, counts, strict=True)
     ]
     if args.json:
         common.print_json(answers)

@@ -183,9 +183,9 @@ def _print_figures(modes: list[tuple[str, Any]]) -> None:
         )
     common.print_rows(overall, list(overall[0]))
     rows = []
-    for places in zip(*(analysis.buckets for _, analysis in modes)):
+    for places in zip(*(analysis.buckets for _, analysis in modes), strict=True):
         row: dict[str, Any] = {"bucket": places[0].bucket}
-        for (name, _), bucket in zip(modes, places):
+        for (name, _), bucket in zip(modes, places, strict=True):
             row |= {f"n {name}": bucket.n, f"mean count {name}": bucket.mean_count, f"accuracy {name}": bucket.accuracy}
         rows.append(row)
     if rows:

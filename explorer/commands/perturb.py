@@ -64,7 +64,7 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
         keys=[_key(line) for line in asked],
         progress=common.ProgressLine("Perturbed") if asked else None,
     )
-    for line, one in zip(asked, made):
+    for line, one in zip(asked, made, strict=True):
         swaps = [{key: asdict(swap)[key] for key in SWAP_KEYS} for swap in one.swaps]
         line.fields |= {"perturbed": one.text, "swaps": swaps}
         line.error = one.refused

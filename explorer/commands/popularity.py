@@ -64,7 +64,10 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
         counts, reference=_name(args.input), index=counter.index, n=args.n, initial=args.initial
     )
     rated = [scores.ips(text, counts, edges) for text in found]
-    answers = [{**row, **_answer(counter, text, score, counts, edges)} for row, text, score in zip(rows, found, rated)]
+    answers = [
+        {**row, **_answer(counter, text, score, counts, edges)}
+        for row, text, score in zip(rows, found, rated, strict=True)
+    ]
     summary = _summary(edges, rated)
     if args.json:
         common.print_json({**summary, "edges": list(edges.values), "texts": answers})
@@ -107,7 +110,7 @@ def _answer(counter: Counter, text: TextNgrams, score: IPS, counts: dict[Ngram, 
                 "reason": counts[ngram].reason,
             }
             for i, (ngram, start, count, rating) in enumerate(
-                zip(text.ngrams, text.starts, known, popularity(known, edges))
+                zip(text.ngrams, text.starts, known, popularity(known, edges), strict=True)
             )
         ],
         "ips": None if math.isnan(score.value) else score.value,

@@ -48,7 +48,7 @@ def groups_of_two_runs(groups: pd.DataFrame, first: str, second: str) -> go.Figu
     places = list(range(len(rows)))
     ends_x: list[float | None] = []
     ends_y: list[float | None] = []
-    for place, a, b in zip(places, rows["value_a"], rows["value_b"]):
+    for place, a, b in zip(places, rows["value_a"], rows["value_b"], strict=True):
         ends_x += [a, b, None]
         ends_y += [place, place, None]
     traces = [

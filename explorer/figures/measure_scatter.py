@@ -78,7 +78,7 @@ def _series(items: pd.DataFrame, color: str) -> Mapping[str, tuple[pd.DataFrame,
     names = items[color].fillna("").astype(str).where(lambda column: column.isin(own), OTHER)
     shades = {
         **theme.VERDICTS,
-        **{name: shade for name, shade in zip(own, theme.PALETTE) if name not in theme.VERDICTS},
+        **{name: shade for name, shade in zip(own, theme.PALETTE, strict=False) if name not in theme.VERDICTS},
     }
     found = {name: (items[names == name], shades[name]) for name in own}
     rest = items[names == OTHER]

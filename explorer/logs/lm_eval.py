@@ -71,7 +71,7 @@ def read_array(file: Opened) -> Log:
     """The log in a file that is one JSON array."""
     rows = file.as_json()
     named = (f"entry {number}" for number, _ in enumerate(rows, 1))
-    return _log(file, ((where, json.dumps(row).encode()) for where, row in zip(named, rows)))
+    return _log(file, ((where, json.dumps(row).encode()) for where, row in zip(named, rows, strict=False)))
 
 
 def _log(file: Opened, rows: Iterable[tuple[str, bytes]]) -> Log:
@@ -310,7 +310,7 @@ def _sample(where: str, key: str, fields: Mapping[str, Any]) -> Sample:
         raise _Unfit(f"{len(pairs)} answers to {len(arguments)} requests, expected a context and an option each")
     asked = [
         Asked(str(context), str(continuation), logprob, greedy)
-        for (context, continuation, *_), (logprob, greedy) in zip(arguments, pairs)
+        for (context, continuation, *_), (logprob, greedy) in zip(arguments, pairs, strict=False)
     ]
     half = len(asked) // 2
     # With mutual information the options are asked a second time, after nothing.

@@ -189,7 +189,7 @@ def judge(
     """Each answer beside its concept: what it is, whether it is right, and how near a wrong id is."""
     places = {row: bucket.number for bucket in buckets for row in bucket.rows}
     items = []
-    for row, (concept, answer) in enumerate(zip(concepts, answers)):
+    for row, (concept, answer) in enumerate(zip(concepts, answers, strict=True)):
         outcome = parse(answer)
         given = outcome.id == concept.id
         items.append(

@@ -55,7 +55,7 @@ def fill(ranges: Sequence[Bucket], counts: Sequence[float]) -> list[Bucket]:
     for row, count in enumerate(counts):
         if ranges and not math.isnan(count):
             members[min(bisect_left(highs, count), len(ranges) - 1)].append(row)
-    return [dataclasses.replace(bucket, rows=tuple(rows)) for bucket, rows in zip(ranges, members)]
+    return [dataclasses.replace(bucket, rows=tuple(rows)) for bucket, rows in zip(ranges, members, strict=True)]
 
 
 def bucket_numbers(buckets: Sequence[Bucket], n: int) -> list[int]:

@@ -37,7 +37,7 @@ class InvarianceByPopularity:
 def accuracy(gold: Sequence[str], groups: Sequence[Sequence[str]]) -> float:
     """Mean exact match of answers with their concept's id, over concepts and repeats."""
     check_lengths(gold, groups)
-    return mean([float(answer == right) for right, answers in zip(gold, groups) for answer in answers])
+    return mean([float(answer == right) for right, answers in zip(gold, groups, strict=True) for answer in answers])
 
 
 def by_popularity(

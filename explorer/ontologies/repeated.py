@@ -22,7 +22,9 @@ class RepeatedIds:
     @property
     def ratio(self) -> tuple[float, ...]:
         """Actual over expected, bucket by bucket."""
-        return tuple(found / due if due else float("nan") for found, due in zip(self.actual, self.expected))
+        return tuple(
+            found / due if due else float("nan") for found, due in zip(self.actual, self.expected, strict=True)
+        )
 
 
 def repeated_ids(

@@ -92,7 +92,7 @@ def read(
     answers: list[str] = []
     problems: list[Problem] = []
     for number, fields in rows:
-        cells = dict(zip(layout, _fit(fields, layout, delimiter)))
+        cells = dict(zip(layout, _fit(fields, layout, delimiter), strict=False))
         curie = as_curie(cells["id"], cells.get("prefix", "").strip().rstrip(":") or prefix)
         label = cells.get("label", "").strip()
         if not curie and number == rows[0][0] and not header and not any(map(as_curie, fields)):

@@ -86,7 +86,7 @@ def cooccurrences(
     labels = counter.encode([concept.label for concept in concepts])
     ids = counter.encode([concept.id for concept in concepts])
     made: list[WebCount] = []
-    for concept, label, curie in zip(concepts, labels, ids):
+    for concept, label, curie in zip(concepts, labels, ids, strict=True):
         try:
             found = counter.count_together([[label], [curie]])
             made.append(WebCount(concept.id, found.count, approx=True, reason=found.reason))

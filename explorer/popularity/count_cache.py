@@ -140,7 +140,7 @@ class CountCache:
             FROM indexes ORDER BY name
             """
         )
-        return [dict(zip(("index", "tokens", "counts", "encodings"), row)) for row in rows]
+        return [dict(zip(("index", "tokens", "counts", "encodings"), row, strict=False)) for row in rows]
 
     def forget(self, index: str) -> None:
         """Deletes all that is kept of an index."""

@@ -162,7 +162,7 @@ def compare(folder: Path, made: Manifest, amount: int = COMPARED, seed: int = 0)
     finally:
         engine.close()
     truth = [sum(brute_force.count(stream, ngram) for stream in streams) for ngram in ngrams]
-    wrong = [f"{list(g)}: {c:,}, in truth {t:,}" for g, c, t in zip(ngrams, counts, truth) if c != t]
+    wrong = [f"{list(g)}: {c:,}, in truth {t:,}" for g, c, t in zip(ngrams, counts, truth, strict=True) if c != t]
     return Check(len(ngrams), tuple(wrong))
 
 
@@ -203,7 +203,7 @@ def _write_tokens(
     separator = manifests.SEPARATORS[DTYPE].to_bytes(2, "little")
     with (folder / "tokenized.0").open("wb") as stream, (folder / "metadata.0").open("wb") as metadata:
         for batch in _batches(documents):
-            for document, ids in zip(batch, tokenizer.encode_verbatim([each.text for each in batch])):
+            for document, ids in zip(batch, tokenizer.encode_verbatim([each.text for each in batch]), strict=True):
                 offsets.append(place)
                 place += stream.write(separator + np.asarray(ids, dtype="<u2").tobytes())
                 tokens += len(ids)
@@ -285,7 +285,7 @@ def _run_together(commands: Sequence[Sequence[object]]) -> None:
         for command in commands
     ]
     said = [process.communicate()[0] for process in running]
-    for process, command, output in zip(running, commands, said):
+    for process, command, output in zip(running, commands, said, strict=True):
         if process.returncode:
             raise CountError(
                 f"The indexing step {command[0]} ended with code {process.returncode} "

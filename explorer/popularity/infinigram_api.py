@@ -76,7 +76,7 @@ class InfinigramAPI:
         for first in range(0, len(unknown), MOST_TOKENS):
             part = unknown[first : first + MOST_TOKENS]
             answer = self._service.asked({"query_type": "count", "query_ids": part}, _encoding_of(part))
-            self._texts.update(zip(part, map(_token_text, answer["tokens"])))
+            self._texts.update(zip(part, map(_token_text, answer["tokens"]), strict=False))
         return tuple(self._texts[token_id] for token_id in ids)
 
     def count(self, ngrams: Sequence[tuple[int, ...]], progress: Progress | None = None) -> list[Count]:
@@ -196,7 +196,7 @@ class InfinigramAPI:
         except Unreachable as error:
             raise CountError(f"{self.index} cannot encode texts now: {UNREACHABLE}: {error}") from error
         texts = [_token_text(token) for token in answer["tokens"]]
-        self._texts.update(zip(answer["token_ids"], texts))
+        self._texts.update(zip(answer["token_ids"], texts, strict=False))
         has_blank = bool(texts) and texts[0].startswith(" ")
         return Encoded(tuple(answer["token_ids"]), "blank put in" if has_blank else "no blank")
 

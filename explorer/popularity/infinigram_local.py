@@ -212,7 +212,7 @@ class LocalCounter:
 
     def _ask(self, ngrams: Sequence[Ngram]) -> Iterator[tuple[Ngram, Answer]]:
         good = [ngram for ngram in ngrams if self._is_countable(ngram)]
-        yield from zip(good, self.engine.counts(good))
+        yield from zip(good, self.engine.counts(good), strict=True)
         reason = f"the index has ids from 0 to {self.manifest.vocabulary - 1:,} only"
         yield from ((ngram, reason) for ngram in ngrams if not self._is_countable(ngram))
 

@@ -72,11 +72,11 @@ def measure(
     counts = ngrams.count(counter, flat, progress)
     rest = iter(flat)
     measured = []
-    for instance, options in zip(instances, texts):
+    for instance, options in zip(instances, texts, strict=True):
         found = [next(rest) for _ in options]
         rated = tuple(
             OptionPopularity(i, text, each, scores.ips(each, counts, edges))
-            for i, (text, each) in enumerate(zip(options, found))
+            for i, (text, each) in enumerate(zip(options, found, strict=True))
         )
         measured.append(_instance(instance, rated))
     return measured, counts
@@ -142,5 +142,5 @@ def _count_rows(
             "approx": counts[ngram].approx,
             "reason": counts[ngram].reason,
         }
-        for i, (ngram, start) in enumerate(zip(found.ngrams, found.starts))
+        for i, (ngram, start) in enumerate(zip(found.ngrams, found.starts, strict=True))
     ]

@@ -58,7 +58,7 @@ def of_texts(
         batch = texts[first : first + BATCH]
         running = _encode(counter, batch, bare=False)
         bare = _encode(counter, batch, bare=True) if initial == "both" else [()] * len(batch)
-        found += [_of_text(ids, other, n) for ids, other in zip(running, bare)]
+        found += [_of_text(ids, other, n) for ids, other in zip(running, bare, strict=True)]
         if progress:
             progress(len(found), len(texts))
     return found
@@ -73,7 +73,7 @@ def covering(text: TextNgrams, place: int) -> list[Ngram]:
 def count(counter: Counter, texts: Sequence[TextNgrams], progress: Progress | None = None) -> dict[Ngram, Count]:
     """A Count for every distinct n-gram of all texts, each asked once."""
     wanted = list(dict.fromkeys(ngram for text in texts for ngram in text.ngrams))
-    return dict(zip(wanted, counter.count(wanted, progress)))
+    return dict(zip(wanted, counter.count(wanted, progress), strict=True))
 
 
 def require_answers(counts: Mapping[Ngram, Count]) -> None:

@@ -30,7 +30,7 @@ def table(frame: pd.DataFrame, *, caption: str = "", label: str = "", titles: Ma
     columns = {name: _cells(frame[name]) for name in titles}
     numeric = {name: _is_numeric(frame[name]) for name in titles}
     head = " & ".join(escape(title) for title in titles.values()) + r" \\"
-    body = [" & ".join(row) + r" \\" for row in zip(*columns.values())]
+    body = [" & ".join(row) + r" \\" for row in zip(*columns.values(), strict=True)]
     shape = "".join("r" if numeric[name] else "l" for name in titles)
     about = rf"\caption{{{escape(caption)}}}" + (rf"\label{{tab:{_slug(label)}}}" if label else "")
     if len(frame) > LONG:

@@ -256,7 +256,7 @@ def _check_columns(found: pa.Schema, table: str) -> None:
 
 
 def _check_rows(batch: pa.RecordBatch, table: str) -> None:
-    for name, column in zip(batch.schema.names, batch.columns):
+    for name, column in zip(batch.schema.names, batch.columns, strict=True):
         values = column.flatten() if pa.types.is_list(column.type) else column
         if pa.types.is_floating(values.type):
             sound = pc.all(pc.less_equal(pc.abs(pc.cast(values, pa.float64())), LARGEST), skip_nulls=True).as_py()
@@ -268,7 +268,7 @@ def _check_rows(batch: pa.RecordBatch, table: str) -> None:
             if text is not None and not isinstance(_json(text, name), dict):
                 raise ValueError(f"the column {name} holds JSON that is no object")
     if "payload" in batch.schema.names:
-        for own, text in zip(batch.column("instance_id").to_pylist(), batch.column("payload").to_pylist()):
+        for own, text in zip(batch.column("instance_id").to_pylist(), batch.column("payload").to_pylist(), strict=True):
             if text is not None or table == "instances":
                 try:
                     found = _InstanceFields.model_validate(_json(text or "", "payload"))

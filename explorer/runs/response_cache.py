@@ -76,7 +76,7 @@ class KeptAnswers:
         ask: Ask,
         progress: Progress | None,
     ) -> list[T]:
-        missing = {key: request for key, request in zip(keys, requests) if key not in self._known}
+        missing = {key: request for key, request in zip(keys, requests, strict=False) if key not in self._known}
         names = list(missing)
         done_before = len(requests) - len(missing)
         refused: dict[str, T] = {}
@@ -102,8 +102,8 @@ class KeptAnswers:
         return [
             dataclasses.replace(refused[key], request=request)
             if key in refused
-            else made(request, **dict(zip(fields, _frozen(self._known[key]))))
-            for request, key in zip(requests, keys)
+            else made(request, **dict(zip(fields, _frozen(self._known[key]), strict=False)))
+            for request, key in zip(requests, keys, strict=False)
         ]
 
 

@@ -107,7 +107,7 @@ class TextEncoder:
         for first in range(0, len(pairs), BATCH):
             part = pairs[first : first + BATCH]
             texts = [context + continuation for context, continuation in part]
-            for (context, _), text, found in zip(part, texts, self._encode_batch(texts)):
+            for (context, _), text, found in zip(part, texts, self._encode_batch(texts), strict=True):
                 ids = found.ids
                 if context not in alone:
                     start, straddles = _split(found, text, len(context))
@@ -130,7 +130,7 @@ class TextEncoder:
         alone: dict[str, list[int]] = {}
         for first in range(0, len(contexts), BATCH):
             part = contexts[first : first + BATCH]
-            alone.update((text, found.ids) for text, found in zip(part, self._encode_batch(part)))
+            alone.update((text, found.ids) for text, found in zip(part, self._encode_batch(part), strict=True))
         return alone
 
     def _encode_batch(self, texts: list[str]) -> list[Any]:
@@ -157,7 +157,7 @@ class TextEncoder:
     def _join_bytes(self, ids: Sequence[int], found: list[str]) -> None:
         """Gives each character that is spread over several tokens to the last of them."""
         reader = codecs.getincrementaldecoder("utf-8")("replace")
-        for i, (token, text) in enumerate(zip(ids, found)):
+        for i, (token, text) in enumerate(zip(ids, found, strict=True)):
             if BROKEN in text:
                 follows = i + 1 < len(found) and BROKEN in found[i + 1]
                 found[i] = reader.decode(self._bytes(token, text), final=not follows)

@@ -119,7 +119,7 @@ class MaskedModel:
             size = max(1, MASKED_TOKENS.get(self._device.type, 1024) // longest)
             batch, order = order[-size:], order[:-size]
             places = [found[i].index(mask) for i in batch]
-            for i, logprobs in zip(batch, self._logprobs([found[i] for i in batch], places, longest)):
+            for i, logprobs in zip(batch, self._logprobs([found[i] for i in batch], places, longest), strict=True):
                 best = self._starts_word[np.argsort(-logprobs[self._starts_word], kind="stable")[:count]]
                 proposals[i] = [(self._words[int(one)], float(logprobs[one])) for one in best]
         return proposals

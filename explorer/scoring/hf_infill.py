@@ -52,10 +52,12 @@ class Infiller:
     def propose(self, gaps: Sequence[Gap], count: int) -> list[list[tuple[str, float]]]:
         """For each gap the best `count` words by log P(word and what follows | what stands before), in nats."""
         expected = self._expected([gap.left for gap in gaps])
-        candidates = [_in_case(gap.word, [*words, *self._nearest(gap.word)]) for gap, words in zip(gaps, expected)]
+        candidates = [
+            _in_case(gap.word, [*words, *self._nearest(gap.word)]) for gap, words in zip(gaps, expected, strict=True)
+        ]
         requests = [
             Request(str(place), number, gap.left.rstrip(" "), f"{_blank(gap.left)}{word}{following(gap.right)}")
-            for place, (gap, words) in enumerate(zip(gaps, candidates))
+            for place, (gap, words) in enumerate(zip(gaps, candidates, strict=True))
             for number, word in enumerate(words)
         ]
         scores = iter(score(self.model, requests, PRESETS["natural"]))
@@ -75,7 +77,7 @@ class Infiller:
         for first in range(0, len(order), BATCH):
             part = order[first : first + BATCH]
             hidden = self._last_states([encodings[place].ids[-self.model.window :] for place in part])
-            for place, best in zip(part, self._best(hidden, EXPECTED)):
+            for place, best in zip(part, self._best(hidden, EXPECTED), strict=True):
                 found[place] = tuple(self._words[number] for number in best)
         return found
 
@@ -132,7 +134,7 @@ class Infiller:
             best = top.topk(min(count, top.shape[1]), dim=1)
             ids = place.gather(1, best.indices).cpu().numpy()
             finite = torch.isfinite(best.values).cpu().numpy()
-        return [row[keep].tolist() for row, keep in zip(ids, finite)]
+        return [row[keep].tolist() for row, keep in zip(ids, finite, strict=True)]
 
 
 def following(right: str) -> str:

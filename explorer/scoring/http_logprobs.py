@@ -48,7 +48,7 @@ def echoed(choice: Mapping[str, Any]) -> list[PromptToken] | None:
     tops = logprobs.get("top_logprobs")
     tops = tops if isinstance(tops, list) and len(tops) == len(texts) else [None] * len(texts)
     tokens = []
-    for text, value, top in zip(texts, values, tops):
+    for text, value, top in zip(texts, values, tops, strict=False):
         others = [_logprob(one)[0] for one in top.values()] if isinstance(top, Mapping) else [math.inf]
         logprob, fault = _logprob(value)
         is_top = logprob >= max(others, default=-math.inf)  # also false beside a nan

@@ -145,7 +145,7 @@ def compare(
     priors: Sequence[float | None] = unconditional or [None] * len(scores)
     options = [
         NO_SCORE if score is None else _option(score, policy.normalization, dtype, prior)
-        for score, prior in zip(scores, priors)
+        for score, prior in zip(scores, priors, strict=True)
     ]
     return decide(options, gold, policy.ties)
 

@@ -88,7 +88,7 @@ def _prepare(model: LanguageModel, requests: Sequence[Request], policy: ScoringP
     asked = [i for i, reason in enumerate(reasons) if not reason]
     encodings = _encode(model, [pairs[i] for i in asked], policy)
     fitted: dict[int, Encoded] = {}
-    for i, encoding in zip(asked, encodings):
+    for i, encoding in zip(asked, encodings, strict=True):
         found = _fit(encoding, model.window, truncate)
         if isinstance(found, str):
             reasons[i] = found
@@ -101,10 +101,10 @@ def _prepare(model: LanguageModel, requests: Sequence[Request], policy: ScoringP
 
 
 def _finish(model: LanguageModel, prepared: _Prepared, rows: Sequence[RowScores]) -> list[Score]:
-    fitted, places = prepared.fitted, dict(zip(prepared.fitted, prepared.packing.places))
+    fitted, places = prepared.fitted, dict(zip(prepared.fitted, prepared.packing.places, strict=True))
     return [
         assemble(model, request, *fitted[i], places[i], rows[places[i].row]) if i in fitted else failed(request, reason)
-        for i, (request, reason) in enumerate(zip(prepared.requests, prepared.reasons))
+        for i, (request, reason) in enumerate(zip(prepared.requests, prepared.reasons, strict=True))
     ]
 
 

@@ -55,7 +55,7 @@ class SharedScorer:
         )
         scores = {
             i: assemble(self.model, asked[i], tails[i], 0, place, rows[place.row])
-            for i, place in zip(fitting, packing.places)
+            for i, place in zip(fitting, packing.places, strict=True)
         }
         numbers = iter(range(len(asked)))
         given = []
@@ -102,12 +102,12 @@ def split(model: object, pairs: Sequence[tuple[str, str]], bos: Bos) -> tuple[Id
     prefix = whole.ids[: whole.start]
     tails = [
         Encoding(one.ids[one.start :], other.start - one.start, 0, other.straddles)
-        for one, other in zip(by_cut, by_continuation)
+        for one, other in zip(by_cut, by_continuation, strict=True)
     ]
     if any(tail.start < 1 for tail in tails):
         return None
     checked = sorted({0, len(pairs) - 1, max(range(len(pairs)), key=lambda i: len(contexts[i]))})[:CHECKED]
-    for i, one in zip(checked, encode([pairs[i] for i in checked], bos, "offsets")):
+    for i, one in zip(checked, encode([pairs[i] for i in checked], bos, "offsets"), strict=True):
         if one.ids != prefix + tails[i].ids or one.start != len(prefix) + tails[i].start:
             return None
     return prefix, tails

@@ -44,11 +44,13 @@ class BertScore:
         """BERTScore F1 of each pair, without rescaling; a reason where the encoder saw only the beginning of a text."""
         pairs = list(zip(originals, changed, strict=True))
         found = [empty(one, other) for one, other in pairs]
-        asked = [pair for pair, known in zip(pairs, found) if known is None]  # an empty text crashes the package
+        asked = [
+            pair for pair, known in zip(pairs, found, strict=True) if known is None
+        ]  # an empty text crashes the package
         with self._lock:
             values = self._scorer.score([two for _, two in asked], [one for one, _ in asked])[2] if asked else []
             cut = [any(self._tokens(text) > self._longest for text in pair) for pair in asked]
-        scores = iter(zip(values, cut))
+        scores = iter(zip(values, cut, strict=True))
         return [known or self._similarity(*next(scores)) for known in found]
 
     def _tokens(self, text: str) -> int:

@@ -78,9 +78,9 @@ class Rule:
         """A verdict on each completion; nan stands where there is nothing to compare with."""
         recalls = rouge_l_recall(references, candidates)
         cosines = self._cosines(references, candidates)
-        tagged = dict(zip(unique := list(dict.fromkeys(references)), self.tagger.tag(unique)))
+        tagged = dict(zip(unique := list(dict.fromkeys(references)), self.tagger.tag(unique), strict=True))
         found = []
-        for reference, candidate, recall, cosine in zip(references, candidates, recalls, cosines):
+        for reference, candidate, recall, cosine in zip(references, candidates, recalls, cosines, strict=True):
             differing = missing(tagged[reference], reference, candidate) if candidate else ()
             near = recall.value >= self.thresholds.rouge and cosine >= self.thresholds.cosine and not differing
             kind: Kind = "exact" if is_exact(reference, candidate) else "near-exact" if near else "inexact"
@@ -89,10 +89,10 @@ class Rule:
 
     def _cosines(self, references: Sequence[str], candidates: Sequence[str]) -> list[float]:
         texts = list(dict.fromkeys(text for text in (*references, *candidates) if text.strip()))
-        vectors = dict(zip(texts, self.encoder.encode(texts))) if texts else {}
+        vectors = dict(zip(texts, self.encoder.encode(texts), strict=True)) if texts else {}
         return [
             float(vectors[one] @ vectors[other]) if one in vectors and other in vectors else math.nan
-            for one, other in zip(references, candidates)
+            for one, other in zip(references, candidates, strict=True)
         ]
 
 
@@ -125,7 +125,9 @@ _CARDINALS = """
 """
 _ORDINALS = "first second third fourth fifth sixth seventh eighth ninth tenth"
 _IN_WORDS = {
-    **dict(zip(_CARDINALS.split(), map(str, [*range(2, 21), *range(30, 100, 10), 100, 1000, 10**6, 10**9]))),
+    **dict(
+        zip(_CARDINALS.split(), map(str, [*range(2, 21), *range(30, 100, 10), 100, 1000, 10**6, 10**9]), strict=False)
+    ),
     **{word: str(number) for number, word in enumerate(_ORDINALS.split(), 1)},
 }
 

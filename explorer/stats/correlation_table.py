@@ -44,4 +44,4 @@ def correlation_table(
         table = spearman_table(measures, resamples=resamples, seed=seed)
         found = [table[pair] for pair in pairs]
     adjusted = correct([one.p for one in found], "benjamini-hochberg").p
-    return tuple(MeasurePair(a, b, one, p) for (a, b), one, p in zip(pairs, found, adjusted))
+    return tuple(MeasurePair(a, b, one, p) for (a, b), one, p in zip(pairs, found, adjusted, strict=True))

@@ -123,7 +123,7 @@ def _problem(outcome: np.ndarray, columns: list[np.ndarray], names: tuple[str, .
         return "no rows"
     if np.ptp(outcome) == 0:
         return "every outcome is right" if outcome[0] else "every outcome is wrong"
-    constant = [name for name, column in zip(names, columns) if np.ptp(column) == 0]
+    constant = [name for name, column in zip(names, columns, strict=True) if np.ptp(column) == 0]
     if constant:
         return f"constant feature: {', '.join(constant)}"
     for i, first in enumerate(columns):

@@ -80,8 +80,8 @@ def mixed_logit(table: Mapping[str, ArrayLike], formula: str, *, nagq: int = 1, 
         raise StatisticsError(f"nagq is {nagq}, expected an odd number from 1 (Laplace) to 25.")
     columns = (ties_wrong(table[outcome]), *(numbers(table[name]) for name in names), *(table[name] for name in groups))
     kept, left_out = drop_gaps(*columns)
-    data = dict(zip((outcome, *names), kept)) | {
-        name: column.astype(str) for name, column in zip(groups, kept[1 + len(names) :])
+    data = dict(zip((outcome, *names), kept, strict=False)) | {
+        name: column.astype(str) for name, column in zip(groups, kept[1 + len(names) :], strict=True)
     }
     design, labels = _design(data, fixed)
     problem = _problem(data[outcome], design, {name: data[name] for name in groups})
@@ -150,7 +150,7 @@ def _terms(fit, level: float, left_out: int) -> tuple[Term, ...]:
 
     reach = float(norm.ppf((1 + level) / 2))
     found = []
-    for name, aliased, beta, se in zip(fit.names, fit.aliased, fit.beta, fit.se):
+    for name, aliased, beta, se in zip(fit.names, fit.aliased, fit.beta, fit.se, strict=True):
         estimate, error = (math.nan, math.nan) if aliased else (float(beta), float(se))
         z = estimate / error
         found.append(
@@ -173,7 +173,7 @@ def _terms(fit, level: float, left_out: int) -> tuple[Term, ...]:
 def _random(fit, data: Mapping[str, np.ndarray]) -> tuple[RandomIntercept, ...]:
     return tuple(
         RandomIntercept(name, np.unique(data[name]).size, math.sqrt(max(block[0], 0.0)), block[0] <= 1e-10)
-        for (name, _), block in zip(fit.re_groups, fit.varcorr)
+        for (name, _), block in zip(fit.re_groups, fit.varcorr, strict=True)
     )
 
 

@@ -60,7 +60,7 @@ def compare_groups(
     adjusted = {OVERALL: (rows[OVERALL][0].p, rows[OVERALL][2])}
     by_outcome = correct([rows[name][0].p for name in own], "holm").p
     by_margin = correct([rows[name][2] for name in own], "holm").p
-    adjusted |= dict(zip(own, zip(by_outcome, by_margin)))
+    adjusted |= dict(zip(own, zip(by_outcome, by_margin, strict=True), strict=True))
     return tuple(
         GroupComparison(name, change, adjusted[name][0], shift, p, adjusted[name][1])
         for name, (change, shift, p) in rows.items()

@@ -143,7 +143,7 @@ def _permuted_p(
     """The share of rearrangements within every group at once that come at least as far from zero."""
     rng = np.random.default_rng(seed)
     drawn = np.zeros(permutations)
-    for size, (first, second) in zip(sizes, ranked):
+    for size, (first, second) in zip(sizes, ranked, strict=True):
         drawn += size * _redrawn(first, second, permutations, rng)
     beyond = int((np.abs(drawn / sizes.sum()) >= abs(value) - 1e-12).sum())
     return (beyond + 1) / (permutations + 1)

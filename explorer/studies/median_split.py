@@ -99,7 +99,9 @@ def _halves(
 ) -> list[Row]:
     return [
         _half(naming, half, share, found, correct[inside], None if paradigms is None else paradigms[inside])
-        for half, share, inside in zip(("low", "high"), (found.low, found.high), split.halves(_where(correct, score)))
+        for half, share, inside in zip(
+            ("low", "high"), (found.low, found.high), split.halves(_where(correct, score)), strict=False
+        )
     ]
 
 

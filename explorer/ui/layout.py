@@ -197,7 +197,10 @@ def model_title(model: str) -> str:
 
 def models_in(runs: pd.DataFrame) -> list[str]:
     """What people call the models of these runs (columns model, spec); of an import with its source."""
-    return [imported.named(model_title(str(model)), str(spec)) for model, spec in zip(runs["model"], runs["spec"])]
+    return [
+        imported.named(model_title(str(model)), str(spec))
+        for model, spec in zip(runs["model"], runs["spec"], strict=True)
+    ]
 
 
 def benchmark_title(name: str) -> str:

@@ -256,7 +256,7 @@ def _slug(text: str) -> str:
 
 def numbers(cells: Sequence[tuple[str, str, str]]) -> None:
     """A row of labelled numbers: label, value, what it means."""
-    for column, (label, value, meaning) in zip(st.columns(len(cells)), cells):
+    for column, (label, value, meaning) in zip(st.columns(len(cells)), cells, strict=True):
         column.metric(label, value, help=meaning or None)
 
 

@@ -35,7 +35,7 @@ class Token:
 
 def tokens_of(texts: Sequence[str], logprobs: Sequence[float]) -> list[Token]:
     """Tokens with the surprisal that their log-probabilities say."""
-    return [Token(text, -float(value)) for text, value in zip(texts, logprobs)]
+    return [Token(text, -float(value)) for text, value in zip(texts, logprobs, strict=True)]
 
 
 def in_unit(nats: float, unit: Unit) -> float:
@@ -119,7 +119,7 @@ def align(first: Sequence[str], second: Sequence[str]) -> list[tuple[int | None,
 
 def _alike(first: Sequence[str], second: Sequence[str]) -> int:
     """How many tokens the two begin with alike."""
-    different = (place for place, (a, b) in enumerate(zip(first, second)) if a != b)
+    different = (place for place, (a, b) in enumerate(zip(first, second, strict=False)) if a != b)
     return next(different, min(len(first), len(second)))
 
 

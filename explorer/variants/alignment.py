@@ -16,14 +16,14 @@ def shared(first: Sequence[str], second: Sequence[str]) -> Iterator[tuple[int, i
     """Pairs of places at which both texts have the same word."""
     for same, here, there in blocks(first, second):
         if same:
-            yield from zip(range(here.start, here.stop), range(there.start, there.stop))
+            yield from zip(range(here.start, here.stop), range(there.start, there.stop), strict=True)
 
 
 def replaced(first: Sequence[str], second: Sequence[str]) -> Iterator[tuple[int, int]]:
     """Pairs of places at which one word stands in the place of one other."""
     for same, here, there in blocks(first, second):
         if not same and here.stop - here.start == there.stop - there.start:
-            yield from zip(range(here.start, here.stop), range(there.start, there.stop))
+            yield from zip(range(here.start, here.stop), range(there.start, there.stop), strict=True)
 
 
 def same_difference(
@@ -32,10 +32,12 @@ def same_difference(
     """True where the new words (one for each old word) are equal wherever the old were, and differ where they did."""
     for same, here, there in blocks(first, second):
         old = (
-            list(zip(first[here], second[there])) if same or here.stop - here.start == there.stop - there.start else []
+            list(zip(first[here], second[there], strict=True))
+            if same or here.stop - here.start == there.stop - there.start
+            else []
         )
-        new = list(zip(new_first[here], new_second[there]))
-        if any((a == b) != (c == d) for (a, b), (c, d) in zip(old, new)):
+        new = list(zip(new_first[here], new_second[there], strict=True))
+        if any((a == b) != (c == d) for (a, b), (c, d) in zip(old, new, strict=True)):
             return False
         if not same and " ".join(new_first[here]) == " ".join(new_second[there]):
             return False

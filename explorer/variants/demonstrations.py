@@ -72,7 +72,7 @@ def draw(
     chance = random.Random(f"{seed}/draw")
     sides = _share_out(usable, (instances, demonstrations), len(labels), chance)
     drawn = []
-    for name, wanted, members in zip(("instances", "demonstrations"), (instances, demonstrations), sides):
+    for name, wanted, members in zip(("instances", "demonstrations"), (instances, demonstrations), sides, strict=True):
         kept = tuple(_in_rounds(members, random.Random(f"{seed}/{name}")))[:wanted]
         if len(kept) < wanted:
             counts = Counter(_label(piece) for piece in members)

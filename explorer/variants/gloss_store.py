@@ -35,7 +35,7 @@ class VectorStore:
         keys = [hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:16] for text in texts]
         with self._lock:
             self._recall({key for key in keys if key not in self._memory})
-            new = {key: text for key, text in zip(keys, texts) if key not in self._memory}
+            new = {key: text for key, text in zip(keys, texts, strict=True) if key not in self._memory}
             if new:
                 self._learn(list(new), list(new.values()))
             return np.stack([self._memory[key] for key in keys]) if keys else np.zeros((0, 0), np.float32)
@@ -93,8 +93,8 @@ class VectorStore:
 
     def _learn(self, keys: Sequence[bytes], texts: Sequence[str]) -> None:
         vectors = np.asarray(self.encoder.encode(texts), np.float32)
-        self._memory |= dict(zip(keys, vectors))
-        rows = [(key, vector.tobytes()) for key, vector in zip(keys, vectors)]
+        self._memory |= dict(zip(keys, vectors, strict=True))
+        rows = [(key, vector.tobytes()) for key, vector in zip(keys, vectors, strict=True)]
         try:
             with self._open() as database:
                 database.executemany("INSERT OR IGNORE INTO vectors VALUES (?, ?)", rows)

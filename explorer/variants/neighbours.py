@@ -50,12 +50,12 @@ def neighbours(
     drawn = [draw(source, count, seed) for source in sources]
     gaps = [
         Gap(source.text[: word.start()], word[0], source.text[word.end() :])
-        for source, words in zip(sources, drawn)
+        for source, words in zip(sources, drawn, strict=True)
         for word in words
     ]
     asked = list(dict.fromkeys(gaps))
-    proposed = dict(zip(asked, proposer.propose(asked, PROPOSALS))) if asked else {}
-    return [_of_text(source, words, proposed, count) for source, words in zip(sources, drawn)]
+    proposed = dict(zip(asked, proposer.propose(asked, PROPOSALS), strict=True)) if asked else {}
+    return [_of_text(source, words, proposed, count) for source, words in zip(sources, drawn, strict=True)]
 
 
 def draw(source: Source, count: int, seed: int) -> list[re.Match[str]]:

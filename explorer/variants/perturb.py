@@ -169,7 +169,7 @@ def perturb_texts(
     names = keys or [text_key(text) for text in originals]
     instances = [
         Instance(id=name, benchmark="", split="", group="", kind="text", format="text", context=text)
-        for name, text in zip(names, originals)
+        for name, text in zip(names, originals, strict=True)
     ]
     made = perturb_instances(instances, tools, pos=pos, seed=seed, veto=veto, choices=choices, progress=progress)
     return [
@@ -179,7 +179,7 @@ def perturb_texts(
             one.left,
             "" if one.instance or not text else one.reason,
         )
-        for one, text in zip(made, originals)
+        for one, text in zip(made, originals, strict=True)
     ]
 
 
@@ -393,9 +393,9 @@ def _broken(reading: Reading, choices: Mapping[tuple[str, str], _Choice], made: 
                     return "the options no longer differ exactly where they did"
     for i, condition in enumerate(old.conditions):
         for j in range(i):
-            pairs = zip(condition.regions, old.conditions[j].regions)
-            changed = zip(made.conditions[i].regions, made.conditions[j].regions)
-            if any((a == b) != (c == d) for (a, b), (c, d) in zip(pairs, changed)):
+            pairs = zip(condition.regions, old.conditions[j].regions, strict=True)
+            changed = zip(made.conditions[i].regions, made.conditions[j].regions, strict=True)
+            if any((a == b) != (c == d) for (a, b), (c, d) in zip(pairs, changed, strict=True)):
                 return "the regions no longer differ exactly where they did"
     return ""
 

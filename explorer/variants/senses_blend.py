@@ -20,5 +20,8 @@ class BlendSense:
         self._lesk = lesk
 
     def score(self, occurrences: Sequence[Occurrence]) -> list[tuple[float, ...]]:
-        pairs = zip(self._gloss.score(occurrences), self._lesk.score(occurrences))
-        return [tuple(x + OVERLAP * math.log1p(y) for x, y in zip(glosses, overlaps)) for glosses, overlaps in pairs]
+        pairs = zip(self._gloss.score(occurrences), self._lesk.score(occurrences), strict=True)
+        return [
+            tuple(x + OVERLAP * math.log1p(y) for x, y in zip(glosses, overlaps, strict=True))
+            for glosses, overlaps in pairs
+        ]

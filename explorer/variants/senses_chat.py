@@ -29,7 +29,7 @@ class ChatSense:
             prompt = choice_prompt(occurrence)
             requests.append(Request(str(i), 0, f"{prompt}\nAnswer:", role="prompt", conversation=(("user", prompt),)))
         answers = self._generator.generate(requests, max_new_tokens=TOKENS) if requests else []
-        return [_scores(answer.text, len(one.senses)) for answer, one in zip(answers, occurrences)]
+        return [_scores(answer.text, len(one.senses)) for answer, one in zip(answers, occurrences, strict=True)]
 
 
 def _scores(text: str, senses: int) -> tuple[float, ...]:

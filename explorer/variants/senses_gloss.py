@@ -41,7 +41,9 @@ class GlossSense:
         for occurrence in occurrences:
             own = there[[rows[gloss(sense)] for sense in occurrence.senses]]
             cosines = own @ here[places[occurrence.sentence]]
-            scores.append(tuple(float(x) + PRIOR * y for x, y in zip(cosines, log_priors(occurrence.senses))))
+            scores.append(
+                tuple(float(x) + PRIOR * y for x, y in zip(cosines, log_priors(occurrence.senses), strict=True))
+            )
         return scores
 
 

@@ -40,7 +40,7 @@ class PmiSense:
 
         here = _definitions(self._scorer, occurrences, with_sentence)
         anywhere = _definitions(self._scorer, occurrences, without)
-        return [tuple(x - y for x, y in zip(row, base)) for row, base in zip(here, anywhere)]
+        return [tuple(x - y for x, y in zip(row, base, strict=True)) for row, base in zip(here, anywhere, strict=True)]
 
 
 class ChoiceSense:

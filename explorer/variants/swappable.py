@@ -55,7 +55,7 @@ def view(word: Word, reading: Reading, method: str) -> WordView:
     best = choose(word.scores)
     senses = tuple(
         _sense_view(word, sense, score, i == best, reading)
-        for i, (sense, score) in enumerate(zip(word.senses, word.scores))
+        for i, (sense, score) in enumerate(zip(word.senses, word.scores, strict=True))
     )
     places = tuple((target.start, target.end) for _, target in word.targets)
     return WordView(word.lemma, word.pos, places, senses, why(word.scores, method))

@@ -78,7 +78,7 @@ class SpacyTagger:
         plain = [text.encode("utf-8", "replace").decode() for text in originals]
         with self._lock:
             docs = list(self._nlp.pipe(plain, batch_size=BATCH))
-        return (tuple(_tokens(doc, text)) for doc, text in zip(docs, originals))
+        return (tuple(_tokens(doc, text)) for doc, text in zip(docs, originals, strict=True))
 
 
 def _tokens(doc, text: str) -> Iterator[Token]:

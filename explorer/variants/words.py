@@ -73,9 +73,11 @@ def read_instances(
     """
     running = [fields.running_texts(instance) for instance in instances]
     refusals = [language.judge(text.text for text in family).refusal for family in running]
-    tagged = iter(tagger.tag([text.text for family, no in zip(running, refusals) if not no for text in family]))
+    tagged = iter(
+        tagger.tag([text.text for family, no in zip(running, refusals, strict=True) if not no for text in family])
+    )
     readings = []
-    for instance, family, refused in zip(instances, running, refusals):
+    for instance, family, refused in zip(instances, running, refusals, strict=True):
         if refused:
             readings.append(Reading(instance, [Version(text, ()) for text in family], [], refused))
             continue
@@ -214,11 +216,11 @@ def _disambiguate(readings: Sequence[Reading], senses: SenseScorer) -> None:
             ]
             where.append((word, [asked.setdefault(one, len(asked)) for one in occurrences]))
     several = [one for one in asked if len(one.senses) > 1]
-    scores = dict(zip(several, senses.score(several)))
+    scores = dict(zip(several, senses.score(several), strict=True))
     order = list(asked)
     for word, places in where:
         rows = [scores.get(order[place], (0.0,)) for place in places]
-        word.scores = tuple(sum(column) / len(column) for column in zip(*rows))
+        word.scores = tuple(sum(column) / len(column) for column in zip(*rows, strict=True))
         word.doubt = doubt(word.senses, word.scores, senses.name)
 
 

@@ -69,7 +69,7 @@ def test_two_passages_occur_twice_and_stay(real):
 def test_last_words_of_the_two_forms_differ_nearly_always_by_case(real):
     pairs = [
         (text(ours).split()[-1], theirs.options[0])
-        for ours, theirs in zip(real("lambada").instances, real("lambada_original").instances)
+        for ours, theirs in zip(real("lambada").instances, real("lambada_original").instances, strict=True)
     ]
     assert sum(ours != theirs for ours, theirs in pairs) == 2_476
     assert sum(ours.lower() != theirs for ours, theirs in pairs) < 60

@@ -175,7 +175,7 @@ def test_committed_pairs_are_what_the_grammar_makes():
 
 
 def test_a_cloze_target_is_one_plain_word_at_the_end_of_several_sentences():
-    for row, instance in zip(rows("starter_cloze"), load("starter_cloze")):
+    for row, instance in zip(rows("starter_cloze"), load("starter_cloze"), strict=True):
         assert row["text"] == f"{instance.context} {instance.options[0]}"
         assert re.fullmatch(r"[A-Za-z]+", instance.options[0]), instance.options
         assert len(re.findall(r"[.?!]['\"]? ", instance.context)) >= 2, instance.id

@@ -191,7 +191,7 @@ def scored(embedded_cache):
     asked = {name: [prompts.requests(one) for one in instances] for name, instances in parsed.items()}
     found = iter(score(model, [one for lists in asked.values() for requests in lists for one in requests]))
     return {
-        name: [(one, [next(found) for _ in requests]) for one, requests in zip(instances, asked[name])]
+        name: [(one, [next(found) for _ in requests]) for one, requests in zip(instances, asked[name], strict=True)]
         for name, instances in parsed.items()
     }
 

@@ -246,10 +246,10 @@ def test_twelve_options_in_columns_of_letters_are_all_read(tmp_path):
 @pytest.mark.parametrize("keys", ["ABCD", "abcd", "1234"])
 def test_options_in_an_object_are_a_choice_with_gold_by_key_or_text(tmp_path, name, keys):
     fruit = ("a plum", "a pear", "a fig", "a lime")
-    turned = dict(reversed(list(zip(keys, fruit))))
+    turned = dict(reversed(list(zip(keys, fruit, strict=True))))
     rows = [
         {"question": "What is sour?", name: turned, "answer_idx": keys[3]},
-        {"question": "What is blue?", name: dict(zip(keys, fruit)), "answer_idx": keys[0]},
+        {"question": "What is blue?", name: dict(zip(keys, fruit, strict=True)), "answer_idx": keys[0]},
     ]
     _, parsed = parse(tmp_path, "".join(json.dumps(row) + "\n" for row in rows), "mine.jsonl")
     assert parsed.instances[0].options == fruit and golds(parsed) == [3, 0]
@@ -340,7 +340,9 @@ def test_a_sentence_with_a_label_of_0_or_1_is_asked_unless_the_file_is_called_by
 
 
 def _turned(text, heads):
-    rows = [dict(zip(text.split("\n")[0].split(","), line.split(","))) for line in text.strip().split("\n")]
+    rows = [
+        dict(zip(text.split("\n")[0].split(","), line.split(","), strict=True)) for line in text.strip().split("\n")
+    ]
     return "".join(",".join(row[head] for head in heads.split(",")) + "\n" for row in rows)
 
 

@@ -54,7 +54,7 @@ def test_imported_predictions_are_analyzed_and_kept_as_a_run(files: Path, capsys
     assert measures[measures["measure"] == "correct"]["value"].tolist() == [0, 1, 1, 0]
     findings = folder.read("findings")
     shares = findings[(findings["finding"] == "accuracy") & (findings["grp"] == "overall")]
-    assert dict(zip(shares["setting"], shares["value"])) == {"as released": 0.25, "corrected": 0.5}
+    assert dict(zip(shares["setting"], shares["value"], strict=True)) == {"as released": 0.25, "corrected": 0.5}
 
 
 def test_as_released_figures_have_the_corrected_ones_beside_them(files: Path, capsys):

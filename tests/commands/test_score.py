@@ -54,7 +54,7 @@ def test_what_an_earlier_scoring_said_of_a_line_is_replaced(run):
 
 def test_tokens_are_listed_when_asked_for(run):
     _, found, _ = run(LINES, "--tokens")
-    for line, asked in zip(found, LINES):
+    for line, asked in zip(found, LINES, strict=True):
         assert len(line["token_texts"]) == len(line["token_logprobs"]) == line["tokens"]
         assert "".join(line["token_texts"]).strip() == asked["continuation"].strip()
         assert sum(line["token_logprobs"]) == pytest.approx(line["logprob"])

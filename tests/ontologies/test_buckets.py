@@ -50,7 +50,7 @@ def test_every_counted_concept_is_in_the_one_bucket_of_its_count(values, number)
 def test_as_released_loses_one_concept_a_bucket_and_moves_none(values, number):
     whole, released = bucketize(values, number), bucketize(values, number, as_released=True)
     assert sum(len(b.rows) for b in whole) - sum(len(b.rows) for b in released) == max(len(whole) - 1, 0)
-    assert all(set(left.rows) <= set(full.rows) for left, full in zip(released, whole))
+    assert all(set(left.rows) <= set(full.rows) for left, full in zip(released, whole, strict=True))
 
 
 def test_a_mean_leaves_gaps_out():

@@ -71,7 +71,7 @@ def blimp_priming() -> Table:
     """What a priming run stored: 72 BLiMP pairs of 12 paradigms (numbers only) before matched and mismatched contexts
     of 100 to 400 tokens, judged by a GPT-2 of two layers with random weights; from `blimp_priming.csv`."""
     header, *lines = Path(__file__).with_name("blimp_priming.csv").read_text(encoding="utf-8").splitlines()
-    columns = dict(zip(header.split(","), zip(*(line.split(",") for line in lines))))
+    columns = dict(zip(header.split(","), zip(*(line.split(",") for line in lines), strict=True), strict=True))
     return {
         "correct": np.array(columns["correct"], dtype=int),
         "log_length": np.array(columns["log_length"], dtype=float),
@@ -97,7 +97,7 @@ TABLES = {"priming": priming, "near_zero": near_zero, "ceiling": ceiling, "blimp
 
 def csv_text(table: Table) -> str:
     """The table as CSV with a header line."""
-    rows = zip(*(column.tolist() for column in table.values()))
+    rows = zip(*(column.tolist() for column in table.values()), strict=True)
     return "\n".join([",".join(table), *(",".join(map(str, row)) for row in rows)]) + "\n"
 
 

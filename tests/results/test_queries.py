@@ -31,7 +31,7 @@ def make_run(settings, spec, outcomes, texts=None):
     folder = RunFolder.create(settings.runs, spec)
     items = [pair(n, (texts or {}).get(n, "It is.")) for n in range(len(outcomes))]
     measures = []
-    for item, (correct, margin) in zip(items, outcomes):
+    for item, (correct, margin) in zip(items, outcomes, strict=True):
         reason = "too long" if math.isnan(correct) else ""
         measures += [
             measure_row(item.id, "correct", correct, reason=reason),
@@ -104,7 +104,7 @@ def test_groups_leave_out_the_rows_about_all(two):
 
 def test_two_runs_are_compared_where_the_texts_are_the_same(two):
     both = queries.two_runs(*two)
-    assert dict(zip(both["position"], both["outcome"])) == {
+    assert dict(zip(both["position"], both["outcome"], strict=True)) == {
         1: "only the second",
         2: "only the first",
         3: "no verdict",

@@ -85,7 +85,7 @@ def test_a_verdict_has_the_same_word_in_sql_and_python(settings, seed):
     held = store.open_store(settings)
     assert set(mine.values()) == set(NAMES.values())
     found = queries.items(held, first.run_id)
-    assert dict(zip(found["instance_id"], found["verdict"])) == mine
+    assert dict(zip(found["instance_id"], found["verdict"], strict=True)) == mine
     for asked, word in {"wrong": "wrong", "ties": "tie", "right": "right", "no verdict": "no verdict"}.items():
         told = queries.items(held, first.run_id, verdict=asked)
         assert set(told["instance_id"]) == {name for name, one in mine.items() if one == word}
@@ -99,7 +99,7 @@ def test_a_verdict_has_the_same_word_in_sql_and_python(settings, seed):
         return {**both, ("wrong", "right"): "only the second"}.get((one, other), "both wrong")
 
     both = queries.two_runs(held, first.run_id, second.run_id)
-    assert dict(zip(both["instance_id"], both["outcome"])) == {
+    assert dict(zip(both["instance_id"], both["outcome"], strict=True)) == {
         item.id: outcome(mine[item.id], theirs[item.id]) for item in items
     }
     value = held.frame(MEASURES["correct"].query, [first.run_id]).set_index("instance_id")["value"]

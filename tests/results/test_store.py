@@ -28,7 +28,7 @@ def stored_run(settings, seed: int = 0, values=(1.0, 0.0, float("nan"))) -> RunF
         len(values) - 1,
         {
             "instances": [instance_row(pair, i) for i, pair in enumerate(pairs)],
-            "measures": [measure_row(pair.id, "correct", value) for pair, value in zip(pairs, values)],
+            "measures": [measure_row(pair.id, "correct", value) for pair, value in zip(pairs, values, strict=True)],
         },
     )
     folder.write_findings([finding_row("accuracy", "overall", Estimate.point(0.5, 2, left_out=1))])

@@ -83,7 +83,7 @@ def test_all_attacks_equal_a_loop_that_shares_no_code(architecture, tiny_folders
     requests = [Request(f"x/g/{i}", 0, "", text, "text") for i, text in enumerate(TEXTS)]
     whole = scorer.score(requests, policy)
     prompted = whole if apart is None else scorer.score(requests, apart)
-    for text, own, other in zip(TEXTS, whole, prompted):
+    for text, own, other in zip(TEXTS, whole, prompted, strict=True):
         ids = tokenizer(text, add_special_tokens=False)["input_ids"]
         bos = [tokenizer.bos_token_id]
         logprobs, _ = naive.score_ids(model, bos + ids, 1)

@@ -159,7 +159,7 @@ def test_an_embedded_model_agrees_with_its_known_sentences(embedded_cache, name)
     model = hf.load(name, settings_module.read(cache=embedded_cache), device="cpu")
     known, source = catalog.embedded(name)
     found = score(model, [Request("i", 0, "", canary.text) for canary in source.canaries])
-    for canary, one in zip(source.canaries, found):
+    for canary, one in zip(source.canaries, found, strict=True):
         assert (one.scored, one.sum) == (canary.tokens, pytest.approx(canary.logprob, abs=1e-2))
     assert model.window == known.window
     assert model.model.num_parameters() == known.parameters

@@ -62,7 +62,7 @@ def test_vectors_have_length_one_and_do_not_depend_on_their_neighbours(settings,
     together = made.encode(texts)
     assert together.shape == (4, 32) and together.dtype == np.float32
     assert np.linalg.norm(together, axis=1) == pytest.approx(1)
-    for text, vector in zip(texts, together):
+    for text, vector in zip(texts, together, strict=True):
         assert made.encode([text])[0] == pytest.approx(vector, abs=1e-5)
     assert made.record()["weights"].startswith("sha256:")
 
@@ -102,7 +102,7 @@ def test_gaps_are_filled_alike_together_and_alone_and_a_long_text_is_cut_around_
     ]
     together = made.propose(gaps, 5)
     assert [len(words) for words in together] == [5, 5, 5, 0]
-    for gap, words in zip(gaps, together):
+    for gap, words in zip(gaps, together, strict=True):
         alone = made.propose([gap], 5)[0]
         assert [word for word, _ in alone] == [word for word, _ in words]
         assert [value for _, value in alone] == pytest.approx([value for _, value in words], abs=1e-5)

@@ -154,7 +154,7 @@ def test_an_answer_ends_with_the_token_that_completes_it(gemma):
     generator = ModelGenerator(gemma)
     whole = generator.generate(ask(TEXTS), max_new_tokens=24)
     found = generator.generate(ask(TEXTS), max_new_tokens=24, until=lambda text: len(text) >= 9)
-    for one, full in zip(found, whole):
+    for one, full in zip(found, whole, strict=True):
         assert full.text.startswith(one.text)
         assert len("".join(gemma.decode(one.token_ids[:-1]))) < 9 <= len(one.text)
         assert one.finish == "stop"
@@ -305,7 +305,7 @@ def test_embedded_models_answer_as_plain_generate_does(name, embedded_cache):
     texts = [f"In the Gene Ontology, the GO ID of the label '{label}' is GO:" for label in labels]
     generator = ModelGenerator(model)
     found = generator.generate(ask(texts), max_new_tokens=10, until=lambda text: bool(re.match(r"\d{7}\D", text)))
-    for one, text in zip(found, texts):
+    for one, text in zip(found, texts, strict=True):
         whole = plain(model, text, 10)
         assert one.token_ids == whole[: len(one.token_ids)]
     chat = Request("chat", 0, "", conversation=(("user", "Name the capital of France in one word."),))

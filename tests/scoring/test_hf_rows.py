@@ -60,7 +60,7 @@ def test_random_tries_score_as_their_sequences_do_alone(
 ):
     runner = runners(architecture)
     sequences = [[5 + 11 * word for word in sequence] for sequence in sequences]
-    for sequence, found in zip(sequences, sums(runner, sequences, row_tokens, token_budget)):
+    for sequence, found in zip(sequences, sums(runner, sequences, row_tokens, token_budget), strict=True):
         expected, _ = naive.score_ids(runner.model, sequence, 1)
         assert found == pytest.approx(expected, abs=1e-4)
 
@@ -111,7 +111,7 @@ def test_every_architecture_on_the_list_is_exact(naive, kind):
     assert runner.mode == "packed"
     draw = np.random.default_rng(0)
     sequences = [[1, *[5] * (i % 12), *draw.integers(3, 9, 8).tolist()] for i in range(3, 13)]
-    for sequence, found in zip(sequences, sums(runner, sequences, row_tokens=60)):
+    for sequence, found in zip(sequences, sums(runner, sequences, row_tokens=60), strict=True):
         expected, _ = naive.score_ids(model, sequence, 1)
         assert found == pytest.approx(expected, abs=1e-4)
 
@@ -122,7 +122,7 @@ def test_rows_of_full_length_and_padded_rows_agree(runners, naive, architecture)
     draw = np.random.default_rng(0)
     trunk = draw.integers(3, 400, 200).tolist()
     sequences = [trunk[:cut] + draw.integers(3, 400, 5).tolist() for cut in (0, 1, 60, 61, 150, 200, 200)]
-    for sequence, found in zip(sequences, sums(runner, sequences, row_tokens=1000)):
+    for sequence, found in zip(sequences, sums(runner, sequences, row_tokens=1000), strict=True):
         expected, _ = naive.score_ids(runner.model, sequence, 1)
         assert found == pytest.approx(expected, abs=1e-4)
 
@@ -179,7 +179,7 @@ def test_when_memory_runs_out_the_batch_is_halved_and_all_is_scored(tiny_folders
     sequences = [[3 + i % 7, 5 + i, 9, 11] for i in range(40)]
     cramped = RowRunner(Cramped.from_pretrained(tiny_folders("gpt2")).eval())
     found = sums(cramped, sequences, row_tokens=4, token_budget=10_000)
-    for one, other in zip(found, sums(runners("gpt2"), sequences, row_tokens=4)):
+    for one, other in zip(found, sums(runners("gpt2"), sequences, row_tokens=4), strict=True):
         assert one == pytest.approx(other, abs=1e-5)
     # About 20 rows of two sequences each to 10, 5, 2: what has run out once is not tried again.
     assert Cramped.refused == 3
@@ -221,7 +221,7 @@ def test_models_that_cannot_be_packed_are_scored_in_plain_batches(naive):
     for model, mode in plain_models():
         runner = RowRunner(model.eval())
         assert runner.mode == mode
-        for sequence, found in zip(sequences, sums(runner, sequences)):
+        for sequence, found in zip(sequences, sums(runner, sequences), strict=True):
             expected, _ = naive.score_ids(model, sequence, 1)
             assert found == pytest.approx(expected, abs=1e-4), type(model)
 
@@ -247,7 +247,7 @@ def test_a_row_taken_apart_scores_each_token_once(sequences):
     parts = paths(work)
     assert sorted(slot for part in parts for slot in part.slots) == sorted(work.slots)
     for part in parts:
-        for head, target, slot in zip(part.heads[part.target_heads], part.targets, part.slots):
+        for head, target, slot in zip(part.heads[part.target_heads], part.targets, part.slots, strict=True):
             node = np.flatnonzero(row.scored)[slot]
             assert row.ids[node] == target
             assert len(part.ids[: head + 1]) == row.positions[node]
@@ -292,7 +292,7 @@ def test_flex_attention_scores_as_masks_do(tiny_folders, architecture):
     expected = sums(runner, sequences, row_tokens=10_000)
     runner.flex = FlexLayers(model, runner.config, backend="eager")
     assert runner.attention == "flex"
-    for one, other in zip(sums(runner, sequences, row_tokens=10_000), expected):
+    for one, other in zip(sums(runner, sequences, row_tokens=10_000), expected, strict=True):
         assert one == pytest.approx(other, abs=1e-4)
     runner.flex = None
     assert sums(runner, sequences, row_tokens=10_000)[0] == pytest.approx(expected[0], abs=1e-6)
@@ -310,7 +310,7 @@ def test_a_longer_padding_changes_no_number(runners, architecture, monkeypatch):
     sequences = [[5, 16, 27, 38], [5, 16, 49], [60, 71, 82, 93, 104]]
     usual = sums(runner, sequences)
     monkeypatch.setattr(engine_rows, "row_length", lambda length, device: length + 3)
-    for one, other in zip(usual, sums(runner, sequences)):
+    for one, other in zip(usual, sums(runner, sequences), strict=True):
         np.testing.assert_allclose(other, one, atol=1e-5)
 
 
@@ -327,5 +327,5 @@ def test_a_model_whose_heads_share_their_keys_scores_rows_of_all_lengths_as_eage
         model.model.set_attn_implementation("sdpa")
         found = sums(model, sequences, 1)
         model.model.set_attn_implementation("eager")
-        for one, other in zip(found, sums(model, sequences, 1)):
+        for one, other in zip(found, sums(model, sequences, 1), strict=True):
             np.testing.assert_allclose(one, other, atol=near)

@@ -515,7 +515,7 @@ def test_scores_over_http_are_the_models_own(scoring_server, tiny_gpt2, settings
     policy = dataclasses.replace(PRESETS["natural"], bos="tokenizer")
     local = ModelScorer(hf.load(str(tiny_gpt2), settings, dtype="float32")).score(asked, policy)
     remote = Endpoint(scoring_server.url, "m", settings, prompt_logprobs=way).score(asked, policy)
-    for mine, theirs in zip(local, remote):
+    for mine, theirs in zip(local, remote, strict=True):
         assert theirs.logprobs == pytest.approx(mine.logprobs, abs=1e-4, nan_ok=True)
         assert theirs.tokens == mine.tokens
         assert (theirs.chars, theirs.bytes, theirs.straddles, theirs.greedy) == (

@@ -40,7 +40,10 @@ def vllm(*logprobs: Any) -> dict[str, Any]:
     texts = ["A", " cat", " sat", " down"]
     places = [
         None,
-        *({"5": {"logprob": one, "rank": 1, "decoded_token": text}} for one, text in zip(logprobs, texts[1:])),
+        *(
+            {"5": {"logprob": one, "rank": 1, "decoded_token": text}}
+            for one, text in zip(logprobs, texts[1:], strict=False)
+        ),
     ]
     return {"choices": [{"text": "", "prompt_logprobs": places}]}
 

@@ -52,7 +52,7 @@ def test_candidates_and_their_order_equal_a_plain_loop(architecture, tiny_folder
     assert infiller.method == f"causal-LM infilling by {folder}"
     words = infiller._words
     bos = [tokenizer.bos_token_id]
-    for gap, proposed in zip(GAPS, infiller.propose(GAPS, 50)):
+    for gap, proposed in zip(GAPS, infiller.propose(GAPS, 50), strict=True):
         left = gap.left.rstrip(" ")
         front = bos if architecture == "gemma3_text" or not left else []
         ids = front + (tokenizer(left, add_special_tokens=False)["input_ids"] if left else [])

@@ -185,7 +185,7 @@ def test_the_verdict_is_the_one_that_holds_whatever_the_missing_numbers_are(valu
     possible = set()
     for filled in itertools.product([-9.0, 9.0, 0.5], repeat=len(gaps)):
         whole = list(values)
-        for i, one in zip(gaps, filled):
+        for i, one in zip(gaps, filled, strict=True):
             whole[i] = one
         best = max(one for i, one in enumerate(whole) if i != gold)
         possible.add("tie" if best == whole[gold] else "wrong" if best > whole[gold] else "right")

@@ -57,7 +57,7 @@ def models(tiny_folders, tmp_path_factory):
 
 def agrees(model, naive, pairs, plain_bos=None, **options):
     """Asserts that every request scores as it does alone, in the reference."""
-    for (context, continuation), found in zip(pairs, score(model, requests(pairs), **options)):
+    for (context, continuation), found in zip(pairs, score(model, requests(pairs), **options), strict=True):
         expected, greedy = naive.score(model.model, model.tokenizer, context, continuation, plain_bos)
         assert not found.reason
         values = [value for value in found.logprobs if not math.isnan(value)]
@@ -243,5 +243,5 @@ def test_the_policy_record_holds_all_that_can_change_a_score(models):
 def test_in_bfloat16_batches_of_any_shape_agree_within_the_stated_tolerance(embedded_cache):
     model = hf.load("smollm2-135m-instruct", settings_module.read(cache=embedded_cache), device="cpu", dtype="bfloat16")
     asked = requests([pair for pair in MIXED if pair[0] != LONG])
-    for together, alone in zip(score(model, asked), [score(model, [request])[0] for request in asked]):
+    for together, alone in zip(score(model, asked), [score(model, [request])[0] for request in asked], strict=True):
         assert abs(together.sum - alone.sum) <= tolerance(together.scored, "bfloat16")

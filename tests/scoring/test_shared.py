@@ -45,7 +45,7 @@ def ask(shots, texts=OWN, labels=("keys", "the lid", "nothing at all")):
 def test_scores_equal_a_naive_loop_over_whole_prompts(model, naive):
     requests = ask(SHOTS[:2])
     found = SharedScorer(ModelGenerator(model)).score(requests)
-    for one, request in zip(found, requests):
+    for one, request in zip(found, requests, strict=True):
         wanted, greedy = naive.score(model.model, model.tokenizer, request.context, request.continuation)
         assert one.request is request
         assert one.logprobs == pytest.approx(wanted, abs=1e-3)

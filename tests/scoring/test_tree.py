@@ -28,7 +28,7 @@ def nodes_scored(row: PackedRow) -> list[int]:
 def test_every_scored_token_is_found_after_its_own_prefix(sequences, row_tokens, data):
     starts = [data.draw(st.integers(0, len(sequence) - 1)) for sequence in sequences]
     packing = engine_tree.pack(sequences, starts, row_tokens)
-    for sequence, start, place in zip(sequences, starts, packing.places):
+    for sequence, start, place in zip(sequences, starts, packing.places, strict=True):
         row = packing.rows[place.row]
         assert len(place.slots) == len(sequence) - start
         for depth, slot in enumerate(place.slots, start):

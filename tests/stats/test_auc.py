@@ -23,7 +23,7 @@ def test_auc_by_hand():
     )
 )
 def test_a_resample_has_scikit_learns_auc_and_monotone_scores_change_nothing(rows):
-    right, score = (np.array(column, dtype=float) for column in zip(*rows))
+    right, score = (np.array(column, dtype=float) for column in zip(*rows, strict=True))
     drawn = _resampled(right, score, np.arange(right.size), 5, 0)
     rng = np.random.default_rng(0)
     for value in drawn:

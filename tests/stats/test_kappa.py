@@ -21,7 +21,7 @@ def test_kappa_by_hand():
 
 @given(st.lists(st.tuples(verdicts, verdicts), min_size=2, max_size=30))
 def test_equals_scikit_learn_and_does_not_care_who_is_first(pairs):
-    first, second = zip(*pairs)
+    first, second = zip(*pairs, strict=True)
     found = kappa(first, second)
     assert kappa(second, first).value == pytest.approx(found.value, nan_ok=True)
     if not found.reason:

@@ -70,7 +70,7 @@ def test_the_curve_and_its_band(table):
     frame = expected.summary_frame(alpha=0.05)
     np.testing.assert_allclose(curve.low, frame["ci_lower"], rtol=1e-3)
     np.testing.assert_allclose(curve.high, frame["ci_upper"], rtol=1e-3)
-    assert all(low < chance < high for low, chance, high in zip(curve.low, curve.chance, curve.high))
+    assert all(low < chance < high for low, chance, high in zip(curve.low, curve.chance, curve.high, strict=True))
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,7 @@ def test_no_change_has_p_1_and_says_so():
 
 @given(st.lists(st.tuples(right, right), min_size=1, max_size=40))
 def test_turning_time_round_swaps_lost_and_gained_only(pairs):
-    before, after = zip(*pairs)
+    before, after = zip(*pairs, strict=True)
     forth, back = mcnemar(before, after), mcnemar(after, before)
     assert (forth.lost, forth.gained, forth.n) == (back.gained, back.lost, back.n)
     assert forth.p == back.p or (math.isnan(forth.p) and math.isnan(back.p))

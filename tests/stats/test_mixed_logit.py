@@ -33,7 +33,7 @@ def test_agrees_with_lme4(simulated, fit):
     found = mixed_logit(simulated[fit["table"]], fit["formula"], nagq=fit["nagq"])
     assert not found.loglik.reason and found.loglik.n == fit["n"] and found.nagq == fit["nagq"]
     assert [term.name for term in found.terms] == ["Intercept", *fit["terms"][1:]]
-    for term, estimate, se in zip(found.terms, fit["estimate"], fit["se"]):
+    for term, estimate, se in zip(found.terms, fit["estimate"], fit["se"], strict=True):
         assert abs(term.value - estimate) <= max(0.01 * abs(estimate), 0.05 * se)
         # With two groupings on the real table the two programs' standard errors differ by up to 5 %.
         assert term.se == pytest.approx(se, rel=0.03 if len(found.random) == 1 else 0.06)
@@ -88,7 +88,7 @@ def test_the_order_of_the_rows_does_not_matter(simulated):
     formula = "correct ~ log_length + acceptable + (1 | suite)"
     plain = mixed_logit(table, formula)
     shuffled = mixed_logit({name: column[order] for name, column in table.items()}, formula)
-    for one, other in zip(plain.terms, shuffled.terms):
+    for one, other in zip(plain.terms, shuffled.terms, strict=True):
         assert other.value == pytest.approx(one.value, abs=1e-3)
     assert shuffled.loglik.value == pytest.approx(plain.loglik.value, abs=1e-4)
 

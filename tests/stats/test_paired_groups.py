@@ -50,7 +50,7 @@ def test_p_values_of_the_groups_are_holms_and_that_of_all_items_is_its_own():
 def test_swapping_the_models_turns_every_difference_round():
     forth = compare_groups(FIRST, SECOND, MARGINS, SHIFTED, GROUPS, resamples=50)
     back = compare_groups(SECOND, FIRST, SHIFTED, MARGINS, GROUPS, resamples=50)
-    for one, other in zip(forth, back):
+    for one, other in zip(forth, back, strict=True):
         assert (one.outcomes.lost, one.outcomes.gained) == (other.outcomes.gained, other.outcomes.lost)
         assert one.outcome_p == pytest.approx(other.outcome_p)
         assert one.margins.value == pytest.approx(-other.margins.value)

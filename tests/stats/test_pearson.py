@@ -35,7 +35,7 @@ def test_three_points_and_a_constant_series_are_named():
 
 @given(points)
 def test_shifting_and_stretching_change_nothing(rows):
-    x, y = (np.array(column, dtype=float) for column in zip(*rows))
+    x, y = (np.array(column, dtype=float) for column in zip(*rows, strict=True))
     assume(np.ptp(x) > 0 and np.ptp(y) > 0)
     found, moved = pearson(x, y), pearson(3 * x + 1, -y)
     assert moved.value == pytest.approx(-found.value, abs=1e-9)

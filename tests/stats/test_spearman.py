@@ -28,7 +28,7 @@ def test_ties_share_their_average_rank_as_in_scipy():
 
 @given(pairs)
 def test_a_resample_has_scipys_rho(rows):
-    x, y = (np.array(column, dtype=float) for column in zip(*rows))
+    x, y = (np.array(column, dtype=float) for column in zip(*rows, strict=True))
     rng = np.random.default_rng(0)
     for value in _resampled(x, y, 5, 0):
         chosen = rng.integers(0, x.size, x.size)
@@ -53,7 +53,7 @@ def test_a_constant_measure_and_too_few_pairs_are_named():
 
 @given(pairs)
 def test_a_monotone_transformation_changes_nothing_and_swapping_the_measures_neither(rows):
-    x, y = (np.array(column, dtype=float) for column in zip(*rows))
+    x, y = (np.array(column, dtype=float) for column in zip(*rows, strict=True))
     found, bent, swapped = (spearman(a, b, resamples=0) for a, b in ((x, y), (np.exp(x / 3), y**3), (y, x)))
     for other in (bent, swapped):
         assert other.value == pytest.approx(found.value, nan_ok=True)

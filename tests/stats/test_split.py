@@ -1,4 +1,5 @@
 import math
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -37,7 +38,7 @@ def test_a_small_half_brings_the_rank_split():
 
 @given(rows)
 def test_both_halves_together_are_all_items(pairs):
-    scores, right = zip(*pairs)
+    scores, right = zip(*pairs, strict=True)
     found = low_high(scores, right)
     assert found.low.n + found.high.n == len(pairs)
     assert found.low.n >= found.high.n
@@ -55,10 +56,10 @@ def test_quantile_curve_by_hand():
 
 @given(rows, st.integers(1, 12))
 def test_every_item_is_in_one_bin_and_bins_rise(pairs, bins):
-    scores, right = zip(*pairs)
+    scores, right = zip(*pairs, strict=True)
     found = quantile_curve(scores, right, bins=bins)
     assert sum(one.accuracy.n for one in found.bins) == len(pairs) == found.n
-    assert all(a.highest < b.lowest for a, b in zip(found.bins, found.bins[1:]))
+    assert all(a.highest < b.lowest for a, b in pairwise(found.bins))
     assert (found.reason == "") == (len(found.bins) == bins)
 
 

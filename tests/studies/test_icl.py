@@ -155,7 +155,9 @@ def finding(folder: RunFolder, name: str, group: str = "overall", **factors) -> 
 def test_every_item_is_finished_under_every_setting_and_k(finished):
     table = verdict_table(finished.read)
     assert len(table) == 6 * 2 * 4
-    assert set(zip(table["setting"], table["k"])) == {(s, k) for s in ("full", "pairs") for k in (0, 1, 2, 4)}
+    assert set(zip(table["setting"], table["k"], strict=True)) == {
+        (s, k) for s in ("full", "pairs") for k in (0, 1, 2, 4)
+    }
     assert set(table["rule"]) <= {"exact", "near-exact", "inexact"}
     assert table["reference"].str.contains("tea").all() and (table["completion"] == table["raw"].map(
         prompts_icl.completion

@@ -40,7 +40,7 @@ def replicated(tmp_path_factory, planting):
     patch.setattr(planting, "ENOUGH", 0.03)
     patch.setattr(planting, "STEPS", 400)
     folder = planting.train(
-        [block for block, one in zip(blocks, instances) if one.id in seen],
+        [block for block, one in zip(blocks, instances, strict=True) if one.id in seen],
         tmp_path_factory.mktemp("planted") / "toy-model",
         vocabulary=blocks,
     )

@@ -150,7 +150,7 @@ def test_the_right_id_is_scored_digit_by_digit_and_ranked(whole):
     gold = scores[scores["role"] == "target"]
     assert len(gold) == ALL
     assert all(len(texts) == 7 for texts in gold["token_texts"])
-    assert all("".join(texts) == asked for texts, asked in zip(gold["token_texts"], gold["continuation"]))
+    assert all("".join(texts) == asked for texts, asked in zip(gold["token_texts"], gold["continuation"], strict=True))
     assert (scores[scores["role"] == "other id"].groupby("instance_id").size() == 5).all()
     measures = whole.read("measures")
     wide = measures.pivot_table(index="instance_id", columns="measure", values="value", aggfunc="first")
@@ -354,7 +354,7 @@ def test_an_endpoint_that_breaks_down_is_not_asked_again_for_what_it_answered(mo
         reasons = folder.read("measures").query("measure == 'gold_logprob'")["reason"].unique()
         assert reasons.tolist() == ["a chat endpoint gives no log-probabilities"]
         outcomes = folder.read("findings").query("finding == 'outcome' and setting == 'corrected'")
-        assert dict(zip(outcomes["grp"], outcomes["value"]))["refusal"] == 0.5
+        assert dict(zip(outcomes["grp"], outcomes["value"], strict=True))["refusal"] == 0.5
     finally:
         server.shutdown()
         server.server_close()

@@ -53,7 +53,7 @@ class Words:
         if self.away:
             return [Count(self.index, each, math.nan, reason=f"{UNREACHABLE}: no answer") for each in ngrams]
         texts = ["".join(self.decode(each)).strip() for each in ngrams]
-        return [Count(self.index, each, float(COUNTS.get(text, 0))) for each, text in zip(ngrams, texts)]
+        return [Count(self.index, each, float(COUNTS.get(text, 0))) for each, text in zip(ngrams, texts, strict=True)]
 
     def total_tokens(self):
         return math.nan

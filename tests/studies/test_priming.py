@@ -78,7 +78,9 @@ def ground(resources: Resources, make: MakeSpec):
 def contexts_of(rows: dict[str, pd.DataFrame]):
     """(item, context) of each context that has a sentence."""
     drawn = rows["variants"][rows["variants"]["accepted"]]
-    return [(name, read_context(json.loads(text))) for name, text in zip(drawn["instance_id"], drawn["edit"])]
+    return [
+        (name, read_context(json.loads(text))) for name, text in zip(drawn["instance_id"], drawn["edit"], strict=True)
+    ]
 
 
 def test_every_score_is_that_of_the_joined_sentences_scored_alone(rows, ground, resources, make):

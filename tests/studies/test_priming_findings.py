@@ -90,7 +90,7 @@ def test_a_curve_that_ends_early_shows_in_the_count_and_apart():
 
 def test_matched_and_mismatched_are_taken_together_item_by_item():
     rows = [("x", "a", "baseline", 0, 1.0), ("y", "b", "baseline", 0, 0.0)]
-    for name, first, second in zip(CONDITIONS, (1.0, 0.0, 1.0, 0.0), (1.0, 1.0, 0.0, 0.0)):
+    for name, first, second in zip(CONDITIONS, (1.0, 0.0, 1.0, 0.0), (1.0, 1.0, 0.0, 0.0), strict=True):
         rows += [("x", "a", name, 100, first), ("y", "b", name, 100, second)]
     made = priming_findings.curves(priming_findings.along_curves(table(rows)))
     # acceptable: x is right after both, y after one; unacceptable: x after none, y after one

@@ -95,7 +95,7 @@ def test_a_suite_item_is_right_when_all_its_inequalities_hold_and_equality_stand
 def stored(*rows: tuple) -> accuracy_findings.Options:
     """Stored scores: instance, option, log-probability and tokens."""
     frame = pd.DataFrame(rows, columns=["instance_id", "option", "logprob", "scored"])
-    own = [f"{name} {option}" for name, option in zip(frame["instance_id"], frame["option"])]
+    own = [f"{name} {option}" for name, option in zip(frame["instance_id"], frame["option"], strict=True)]
     return accuracy_findings.options_asked(
         frame.assign(role="option", chars=10, bytes=20, context="", continuation=own)
     )  # fmt: skip
@@ -118,7 +118,9 @@ def test_a_bad_sentence_beyond_the_window_is_not_beaten_under_any_reduction():
     instances = pd.DataFrame({"instance_id": names, "gold": 0, "options": 2})
     rows = [(name, 0, -4.0, 4) for name in names]
     # of the others four are too long: two with no number, one of log probability -inf, one not in the table
-    rows += [(name, 1, value, 4) for name, value in zip(names, [-5.0] * 4 + [math.nan, math.nan, -math.inf])]
+    rows += [
+        (name, 1, value, 4) for name, value in zip(names, [-5.0] * 4 + [math.nan, math.nan, -math.inf], strict=True)
+    ]
     for reduction in accuracy_findings.REDUCTIONS:
         found = accuracy_findings.chosen_is_gold(instances, stored(*rows), reduction)
         assert found.tolist()[:4] == [1.0] * 4

@@ -241,7 +241,7 @@ def test_a_servers_scores_in_a_live_view_are_the_models_own(tmp_path, monkeypatc
     # A server puts nothing before a text here, so the first token has no score; a local model is asked so, too.
     mine = live.judge(pair, str(tiny_gpt2), {"bos": "never"})
     theirs = live.judge(pair, request.getfixturevalue(way), {})
-    for one, other in zip(mine.scores, theirs.scores):
+    for one, other in zip(mine.scores, theirs.scores, strict=True):
         assert other.tokens == one.tokens
         assert other.logprobs == pytest.approx(one.logprobs, abs=1e-4, nan_ok=True)
     assert [row["measure"] for row in theirs.measures] == [row["measure"] for row in mine.measures]

@@ -26,7 +26,7 @@ class ByWords:
     def judge(self, references, candidates):
         return [
             replication.Match("exact" if replication.is_exact(one, two) else "near-exact", 0.7, 0.9)
-            for one, two in zip(references, candidates)
+            for one, two in zip(references, candidates, strict=True)
         ]
 
 

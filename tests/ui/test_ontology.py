@@ -61,11 +61,11 @@ def test_a_run_is_shown_beside_the_papers_figures(open_page, here, asked):
     ]  # fmt: skip
     beside = app.dataframe[0].value
     assert list(beside.columns) == ["Figure", "This run", "Pythia-12B", "GPT-3.5", "GPT-4", "Where"]
-    assert dict(zip(beside["Figure"], beside["GPT-4"]))["Accuracy"] == "0.127"
+    assert dict(zip(beside["Figure"], beside["GPT-4"], strict=True))["Accuracy"] == "0.127"
     assert any(one.label == "Right" and one.value.endswith("of 30") for one in app.metric)
     assert "The question in five languages" in [one.value for one in app.subheader]
     ways = next(one.value for one in app.dataframe if "Way" in one.value.columns)
-    assert dict(zip(ways["Way"], ways["Published"])) == {"PI-2": "0.950", "PI-3": "0.850"}
+    assert dict(zip(ways["Way"], ways["Published"], strict=True)) == {"PI-2": "0.950", "PI-3": "0.850"}
     counted = open_page("ontology", asked, **here, counted="As the authors counted")
     assert not counted.exception
 

@@ -31,7 +31,7 @@ def perturbed(kit: Any) -> list[tuple[dict[str, Any], Any]]:
 
     rows = read(SENTENCES)
     made = perturb_texts([row["text"] for row in rows], kit, keys=[row["id"] for row in rows], seed=SEED)
-    return list(zip(rows, made))
+    return list(zip(rows, made, strict=True))
 
 
 def swaps(kit: Any) -> list[dict[str, Any]]:

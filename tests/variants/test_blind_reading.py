@@ -20,7 +20,7 @@ READINGS = {
 def shares(rows, question):
     """Of the instances, how many the first, the second and both readers found bad."""
     first, second = ([row[who][question] == 0 for row in rows] for who in ("first", "second"))
-    return sum(first), sum(second), sum(a and b for a, b in zip(first, second))
+    return sum(first), sum(second), sum(a and b for a, b in zip(first, second, strict=True))
 
 
 @pytest.mark.parametrize(("name", "benchmarks", "swaps"), [("blind", 6, 640), ("shipped", 5, 524)])

@@ -90,7 +90,7 @@ def test_a_draw_depends_on_the_item_and_the_seed_alone():
     assert contexts([PAIRS[4]])[0].ids != alone[0].ids
     # an edit makes sentences longer, so fewer fit, but they are the same ones
     edited = contexts([PAIRS[3]], edit="all")
-    for plain, long in zip(alone, edited):
+    for plain, long in zip(alone, edited, strict=True):
         assert 0 < len(long.ids) < len(plain.ids) and plain.ids[: len(long.ids)] == long.ids
 
 

@@ -23,7 +23,7 @@ def kit(wordnet):
 def perturbed(name, kit, data_folder, *, every, keep=lambda instance: True):
     here = settings.read(data=data_folder)
     found = [instance for instance in benchmarks.load(name, here).instances if keep(instance)][::every]
-    return list(zip(found, perturb_instances(found, kit)))
+    return list(zip(found, perturb_instances(found, kit), strict=True))
 
 
 def differ_where_they_did(first, second, new_first, new_second):
@@ -35,7 +35,7 @@ def differ_where_they_did(first, second, new_first, new_second):
         same = new[0][a:b] == new[1][c:d]
         if same != (what == "equal"):
             return False
-        if what == "replace" and b - a == d - c and any(x == y for x, y in zip(new[0][a:b], new[1][c:d])):
+        if what == "replace" and b - a == d - c and any(x == y for x, y in zip(new[0][a:b], new[1][c:d], strict=True)):
             return False
     return True
 
@@ -64,7 +64,7 @@ def test_options_of_choices_differ_exactly_where_they_did(kit, data_folder, name
 def test_winograd_sentences_keep_their_gap_and_two_options(kit, data_folder):
     for old, new in perturbed("winogrande", kit, data_folder, every=30):
         assert new.instance.context.count("_") == 1 and len(set(new.instance.options)) == 2
-        for option, other in zip(old.options, new.instance.options):
+        for option, other in zip(old.options, new.instance.options, strict=True):
             # An option that stands in the sentence stands there afterwards.
             assert stands_in(option, old.context) == stands_in(other, new.instance.context)
 
@@ -81,11 +81,11 @@ def test_lambada_passages_keep_their_shape(kit, data_folder):
 
 def test_regions_of_syntaxgym_stay_equal_or_different(kit, data_folder):
     for old, new in perturbed("syntaxgym", kit, data_folder, every=20):
-        conditions = list(zip(old.conditions, new.instance.conditions))
+        conditions = list(zip(old.conditions, new.instance.conditions, strict=True))
         for one, made in conditions:
             assert [not text.strip() for text in one.regions] == [not text.strip() for text in made.regions]
             for other, other_made in conditions:
-                pairs = zip(one.regions, other.regions, made.regions, other_made.regions)
+                pairs = zip(one.regions, other.regions, made.regions, other_made.regions, strict=True)
                 assert all((a == b) == (c == d) for a, b, c, d in pairs)
 
 

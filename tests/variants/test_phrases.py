@@ -50,7 +50,7 @@ def test_a_light_verb_and_its_noun_stay(kit):
         "glance",
         "kick",
     }
-    for sentence, found in zip(LIGHT, swapped(kit, *LIGHT)):
+    for sentence, found in zip(LIGHT, swapped(kit, *LIGHT), strict=True):
         assert not set(found) & words, (sentence, found)
 
 

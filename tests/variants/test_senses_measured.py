@@ -18,7 +18,7 @@ ROWS = [json.loads(line) for line in (Path(__file__).parent / "data" / "senses.j
 @pytest.mark.slow
 def test_the_default_is_the_best_offline_method(wordnet, tagger):
     occurrences = []
-    for row, tokens in zip(ROWS, tagger.tag([row["text"] for row in ROWS])):
+    for row, tokens in zip(ROWS, tagger.tag([row["text"] for row in ROWS]), strict=True):
         targets, _ = find_targets(tokens, row["text"], wordnet)
         senses = wordnet.senses(row["lemma"], row["pos"])
         fitting = next((t.senses for t in targets if t.start == row["start"] and t.lemma == row["lemma"]), senses)
@@ -29,8 +29,8 @@ def test_the_default_is_the_best_offline_method(wordnet, tagger):
 
     def accuracy(method, asked):
         scores = tools.build(resources, method).senses.score(asked)
-        found = [one.senses[choose(row)].synset for one, row in zip(asked, scores)]
-        return sum(synset == row["synset"] for synset, row in zip(found, ROWS)) / len(ROWS)
+        found = [one.senses[choose(row)].synset for one, row in zip(asked, scores, strict=True)]
+        return sum(synset == row["synset"] for synset, row in zip(found, ROWS, strict=True)) / len(ROWS)
 
     measured = {method: accuracy(method, occurrences) for method in ("first", "lesk", "gloss", "blend")}
     assert max(measured, key=measured.get) == tools.DEFAULT

@@ -18,7 +18,7 @@ def make_entailments() -> list[dict[str, str]]:
     return [
         _row(frame.key, n, filled[n - 1], follows=(n + place) % 2 == 0)
         for n in range(1, PER_FRAME + 1)
-        for place, (frame, filled) in enumerate(zip(frames, fillings), 1)
+        for place, (frame, filled) in enumerate(zip(frames, fillings, strict=True), 1)
     ]
 
 

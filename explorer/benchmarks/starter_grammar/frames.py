@@ -62,7 +62,7 @@ def fill(frame: Frame, count: int, seed: int) -> list[str]:
         raise ValueError(f"{frame.key} can be filled in {len(ways)} ways, {count} are wanted. Add fillers.")
     chance.shuffle(ways)
     names = {kind: chance.sample(known, len(known)) for kind, known in read_names().items()}
-    return [_write(frame, dict(zip(choices, way)), names) for way in _spread(ways, count)]
+    return [_write(frame, dict(zip(choices, way, strict=True)), names) for way in _spread(ways, count)]
 
 
 def fill_in_turn(frame: Frame, count: int) -> list[str]:
@@ -71,7 +71,7 @@ def fill_in_turn(frame: Frame, count: int) -> list[str]:
     ways = list(itertools.product(*choices.values()))
     step = max(1, len(ways) // count)
     names = read_names()
-    return [_write(frame, dict(zip(choices, way)), names) for way in ways[::step][:count]]
+    return [_write(frame, dict(zip(choices, way, strict=True)), names) for way in ways[::step][:count]]
 
 
 def members(filling: str) -> tuple[str, str]:

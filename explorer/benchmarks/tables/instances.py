@@ -116,7 +116,7 @@ def gold_row(where: str, cells: Mapping[str, Any], reading: Reading) -> table_go
         roles = table_roles.numbered(reading.kind, columns)
         texts = tuple(_optional(cells, reading, role) for role in roles)
         if sum(bool(text) for text in texts) < 2:
-            empty = next(columns[role] for role, text in zip(roles, texts) if not text)
+            empty = next(columns[role] for role, text in zip(roles, texts, strict=True) if not text)
             raise _Unfit(f"{empty} is empty")
     return table_gold.Row(where, value, texts, names, flagged)
 

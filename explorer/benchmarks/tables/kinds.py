@@ -368,7 +368,7 @@ def _judged(table: Table, file: str, given: Mapping[str, str]) -> Found | None:
         return Found("judged", roles, f"each {item} has sentences of both judgments in {judged}")
     if not ways:
         return None
-    rows = [(written(one), written(other)) for one, other in zip(table.column(sentence), values)]
+    rows = [(written(one), written(other)) for one, other in zip(table.column(sentence), values, strict=True)]
     if ways and by_turns([one for one, _ in rows], [other == ways[0] for _, other in rows]):
         return Found("judged", roles, f"each two rows are one sentence with both judgments in {judged}")
     starred = any("*" in {written(value) for value in table.column(name)} for name in table.names)
@@ -386,7 +386,7 @@ def _is_named_judgment(name: str, values: Sequence[object], table: Table) -> boo
     if any(part in bare(name) for part in ("judg", "accept", "gramma")):
         return True
     sets: dict[str, list[str]] = {}
-    for key, value in zip(table.column(item), values):
+    for key, value in zip(table.column(item), values, strict=True):
         sets.setdefault(written(key), []).append(written(value))
     return bool(find_column("judged", [name])) and all(set(one) == marks for one in sets.values())
 
@@ -420,7 +420,7 @@ def _items(table: Table, sentence: str, judged: str, acceptable: str | None) -> 
     named = [name for name in candidates if find_column("item", [name])]
     for name in (*named, *(name for name in candidates if name not in named)):
         groups: dict[str, list[bool]] = {}
-        for key, value in zip(table.column(name), table.column(judged)):
+        for key, value in zip(table.column(name), table.column(judged), strict=True):
             groups.setdefault(written(key), []).append(written(value) == acceptable)
         both = sum(True in group and False in group for group in groups.values())
         small = median(len(group) for group in groups.values()) <= 4 if groups else False
@@ -480,7 +480,9 @@ def _labelled(table: Table, file: str, given: Mapping[str, str]) -> Found | None
             (),
         )
     if second and distinct == {"1", "2"}:
-        pairs = [(written(one), written(other)) for one, other in zip(table.column(text), table.column(second))][:500]
+        pairs = [
+            (written(one), written(other)) for one, other in zip(table.column(text), table.column(second), strict=True)
+        ][:500]
         if sum(look_alike(*pair) for pair in pairs) >= ALIKE * len(pairs):
             raise Question(
                 "kind",

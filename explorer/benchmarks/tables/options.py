@@ -137,4 +137,4 @@ def _lettered(cell: str) -> list[str] | None:
     if names not in (list(string.ascii_lowercase[: len(names)]), [str(n) for n in range(1, len(names) + 1)]):
         return None
     ends = [mark.start() for mark in marks[1:]] + [len(cell)]
-    return [cell[mark.end() : end].strip().rstrip(",;").strip() for mark, end in zip(marks, ends)]
+    return [cell[mark.end() : end].strip().rstrip(",;").strip() for mark, end in zip(marks, ends, strict=True)]

@@ -206,7 +206,7 @@ def _from_cells(path: Path, text: str, reading: Reading) -> Table:
         elif len(line.cells) != len(table.names):
             table.leave_out(where, f"{len(line.cells)} fields, expected {len(table.names)}")
         else:
-            table.add(where, dict(zip(table.names, line.cells)))
+            table.add(where, dict(zip(table.names, line.cells, strict=False)))
     if table is None:
         raise BenchmarkError(f"{path.name} has no rows, expected a table. Choose another file.")
     return table
@@ -233,7 +233,9 @@ def _json(path: Path, text: str, split: str) -> Iterator[tuple[str, Any]]:
         lengths = {len(value) for value in lists.values()}
         objects = [name for name, value in lists.items() if value and isinstance(value[0], dict)]
         if len(lists) == len(whole) > 1 and len(lengths) == 1 and len(objects) < len(lists):
-            whole = [dict(zip(whole, row)) for row in zip(*whole.values())]  # a list a column
+            whole = [
+                dict(zip(whole, row, strict=False)) for row in zip(*whole.values(), strict=False)
+            ]  # a list a column
         elif whole and all(isinstance(value, dict) for value in whole.values()):
             whole = _from_keys(whole)
         else:

@@ -374,7 +374,7 @@ def read(path: Path, reading: Reading, name: str, labels: Path | None = None) ->
     keys = unique_keys(f"{instance.group}/{key}" for key, instance in made)
     instances = (
         dataclasses.replace(instance, id=f"{benchmark}/{key}", benchmark=benchmark)
-        for key, (_, instance) in zip(keys, made)
+        for key, (_, instance) in zip(keys, made, strict=True)
     )
     return Parsed(tuple(instances), tuple(left_out))
 

@@ -172,7 +172,7 @@ def has_header(rows: Sequence[tuple[str, ...]], columns: Collection[str] = ()) -
         return False
     values = [{row[place].strip() for row in below} for place in range(len(first))]
     # A name does not come again below it; what does is a value, like True, good or a label.
-    if any(cell and cell in column for cell, column in zip(first, values)):
+    if any(cell and cell in column for cell, column in zip(first, values, strict=False)):
         return False
     if any(is_known_name(cell) for cell in named):
         return True

@@ -85,8 +85,8 @@ def by_turns(sentences: Sequence[str], judgments: Sequence[bool] | None = None) 
         return False
     if judgments and any(judgments[i] == judgments[i + 1] for i in range(0, len(judgments), 2)):
         return False
-    pairs = list(zip(sentences[::2], sentences[1::2]))[:500]
+    pairs = list(zip(sentences[::2], sentences[1::2], strict=False))[:500]
     within = sum(look_alike(*pair) for pair in pairs) / len(pairs)
-    across = list(zip(sentences[1::2], sentences[2::2]))[:500]
+    across = list(zip(sentences[1::2], sentences[2::2], strict=False))[:500]
     between = sum(look_alike(*pair) for pair in across) / len(across) if across else 0.0
     return within >= ALIKE and (within > between or judgments is not None)

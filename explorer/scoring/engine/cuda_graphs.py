@@ -58,7 +58,7 @@ class CapturedStep:
         """Takes over what the rows hold, and the tokens that come next; rows of its own that are left over idle."""
         mine = self.rows
         for kept, source in ((mine.keys, rows.keys), (mine.values, rows.values)):
-            for into, layer in zip(kept, source):
+            for into, layer in zip(kept, source, strict=True):
                 into[: rows.count, :, : rows.used] = layer[:, :, : rows.used]
         mine.places.fill_(NOWHERE)
         mine.places[: rows.count, : rows.used] = rows.places[:, : rows.used]

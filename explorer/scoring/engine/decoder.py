@@ -113,7 +113,7 @@ class CachedDecoder:
                 plain = torch.cat(
                     [
                         self.base(input_ids=self.put([[*trunk, *branch, last]]), use_cache=False).last_hidden_state
-                        for branch, last in zip(branches, (3, 4))
+                        for branch, last in zip(branches, (3, 4), strict=True)
                     ]
                 )[:, len(trunk) :].float()
         except (TypeError, ValueError, AttributeError, NotImplementedError, KeyError, RuntimeError) as error:
@@ -200,7 +200,7 @@ class CachedDecoder:
         elif rows:
             self._go_on(rows, batch, tokens, most, stats, tell)
         else:
-            for writing, token in zip(batch, tokens):
+            for writing, token in zip(batch, tokens, strict=True):
                 writing.add(token)
         return []
 
@@ -210,7 +210,9 @@ class CachedDecoder:
         """Writes from the first tokens on; answers that are complete leave the batch."""
         live = list(range(len(batch)))  # the answer that each row writes
         for step in range(1, most + 1):
-            going = [row for row, (i, token) in enumerate(zip(live, tokens)) if not _is_done(batch[i], token)]
+            going = [
+                row for row, (i, token) in enumerate(zip(live, tokens, strict=True)) if not _is_done(batch[i], token)
+            ]
             if not going:
                 return
             if len(going) <= SHRINK * len(live):
@@ -237,7 +239,7 @@ class CachedDecoder:
         for number in range(1, most + 1):
             if number < most:
                 step.replay()
-            if all([_is_done(writing, token) for writing, token in zip(batch, tokens)]):
+            if all([_is_done(writing, token) for writing, token in zip(batch, tokens, strict=True)]):
                 return
             if is_warm:
                 tokens = self.picker.pick(step.hidden[: len(batch)], batch, number)
@@ -260,7 +262,7 @@ class CachedDecoder:
         """A row of its own for each prompt, with room for `most` new tokens."""
         sizes = np.array([len(path) for path in found.paths])
         slots = np.zeros((len(sizes), sizes.max()), dtype=np.int64)
-        for path, into in zip(found.paths, slots):
+        for path, into in zip(found.paths, slots, strict=True):
             into[: len(path)] = path
         return read.gather(self.put(found.row), self.put(slots), self.put(sizes), slots.shape[1] + most)
 

@@ -25,7 +25,7 @@ class FlexLayers:
         """Inside, the model's forward pass takes block masks and runs the compiled layers."""
         usual = self.config._attn_implementation
         self.config._attn_implementation = "flex_attention"
-        for layer, compiled in zip(self.layers, self.compiled):
+        for layer, compiled in zip(self.layers, self.compiled, strict=True):
             layer.forward = compiled
         try:
             yield

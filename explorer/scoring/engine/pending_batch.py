@@ -31,7 +31,7 @@ class Flight:
     def land(self) -> None:
         """Waits for the tokens and completes the answers; what was written after an answer's end is dropped."""
         self.arrived.synchronize()
-        for writing, tokens in zip(self.batch, self.tokens.T.tolist()):
+        for writing, tokens in zip(self.batch, self.tokens.T.tolist(), strict=True):
             for token in tokens[: writing.most]:
                 if writing.add(token):
                     break

@@ -87,7 +87,7 @@ class RowRunner:
                 budget = len(batch[0]) * (len(batch) // 2)
                 continue
             cuts = np.cumsum([len(work.targets) for work in batch])[:-1]
-            for work, values, flags in zip(batch, *(np.split(part, cuts) for part in found)):
+            for work, values, flags in zip(batch, *(np.split(part, cuts) for part in found), strict=True):
                 results[work.row].logprobs[work.slots] = values
                 results[work.row].greedy[work.slots] = flags
                 left[work.row] -= 1
@@ -139,7 +139,7 @@ class RowRunner:
         ids = _padded([work.ids for work in batch], length)
         heads = np.concatenate([row * length + work.heads for row, work in enumerate(batch)])
         before = np.cumsum([0, *(len(work.heads) for work in batch)])
-        target_heads = np.concatenate([count + work.target_heads for count, work in zip(before, batch)])
+        target_heads = np.concatenate([count + work.target_heads for count, work in zip(before, batch, strict=True)])
         targets = np.concatenate([work.targets for work in batch])
         if self.mode == "packed":
             hidden = self._hidden(batch, ids, flex).flatten(0, 1)[self._put(heads)]

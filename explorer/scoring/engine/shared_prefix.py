@@ -45,7 +45,7 @@ def logprobs(
             most = max(1, len(batch) // 2)
             continue
         cuts = np.cumsum([len(work.targets) for work in batch])[:-1]
-        for work, values, flags in zip(batch, *(np.split(part, cuts) for part in found)):
+        for work, values, flags in zip(batch, *(np.split(part, cuts) for part in found), strict=True):
             results[work.row].logprobs[work.slots] = values
             results[work.row].greedy[work.slots] = flags
         pending = pending[len(batch) :]
@@ -95,7 +95,7 @@ def _score(decoder: CachedDecoder, behind: Rows | None, batch: Sequence[Work]) -
     hidden = decoder.forward(decoder.put(ids), decoder.put(positions) + rows.start, rows, within)
     heads = np.concatenate([row * length + work.heads for row, work in enumerate(batch)])
     before = np.cumsum([0, *(len(work.heads) for work in batch)])
-    target_heads = np.concatenate([count + work.target_heads for count, work in zip(before, batch)])
+    target_heads = np.concatenate([count + work.target_heads for count, work in zip(before, batch, strict=True)])
     targets = np.concatenate([work.targets for work in batch])
     logs, greedy = decoder.runner.head.score(hidden.flatten(0, 1)[decoder.put(heads)], target_heads, targets)
     return logs.double().cpu().numpy(), greedy.cpu().numpy()

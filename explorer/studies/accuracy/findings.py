@@ -87,11 +87,11 @@ def options_asked(scores: pd.DataFrame) -> Options:
     """The stored scores of the options of each instance, pass by pass (`part`)."""
     own = scores[scores["role"].isin(VERDICT_ROLES)]
     numbers = [own[name].to_numpy(dtype=float, na_value=math.nan).tolist() for name in Asked._fields[:-1]]
-    texts = zip(*(own[name] for name in TEXT))
+    texts = zip(*(own[name] for name in TEXT), strict=True)
     passes = own["part"].fillna(0) if "part" in own else [0] * len(own)
     found: dict[str, dict[int, dict[int, Asked]]] = {}
     for instance_id, number, option, logprob, scored, chars, size, text in zip(
-        own["instance_id"], passes, own["option"], *numbers, texts
+        own["instance_id"], passes, own["option"], *numbers, texts, strict=True
     ):
         held = found.setdefault(instance_id, {}).setdefault(int(number), {})
         held.setdefault(int(option), Asked(logprob, scored, chars, size, text))
@@ -106,7 +106,7 @@ def chosen_is_gold(
     Of several passes over an instance the mean of those that have a verdict.
     """
     found = []
-    for name, gold, count in zip(instances["instance_id"], instances["gold"], instances["options"]):
+    for name, gold, count in zip(instances["instance_id"], instances["gold"], instances["options"], strict=True):
         right = None if pd.isna(gold) else int(gold)
         outcomes = [
             reduce.decide([_option(own.get(option), normalization) for option in range(count)], right, ties).correct

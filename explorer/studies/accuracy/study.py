@@ -58,7 +58,7 @@ def run_part(spec: RunSpec, resources: Resources, instances: Sequence[Instance],
     scores = iter(scorer.score(flat, policy, progress))
     dtype = str(resources.model_record(spec.model, spec.dtype).get("dtype", ""))  # a server does not tell its own
     tables: dict[str, list[dict[str, Any]]] = {"scores": [], "measures": []}
-    for instance, requests in zip(instances, asked):
+    for instance, requests in zip(instances, asked, strict=True):
         own = [next(scores) for _ in requests]
         tables["scores"] += [score_row(score, i, tokens=bool(spec.settings["tokens"])) for i, score in enumerate(own)]
         tables["measures"] += verdicts.judge(instance, own, policy, dtype)

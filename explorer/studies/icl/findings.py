@@ -46,7 +46,7 @@ def summarize(spec: RunSpec, resources: Resources, folder: RunFolder) -> list[Ro
     labels = label_table(measures)
     performance = accuracies(labels, instances["instance_id"])
     rows = [*performance, *_drawn(spec, folder, len(instances)), *_prefill(folder)]
-    rows += _skipped(spec, folder, set(zip(table["setting"], table["k"])))
+    rows += _skipped(spec, folder, set(zip(table["setting"], table["k"], strict=True)))
     mean_accuracy = {row["k"]: row["value"] for row in performance if row.get("part") is None}
     for setting in dict.fromkeys(table["setting"]):
         own = table[table["setting"] == setting]
@@ -119,7 +119,7 @@ def transitions(table: pd.DataFrame, source: str, about: Factors) -> list[Row]:
     rows = []
     for before, now in pairwise(sorted(kinds.columns)):
         both = kinds[_judged(kinds[before]) & _judged(kinds[now])]
-        counts = Counter(zip(both[before], both[now]))
+        counts = Counter(zip(both[before], both[now], strict=True))
         near = both[both[before] == "near-exact"]
         exact = proportion((near[now] == "exact").astype(float).to_numpy())
         share = _because(f"nothing was near-exact with k = {before}", exact)
@@ -141,7 +141,7 @@ def gaps(table: pd.DataFrame, source: str, labels: pd.DataFrame, about: Factors)
         judged, memorized = _judged(own[source]).to_numpy(), own[source].isin(COUNTED["replication"]).to_numpy()
         groups = right[judged & memorized], right[judged & ~memorized]
         factors = {**about, "k": int(str(k))}
-        for name, values in zip(("accuracy_memorized", "accuracy_other"), groups):
+        for name, values in zip(("accuracy_memorized", "accuracy_other"), groups, strict=True):
             rows.append(finding_row(name, OVERALL, _because("no such item", proportion(values)), factors=factors))
         gap = _because("no memorized item, or no other", fisher(*groups))
         gap = replace(gap, left_out=gap.left_out + int((~judged).sum()))

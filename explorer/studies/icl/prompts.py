@@ -22,7 +22,7 @@ def demonstrations(read: Read, order: int = 0) -> list[Pieces]:
     rows = read("variants", ["condition", "edit", "payload"])
     rows = rows[rows["condition"] == "demonstration"]
     placed = []
-    for edit, payload in zip(rows["edit"], rows["payload"]):
+    for edit, payload in zip(rows["edit"], rows["payload"], strict=True):
         fields = json.loads(edit)
         pieces = Pieces(instance_of(payload), fields["first"], fields["second"], fields["blank"], fields["blanks"])
         placed.append((int(fields["places"][order]), pieces))
@@ -46,11 +46,11 @@ def full_prompts(read: Read) -> pd.DataFrame:
     def opening(role: str, setting: str, k: int) -> str:
         return before(shots[:k], example, role, setting)
 
-    asked = zip(rows["role"], rows["setting"].fillna(""), rows["k"].astype(int), rows["prompt"])
+    asked = zip(rows["role"], rows["setting"].fillna(""), rows["k"].astype(int), rows["prompt"], strict=True)
     rows["prompt"] = [opening(role, setting, k) + own for role, setting, k, own in asked]
     texts = [text if isinstance(text, str) else "" for text in rows["text"]]
     rows["completion"] = [
         prompts_icl.completion(text) if role == "replication" else text.strip()
-        for role, text in zip(rows["role"], texts)
+        for role, text in zip(rows["role"], texts, strict=True)
     ]
     return rows[[*COLUMNS[:7], "completion", *COLUMNS[7:]]]

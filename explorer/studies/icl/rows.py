@@ -120,14 +120,14 @@ def verdict_table(read: Read, reviews: Sequence[Mapping[str, Any]] = ()) -> pd.D
     instances = read("instances", ["instance_id", "grp", "label", "position"])
     table = table.merge(_pieces(read), on="instance_id").merge(instances, on="instance_id")
     table["completion"] = [prompts_icl.completion(text) if isinstance(text, str) else "" for text in table["raw"]]
-    keys = list(zip(table["instance_id"], table["setting"], table["k"]))
+    keys = list(zip(table["instance_id"], table["setting"], table["k"], strict=True))
     judged = _by_key(answers[answers["role"] == "judge"], "verdict")
     people = people_verdicts(reviews)
     rule = [_known(kind) for kind in table["rule"]]
-    judge = [as_judged(kind, _known(judged.get(key))) if judged else None for key, kind in zip(keys, rule)]
+    judge = [as_judged(kind, _known(judged.get(key))) if judged else None for key, kind in zip(keys, rule, strict=True)]
     own_eyes = [people.get(key) for key in keys]
-    counts = [final(*kinds) for kinds in zip(rule, judge, own_eyes)]
-    for source, kinds in zip(SOURCES, (rule, judge, own_eyes, counts)):
+    counts = [final(*kinds) for kinds in zip(rule, judge, own_eyes, strict=True)]
+    for source, kinds in zip(SOURCES, (rule, judge, own_eyes, counts), strict=True):
         # Of objects, so that a verdict that nobody gave stays None.
         table[source] = pd.Series(kinds, index=table.index, dtype=object)
     measures = read("measures", [*KEYS, "measure", "value", "reason"])
@@ -180,8 +180,8 @@ def _pieces(read: Read) -> pd.DataFrame:
 
 
 def _by_key(rows: pd.DataFrame, column: str) -> dict[Key, Any]:
-    keys = zip(rows["instance_id"], rows["setting"], rows["k"].astype(int))
-    return dict(zip(keys, rows[column]))
+    keys = zip(rows["instance_id"], rows["setting"], rows["k"].astype(int), strict=True)
+    return dict(zip(keys, rows[column], strict=True))
 
 
 def _known(value: Any) -> str | None:

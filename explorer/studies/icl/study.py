@@ -162,7 +162,7 @@ class _Run:
         references = [one.second for one in pieces]
         matches = self._rule().judge(references, [prompts_icl.completion(one.text) for one in answers])
         rows: Rows = {"generations": [], "measures": []}
-        for one, answer, match in zip(pieces, answers, matches):
+        for one, answer, match in zip(pieces, answers, matches, strict=True):
             own = generation_row(answer, number, verdict="" if answer.reason else match.kind)
             own["prompt"] = prompts_icl.question(one, step.setting)
             rows["generations"].append(own)
@@ -185,7 +185,7 @@ class _Run:
             scores = iter(response_cache.scorer(self.spec, self.resources).score(flat, policy, progress))
         dtype = str(self.resources.model_record(self.spec.model, self.spec.dtype).get("dtype", ""))
         rows: Rows = {"scores": [], "measures": []}
-        for instance, requests in zip(self.instances, asked):
+        for instance, requests in zip(self.instances, asked, strict=True):
             own = [next(scores) for _ in requests]
             factors = {"k": step.k, "part": step.part}
             rows["scores"] += [
@@ -200,7 +200,7 @@ class _Run:
             requests, prompts_icl.LABEL_TOKENS, lambda text: "\n" in text.lstrip(), progress
         )  # fmt: skip
         rows: Rows = {"generations": [], "measures": []}
-        for instance, answer in zip(self.instances, answers):
+        for instance, answer in zip(self.instances, answers, strict=True):
             given = None if answer.reason else prompts_icl.parse_label(answer.text, instance)
             verdict = replication.UNPARSED if given is None else instance.options[given]
             own = generation_row(answer, number, verdict="" if answer.reason else verdict)

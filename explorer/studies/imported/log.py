@@ -179,7 +179,9 @@ def _as_own(log: Log, resources: Resources) -> tuple[str, list[Placed], str, tup
     kind = max((one.kind for one in drafts.values()), key=[one.kind for one in drafts.values()].count)
     fitting = [sample for sample in log.samples if drafts[sample.key].kind == kind]
     # A slash would part an instance's id.
-    keys = dict(zip((one.key for one in fitting), unique_keys(one.key.replace("/", "_") for one in fitting)))
+    keys = dict(
+        zip((one.key for one in fitting), unique_keys(one.key.replace("/", "_") for one in fitting), strict=False)
+    )
     lines = [_table_row(keys[sample.key], drafts[sample.key]) for sample in fitting]
     text = "".join(json.dumps(line) + "\n" for line in lines)
     digest = hashlib.sha256(text.encode()).hexdigest()[:8]
@@ -300,7 +302,7 @@ def _rows_of_pass(one: Placed) -> list[dict[str, Any]]:
         return []
     unknown = {"tokens": None, "scored": None, "straddles": None, "truncated": None}
     found = []
-    for number, (place, score) in enumerate(zip(one.order, _scores(one))):
+    for number, (place, score) in enumerate(zip(one.order, _scores(one), strict=False)):
         greedy = one.sample.asked[place].greedy
         found.append({**score_row(score, number, tokens=False), **unknown, "greedy": greedy})
     for option, place in enumerate(one.order if one.sample.unconditional else ()):

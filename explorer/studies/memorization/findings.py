@@ -130,7 +130,7 @@ def adjust_coefficients(rows: Iterable[Row]) -> None:
             families.setdefault(kind_of(row["grp"]), []).append(row)
     for tested in families.values():
         found = adjust([row["p"] for row in tested], "holm")
-        for row, p in zip(tested, found.p):
+        for row, p in zip(tested, found.p, strict=True):
             detail = json.loads(row["detail"]) if isinstance(row["detail"], str) else {}
             row["detail"] = json.dumps({**detail, "p_holm": _known(p), "tests": found.n})
 

@@ -176,7 +176,7 @@ def trials(spec: RunSpec, resources: Resources, found: Ground) -> list[Trial]:
         put = trial(spec, found, prompt)
         requests = [put.requests(instance)[0] for instance in sample]
         answers = answer(spec, resources, put, requests)
-        right = [put.parse(one.text).id == instance.options[0] for one, instance in zip(answers, sample)]
+        right = [put.parse(one.text).id == instance.options[0] for one, instance in zip(answers, sample, strict=True)]
         made.append(Trial(prompt.name, sum(right) / len(right), _mean_tokens(spec, resources, requests)))
     path = RunFolder.create(resources.settings.runs, spec).path / TRIALS
     files.write_json(path, {"trials": [dataclasses.asdict(one) for one in made]})

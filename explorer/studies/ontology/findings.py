@@ -98,7 +98,7 @@ def answered(folder: RunFolder) -> pd.DataFrame:
     frame["count"] = frame["web_count"]
     frame["concept"] = [
         dataclasses.replace(concept_of(instance_of(payload)), web_count=count)
-        for payload, count in zip(frame["payload"], frame["count"])
+        for payload, count in zip(frame["payload"], frame["count"], strict=True)
     ]
     return frame.drop(columns="payload")
 
@@ -140,7 +140,7 @@ def repeated(
     """Prediction invariance of each way to repeat the question, on raw answers and on parsed ids, by bucket."""
     given = folder.read("generations", ["instance_id", "role", "setting", "part", "language", "text"])
     given = given[given["role"] == "repeat"]
-    concepts: dict[str, Concept] = dict(zip(frame["instance_id"], frame["concept"]))
+    concepts: dict[str, Concept] = dict(zip(frame["instance_id"], frame["concept"], strict=True))
     rows = []
     for way, answers in given.groupby("setting", sort=False):
         groups = answers.sort_values("part", kind="stable").groupby("instance_id", sort=False)["text"].apply(tuple)

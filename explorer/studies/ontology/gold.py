@@ -135,7 +135,7 @@ def text_read(spec: RunSpec, resources: Resources, asked: Request) -> str:
 
 def _measures(one: Candidates, scores: Sequence[Score], priors: dict[str, float]) -> list[dict[str, Any]]:
     sums = [score.sum for score in scores]
-    gains = [value - priors[curie] for value, (_, curie) in zip(sums, one.found)]
+    gains = [value - priors[curie] for value, (_, curie) in zip(sums, one.found, strict=True)]
     other = [number for number, (role, _) in enumerate(one.found) if role == OTHER]
     sampled = [number for number, (role, _) in enumerate(one.found) if role == SAMPLED]
 

@@ -20,7 +20,7 @@ CORRECTED = "corrected"
 def answer_rows(instances: Sequence[Instance], analysis: Analysis) -> dict[str, list[dict[str, Any]]]:
     """Rows of instances, generations and measures for imported answers, one instance an item of the analysis."""
     tables: dict[str, list[dict[str, Any]]] = {"instances": [], "generations": [], "measures": []}
-    for position, (instance, item) in enumerate(zip(instances, analysis.items)):
+    for position, (instance, item) in enumerate(zip(instances, analysis.items, strict=True)):
         tables["instances"].append(instance_row(instance, position))
         given = Generation(Request(instance.id, option=0, context="", role="prompt"), item.answer)
         tables["generations"].append(generation_row(given, 0, verdict=item.outcome.kind))
@@ -92,7 +92,7 @@ def finding_rows(analysis: Analysis) -> list[dict[str, Any]]:
         row("outcome", kind, Estimate.point(count / analysis.all.n, analysis.all.n))
         for kind, count in analysis.outcomes.items()
     ]
-    for bucket, ratio in zip(analysis.buckets, analysis.repeated.ratio):
+    for bucket, ratio in zip(analysis.buckets, analysis.repeated.ratio, strict=True):
         name = str(bucket.bucket)
         empty = "" if bucket.n else "no concept is left in this bucket"
         where = {"mean_count": bucket.mean_count, "low": bucket.low, "high": bucket.high} if bucket.n else None

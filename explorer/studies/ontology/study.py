@@ -82,7 +82,7 @@ def run_part(spec: RunSpec, resources: Resources, instances: Sequence[Instance],
 
         others = int(spec.settings["others"])
         wanted = []
-        for instance, own in zip(instances, answers):
+        for instance, own in zip(instances, answers, strict=True):
             sampled = [parse(one.text).id for one in own if one.request.role == "sample"]
             wanted.append(gold.candidates(put, own[0].request, instance, others, sampled, spec.seed))
         for table, rows in gold.know(spec, resources, put, wanted, second).items():
@@ -100,12 +100,13 @@ def judge(
     parse, ground = put.parse, put.ground
     counts = [counted[instance.options[0]] for instance in instances]
     concepts = [
-        dataclasses.replace(concept_of(instance), web_count=found.count) for instance, found in zip(instances, counts)
+        dataclasses.replace(concept_of(instance), web_count=found.count)
+        for instance, found in zip(instances, counts, strict=True)
     ]
     buckets = fill(ground.ranges, [found.count for found in counts])
     items = analysis.judge(concepts, [own[0].text for own in answers], parse, ground.labels, buckets)
     rows = []
-    for instance, item, found, own in zip(instances, items, counts, answers):
+    for instance, item, found, own in zip(instances, items, counts, answers, strict=True):
         mine = item_measures(instance.id, item)
         for row in mine:
             if row["measure"] == "web_count":

@@ -106,7 +106,7 @@ def adjust_tables(rows: list[Row], finding: str) -> None:
         if row["finding"] == finding:
             tables.setdefault((kind_of(row["grp"]), row["setting"] == "NV"), []).append(row)
     for tested in tables.values():
-        for row, p in zip(tested, adjust([row["p"] for row in tested], "holm").p):
+        for row, p in zip(tested, adjust([row["p"] for row in tested], "holm").p, strict=True):
             detail = json.loads(row["detail"]) if row["detail"] else {}
             row["detail"] = json.dumps({**detail, "p_holm": None if math.isnan(p) else p, "tests": len(tested)})
 

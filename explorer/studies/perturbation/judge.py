@@ -73,7 +73,7 @@ def draw(instances: Sequence[Instance], perturb: Perturb, size: int, seed: int) 
         ]
         if not batch:
             return frozenset(name for names in drawn.values() for name in names)
-        for old, new in zip(batch, perturb(batch)):
+        for old, new in zip(batch, perturb(batch), strict=True):
             if texts(old, new) is not None:
                 drawn[group_of(old)].append(old.id)
 
@@ -87,7 +87,9 @@ def rows(
     seed: int,
 ) -> list[dict[str, Any]]:
     """Rows of `generations`: what the judge answered about each wanted instance, `verdict` being what that means."""
-    pairs = {old.id: pair for old, new in zip(olds, news) if old.id in wanted and (pair := texts(old, new))}
+    pairs = {
+        old.id: pair for old, new in zip(olds, news, strict=True) if old.id in wanted and (pair := texts(old, new))
+    }
     asked = [
         dataclasses.replace(request, role=ROLE, factors={"condition": "perturbed", "setting": pos})
         for request in judge.requests(list(pairs.values()), list(pairs))

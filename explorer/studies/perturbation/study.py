@@ -63,7 +63,11 @@ def run_part(spec: RunSpec, resources: Resources, instances: Sequence[Instance],
     made = {pos: perturb(spec, kit, instances, pos) for pos in spec.settings["pos"]}
     versions = [Version(0, {"condition": "original"}, tuple(instances))]
     for number, (pos, perturbed) in enumerate(made.items(), start=1):
-        kept = [dataclasses.replace(new.instance, id=old.id) for old, new in zip(instances, perturbed) if new.instance]
+        kept = [
+            dataclasses.replace(new.instance, id=old.id)
+            for old, new in zip(instances, perturbed, strict=True)
+            if new.instance
+        ]
         versions.append(Version(number, _perturbed(pos), tuple(kept)))
 
     tables: dict[str, list[Row]] = {"variants": [], "scores": [], "measures": [], "counts": [], "generations": []}
@@ -146,7 +150,7 @@ def _tagged(request: Request, factors: Mapping[str, Factor]) -> Request:
 
 def _swap_rows(instances: Sequence[Instance], perturbed: Sequence[PerturbedInstance], pos: str) -> Tables:
     tables: dict[str, list[Row]] = {"variants": [], "measures": []}
-    for old, new in zip(instances, perturbed):
+    for old, new in zip(instances, perturbed, strict=True):
         tables["variants"].append(
             {
                 "instance_id": old.id,
@@ -169,9 +173,11 @@ def _similarities(
     """BERTScore F1 and ROUGE-L F1 of the right option's text (or of every text) where it was changed."""
     changed = [
         (old.id, option, before, after)
-        for old, new in zip(olds, news)
+        for old, new in zip(olds, news, strict=True)
         if new.instance is not None
-        for option, (before, after) in enumerate(zip(prompts.option_texts(old), prompts.option_texts(new.instance)))
+        for option, (before, after) in enumerate(
+            zip(prompts.option_texts(old), prompts.option_texts(new.instance), strict=True)
+        )
         if before != after and old.gold in (None, option)
     ]
     if not changed:
@@ -184,7 +190,7 @@ def _similarities(
     return [
         measure_row(instance_id, name, one.value, option=option, reason=one.remark, factors=_perturbed(pos))
         for name, values in measured.items()
-        for (instance_id, option, _, _), one in zip(changed, values)
+        for (instance_id, option, _, _), one in zip(changed, values, strict=True)
     ]
 
 
@@ -193,11 +199,13 @@ def _frequencies(
 ) -> list[Row]:
     """Rows of `counts` for every swapped word (`part` 0) and its substitute (`part` 1), in running-text form."""
     counter = resources.counter(str(spec.settings["index"]))
-    pairs = [(old.id, swap) for old, new in zip(olds, news) if new.instance is not None for swap in new.swaps]
+    pairs = [
+        (old.id, swap) for old, new in zip(olds, news, strict=True) if new.instance is not None for swap in new.swaps
+    ]
     words = list(dict.fromkeys(word for _, swap in pairs for word in (swap.original, swap.substitute)))
-    ids = dict(zip(words, counter.encode(words)))
+    ids = dict(zip(words, counter.encode(words), strict=True))
     wanted = list(dict.fromkeys(ids.values()))
-    counts = dict(zip(wanted, counter.count(wanted)))
+    counts = dict(zip(wanted, counter.count(wanted), strict=True))
     ngrams.require_answers(counts)
     return [
         {

@@ -93,7 +93,7 @@ def label(kind: str, texts: Sequence[str], ground: Ground, resources: Resources)
     if kind == "token":
         return {text: ground.encode(running_text.target(text)) for text in each}
     tagged = resources.tagger().tag(each)
-    return {text: tuple(token.dep for token in tokens) for text, tokens in zip(each, tagged)}
+    return {text: tuple(token.dep for token in tokens) for text, tokens in zip(each, tagged, strict=True)}
 
 
 def overlap(labels: Labels, sample: Mapping[str, Sequence[str]], seed: int) -> OverlapMatrix:
@@ -136,7 +136,7 @@ def _targets_and_contexts(
 ) -> dict[str, tuple[str, list[str]]]:
     """By item: its acceptable text, and the first sentences of its context."""
     found = {}
-    for name, stored in zip(chosen["instance_id"], chosen["edit"]):
+    for name, stored in zip(chosen["instance_id"], chosen["edit"], strict=True):
         ids = json.loads(stored)["ids"][:SENTENCES]
         if ids:
             item = instances[name]

@@ -161,7 +161,7 @@ def _steps(item: Instance, context: Context, texts: Sequence[str], opening: str)
             sentences=point.sentences,
             tokens=point.tokens,
         )
-        for point, text in zip(context.checkpoints, texts)
+        for point, text in zip(context.checkpoints, texts, strict=True)
         if point.sentences  # where the first sentence is longer than that, there is no such context
     ]
 

@@ -16,7 +16,7 @@ GB = 1e9
 def draw_model_list() -> None:
     """The embedded models with their terms, then the catalog."""
     jobs.draw_jobs()
-    for column, model in zip(st.columns(len(catalog.EMBEDDED_MODELS)), catalog.EMBEDDED_MODELS):
+    for column, model in zip(st.columns(len(catalog.EMBEDDED_MODELS)), catalog.EMBEDDED_MODELS, strict=True):
         with column, st.container(border=True, height="stretch"):
             _card(model)
     st.subheader("Other models", anchor=False)

@@ -213,7 +213,7 @@ def _roles(kind: str, names: tuple[str, ...], guessed: Mapping[str, str], key: s
     roles = [*needed, *numbered, *extra]
     show.section("Columns")
     chosen = {}
-    for column, role in zip(st.columns(4) * (len(roles) // 4 + 1), roles):
+    for column, role in zip(st.columns(4) * (len(roles) // 4 + 1), roles, strict=False):
         guess = guessed.get(role, NONE)
         options = [NONE, *names, *([guess] if guess not in (NONE, *names) else [])]
         label = MEANINGS.get(role) or f"{stem.capitalize()} {role[len(stem) :]}"

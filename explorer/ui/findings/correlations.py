@@ -132,7 +132,7 @@ def _pairs(told: pd.DataFrame, chosen: Chosen, names: Sequence[str], way: str) -
     ordered = ordered.drop(columns="strength").assign(
         look=[
             layout.address_of("Findings", **about, x=keys[a], y=keys[b])
-            for a, b in zip(ordered["first"], ordered["second"])
+            for a, b in zip(ordered["first"], ordered["second"], strict=True)
         ]
     )
     number = st.column_config.NumberColumn

@@ -120,7 +120,7 @@ def _name(row: pd.Series) -> str:
 
 def _with_phenomena(items: pd.DataFrame, run_id: str) -> pd.DataFrame:
     held = resources.ask(queries_findings.phenomena, run_id)
-    phenomena = dict(zip(held["instance_id"], held["phenomenon"]))
+    phenomena = dict(zip(held["instance_id"], held["phenomenon"], strict=True))
     return items.assign(phenomenon=[str(phenomena.get(name) or "") for name in items["instance_id"]])
 
 

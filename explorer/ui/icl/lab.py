@@ -207,7 +207,7 @@ def _answer(
             "chosen": i == chosen,
             "reason": score.reason,
         }
-        for i, (word, score) in enumerate(zip(words, scores))
+        for i, (word, score) in enumerate(zip(words, scores, strict=True))
     ]
     labels = pd.DataFrame(rows, columns=["label", "logprob", "right", "chosen", "reason"])
     return Answered(written.text, written.reason, match, labels, unscored, remark)

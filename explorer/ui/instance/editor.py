@@ -87,7 +87,7 @@ def draw_editor(instance: Instance, model: str, scoring: Mapping[str, Any], unit
 
 
 def _draw_both(instance: Instance, changed: Instance, original: Answer, new: Answer, unit: Unit) -> None:
-    pairs = list(zip(answers.options_of(original.asked), answers.options_of(new.asked)))
+    pairs = list(zip(answers.options_of(original.asked), answers.options_of(new.asked), strict=False))
     _draw_numbers(instance, pairs, original, new, unit)
     for one, other in pairs if instance.kind != "regions" else ():
         if (one.context, one.continuation) != (other.context, other.continuation):
@@ -106,7 +106,7 @@ def _draw_numbers(
     if len(pairs) <= 3:
         cells += [(answers.option_name(instance, one.option), one.logprob, other.logprob) for one, other in pairs]
     known = [cell for cell in cells if cell[1] == cell[1] and cell[2] == cell[2]]
-    for column, (label, old, fresh) in zip(st.columns(len(known)) if known else (), known):
+    for column, (label, old, fresh) in zip(st.columns(len(known)) if known else (), known, strict=False):
         old, fresh = token_view.in_unit(old, unit), token_view.in_unit(fresh, unit)
         column.metric(
             show.plain(f"{label} ({unit})"),

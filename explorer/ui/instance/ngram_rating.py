@@ -182,14 +182,16 @@ def _rate(texts: tuple[str, ...], index: str, edges_json: str, settings: Setting
     found = ngrams.of_texts(counter, texts, edges.n, edges.initial)
     counts = ngrams.count(counter, found)
     ngrams.require_answers(counts)  # an outage is told, and not remembered
-    return tuple(_rated(text, each, counts, edges, counter.decode(each.ids)) for text, each in zip(texts, found))
+    return tuple(
+        _rated(text, each, counts, edges, counter.decode(each.ids)) for text, each in zip(texts, found, strict=True)
+    )
 
 
 def _rated(text: str, found: TextNgrams, counts: Mapping[Ngram, Count], edges: Edges, tokens: tuple[str, ...]) -> Rated:
     known = [counts[ngram] for ngram in found.ngrams]
     ratings = ips.popularity([one.count for one in known], edges).tolist()
     # A repeated n-gram covers tokens at each of its places, so places are walked, not distinct n-grams.
-    by_ids = {ngram: (one, rating) for ngram, one, rating in zip(found.ngrams, known, ratings)}
+    by_ids = {ngram: (one, rating) for ngram, one, rating in zip(found.ngrams, known, ratings, strict=True)}
     placed = []
     for start in range(len(found.ids) - found.n + 1):
         ids = found.ids[start : start + found.n]

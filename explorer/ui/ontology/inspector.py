@@ -195,7 +195,7 @@ def _asked(text: str, model: str, benchmark: str, settings: Settings) -> Asked:
         [
             {"Token": token, "log P (nats)": value, "Probability": math.exp(value)}
             for row in gold
-            for token, value in zip(row["token_texts"], row["token_logprobs"])
+            for token, value in zip(row["token_texts"], row["token_logprobs"], strict=True)
         ]
     )
     found = {row["measure"]: (float(row["value"]), str(row["reason"])) for row in tables["measures"]}

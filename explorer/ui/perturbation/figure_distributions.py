@@ -52,7 +52,7 @@ def distributions(
 def _steps(own: pd.DataFrame, width: float, total: int) -> tuple[list[float], list[float]]:
     """Every bin from the first to the last, the empty ones too, and a step down to zero."""
     numbers = (own["bin"] / width).round().astype(int)
-    counts = dict(zip(numbers, own["n"]))
+    counts = dict(zip(numbers, own["n"], strict=True))
     shown = range(min(counts) - 1, max(counts) + 2)
     return [number * width for number in shown], [counts.get(number, 0) / total for number in shown]
 

@@ -99,7 +99,7 @@ def _verdicts(instance: Instance, changed: Instance, before: Answer, after: Answ
 
 
 def _log_probabilities(instance: Instance, before: Answer, after: Answer) -> list[Cell]:
-    pairs = list(zip(answers.options_of(before.asked), answers.options_of(after.asked)))
+    pairs = list(zip(answers.options_of(before.asked), answers.options_of(after.asked), strict=False))
     cells: list[Cell] = []
     if not math.isnan(before.measure("margin")):
         meaning = "log P of the right option less that of the best other, in nats"
@@ -152,7 +152,7 @@ def _right_texts(*instances: Instance) -> list[str]:
 
 
 def _metrics(cells: Sequence[Cell]) -> None:
-    for column, cell in zip(st.columns(len(cells)), cells):
+    for column, cell in zip(st.columns(len(cells)), cells, strict=True):
         known, compared = not math.isnan(cell.after), not math.isnan(cell.before)
         number = token_view.signed(cell.after, cell.digits) if cell.signed else f"{cell.after:.{cell.digits}f}"
         column.metric(
@@ -166,7 +166,7 @@ def _metrics(cells: Sequence[Cell]) -> None:
 
 
 def _tokens(instance: Instance, before: Answer, after: Answer) -> None:
-    for one, other in zip(answers.options_of(before.asked), answers.options_of(after.asked)):
+    for one, other in zip(answers.options_of(before.asked), answers.options_of(after.asked), strict=False):
         if (one.context, one.continuation) == (other.context, other.continuation):
             continue
         name = one.condition or answers.option_name(instance, one.option)

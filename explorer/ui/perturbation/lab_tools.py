@@ -84,9 +84,9 @@ def _counts(forms: tuple[str, ...], index: str, settings: Settings) -> dict[str,
 
     counter = resources.resources().counter(index)
     ids = counter.encode(forms)
-    found = dict(zip(ids, counter.count(ids)))
+    found = dict(zip(ids, counter.count(ids), strict=True))
     require_answers(found)  # an outage is not remembered
-    return {form: found[one].count for form, one in zip(forms, ids)}
+    return {form: found[one].count for form, one in zip(forms, ids, strict=True)}
 
 
 def bertscore_of(before: str, after: str) -> tuple[Similarity, str]:

@@ -77,7 +77,7 @@ def _fates(run_id: str, pos: str) -> None:
     show.numbers(
         [
             (fate.partition(" (")[0].capitalize(), f"{n:,}", f"{fate}; a tie is not right")
-            for fate, n in zip(fates["fate"], fates["n"])
+            for fate, n in zip(fates["fate"], fates["n"], strict=True)
         ]
     )
 
@@ -140,7 +140,7 @@ def _similarities(run_id: str, pos: str, encoder: str) -> None:
         "bertscore": "BERTScore F1", "rouge_l": "ROUGE-L F1", "rouge_l by characters": "ROUGE-L F1, by characters"
     }  # fmt: skip
     here = {measure: title for measure, title in titles.items() if (bins["measure"] == measure).any()}
-    for column, (measure, title) in zip(st.columns(max(2, len(here))), here.items()):
+    for column, (measure, title) in zip(st.columns(max(2, len(here))), here.items(), strict=False):
         with column:
             own = bins[bins["measure"] == measure]
             if len(own):

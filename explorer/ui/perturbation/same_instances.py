@@ -193,11 +193,11 @@ def _ask_model(run_id: str, pos: str, pairs: pd.DataFrame) -> None:
 def _judge(run_id: str, pos: str, pairs: pd.DataFrame, name: str) -> None:
     texts = [
         (right_text(instance_of(old)), right_text(instance_of(new)))
-        for old, new in zip(pairs["payload"], pairs["variant"])
+        for old, new in zip(pairs["payload"], pairs["variant"], strict=True)
     ]
     with live.turn(name, beside=True):
         found = judge.judge(texts, resources.resources().beside().generator(name))
-    answers = [(one, verdict.answer, verdict.raw) for one, verdict in zip(pairs["instance_id"], found)]
+    answers = [(one, verdict.answer, verdict.raw) for one, verdict in zip(pairs["instance_id"], found, strict=True)]
     _keep(run_id, pos, answers, name)
 
 

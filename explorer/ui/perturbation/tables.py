@@ -177,12 +177,12 @@ def _same(one: Printed, condition: str, metric: str) -> Printed:
 def _published(own: pd.DataFrame, pos: str) -> dict[str, list[Any]]:
     """The paper's figures in the order of our rows, gaps where it has none."""
     columns: dict[str, list[Any]] = {"paper_before": [], "paper_after": [], "paper_change": [], "paper_note": []}
-    for model, task in zip(own["model_id"], own["grp"]):
+    for model, task in zip(own["model_id"], own["grp"], strict=True):
         found = [
             published.beside(model, task, condition, metric)
             for condition, metric in (("original", "accuracy"), (pos, "accuracy"), (pos, "accuracy_change"))
         ]
-        for name, one in zip(columns, found):
+        for name, one in zip(columns, found, strict=True):
             columns[name].append(one.value if one else math.nan)
         columns["paper_note"].append("; ".join(dict.fromkeys(one.remark for one in found if one and one.remark)))
     return columns
@@ -196,7 +196,7 @@ def _flips(own: pd.DataFrame) -> None:
     show.section("Popularity of instances that flip from right to wrong (Table 3)")
     pairs = [
         (published.beside(model, task, "original", "ips"), published.beside(model, task, "NV", "ips"))
-        for model, task in zip(known["model_id"], known["grp"])
+        for model, task in zip(known["model_id"], known["grp"], strict=True)
     ]
     shown = known.assign(
         paper_before=[before.value if before else math.nan for before, _ in pairs],

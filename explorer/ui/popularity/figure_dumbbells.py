@@ -26,11 +26,11 @@ def dumbbells(halves: pd.DataFrame, ends: Mapping[str, str], title: str) -> go.F
     traces: list[go.Scatter] = []
     for number, model in enumerate(models):
         rows = halves[halves["model"] == model]
-        heights = [places[field, task] - number for field, task in zip(rows["field"], rows["task"])]
+        heights = [places[field, task] - number for field, task in zip(rows["field"], rows["task"], strict=True)]
         color = theme.PALETTE[number % len(theme.PALETTE)]
         for certain in (False, True):
             kept = (rows["p"] < CERTAIN) == certain
-            own = [y for y, keep in zip(heights, kept) if keep]
+            own = [y for y, keep in zip(heights, kept, strict=True) if keep]
             traces.append(_lines(rows[kept], own, ends, color, 5 if certain else 2))
         traces += [_dots(rows, heights, ends, end, color, model) for end in ends]
     figure = theme.figure(*traces, height=90 + ROW * (int(-min(places.values(), default=0)) + len(models) + 1))
@@ -76,7 +76,7 @@ def _lines(rows: pd.DataFrame, heights: Sequence[float], ends: Mapping[str, str]
     first, second = (rows[f"{end}_value"] for end in ends)
     x: list[float | None] = []
     y: list[float | None] = []
-    for low, high, height in zip(first, second, heights):
+    for low, high, height in zip(first, second, heights, strict=True):
         x += [low, high, None]
         y += [height, height, None]
     return go.Scatter(

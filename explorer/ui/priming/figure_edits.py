@@ -20,7 +20,13 @@ NAMES: Mapping[str, str] = {
     "quotation": "quoted",
     "all": "all of these",
 }
-COLORS = dict(zip(NAMES, (theme.BLUE, theme.SKY, theme.GREEN, theme.PURPLE, theme.ORANGE, theme.GRAY, theme.VERMILION)))
+COLORS = dict(
+    zip(
+        NAMES,
+        (theme.BLUE, theme.SKY, theme.GREEN, theme.PURPLE, theme.ORANGE, theme.GRAY, theme.VERMILION),
+        strict=False,
+    )
+)
 
 
 def edit_curves(curves: pd.DataFrame) -> go.Figure:

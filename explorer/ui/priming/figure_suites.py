@@ -34,7 +34,7 @@ def baseline_against_longest(suites: pd.DataFrame, *, stereotypes: bool = False)
                     "opacity": 0.75,
                     "symbol": "circle" if look.dash == "solid" else "diamond",
                 },
-                customdata=[[theme.escape(str(a)), b] for a, b in zip(own["grp"], own["longest_length"])],
+                customdata=[[theme.escape(str(a)), b] for a, b in zip(own["grp"], own["longest_length"], strict=True)],
                 hovertemplate="<b>%{customdata[0]}</b><br>%{x:.0%} without a context, %{y:.0%} after "
                 f"%{{customdata[1]:,}} tokens<extra>{name}</extra>",
             )

@@ -182,7 +182,7 @@ def _list(item: Instance, lines: Sequence[Line], sides: Sides, points: Sequence[
     steps = [after - before for before, after in pairwise(margins)]
     reach = max((abs(step) for step in steps if not math.isnan(step)), default=0.0)
     shown = []
-    for place, (line, step) in enumerate(zip(lines, steps), 1):
+    for place, (line, step) in enumerate(zip(lines, steps, strict=True), 1):
         kind = kind_of(line, item, sides)
         flips = bool(verdicts) and verdicts[place] not in (verdicts[place - 1], "none")
         shown.append(

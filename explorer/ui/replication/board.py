@@ -136,7 +136,10 @@ def _figures(rows: pd.DataFrame) -> None:
     computed = rows[rows["run_id"] != ""] if len(rows) else rows
     for metric, own in computed.groupby("metric", sort=False) if len(computed) else ():
         if 1 < len(own) <= DRAWN:
-            labels = [" · ".join(filter(None, names)) for names in zip(own["what"], own["condition"], own["model"])]
+            labels = [
+                " · ".join(filter(None, names))
+                for names in zip(own["what"], own["condition"], own["model"], strict=True)
+            ]
             show.chart(
                 printed_and_ours(own.assign(label=labels), str(metric)),
                 key=f"replication:{metric}",
@@ -192,7 +195,9 @@ def _table(rows: pd.DataFrame, name: str, chosen: Chosen) -> None:
 
 def _commands(printed: Sequence[BoardFigure], rows: pd.DataFrame) -> None:
     """What would compute the figures that no run answers yet."""
-    missing = dict.fromkeys(one.command for one, run_id in zip(printed, rows["run_id"]) if not run_id and one.command)
+    missing = dict.fromkeys(
+        one.command for one, run_id in zip(printed, rows["run_id"], strict=True) if not run_id and one.command
+    )
     if not missing:
         return
     st.subheader("Not computed yet", anchor=False)

@@ -42,7 +42,7 @@ def _bring(uploads: Sequence[Any], model: str) -> list[str]:
     told: list[str] = []
     with tempfile.TemporaryDirectory() as folder:
         paths = [_kept(Path(folder), number, upload) for number, upload in enumerate(uploads)]
-        for path, upload in zip(paths, uploads):
+        for path, upload in zip(paths, uploads, strict=True):
             # The harness's results are read with the samples that they belong to.
             if path.name.startswith("results_") and len(paths) > 1:
                 continue
