@@ -1,7 +1,8 @@
 """The n-gram strip: every token colored by the popularity of the n-grams that cover it, down to the documents.
 
-ngram_strip.draw_ngram_strip(instance, model)    in any page: a panel with the deciles' picker, the strip of each option, the
-                                     n-grams over the token that was clicked, and a text of the reader's own
+ngram_strip.draw_ngram_strip(instance, model)    in any page: a panel with the deciles' picker, the strip of
+                                                 each option, the n-grams over the token that was clicked, and a text
+                                                 of the reader's own
 """
 
 from __future__ import annotations
