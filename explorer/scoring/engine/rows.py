@@ -139,7 +139,7 @@ class RowRunner:
         ids = _padded([work.ids for work in batch], length)
         heads = np.concatenate([row * length + work.heads for row, work in enumerate(batch)])
         before = np.cumsum([0, *(len(work.heads) for work in batch)])
-        target_heads = np.concatenate([count + work.target_heads for count, work in zip(before, batch, strict=True)])
+        target_heads = np.concatenate([count + work.target_heads for count, work in zip(before, batch, strict=False)])
         targets = np.concatenate([work.targets for work in batch])
         if self.mode == "packed":
             hidden = self._hidden(batch, ids, flex).flatten(0, 1)[self._put(heads)]

@@ -95,7 +95,7 @@ def _score(decoder: CachedDecoder, behind: Rows | None, batch: Sequence[Work]) -
     hidden = decoder.forward(decoder.put(ids), decoder.put(positions) + rows.start, rows, within)
     heads = np.concatenate([row * length + work.heads for row, work in enumerate(batch)])
     before = np.cumsum([0, *(len(work.heads) for work in batch)])
-    target_heads = np.concatenate([count + work.target_heads for count, work in zip(before, batch, strict=True)])
+    target_heads = np.concatenate([count + work.target_heads for count, work in zip(before, batch, strict=False)])
     targets = np.concatenate([work.targets for work in batch])
     logs, greedy = decoder.runner.head.score(hidden.flatten(0, 1)[decoder.put(heads)], target_heads, targets)
     return logs.double().cpu().numpy(), greedy.cpu().numpy()
