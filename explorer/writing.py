@@ -4,6 +4,7 @@
     joined("Answer:\\n", " late")  → ("Answer:\\n", "late")   a line break at the join parts as well as a blank
     joined("He is", ", late")     → ("He is", ", late")     no blank before a closing mark
     joined("他是", "学生")          → ("他是", "学生")           none between characters of a script without blanks
+    parted("He is ", "late.")     → ("He is", " late.")     two stretches of one text, which keeps its own blanks
     pieces("Don't 猫が")           → Don t 猫 が              words; where a script has none apart, characters
 
 White space at the edges of a piece counts for nothing, but for a line break that a context ends in.
@@ -63,6 +64,14 @@ def joined(before: str, after: str) -> tuple[str, str]:
     if "\n" in broken:
         return bare + broken, text
     return bare, blank(bare, text) + text
+
+
+def parted(before: str, after: str) -> tuple[str, str]:
+    """Two stretches of one text, the white space between them moved to the second but for a line break and what
+    stands before it: as `joined` parts them, and with no character added or lost."""
+    bare = before.rstrip()
+    cut = max(len(bare), before.rfind("\n") + 1)
+    return before[:cut], before[cut:] + after
 
 
 def running(*texts: str) -> str:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from explorer import benchmarks, prompts
+from explorer import benchmarks, gaps, prompts
 from explorer.errors import UsageError
 from explorer.records import Condition, Instance
 
@@ -104,7 +104,8 @@ def test_copa_loses_only_a_full_stop_but_the_harness_drops_whatever_comes_last()
 
 
 @pytest.mark.parametrize(
-    "rest, natural, harness", [("  was wide. ", "  was wide.", " was wide."), (" .", " .", " ."), (".", ".", " .")]
+    "rest, natural, harness",
+    [("  was wide. ", "  was wide.", " was wide."), (" 2.", " 2.", " 2."), ("s.", "s.", " s.")],
 )
 def test_the_rest_of_a_gap_sentence_is_as_in_the_file_and_stripped_for_the_harness(rest, natural, harness):
     made = dataclasses.replace(GAP, context=f"It was the _{rest}")
@@ -112,9 +113,33 @@ def test_the_rest_of_a_gap_sentence_is_as_in_the_file_and_stripped_for_the_harne
     assert {continuation for _, continuation in asked(made, "lm-eval")} == {harness}
 
 
-def test_a_gap_with_nothing_after_it_scores_the_option():
-    made = dataclasses.replace(GAP, context="It was the _")
-    assert asked(made) == [("It was the ", "jar"), ("It was the ", "box")]
+@pytest.mark.parametrize(
+    "context, before, jar",
+    [
+        ("It was the _", "It was the", " jar"),
+        ("It was the _.", "It was the", " jar."),
+        ("It was the _ ?! ", "It was the", " jar ?!"),
+        ('She said "_."', 'She said "', 'jar."'),
+        ("It was the\n_.", "It was the\n", "jar."),
+        ("它是_。", "它是", "jar。"),
+        ("_!", "", "jar!"),
+    ],
+)
+def test_a_gap_with_only_marks_after_it_scores_the_option_with_them(context, before, jar):
+    made = dataclasses.replace(GAP, context=context)
+    assert asked(made) == [(before, jar), (before, jar.replace("jar", "box"))]
+    assert tuple(map("".join, asked(made))) == prompts.option_texts(made)
+
+
+@pytest.mark.parametrize("name", prompts.PARTIAL_TO_THE_END)
+def test_published_gap_sentences_are_scored_by_what_stands_behind_the_gap_even_a_full_stop(name):
+    made = dataclasses.replace(GAP, benchmark=name, context="It was the _ .")
+    assert asked(made) == [("It was the jar", " ."), ("It was the box", " .")]
+
+
+def test_a_gap_that_ends_its_sentence_is_asked_of_the_harness_as_it_asks():
+    made = dataclasses.replace(GAP, context="It was the _ .")
+    assert asked(made, "lm-eval") == [("It was the jar", " ."), ("It was the box", " .")]
 
 
 def test_a_target_with_newlines_stays_whole():
@@ -313,10 +338,15 @@ def test_real_pairs_of_crows_differ_and_their_spans_lie_in_words(real_settings):
         assert all(text.strip() for text in pieces(made.options[0], ours) + pieces(made.options[1], theirs))
 
 
-def test_real_gap_sentences_share_their_continuation(real_settings):
-    for made in benchmarks.load("winogrande", real_settings).instances:
+@pytest.mark.parametrize("name, closing", [("winogrande", 34), ("winogrande_train_xs", 2), ("starter_pronouns", 0)])
+def test_real_gap_sentences_are_scored_by_what_stands_behind_the_gap(real_settings, name, closing):
+    """Also the few that end with their gap: stored runs of the published sets were made so."""
+    items = benchmarks.load(name, real_settings).instances
+    rests = [gaps.around(made.context)[1].rstrip() for made in items]
+    assert sum(not any(map(str.isalnum, rest)) for rest in rests) == closing
+    for made, rest in zip(items, rests, strict=True):
         first, second = prompts.requests(made)
-        assert first.continuation == second.continuation
+        assert first.continuation == second.continuation == rest
         assert prompts.option_texts(made) == (first.context + first.continuation, second.context + second.continuation)
 
 

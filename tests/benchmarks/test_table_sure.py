@@ -376,8 +376,10 @@ def test_good_and_bad_words_fill_the_gap_of_their_frame(tmp_path, gap):
 @pytest.mark.parametrize("end", ["", ".", " ?"])
 def test_a_frame_that_ends_with_its_gap_is_not_scored_by_its_full_stop(tmp_path, end):
     text = f"sentence,good,bad\nThe boy ____{end},sings,sing\nThe girls ____ far.,run,runs\n"
-    with pytest.raises(UsageError, match=r"end with their gap.*--kind pair"):
-        parse(tmp_path, text)
+    _, parsed = parse(tmp_path, text)
+    asked = [[(one.context, one.continuation) for one in prompts.requests(item)] for item in parsed.instances]
+    assert asked[0] == [("The boy", f" sings{end}"), ("The boy", f" sing{end}")]
+    assert asked[1] == [("The girls run", " far."), ("The girls runs", " far.")]
     with pytest.raises(UsageError, match="gap"):
         parse(tmp_path, text, kind="pair", columns={"context": "sentence"})
 

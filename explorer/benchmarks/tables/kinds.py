@@ -34,7 +34,7 @@ from explorer.benchmarks.tables.values import (
     written,
 )
 from explorer.errors import UsageError
-from explorer.gaps import around, find_gap
+from explorer.gaps import find_gap
 
 GOOD_AND_BAD = (
     ("correct", "incorrect"),
@@ -206,22 +206,10 @@ def _pair(table: Table, file: str, given: Mapping[str, str]) -> Found | None:
     if not all(_holds_words(table, column) for column in (good, bad)) and others:
         return None  # two columns of marks beside a sentence
     frame = next((name for name in others if _has_gaps(table, name)), None)
-    if frame and _ends_with_gap(table, frame):
-        raise UsageError(
-            f"{file} has sentences in {frame} that end with their gap, where {good} or {bad} would be scored by the "
-            f"full stop behind it. End the text before the gap, and name it with --kind pair --column context={frame}."
-        )
     if frame:
         roles = {"context": frame, "option1": good, "option2": bad, "gold": good}
         return Found("choice", roles, f"{good} and {bad} fill the gap in {frame}")
     return Found("pair", {"good": good, "bad": bad}, f"the columns {good} and {bad}")
-
-
-def _ends_with_gap(table: Table, column: str) -> bool:
-    """Whether in some text only punctuation stands behind its gap."""
-    texts = [value for value in table.column(column) if isinstance(value, str) and find_gap(value)]
-    rests = [re.sub(r"\W", "", around(text)[1]) for text in texts]
-    return not all(rests)
 
 
 def _holds_words(table: Table, column: str) -> bool:
