@@ -31,14 +31,10 @@ def same_difference(
 ) -> bool:
     """True where the new words (one for each old word) are equal wherever the old were, and differ where they did."""
     for same, here, there in blocks(first, second):
-        old = (
-            list(zip(first[here], second[there], strict=True))
-            if same or here.stop - here.start == there.stop - there.start
-            else []
-        )
-        new = list(zip(new_first[here], new_second[there], strict=True))
-        if any((a == b) != (c == d) for (a, b), (c, d) in zip(old, new, strict=True)):
-            return False
+        if same or here.stop - here.start == there.stop - there.start:
+            words = zip(first[here], second[there], new_first[here], new_second[there], strict=True)
+            if any((a == b) != (c == d) for a, b, c, d in words):
+                return False
         if not same and " ".join(new_first[here]) == " ".join(new_second[there]):
             return False
     return True

@@ -26,6 +26,12 @@ def test_a_lost_or_a_new_difference_is_seen():
     assert not alignment.same_difference(["x", "y"], ["z"], ["w", "w"], ["w w"])
 
 
+def test_stretches_of_different_length_differ_as_long_as_they_are_not_spelled_alike():
+    first, second = ["use", "old", "paper"], ["use", "ice"]
+    assert alignment.same_difference(first, second, ["use", "aged", "paper"], ["use", "ice"])
+    assert not alignment.same_difference(first, second, ["use", "hot", "ice"], ["use", "hot ice"])
+
+
 @given(WORDS, WORDS)
 def test_renaming_words_one_to_one_keeps_every_difference(first, second):
     new = [[f"{word}{word}" for word in words] for words in (first, second)]
