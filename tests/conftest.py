@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import collections
+import dataclasses
 import importlib.util
 import os
+import secrets
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -24,9 +27,29 @@ SENTENCES = [
 
 # The runs that git keeps are on every page; tests look at their own runs, but for those that name the file.
 os.environ["EXPLORER_PRECOMPUTED"] = "none"
+# What was set before the first test, which may set something else.
+NAMED_CACHE = os.environ.get("EXPLORER_CACHE")
+OFFLINE = os.environ.get("EXPLORER_OFFLINE", "") not in ("", "0")
+# Ray reads how it asks for a token when it is first imported, and several tests import it.
+os.environ["RAY_AUTH_MODE"] = "token"
+os.environ["RAY_AUTH_TOKEN"] = secrets.token_hex(32)  # else Ray writes one into the home folder
+os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+# With pytest -n each process takes one processor, and so does what it starts.
+if WORKER := os.environ.get("PYTEST_XDIST_WORKER", ""):
+    for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+        os.environ[name] = "1"
+LONG = {"slow", "browser"}  # markers of tests that take more than a few seconds
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.option.loadscopereorder = False  # xdist shall keep the order of `pytest_collection_modifyitems`
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if WORKER:
+        # Files with many long tests first: at the end none is left for one process while the others have nothing to do.
+        long = collections.Counter(item.path for item in items if LONG & {mark.name for mark in item.iter_markers()})
+        items.sort(key=lambda item: -long[item.path])
     # In CI a skipped test is a failed test: everything it needs has to be brought.
     if os.environ.get("CI"):
         config.stash[_SKIPS_FAIL] = True
@@ -67,10 +90,42 @@ def real_settings(settings: Settings, data_folder: Path) -> Settings:
 
 
 @pytest.fixture(scope="session")
-def embedded_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A cache that holds the converted embedded models: the one in EXPLORER_CACHE, else one made for this session."""
-    named = os.environ.get("EXPLORER_CACHE")
-    return Path(named).resolve() if named else tmp_path_factory.mktemp("embedded_cache")
+def session_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder that all processes of this test session share."""
+    own = tmp_path_factory.getbasetemp()
+    return own.parent if WORKER else own
+
+
+@pytest.fixture(scope="session", autouse=True)
+def empty_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The cache of whatever names none: an empty one, never the checkout's, whose content would decide over tests."""
+    with pytest.MonkeyPatch.context() as patch:
+        folder = tmp_path_factory.mktemp("empty") / "cache"
+        patch.setenv("EXPLORER_CACHE", str(folder))
+        yield folder
+
+
+@pytest.fixture(scope="session")
+def embedded_cache(session_folder: Path) -> Path:
+    """A cache that holds the converted embedded models: the one in EXPLORER_CACHE, else one made for this session.
+
+    Each model is converted once: who wants it while another process converts it waits.
+    """
+    return Path(NAMED_CACHE).resolve() if NAMED_CACHE else session_folder / "embedded_cache"
+
+
+@pytest.fixture(scope="session")
+def shared_settings(embedded_cache: Path) -> Settings:
+    """Settings of a cache that tests share, with the real WordNet in it, fetched once where it is not there yet."""
+    from explorer.errors import LexiconError
+    from explorer.variants.wordnet import open_lexicon
+
+    shared = dataclasses.replace(settings_module.read(cache=embedded_cache), offline=OFFLINE)
+    try:
+        open_lexicon(shared)
+    except LexiconError as error:
+        pytest.skip(str(error))
+    return shared
 
 
 @pytest.fixture(scope="session")

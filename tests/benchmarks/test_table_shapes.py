@@ -212,7 +212,7 @@ def test_sentences_rated_higher_score_higher(name, scored):
     from explorer.stats.spearman import spearman
 
     means = [one.sum / one.scored for _, (one,) in scored[name]]
-    assert spearman(means, [instance.extra["rating"] for instance, _ in scored[name]], resamples=0).rho > 0.5
+    assert spearman(means, [instance.extra["rating"] for instance, _ in scored[name]], resamples=0).value > 0.5
 
 
 @pytest.mark.slow

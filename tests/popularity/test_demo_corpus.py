@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from explorer import settings as settings_module
-from explorer.errors import CountError, LexiconError
+from explorer.errors import CountError
 from explorer.popularity import demo_corpus, demo_tokenizer, documents, index, indexes, manifest
 from explorer.popularity.counters import open_counter
 from explorer.settings import ROOT, Settings
@@ -50,17 +50,12 @@ def small(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Settings:
 
 
 @pytest.fixture(scope="module")
-def real(tmp_path_factory: pytest.TempPathFactory) -> Settings:
+def real(shared_settings: Settings, tmp_path_factory: pytest.TempPathFactory) -> Settings:
     """A cache of the test's own, in which the real WordNet lies."""
-    named = settings_module.read()
     own = settings_module.read(cache=tmp_path_factory.mktemp("demo") / "cache")
     folder = own.nltk_data / "corpora" / "wordnet"
     folder.mkdir(parents=True)
-    try:
-        data = wordnet.data_files(named)
-    except LexiconError as error:
-        pytest.skip(str(error))
-    for name, content in data.items():
+    for name, content in wordnet.data_files(shared_settings).items():
         (folder / name).write_bytes(content)
     return own
 

@@ -454,9 +454,7 @@ def test_runs_that_write_texts_give_none_away(
 ):
     resources = Resources(real_settings)
     if study == "perturbation":
-        # WordNet is in the cache that all tests share, or comes into it.
-        monkeypatch.delenv("EXPLORER_OFFLINE")
-        lexicon = wordnet.open_lexicon(read_settings())
+        lexicon = wordnet.open_lexicon(request.getfixturevalue("shared_settings"))
         resources.once(("lexicon",), lambda: lexicon)
     settings = {name: value.format(model=tiny_gpt2) for name, value in given.items()}
     limit = None if study == "icl" else 6

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import secrets
 import signal
 import threading
 import time
@@ -16,13 +15,12 @@ import pytest
 from explorer import settings as settings_module
 from explorer.resources import Resources
 from explorer.runs import bucket as buckets
-from explorer.runs import part
+from explorer.runs import part, worker
 from explorer.runs import where as places
 from explorer.runs.bucket import Bucket
 from explorer.runs.folder import RunFolder
 from explorer.runs.request import make_spec
 from explorer.runs.where import Where
-from explorer.runs.worker import work
 from tests.slow_servers import drips, serving
 
 pytestmark = pytest.mark.slow
@@ -35,15 +33,9 @@ LIMIT = 240
 def cluster(way) -> Iterator[None]:
     """A Ray cluster of two processors, which knows the object store's keys from its environment."""
     with pytest.MonkeyPatch.context() as patch:
-        for name, value in {
-            "EXPLORER_OFFLINE": "1",
-            "OMP_NUM_THREADS": "1",
-            "RAY_USAGE_STATS_ENABLED": "0",
-            "RAY_AUTH_MODE": "token",
-            "RAY_AUTH_TOKEN": secrets.token_hex(32),  # else Ray writes one into the home folder
-        }.items():
-            patch.setenv(name, value)
-        import ray  # reads the environment
+        patch.setenv("EXPLORER_OFFLINE", "1")
+        patch.setenv("OMP_NUM_THREADS", "1")
+        import ray  # tests/conftest.py has set what it reads when it is imported
 
         ray.init(
             address="local", num_cpus=2, object_store_memory=100 << 20, include_dashboard=False, log_to_driver=False,
@@ -65,6 +57,13 @@ def here(tmp_path_factory, tiny_gpt2) -> RunFolder:
     folder = new_run(settings, tiny_gpt2)
     assert work(folder, Resources(settings), lambda message: None) == "complete"
     return folder
+
+
+def work(folder: RunFolder, resources: Resources, say, progress=None) -> str:
+    """Does a run as the command line does, which hands the worker its way to a cluster."""
+    from explorer.cluster import ray_parts
+
+    return worker.work(folder, resources, say, progress, on_cluster=ray_parts.make_parts)
 
 
 def new_run(settings, model, where: Where | None = None) -> RunFolder:

@@ -5,22 +5,17 @@ from pathlib import Path
 
 import pytest
 
-from explorer import settings as settings_module
-from explorer.errors import LexiconError
+from explorer.settings import Settings
 
 GERMAN = "Der Mann hat einen Hund."
 
 
 @pytest.fixture
-def cache(tmp_path: Path) -> Path:
-    """An own cache with the WordNet of this machine."""
-    from explorer.variants.wordnet import find, open_lexicon
+def cache(shared_settings: Settings, tmp_path: Path) -> Path:
+    """A cache of the test's own with WordNet in it."""
+    from explorer.variants.wordnet import find
 
-    try:
-        open_lexicon(settings_module.read())
-    except LexiconError as error:
-        pytest.skip(str(error))
-    folder = find(settings_module.read())
+    folder = find(shared_settings)
     assert folder is not None
     place = tmp_path / "nltk_data" / "corpora"
     place.mkdir(parents=True)

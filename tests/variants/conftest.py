@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
-from explorer import settings as settings_module
-from explorer.errors import LexiconError
+from explorer.settings import Settings
 from explorer.variants.lexicon import Lemma, Lexicon, Sense
 from explorer.variants.perturb import Tools
 from explorer.variants.senses_first import FirstSense
@@ -80,11 +77,8 @@ def tools(lexicon: Lexicon, tagger: Tagger) -> Tools:
 
 
 @pytest.fixture(scope="session")
-def wordnet() -> Iterator[Lexicon]:
-    """The real WordNet, fetched into the cache where it is not yet there."""
+def wordnet(shared_settings: Settings) -> Lexicon:
+    """The real WordNet."""
     from explorer.variants.wordnet import open_lexicon
 
-    try:
-        yield open_lexicon(settings_module.read())
-    except LexiconError as error:
-        pytest.skip(str(error))
+    return open_lexicon(shared_settings)

@@ -2,7 +2,6 @@
 
 import pytest
 
-from explorer import settings as settings_module
 from explorer.records import Condition, Instance
 from explorer.resources import Resources
 from explorer.variants import frames, tools
@@ -13,8 +12,8 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
-def kit(wordnet):
-    return tools.build(Resources(settings_module.read()))
+def kit(shared_settings):
+    return tools.build(Resources(shared_settings))
 
 
 def pair(good, bad):

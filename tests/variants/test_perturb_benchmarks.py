@@ -16,8 +16,8 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
-def kit(wordnet):
-    return tools.build(Resources(settings.read()))
+def kit(shared_settings):
+    return tools.build(Resources(shared_settings))
 
 
 def perturbed(name, kit, data_folder, *, every, keep=lambda instance: True):

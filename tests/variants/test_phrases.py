@@ -2,7 +2,6 @@
 
 import pytest
 
-from explorer import settings as settings_module
 from explorer.resources import Resources
 from explorer.variants import synonyms, tools
 from explorer.variants.perturb import perturb_texts
@@ -13,8 +12,8 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
-def kit(wordnet):
-    return tools.build(Resources(settings_module.read()))
+def kit(shared_settings):
+    return tools.build(Resources(shared_settings))
 
 
 def swapped(kit, *sentences):

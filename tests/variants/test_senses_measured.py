@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from explorer import settings
 from explorer.resources import Resources
 from explorer.variants import tools
 from explorer.variants.senses import Occurrence, choose
@@ -16,7 +15,7 @@ ROWS = [json.loads(line) for line in (Path(__file__).parent / "data" / "senses.j
 
 
 @pytest.mark.slow
-def test_the_default_is_the_best_offline_method(wordnet, tagger):
+def test_the_default_is_the_best_offline_method(shared_settings, wordnet, tagger):
     occurrences = []
     for row, tokens in zip(ROWS, tagger.tag([row["text"] for row in ROWS]), strict=True):
         targets, _ = find_targets(tokens, row["text"], wordnet)
@@ -25,7 +24,7 @@ def test_the_default_is_the_best_offline_method(wordnet, tagger):
         assert row["synset"] in {sense.synset for sense in senses}
         occurrences.append(Occurrence(row["text"], row["start"], row["end"], row["lemma"], row["pos"], fitting))
     whole = [dataclasses.replace(o, senses=wordnet.senses(o.lemma, o.pos)) for o in occurrences]
-    resources = Resources(settings.read())
+    resources = Resources(shared_settings)
 
     def accuracy(method, asked):
         scores = tools.build(resources, method).senses.score(asked)

@@ -8,7 +8,6 @@ from types import ModuleType
 
 import pytest
 
-from explorer import settings as settings_module
 from explorer.resources import Resources
 from explorer.variants import tools
 
@@ -24,8 +23,8 @@ def annotations() -> ModuleType:
 
 
 @pytest.fixture(scope="module")
-def kit(wordnet):
-    return tools.build(Resources(settings_module.read()))
+def kit(shared_settings):
+    return tools.build(Resources(shared_settings))
 
 
 def test_every_swap_is_judged_and_at_least_95_in_100_are_grammatical(annotations, kit):

@@ -5,7 +5,6 @@ import zipfile
 
 import pytest
 
-from explorer import settings as settings_module
 from explorer.errors import LexiconError
 from explorer.variants import wordnet as wordnet_room
 from explorer.variants import wordnet_files
@@ -88,9 +87,9 @@ def test_the_real_wordnet_is_princetons_third(wordnet):
 
 
 @pytest.mark.slow
-def test_the_real_wordnet_answers_many_threads_alike(wordnet):
+def test_the_real_wordnet_answers_many_threads_alike(shared_settings, wordnet):
     words = ["make", "take", "run", "set", "break", "turn", "draw", "light", "head", "hand"] * 3
-    fresh = wordnet_room.WordNet(wordnet_room.find(settings_module.read()))
+    fresh = wordnet_room.WordNet(wordnet_room.find(shared_settings))
     found: list[dict] = []
 
     def ask():
