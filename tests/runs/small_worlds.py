@@ -135,7 +135,8 @@ ODD = (
 )
 REGIONS = tuple(
     Instance(
-        id=f"syntaxgym/center_embed/{number}", benchmark="syntaxgym", split="test", group="center_embed", kind="regions", format="syntaxgym",
+        id=f"syntaxgym/center_embed/{number}", benchmark="syntaxgym", split="test",
+        group="center_embed", kind="regions", format="syntaxgym",
         conditions=(
             Condition("plaus", (name, "sees", "", "him.")),
             Condition("implaus", (name, "see", "", "him.")),
@@ -153,7 +154,7 @@ LABELLED = tuple(
     for number, name in enumerate(("Ada", "Bo", "Cy", "Dee", "Eve", "Flo", "Gus", "Hal"))
     for gold, label in enumerate(("yes", "no"))
 )  # fmt: skip
-CONCEPTS = "".join(f"TOY:{7 * n + 1:07d};{word} valve;0;{n * n}\n" for n, word in enumerate("heart cell bone".split()))
+CONCEPTS = "".join(f"TOY:{7 * n + 1:07d};{word} valve;0;{n * n}\n" for n, word in enumerate(["heart", "cell", "bone"]))
 
 # name → study, benchmark, settings
 RUNS: dict[str, tuple[str, str, dict[str, Any]]] = {
