@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import importlib.metadata
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
 
 ROOT = Path(__file__).resolve().parent.parent
 LOCKS = ("requirements-base.lock", "requirements-cuda.lock", "requirements-cpu.lock")
@@ -66,6 +68,28 @@ def test_what_runs_these_tests_is_what_is_locked():
 def test_the_build_without_cuda_is_of_the_same_version():
     version = entries("requirements-cpu.lock")["torch"][0]
     assert version.partition("+")[0] == ALL["torch"][0] == pins("requirements.txt")["torch"]
+
+
+def test_the_package_asks_for_ranges_in_which_the_tested_versions_lie():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    ranges = {_plain(one.name): one.specifier for one in map(Requirement, project["dependencies"])}
+    tested = pins("requirements.txt")
+    assert ranges.keys() == tested.keys()
+    wrong = {name: tested[name] for name, range_of in ranges.items() if not range_of.contains(tested[name])}
+    assert not wrong, f"outside the ranges of pyproject.toml: {wrong}"
+    for name, range_of in ranges.items():
+        assert {one.operator for one in range_of} == {">=", "<"}, f"{name} needs a lower and an upper bound"
+
+
+def test_ci_checks_the_code_and_then_runs_the_readme_s_command():
+    steps = (ROOT / ".ci" / "run").read_text(encoding="utf-8").splitlines()[-5:]
+    assert steps[1:] == [
+        ".venv/bin/ruff format --check", ".venv/bin/ruff check", ".venv/bin/mypy", 'eval "$command"',
+    ]  # fmt: skip
+    readme = (ROOT / "README.md").read_text(encoding="utf-8").split("<!-- test command -->")[1]
+    command = readme.split("```")[1].removeprefix("bash\n").strip()
+    assert command.count("\n") == 0
+    assert command.rpartition(" && ")[2].startswith(".venv/bin/pytest -n 2 ")
 
 
 def test_the_tests_and_the_readme_install_from_the_lock():
