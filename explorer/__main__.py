@@ -20,7 +20,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if hasattr(sys.stdout, "reconfigure"):
         # A console that cannot show a character, or a name that is no text, gets an escape instead of a fault.
         sys.stdout.reconfigure(errors="backslashreplace")
-    args = _parser(arguments).parse_args(arguments)
+    args = parser_for(arguments).parse_args(arguments)
     try:
         settings = common.settings_of(args)
         common.finish_what_was_broken_off(settings)
@@ -50,17 +50,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 1
 
 
-def _parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
+def parser_for(arguments: Sequence[str]) -> argparse.ArgumentParser:
+    """A parser that knows every command by name, and the one that is asked for with all it takes."""
     parser = usage.Parser(
         prog="python -m explorer",
         description="Lexiscope: how pre-training data shapes what a language model gets right.",
     )
     parser.add_argument("--version", action="version", version=__version__)
     subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    named = arguments[0] if arguments and arguments[0] in COMMANDS else None
-    # Only the named command's module is imported, so that each command starts fast.
-    for module in sorted({COMMANDS[named]} if named else set(COMMANDS.values())):
-        importlib.import_module(module).add(subparsers)
+    name = next((word for word in arguments if not word.startswith("-")), "")
+    if name in COMMANDS:
+        # Only the named command's module is imported, so that each command starts fast.
+        importlib.import_module(COMMANDS[name].module).add(subparsers)
+    else:
+        for known, command in COMMANDS.items():
+            subparsers.add_parser(known, help=command.summary)
     return parser
 
 

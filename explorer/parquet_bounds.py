@@ -11,11 +11,10 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
-import pyarrow as pa
-import pyarrow.compute as pc
-import pyarrow.parquet as pq
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 MOST_COLUMNS = 2_000
 MOST_CHUNKS = 200_000  # columns times row groups
@@ -51,6 +50,8 @@ class _Found:
 
 def check(path: Path, bounds: Bounds) -> None:
     """Nothing where the file keeps within its bounds; TooLarge, ArrowException or OSError where it cannot be read."""
+    import pyarrow.parquet as pq
+
     _check_footer(path)
     with pq.ParquetFile(path) as file:
         metadata = file.metadata
@@ -153,6 +154,9 @@ def _meant(table: pa.Table) -> int:
 
 
 def _text_bytes(values: pa.Array) -> int:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
     if isinstance(values, pa.DictionaryArray):
         lengths = pc.binary_length(values.dictionary)
         return pc.sum(pc.cast(pc.take(lengths, values.indices), pa.int64())).as_py() or 0

@@ -136,7 +136,7 @@ def test_importing_the_explorer_and_its_command_line_brings_no_heavy_package():
     code = (
         "import sys, importlib, explorer, explorer.__main__\n"
         "from explorer.commands import COMMANDS\n"
-        "[importlib.import_module(module) for module in set(COMMANDS.values())]\n"
+        "[importlib.import_module(command.module) for command in COMMANDS.values()]\n"
         "print(*[name for name in ('torch', 'transformers', 'spacy', 'nltk', 'sklearn', 'statsmodels', 'streamlit',"
         " 'ray', 'fsspec') if name in sys.modules])"
     )

@@ -19,7 +19,7 @@ LARGEST_PORT = 65535
 
 
 def add(subparsers: Any) -> None:
-    app = common.parser(subparsers, "app", "prepare the embedded model and WordNet, then start the app in the browser")
+    app = common.command(subparsers, "app")
     app.add_argument(
         "--port", type=int, default=8501, help="the port on this machine; the next free one where it is taken"
     )

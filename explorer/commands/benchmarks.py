@@ -14,7 +14,7 @@ from explorer.settings import Settings
 
 def add(subparsers: Any) -> None:
     """`benchmarks`."""
-    parser = common.parser(subparsers, "benchmarks", "list the benchmarks and where their files are")
+    parser = common.command(subparsers, "benchmarks")
     parser.add_argument("names", nargs="*", metavar="NAME", help="only these")
     parser.add_argument("--fetch", action="store_true", help="download those that are not on this machine")
     parser.set_defaults(run=run)

@@ -10,12 +10,17 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from explorer import leftovers
 from explorer import settings as settings_module
+from explorer.commands import COMMANDS
 from explorer.errors import ExplorerError
 from explorer.settings import Settings
 
 WIDEST = 200  # characters of a cell in a terminal; --json prints all of them
+
+
+def command(subparsers: Any, name: str, **options: Any) -> argparse.ArgumentParser:
+    """The parser of a command of COMMANDS."""
+    return parser(subparsers, name, COMMANDS[name].summary, **options)
 
 
 def parser(subparsers: Any, name: str, help: str, **kwargs: Any) -> argparse.ArgumentParser:
@@ -37,6 +42,8 @@ def settings_of(args: argparse.Namespace) -> Settings:
 
 def finish_what_was_broken_off(settings: Settings) -> None:
     """Ends what a kill or a full disk left half done; a fault in it keeps no command from its own work."""
+    from explorer import leftovers
+
     with contextlib.suppress(ExplorerError, OSError):
         if leftovers.found(settings.cache):
             from explorer.results import ending

@@ -36,9 +36,7 @@ YES_NO = {"yes": True, "no": False}
 
 def add(subparsers: Any) -> None:
     """`import`."""
-    parser = common.parser(
-        subparsers, "import", "import a CSV, TSV, JSON, JSON Lines or Parquet table as a benchmark", epilog=EPILOG
-    )
+    parser = common.command(subparsers, "import", epilog=EPILOG)
     parser.add_argument("file", metavar="FILE")
     parser.add_argument("--name", required=True, metavar="N", help="the benchmark will be called imported_N")
     parser.add_argument("--kind", choices=tuple(ROLES), help="what the table holds")

@@ -11,7 +11,7 @@ from explorer.settings import Settings
 
 
 def add(subparsers: Any) -> None:
-    parser = common.parser(subparsers, "doctor", "say what works here, what is missing and what to do")
+    parser = common.command(subparsers, "doctor")
     parser.add_argument(
         "--verify", action="store_true", help="read every file of runs and indexes, compare its SHA-256"
     )

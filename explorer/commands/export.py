@@ -13,7 +13,7 @@ from explorer.settings import Settings
 
 
 def add(subparsers: Any) -> None:
-    export = common.parser(subparsers, "export", "write a run's rows to a file; by default a row an instance")
+    export = common.command(subparsers, "export")
     export.add_argument("run_id", metavar="ID")
     export.add_argument(
         "--table",
@@ -33,7 +33,7 @@ def add(subparsers: Any) -> None:
         help="in a CSV file, put a ' before a text that a spreadsheet would take for a formula",
     )
     export.set_defaults(run=export_run)
-    bring = common.parser(subparsers, "import-run", "make runs of zip files that `export --format zip` wrote")
+    bring = common.command(subparsers, "import-run")
     bring.add_argument("files", nargs="+", type=Path, metavar="FILE")
     bring.set_defaults(run=import_runs)
 

@@ -15,7 +15,7 @@ from explorer.settings import Settings, path_of
 
 
 def add(subparsers: Any) -> None:
-    index = common.parser(subparsers, "index", "build, check, ask and share n-gram indexes")
+    index = common.command(subparsers, "index")
     actions = index.add_subparsers(dest="action", metavar="ACTION", required=True)
 
     build = common.parser(actions, "build", "index text files: .txt, .raw, .md, .rst, .jsonl(.gz) with `text`, folders")

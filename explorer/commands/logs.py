@@ -24,9 +24,7 @@ run."""
 
 def add(subparsers: Any) -> None:
     """`import-log`."""
-    parser = common.parser(
-        subparsers, "import-log", "make runs of logs of lm-evaluation-harness or Inspect", epilog=EPILOG
-    )
+    parser = common.command(subparsers, "import-log", epilog=EPILOG)
     parser.add_argument("files", nargs="+", type=Path, metavar="FILE")
     parser.add_argument("--benchmark", default="", metavar="NAME", help="whose instances the samples are")
     parser.add_argument("--model-name", default="", metavar="NAME", help="the model that answered, if the log is wrong")

@@ -15,10 +15,9 @@ COLUMNS = ("id", "parameters", "window", "license", "here", "corpus")
 
 def add(subparsers: Any) -> None:
     """`models`, `models list`, `models add ID`."""
-    parser = common.parser(
+    parser = common.command(
         subparsers,
         "models",
-        "list the known language models, or fetch one",
         epilog="Any other Hugging Face id (ID@REVISION for a checkpoint) or folder with safetensors can be named, too.",
     )
     parser.add_argument("action", nargs="?", choices=("list", "add"), default="list", help="list is the default")

@@ -12,7 +12,7 @@ from explorer.settings import Settings
 
 def add(subparsers: Any) -> None:
     ontology = "go, uberon, go-basic, uberon-basic, or an OBO, OBO-JSON, OWL or table file"
-    imports = common.parser(subparsers, "import-predictions", "analyze ontology predictions made elsewhere")
+    imports = common.command(subparsers, "import-predictions")
     imports.add_argument("file", type=Path, metavar="FILE", help="a table id;...;prediction")
     imports.add_argument("--ontology", required=True, help=ontology)
     imports.add_argument("--model-name", required=True, metavar="NAME", help="the model that made the predictions")
@@ -26,7 +26,7 @@ def add(subparsers: Any) -> None:
     )
     imports.add_argument("--seed", type=int, default=0, help="the seed of the permutations")
     imports.set_defaults(run=import_predictions)
-    invariance = common.parser(subparsers, "prediction-invariance", "say how often repeated answers agree")
+    invariance = common.command(subparsers, "prediction-invariance")
     invariance.add_argument("file", type=Path, metavar="FILE", help="raw answers, M consecutive lines a concept")
     invariance.add_argument("--repeats", type=int, required=True, metavar="M", help="answers a concept")
     invariance.add_argument(

@@ -24,7 +24,7 @@ SWAP_KEYS = ("start", "end", "original", "lemma", "pos", "synset", "definition",
 
 def add(subparsers: Any) -> None:
     """`perturb`."""
-    parser = common.parser(subparsers, "perturb", "swap nouns and verbs of texts for synonyms", epilog=EPILOG)
+    parser = common.command(subparsers, "perturb", epilog=EPILOG)
     parser.add_argument(
         "--in", dest="source", required=True, metavar="FILE", help="texts as JSONL; - is standard input"
     )

@@ -20,10 +20,9 @@ if TYPE_CHECKING:
 
 
 def add(subparsers: Any) -> None:
-    parser = common.parser(
+    parser = common.command(
         subparsers,
         "popularity",
-        "how popular texts are in a corpus: n-grams, counts, popularity and IPS",
         epilog="Each line in holds a `text`; the line out repeats it and adds its tokens, n-grams, counts, popularity\n"
         "and IPS. The decile edges are those of the texts themselves unless --edges-from names others; they are\n"
         "written beside the output as OUT.edges.json, for a later --edges-from.",

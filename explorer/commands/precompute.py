@@ -31,9 +31,7 @@ pack    put the finished ones into one file"""
 
 def add(subparsers: Any) -> None:
     """`precompute plan`, `run`, `merge`, `pack`."""
-    parser = common.parser(
-        subparsers, "precompute", "do the planned runs and pack them into one small file", epilog=EPILOG
-    )
+    parser = common.command(subparsers, "precompute", epilog=EPILOG)
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
 
     listed = common.parser(actions, "plan", "list the planned runs and how far each is")

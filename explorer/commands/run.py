@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import functools
 from typing import TYPE_CHECKING, Any
 
 from explorer.commands import common, where
 from explorer.errors import UsageError
 from explorer.settings import Settings
-from explorer.studies import STUDIES
+from explorer.studies import QUESTIONS
 from explorer.studies import study as find_study
 
 if TYPE_CHECKING:
@@ -18,34 +19,40 @@ if TYPE_CHECKING:
 
 
 def add(subparsers: Any) -> None:
-    run = common.parser(subparsers, "run", "run a study: python -m explorer run STUDY --model M --benchmark B")
+    run = common.command(subparsers, "run")
     studies = run.add_subparsers(dest="study", metavar="STUDY", required=True)
-    for name in STUDIES:
-        recipe = find_study(name)
-        lines = [f"  {key}={_shown(setting.default)}\n      {setting.help}"
-                 + (f" ({', '.join(setting.choices)})" if setting.choices else "")
-                 for key, setting in recipe.settings.items()]  # fmt: skip
-        sub = common.parser(studies, name, recipe.question, epilog="settings, with defaults:\n" + "\n".join(lines))
-        sub.add_argument("--model", default="gemma-3-270m", help="an embedded model, a Hugging Face id, or a folder")
-        sub.add_argument("--benchmark", required=True, help="a name from `benchmarks`")
-        sub.add_argument(
-            "--suite", action="append", default=[], metavar="S", help="a group of the benchmark; repeatable"
-        )
-        sub.add_argument("--limit", type=int, help="the first N instances in benchmark order")
-        sub.add_argument("--seed", type=int, default=0, help="the seed of every draw")
-        sub.add_argument("--dtype", default="auto", choices=["auto", "float32", "bfloat16", "float16"])
-        sub.add_argument(
-            "--set", action="append", default=[], metavar="KEY=VALUE", help="a setting of the study; repeatable"
-        )
-        sub.add_argument("--detach", action="store_true", help="start a worker process and return at once")
-        where.add(sub)
-        sub.add_argument(
-            "--dry-run", action="store_true", help="only say what would be done, and asked of an endpoint at most"
-        )
-        sub.set_defaults(run=run_study)
-    work = common.parser(subparsers, "work", "do what is left of a run (the app starts this)")
+    for name, question in QUESTIONS.items():
+        # A study's settings are listed by its own --help; a list of the studies imports none of them.
+        common.parser(studies, name, question, fill=functools.partial(_add_study, name))
+    work = common.command(subparsers, "work")
     work.add_argument("run_id", metavar="RUN")
     work.set_defaults(run=do_work)
+
+
+def _add_study(name: str, parser: argparse.ArgumentParser) -> None:
+    lines = [
+        f"  {key}={_shown(setting.default)}\n      {setting.help}"
+        + (f" ({', '.join(setting.choices)})" if setting.choices else "")
+        for key, setting in find_study(name).settings.items()
+    ]
+    parser.epilog = "settings, with defaults:\n" + "\n".join(lines)
+    parser.add_argument("--model", default="gemma-3-270m", help="an embedded model, a Hugging Face id, or a folder")
+    parser.add_argument("--benchmark", required=True, help="a name from `benchmarks`")
+    parser.add_argument(
+        "--suite", action="append", default=[], metavar="S", help="a group of the benchmark; repeatable"
+    )
+    parser.add_argument("--limit", type=int, help="the first N instances in benchmark order")
+    parser.add_argument("--seed", type=int, default=0, help="the seed of every draw")
+    parser.add_argument("--dtype", default="auto", choices=["auto", "float32", "bfloat16", "float16"])
+    parser.add_argument(
+        "--set", action="append", default=[], metavar="KEY=VALUE", help="a setting of the study; repeatable"
+    )
+    parser.add_argument("--detach", action="store_true", help="start a worker process and return at once")
+    where.add(parser)
+    parser.add_argument(
+        "--dry-run", action="store_true", help="only say what would be done, and asked of an endpoint at most"
+    )
+    parser.set_defaults(run=run_study)
 
 
 def run_study(args: argparse.Namespace, settings: Settings) -> int:

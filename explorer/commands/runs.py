@@ -12,21 +12,19 @@ from explorer.settings import Settings
 
 
 def add(subparsers: Any) -> None:
-    common.parser(subparsers, "runs", "list the runs here, the newest first, and those that came along").set_defaults(
-        run=list_all
-    )
-    resume = common.parser(subparsers, "resume", "do what is left of a run")
+    common.command(subparsers, "runs").set_defaults(run=list_all)
+    resume = common.command(subparsers, "resume")
     resume.add_argument("run_id", metavar="ID", help="a run's id or its beginning")
     resume.add_argument("--detach", action="store_true", help="start a worker process and return at once")
     where.add(resume)
     resume.set_defaults(run=resume_run)
-    cancel = common.parser(subparsers, "cancel", "stop a run; what is finished is kept")
+    cancel = common.command(subparsers, "cancel")
     cancel.add_argument("run_id", metavar="ID")
     cancel.set_defaults(run=cancel_run)
-    delete = common.parser(subparsers, "delete", "remove a run from disk and from the database")
+    delete = common.command(subparsers, "delete")
     delete.add_argument("run_id", metavar="ID")
     delete.set_defaults(run=delete_run)
-    common.parser(subparsers, "rebuild", "make the database again from the run folders").set_defaults(run=rebuild)
+    common.command(subparsers, "rebuild").set_defaults(run=rebuild)
 
 
 def list_all(args: argparse.Namespace, settings: Settings) -> int:

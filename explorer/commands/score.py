@@ -25,7 +25,7 @@ and the exit status is then 1."""
 
 def add(subparsers: Any) -> None:
     """`score`."""
-    parser = common.parser(subparsers, "score", "score continuations given contexts", epilog=EPILOG)
+    parser = common.command(subparsers, "score", epilog=EPILOG)
     parser.add_argument("--model", required=True, metavar="M", help="a known id, a Hugging Face id or a folder")
     parser.add_argument(
         "--in", dest="source", required=True, metavar="FILE", help="requests as JSONL; - is standard input"

@@ -4,11 +4,25 @@ from __future__ import annotations
 
 import argparse
 import re
-from typing import NoReturn
+from collections.abc import Callable
+from typing import Any, NoReturn
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser whose sub-commands are of its kind, and whose complaint is one line; the exit status stays 2."""
+    """A parser whose sub-commands are of its kind, and whose complaint is one line; the exit status stays 2.
+
+    `fill` adds the arguments when the parser is first used: a sub-command that is not asked for costs no import.
+    """
+
+    def __init__(self, *args: Any, fill: Callable[[argparse.ArgumentParser], None] | None = None, **options: Any):
+        super().__init__(*args, **options)
+        self._fill = fill
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        if fill := self._fill:
+            self._fill = None
+            fill(self)
+        return super().parse_known_args(args, namespace)
 
     def error(self, message: str) -> NoReturn:
         self.exit(2, f"error: {sentence(message)}; `{self.prog} --help` tells what it takes.\n")

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import pandas as pd
-
-from explorer.benchmarks import starter
 from explorer.errors import RunError
 from explorer.records import RunSpec
 from explorer.results import queries, store
-from explorer.results.precomputed import left_out
 from explorer.results.store import Store
 from explorer.rows.schema import FACTORS, TABLES
 from explorer.runs import queue, reviews
@@ -22,6 +20,9 @@ from explorer.runs import spec as specs
 from explorer.runs.folder import Progress, RunFolder, all_folders
 from explorer.runs.queue import RunInfo
 from explorer.settings import Settings
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 SOURCE = "precomputed"
 # What orders the rows of an instance, or of the findings.
@@ -43,11 +44,15 @@ class PackedRun:
     @property
     def keeps_texts(self) -> bool:
         """Whether the file holds the texts: those of the starter sets."""
+        from explorer.benchmarks import starter
+
         return self.spec.benchmark in starter.BENCHMARKS
 
     @property
     def left_out(self) -> str:
         """What the file does not hold of this run, in words."""
+        from explorer.results.precomputed import left_out
+
         return left_out(self.spec.study, self.keeps_texts)
 
     def progress(self) -> Progress:
@@ -101,23 +106,31 @@ def list_all(settings: Settings) -> list[RunInfo]:
         return own
     opened = Store(None, path)
     try:
-        return own + as_infos(queries.runs(opened), {run.run_id for run in own})
+        return own + as_infos(queries.run_rows(opened), {run.run_id for run in own})
     finally:
         opened.close()
 
 
-def as_infos(stored: pd.DataFrame, known: set[str]) -> list[RunInfo]:
+def as_infos(stored: Iterable[Mapping[Any, Any]], known: set[str]) -> list[RunInfo]:
     """The packed among stored runs: those whose id is not `known` as one on this machine."""
-    nan = float("nan")
     return [
         RunInfo(
-            run_id=row["run_id"], study=row["study"], model=row["model"], benchmark=row["benchmark"],
-            status=row["status"], created=row["created"].timestamp(), done=row["done"], total=row["total"], rate=nan,
-            eta=nan, message=row["message"], source=SOURCE,
+            run_id=row["run_id"],
+            study=row["study"],
+            model=row["model"],
+            benchmark=row["benchmark"],
+            status=row["status"],
+            created=row["created"].replace(tzinfo=UTC).timestamp(),
+            done=row["done"],
+            total=row["total"],
+            rate=math.nan,
+            eta=math.nan,
+            message=row["message"],
+            source=SOURCE,
         )
-        for row in stored.to_dict("records")
+        for row in stored
         if row["run_id"] not in known
-    ]  # fmt: skip
+    ]
 
 
 def find(settings: Settings, run_id: str) -> Run:
@@ -130,7 +143,7 @@ def find(settings: Settings, run_id: str) -> Run:
         if path is None or not run_id or some_here:
             raise
     opened = Store(None, path)
-    names = [name for name in queries.runs(opened)["run_id"] if name.startswith(run_id)]
+    names = [name for row in queries.run_rows(opened) if (name := row["run_id"]).startswith(run_id)]
     if len(names) != 1:
         what = "is no run" if not names else f"are {len(names)} runs"
         raise RunError(f"There {what} with an id that starts with {run_id!r}; `python -m explorer runs` lists them.")

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
-import pandas as pd
+if TYPE_CHECKING:
+    import pandas as pd
 
-from explorer.results.store import Store
+    from explorer.results.store import Store
 
 # What may be asked of the list of instances → the condition, and the order.
 VERDICT_FILTERS: Mapping[str, str] = {
@@ -23,15 +25,21 @@ ORDERS: Mapping[str, str] = {
 }
 
 
+_RUNS = """
+    SELECT run_id, study, model, benchmark, status, created, updated, done, total, seed, dtype, message, spec
+    FROM runs
+    ORDER BY created DESC
+"""
+
+
 def runs(store: Store) -> pd.DataFrame:
     """Every run in the database, the newest first."""
-    return store.frame(
-        """
-        SELECT run_id, study, model, benchmark, status, created, updated, done, total, seed, dtype, message, spec
-        FROM runs
-        ORDER BY created DESC
-        """
-    )
+    return store.frame(_RUNS)
+
+
+def run_rows(store: Store) -> list[dict[str, Any]]:
+    """The same as `runs`, a dictionary a run."""
+    return store.rows(_RUNS)
 
 
 def runs_of(store: Store, study: str, model: str, benchmark: str) -> pd.DataFrame:

@@ -15,10 +15,9 @@ import shutil
 import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import duckdb
-import pandas as pd
 
 from explorer import sharing
 from explorer.errors import RunError, StoreError
@@ -29,6 +28,9 @@ from explorer.runs import spec as specs
 from explorer.runs.folder import RunFolder, all_folders
 from explorer.runs.queue import info
 from explorer.settings import PRECOMPUTED, Settings
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 RUN_TABLES = ("runs", *TABLES)
 _GENERATION = re.compile(r"explorer-(\d+)\.duckdb")
@@ -113,11 +115,22 @@ class Store:
 
     def frame(self, sql: str, parameters: Sequence[Any] = ()) -> pd.DataFrame:
         """The answer to a query as a frame; values go in as parameters."""
+        with self._answering(sql, parameters) as answer:
+            return answer.df()
+
+    def rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[dict[str, Any]]:
+        """The answer to a query as a dictionary a row. It does not import pandas, whose start a short command feels."""
+        with self._answering(sql, parameters) as answer:
+            names = [column[0] for column in answer.description]
+            return [dict(zip(names, values, strict=True)) for values in answer.fetchall()]
+
+    @contextlib.contextmanager
+    def _answering(self, sql: str, parameters: Sequence[Any]) -> Iterator[duckdb.DuckDBPyConnection]:
         try:
             with self._lock:
                 cursor = self._connection.cursor()
             with contextlib.closing(cursor):
-                return cursor.execute(sql, list(parameters)).df()
+                yield cursor.execute(sql, list(parameters))
         except duckdb.Error as error:
             remedy = f" {_remedy(error, self._precomputed)}" if _is_damage(error) else ""
             raise StoreError(f"The database could not answer ({_first_line(error)}).{remedy}") from error

@@ -6,8 +6,10 @@ The same tables are Parquet parts in a run folder and tables in DuckDB (there wi
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
-import pyarrow as pa
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 # What a study may vary; each is a nullable column of requests, scores, generations, measures and findings.
 FACTORS: Mapping[str, tuple[str, str]] = {
@@ -122,18 +124,19 @@ TABLES: Mapping[str, Mapping[str, str]] = {
     },
 }
 
-_ARROW = {
-    "VARCHAR": pa.string(),
-    "INTEGER": pa.int32(),
-    "BIGINT": pa.int64(),
-    "DOUBLE": pa.float64(),
-    "BOOLEAN": pa.bool_(),
-    "VARCHAR[]": pa.list_(pa.string()),
-    "FLOAT[]": pa.list_(pa.float32()),
-    "INTEGER[]": pa.list_(pa.int32()),
-}
-
 
 def schema_of(table: str) -> pa.Schema:
     """The columns of a table as its Parquet files have them."""
-    return pa.schema([(name, _ARROW[kind]) for name, kind in TABLES[table].items()])
+    import pyarrow as pa
+
+    types = {
+        "VARCHAR": pa.string(),
+        "INTEGER": pa.int32(),
+        "BIGINT": pa.int64(),
+        "DOUBLE": pa.float64(),
+        "BOOLEAN": pa.bool_(),
+        "VARCHAR[]": pa.list_(pa.string()),
+        "FLOAT[]": pa.list_(pa.float32()),
+        "INTEGER[]": pa.list_(pa.int32()),
+    }
+    return pa.schema([(name, types[kind]) for name, kind in TABLES[table].items()])

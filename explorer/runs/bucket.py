@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 
 from explorer import stopping
 from explorer.errors import RunError, UsageError
-from explorer.runs import belonging, files, outside
+from explorer.runs import files, outside
 from explorer.runs.folder import RunFolder
 
 S3FS = "2026.9.0"  # the version in requirements-cluster.txt
@@ -144,6 +144,8 @@ def push(bucket: Bucket, folder: RunFolder) -> None:
 
 def take(bucket: Bucket, folder: RunFolder, first: int, last: int, hashes: Mapping[str, str], environment: str) -> None:
     """Brings one part from the bucket into the folder and marks it done there; RunError where it is damaged."""
+    from explorer.runs import belonging
+
     for table, sha256 in hashes.items():
         name = f"parts/{table}/{_name(first, last)}.parquet"
         bucket.fetch(name, folder.path / name, sha256)

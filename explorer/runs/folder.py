@@ -21,10 +21,8 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 from filelock import FileLock
 
 from explorer import sharing, stopping
@@ -34,6 +32,9 @@ from explorer.rows.schema import TABLES, schema_of
 from explorer.runs import environment as environments
 from explorer.runs import files, outside, reviews
 from explorer.runs import spec as specs
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 Rows = Sequence[Mapping[str, Any]]
 Tables = Mapping[str, Rows]  # table name → rows
@@ -412,6 +413,8 @@ class RunFolder:
 
     def read(self, table: str, columns: Sequence[str] | None = None) -> Any:
         """The table's rows as a pandas frame, in run order; RunError where a part is not as it was written."""
+        import pyarrow as pa
+
         wanted = list(columns or TABLES[table])
         parts = [read_parquet(path, wanted, self._sha256(path)) for path in self.part_files(table)]
         if not parts:
@@ -497,6 +500,9 @@ def part_name(first: int, last: int) -> str:
 
 def read_parquet(path: Path, columns: Sequence[str], sha256: str = "") -> pa.Table:
     """A part's columns; RunError where the file is damaged, or is not the one with this hash."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
     try:
         if sha256 and not _is_sound(path, sha256):
             raise OSError("it is not as it was written")
@@ -512,6 +518,9 @@ def read_parquet(path: Path, columns: Sequence[str], sha256: str = "") -> pa.Tab
 
 def _opens(path: Path) -> bool:
     """Whether a Parquet file is there with its end, which a file cut short lacks."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
     try:
         if not path.is_file():
             return False
@@ -566,6 +575,9 @@ def _remove(path: Path) -> None:
 
 
 def _as_parquet(table: str, rows: Iterable[Mapping[str, Any]]) -> bytes:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
     rows = list(rows)
     unknown = {key for row in rows[:1] for key in row} - set(TABLES[table])
     if unknown:

@@ -12,11 +12,8 @@ import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
-import pyarrow as pa
-import pyarrow.compute as pc
-import pyarrow.parquet as pq
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from explorer import parquet_bounds
@@ -25,6 +22,9 @@ from explorer.parquet_bounds import Bounds, TooLarge
 from explorer.records import Kind
 from explorer.rows.schema import TABLES, schema_of
 from explorer.studies import STUDIES
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 LATEST = 4_102_444_800.0  # seconds since 1970: the year 2100
 LARGEST = 1e18  # of any number in a table
@@ -218,6 +218,9 @@ def check_table(path: Path, table: str, first: int | None = None, last: int | No
 
     The numbers are finite, what should be JSON is JSON, and no more memory is taken than a part may have.
     """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
     name = f"{table}/{path.name}"
     try:
         parquet_bounds.check(path, PARQUET)
@@ -256,6 +259,9 @@ def _check_columns(found: pa.Schema, table: str) -> None:
 
 
 def _check_rows(batch: pa.RecordBatch, table: str) -> None:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
     for name, column in zip(batch.schema.names, batch.columns, strict=True):
         values = column.flatten() if pa.types.is_list(column.type) else column
         if pa.types.is_floating(values.type):
@@ -279,6 +285,9 @@ def _check_rows(batch: pa.RecordBatch, table: str) -> None:
 
 
 def _check_range(name: str, values: pa.Array) -> None:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
     if name in _COUNTS and (least := pc.min(values).as_py()) is not None and least < 0:
         raise ValueError(f"the column {name} counts {least}, expected 0 or more")
     if name in _LOGPROBS and (most := pc.max(values).as_py()) is not None and most > ROUNDING:

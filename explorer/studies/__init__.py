@@ -18,6 +18,17 @@ STUDIES = {
     "icl": "explorer.studies.icl.study",
 }
 
+# Study → what it asks, in one sentence of plain words; here, so that a list of the studies imports none of them.
+QUESTIONS = {
+    "accuracy": "How often does the model prefer what the benchmark calls right?",
+    "popularity": "Are instances whose n-grams are frequent in the corpus answered better?",
+    "perturbation": "Does the verdict survive when words give way to synonyms?",
+    "memorization": "Does the model know the texts of a benchmark by heart, and does that say what it gets right?",
+    "priming": "How does a growing context move a judgement of acceptability?",
+    "ontology": "Does the model know the ID of a concept?",
+    "icl": "Do demonstrations bring out what the model knows by heart, and is that why it gets better?",
+}
+
 
 def study(name: str) -> Study:
     """The recipe with this name; UsageError where there is none."""

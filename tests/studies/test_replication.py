@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import argparse
-import importlib
 import math
 import shlex
 from collections import Counter
 
 import pytest
 
-from explorer.commands import COMMANDS
+from explorer.__main__ import parser_for
 from explorer.studies import study
 from explorer.studies.replication import board as replication_board
 from explorer.studies.replication.board import Answer, BoardFigure
@@ -38,14 +36,6 @@ def printed(value: float, *answers: Answer, **changes) -> BoardFigure:
 PIQA = Answer("accuracy", "piqa", "accuracy", scale=100, presets=("lm-eval",))
 
 
-def command_line() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser()
-    commands = parser.add_subparsers(dest="command")
-    for module in dict.fromkeys(COMMANDS.values()):
-        importlib.import_module(module).add(commands)
-    return parser
-
-
 def test_every_source_has_its_figures():
     counts = Counter(one.source for one in FIGURES)
     assert set(counts) == set(replication_board.SOURCES)
@@ -58,12 +48,11 @@ def test_every_source_has_its_figures():
 def test_commands_are_such_that_the_command_line_takes_them():
     commands = {one.command for one in FIGURES if one.command}
     assert len(commands) > 30
-    parser = command_line()
     for command in commands:
         words = shlex.split(command)
         assert words[:3] == ["python", "-m", "explorer"], command
         try:
-            args = parser.parse_args(words[3:])
+            args = parser_for(words[3:]).parse_args(words[3:])
         except SystemExit:
             pytest.fail(command)
         if words[3] == "run":

@@ -15,7 +15,7 @@ from explorer.rows.builders import score_row
 from explorer.runs import response_cache
 from explorer.scoring.http_cost import Planned
 from explorer.scoring.policy import PRESETS, ScoringPolicy
-from explorer.studies import selection, verdicts
+from explorer.studies import QUESTIONS, selection, verdicts
 from explorer.studies.accuracy import findings
 from explorer.studies.study import Progress, Setting, Study
 
@@ -74,7 +74,7 @@ def plan(spec: RunSpec, resources: Resources, instances: Sequence[Instance]) -> 
 STUDY = Study(
     name="accuracy",
     title="Accuracy",
-    question="How often does the model prefer what the benchmark calls right?",
+    question=QUESTIONS["accuracy"],
     version=2,
     settings={**SCORING, **selection.SELECTION},
     kinds=("pair", "choice", "cloze", "regions", "labelled", "rating"),

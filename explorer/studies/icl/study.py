@@ -26,7 +26,7 @@ from explorer.scoring.generate import ModelGenerator, Stats, Until
 from explorer.scoring.policy import PRESETS, ScoringPolicy
 from explorer.similarity import replication
 from explorer.similarity.measured import WORDS
-from explorer.studies import verdicts
+from explorer.studies import QUESTIONS, verdicts
 from explorer.studies.icl import asking, findings
 from explorer.studies.icl import rows as icl_rows
 from explorer.studies.icl.context import Ground, Plan, as_json, ground, performance, plan, select
@@ -303,7 +303,7 @@ def _match_rows(answer: Generation, match: replication.Match) -> list[dict[str, 
 STUDY = Study(
     name="icl",
     title="In-context memorization",
-    question="Do demonstrations bring out what the model knows by heart, and is that why it gets better?",
+    question=QUESTIONS["icl"],
     version=2,
     settings=SETTINGS,
     kinds=("labelled",),

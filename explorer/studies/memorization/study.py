@@ -23,7 +23,7 @@ from explorer.runs import spec as specs
 from explorer.scoring import attacks
 from explorer.scoring.http_cost import Planned
 from explorer.scoring.model import Proposer
-from explorer.studies import selection, verdicts
+from explorer.studies import QUESTIONS, selection, verdicts
 from explorer.studies.accuracy import study as accuracy_study
 from explorer.studies.memorization import findings
 from explorer.studies.memorization.rows import EXTRACTION, NEIGHBOUR, NUMBERS, PER_OPTION, TEXT, text_measures
@@ -259,7 +259,7 @@ def select(spec: RunSpec, resources: Resources) -> list[Instance]:
 STUDY = Study(
     name="memorization",
     title="Memorization",
-    question="Does the model know the texts of a benchmark by heart, and does that say what it gets right?",
+    question=QUESTIONS["memorization"],
     version=2,
     settings={**SETTINGS, **accuracy_study.SCORING, **selection.SELECTION},
     kinds=(*JUDGED, "text"),

@@ -20,6 +20,7 @@ from explorer.ontologies.prompts import LANGUAGES, PROMPTS
 from explorer.ontologies.web_counts import TogetherCounter, WebCount
 from explorer.records import Concept, Generation, Instance, RunSpec
 from explorer.rows.builders import generation_row, measure_row
+from explorer.studies import QUESTIONS
 from explorer.studies.ontology import findings, gold, plan
 from explorer.studies.ontology.asking import Asking, answer, asking
 from explorer.studies.ontology.context import select
@@ -149,7 +150,7 @@ def count(spec: RunSpec, resources: Resources, concepts: Sequence[Concept]) -> M
 STUDY = Study(
     name="ontology",
     title="Ontologies",
-    question="Does the model know the ID of a concept?",
+    question=QUESTIONS["ontology"],
     version=2,
     settings={**SETTINGS, **SELECTION},
     kinds=("concept",),

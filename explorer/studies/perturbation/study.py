@@ -16,7 +16,7 @@ from explorer.popularity import ngrams
 from explorer.records import Factor, Instance, Request, RunSpec
 from explorer.rows.builders import measure_row, payload, score_row
 from explorer.similarity import bertscore, judge, rouge
-from explorer.studies import selection, verdicts
+from explorer.studies import QUESTIONS, selection, verdicts
 from explorer.studies.accuracy import study as accuracy_study
 from explorer.studies.perturbation import findings
 from explorer.studies.perturbation import judge as perturbation_judge
@@ -230,7 +230,7 @@ def _frequencies(
 STUDY = Study(
     name="perturbation",
     title="Lexical perturbation",
-    question="Does the verdict survive when words give way to synonyms?",
+    question=QUESTIONS["perturbation"],
     version=3,
     settings={**PERTURBING, **COUNTING, **accuracy_study.SCORING, **selection.SELECTION},
     kinds=("pair", "choice", "cloze", "regions"),

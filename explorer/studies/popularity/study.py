@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from explorer.popularity import measure, ngrams
 from explorer.records import Instance, RunSpec
-from explorer.studies import selection
+from explorer.studies import QUESTIONS, selection
 from explorer.studies.accuracy import study as accuracy_study
 from explorer.studies.popularity import findings
 from explorer.studies.popularity.deciles import COUNTING, edges_of
@@ -46,7 +46,7 @@ def run_part(spec: RunSpec, resources: Resources, instances: Sequence[Instance],
 STUDY = Study(
     name="popularity",
     title="Lexical popularity",
-    question="Are instances whose n-grams are frequent in the corpus answered better?",
+    question=QUESTIONS["popularity"],
     version=2,
     settings={**COUNTING, **accuracy_study.SCORING, **selection.SELECTION},
     kinds=("pair", "choice", "cloze"),

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from explorer.errors import UsageError
 from explorer.records import Instance, RunSpec
 from explorer.rows.builders import score_row
-from explorer.studies import selection
+from explorer.studies import QUESTIONS, selection
 from explorer.studies.priming import context as priming_context
 from explorer.studies.priming import edits, findings, requests
 from explorer.studies.priming.context import Ground, splits_of
@@ -217,7 +217,7 @@ def _suites_and_ranks(spec: RunSpec, resources: Resources) -> tuple[list[str], d
 STUDY = Study(
     name="priming",
     title="Priming",
-    question="How does a growing context move a judgement of acceptability?",
+    question=QUESTIONS["priming"],
     version=2,
     settings={
         **PRIMING,

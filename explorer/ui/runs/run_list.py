@@ -40,7 +40,7 @@ def _live_table(shown: str) -> None:
 def _everything() -> list[RunInfo]:
     """The runs of this machine, then those that came with the explorer."""
     own = queue.list_runs(resources.settings())
-    return own + as_infos(resources.ask(queries.runs), {run.run_id for run in own})
+    return own + as_infos(resources.ask(queries.runs).to_dict("records"), {run.run_id for run in own})
 
 
 def _table(runs: list[RunInfo], shown: str) -> None:
