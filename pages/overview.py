@@ -5,6 +5,7 @@ import streamlit as st
 from explorer.figures.headline import headline
 from explorer.results import queries
 from explorer.ui import inventory, layout, resources, show, undecided
+from explorer.ui.columns import count_column
 from explorer.ui.overview import headlines
 
 chosen = layout.open_page(
@@ -42,13 +43,13 @@ with show.problems():
     else:
         show.lead(
             "How often each model preferred what the benchmark calls right. A dot is a model's share over all "
-            "instances of its largest accuracy run; the line is the 95 % Wilson interval."
+            "instances of its largest accuracy run; the line is the 95% Wilson interval."
         )
         named = found.assign(benchmark=found["benchmark"].map(layout.benchmark_title), model=layout.models_in(found))
         show.chart(
             headline(named),
             key="headline",
-            alt="Accuracy of each model on each benchmark, with its 95 % Wilson interval",
+            alt="Accuracy of each model on each benchmark, with its 95% Wilson interval",
             about=show.About("accuracy"),
         )
         undecided.tell(list(found["run_id"]))
@@ -67,7 +68,7 @@ with show.problems():
                 "model": "Model",
                 "benchmark": "Benchmark",
                 "status": "Status",
-                "done": st.column_config.NumberColumn("Instances", format="localized"),
+                "done": count_column("Instances"),
                 "created": st.column_config.DatetimeColumn("Started", format="distance"),
             },
         )

@@ -18,7 +18,7 @@ def accuracy_by_group(
     """
     dots, axis = interval_dots(groups, ".1%")
     figure = theme.figure(dots, height=70 + ROW * max(3, len(groups)))
-    figure.update_xaxes(tickformat=".0%", range=_range(groups), title_text="Accuracy, with its 95 % interval")
+    figure.update_xaxes(tickformat=".0%", range=_range(groups), title_text="Accuracy, with its 95% interval")
     figure.update_yaxes(**axis, showgrid=True)
     for value, label, dash in ((overall, "overall", "solid"), (ideal, "ideal", "dash"), (chance, "chance", "dot")):
         if value is not None and value == value:

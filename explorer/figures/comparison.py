@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from explorer import display
 from explorer.figures import theme
 
 MOST_DOTS = 5000  # more than that are shown as a density
@@ -73,7 +74,7 @@ def groups_of_two_runs(groups: pd.DataFrame, first: str, second: str) -> go.Figu
     figure.update_yaxes(
         tickmode="array",
         tickvals=places,
-        ticktext=[theme.escape(theme.shorten(str(group))) for group in rows["grp"]],
+        ticktext=[theme.escape(display.name(str(group))) for group in rows["grp"]],
         range=[-0.8, len(rows) - 0.2],
     )
     return figure

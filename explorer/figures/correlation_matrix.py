@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from explorer import display
 from explorer.figures import theme
 
 CELL = 46  # pixels
@@ -31,8 +32,9 @@ def correlation_matrix(pairs: pd.DataFrame, names: Sequence[str]) -> go.Figure:
         values[i, j] = row["rho"]
         labels[abs(row["rho"]) > STRONG].append((i, j, _describe(row["rho"], row["adjusted_p"])))
         hover[i][j] = (
-            f"<b>{theme.escape(row['first'])}</b><br>and {theme.escape(row['second'])}<br>{_number(row['rho'])} "
-            f"({_number(row['low'])} to {_number(row['high'])}), adjusted p {row['adjusted_p']:.3g}"
+            f"<b>{theme.escape(row['first'])}</b><br>and {theme.escape(row['second'])}<br>{display.number(row['rho'])} "
+            f"({display.number(row['low'])} to {display.number(row['high'])}), adjusted "
+            f"{display.p_in_words(row['adjusted_p'])}"
             f"<br>{row['n']:,} instances"
         )
     cells = go.Heatmap(
@@ -62,7 +64,7 @@ def correlation_matrix(pairs: pd.DataFrame, names: Sequence[str]) -> go.Figure:
         )
         for strong, own in labels.items()
     ]
-    shown = [theme.escape(theme.shorten(name, 40)) for name in names]
+    shown = [theme.escape(display.name(name, 40)) for name in names]
     figure = theme.figure(cells, *texts, height=150 + CELL * max(3, len(names)))
     figure.update_xaxes(
         tickmode="array", tickvals=list(range(len(names) - 1)), ticktext=shown[:-1], showgrid=False, zeroline=False,
@@ -78,9 +80,5 @@ def correlation_matrix(pairs: pd.DataFrame, names: Sequence[str]) -> go.Figure:
 def _describe(rho: float, p: float) -> str:
     if rho != rho:
         return ""
-    text = _number(rho)
+    text = display.number(rho)
     return f"<b>{text}</b>" if p == p and p < CERTAIN else text
-
-
-def _number(value: float) -> str:
-    return "–" if value != value else f"{value:.2f}".replace("-", "−")

@@ -18,6 +18,6 @@ def group_means(groups: pd.DataFrame, *, title: str, overall: float) -> go.Figur
         x=overall, y=1, yref="paper", yanchor="bottom", showarrow=False, text=f"all {overall:.4g}",
         font={"size": 12, "color": theme.GRAY},
     )  # fmt: skip
-    figure.update_xaxes(title_text=f"{theme.escape(title)}, mean with its 95 % interval")
+    figure.update_xaxes(title_text=f"{theme.escape(title)}, mean with its 95% interval")
     figure.update_yaxes(**axis)
     return figure

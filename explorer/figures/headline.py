@@ -45,7 +45,7 @@ def headline(results: pd.DataFrame) -> go.Figure:
             )
         )
     figure = theme.figure(*traces, height=100 + ROW * max(2, len(benchmarks)))
-    figure.update_xaxes(tickformat=".0%", range=[0, 1.01], title_text="Accuracy, with its 95 % interval")
+    figure.update_xaxes(tickformat=".0%", range=[0, 1.01], title_text="Accuracy, with its 95% interval")
     figure.update_yaxes(
         tickmode="array",
         tickvals=list(place.values()),

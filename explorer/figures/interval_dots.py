@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from explorer import display
 from explorer.figures import theme
 
 ROW = 20  # pixels a group
@@ -43,7 +44,7 @@ def interval_dots(groups: pd.DataFrame, number: str) -> tuple[go.Scatter, dict[s
     axis: dict[str, object] = {
         "tickmode": "array",
         "tickvals": places,
-        "ticktext": [theme.escape(theme.shorten(str(name))) for name in rows["grp"]],
+        "ticktext": [theme.escape(display.name(str(name))) for name in rows["grp"]],
         "range": [-0.8, len(rows) - 0.2],
     }
     return dots, axis

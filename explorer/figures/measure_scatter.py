@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from explorer import display
 from explorer.figures import theme
 
 MOST_COLORS = len(theme.PALETTE) - 1
@@ -28,7 +29,7 @@ def measure_scatter(items: pd.DataFrame, x: str, y: str, color: str = "") -> go.
             x=_spread(part["x"]),
             y=_spread(part["y"]),
             mode="markers",
-            name=f"{theme.escape(theme.shorten(name))} ({len(part):,})",
+            name=f"{theme.escape(display.name(name))} ({len(part):,})",
             marker={"size": 7, "opacity": 0.6, "color": shade},
             selected={"marker": {"opacity": 0.95}},
             unselected={"marker": {"opacity": 0.18}},

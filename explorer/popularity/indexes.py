@@ -14,7 +14,7 @@ from fnmatch import fnmatchcase
 DEMO = "demo"
 DEMO_INDEX = "demo-94f1f3912ca8"  # the one that shipped runs were counted in; see demo_corpus.py
 DEMO_TEXT = "WordNet's glosses and examples and of texts of our own"
-DEMO_N = 2  # tokens; 53 % of the distinct 2-grams of the starter pairs never occur, and 88 % of the 3-grams
+DEMO_N = 2  # tokens; 53% of the distinct 2-grams of the starter pairs never occur, and 88% of the 3-grams
 MINI = "mini:"  # prefix of a character index of the infini-gram-mini service
 
 

@@ -28,7 +28,7 @@ MANY_ZEROS = 0.9  # as many zeros leave a single decile for all that occurs
 
 @dataclass(frozen=True, slots=True)
 class Edges:
-    """The decile edges of a reference set's counts: its 10 %, 20 %, ... 90 % quantiles, in occurrences."""
+    """The decile edges of a reference set's counts: its 10%, 20%, ... 90% quantiles, in occurrences."""
 
     values: tuple[float, ...]
     reference: str  # the set, in words

@@ -23,7 +23,7 @@ class Format:
     title: str
     ending: str
     mime: str
-    write: Callable[..., None]  # frame, file, and for a table on paper caption, label, titles
+    write: Callable[..., None]  # frame, file, and for a table on paper caption, label, titles, cells
 
 
 def _csv(frame: pd.DataFrame, file: BinaryIO, *, spreadsheet_safe: bool = False, **about: Any) -> None:
@@ -76,13 +76,17 @@ def write(
     caption: str = "",
     label: str = "",
     titles: Mapping[str, str] | None = None,
+    cells: Mapping[str, Callable[[float], str]] | None = None,
     spreadsheet_safe: bool = False,
 ) -> None:
-    """Writes the frame; caption, label and titles (column → heading) are for the formats that are set on paper.
+    """Writes the frame; caption, label, titles (column → heading) and cells (column → what writes a number of it) are
+    for the formats that are set on paper.
 
     With `spreadsheet_safe` no cell of a CSV file is a formula to a spreadsheet: one that begins like one gets a '.
     """
-    FORMATS[format].write(frame, file, caption=caption, label=label, titles=titles, spreadsheet_safe=spreadsheet_safe)
+    FORMATS[format].write(
+        frame, file, caption=caption, label=label, titles=titles, cells=cells, spreadsheet_safe=spreadsheet_safe
+    )
 
 
 def as_bytes(frame: pd.DataFrame, format: str, **options: Any) -> bytes:

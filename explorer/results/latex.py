@@ -6,29 +6,43 @@ import datetime
 import math
 import numbers
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import pandas as pd
 
+from explorer import display
+
 LONG = 45  # rows from which a table runs over pages
 LONGEST_CELL = 120  # characters; a longer text is cut, since no line of a page holds it
-DIGITS = 4  # significant ones of a column's largest number
-MOST_DECIMALS = 6
 EMPTY = "--"
 
 _SIGNS = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "_": r"\_", "%": r"\%",
     "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}", ">": r"\textgreater{}",
-    "|": r"\textbar{}", '"': r"\textquotedbl{}", "−": "$-$", "…": r"\ldots{}",
+    "|": r"\textbar{}", '"': r"\textquotedbl{}", "−": "$-$", "–": "--", "…": r"\ldots{}",
+    "×": r"$\times$", "∞": r"$\infty$",
+    **{sign: rf"$^{{{digit}}}$" for sign, digit in zip("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789", strict=True)},
 }  # fmt: skip
 
 
-def table(frame: pd.DataFrame, *, caption: str = "", label: str = "", titles: Mapping[str, str] | None = None) -> str:
-    """The frame's columns named in `titles` (all without it) as a table; more than 45 rows make a longtable."""
+def table(
+    frame: pd.DataFrame,
+    *,
+    caption: str = "",
+    label: str = "",
+    titles: Mapping[str, str] | None = None,
+    cells: Mapping[str, Callable[[float], str]] | None = None,
+) -> str:
+    """The frame's columns named in `titles` (all without it) as a table; more than 45 rows make a longtable.
+
+    `cells` says of a column what writes one of its numbers, so that paper and screen agree; any other gets as many
+    decimals as its largest number needs.
+    """
     titles = dict(titles) if titles else {str(name): str(name) for name in frame.columns}
-    columns = {name: _cells(frame[name]) for name in titles}
-    numeric = {name: _is_numeric(frame[name]) for name in titles}
+    cells = cells or {}
+    columns = {name: _cells(frame[name], cells.get(name)) for name in titles}
+    numeric = {name: name in cells or _is_numeric(frame[name]) for name in titles}
     head = " & ".join(escape(title) for title in titles.values()) + r" \\"
     body = [" & ".join(row) + r" \\" for row in zip(*columns.values(), strict=True)]
     shape = "".join("r" if numeric[name] else "l" for name in titles)
@@ -68,15 +82,6 @@ def escape(text: str) -> str:
     return "".join(_SIGNS.get(sign, sign) for sign in plain).strip()
 
 
-def decimals(values: Iterable[float]) -> int:
-    """The decimals with which the largest of the numbers has four significant digits; none where all are whole."""
-    known = [abs(value) for value in values if math.isfinite(value)]
-    largest = max(known, default=0.0)
-    if largest == 0 or all(value == int(value) for value in known):
-        return 0
-    return min(MOST_DECIMALS, max(0, DIGITS - 1 - math.floor(math.log10(largest))))
-
-
 def number(value: float, places: int) -> str:
     """The number with so many decimals; one that would round to zero as a power of ten."""
     if not math.isfinite(value):
@@ -88,11 +93,13 @@ def number(value: float, places: int) -> str:
     return f"$-${text}" if value < 0 else text
 
 
-def _cells(column: pd.Series) -> list[str]:
+def _cells(column: pd.Series, write: Callable[[float], str] | None = None) -> list[str]:
+    if write:
+        return [escape(write(float(value))) for value in pd.to_numeric(column, errors="coerce")]
     if not _is_numeric(column):
         return [_text(value) for value in column]
     values = [math.nan if value is None or value is pd.NA else float(value) for value in column]
-    places = decimals(values)
+    places = display.decimals(values)
     return [number(value, places) for value in values]
 
 
@@ -110,7 +117,7 @@ def _text(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, numbers.Real):
-        return number(float(value), decimals([float(value)]))
+        return number(float(value), display.decimals([float(value)]))
     if isinstance(value, datetime.datetime):
         return escape(value.isoformat(sep=" ", timespec="minutes"))
     return escape(str(value)) or EMPTY

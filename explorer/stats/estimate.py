@@ -9,7 +9,7 @@ from typing import Any, Self
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A number with its 95 % interval; nan with a reason where it could not be had.
+    """A number with its 95% interval; nan with a reason where it could not be had.
 
     A statistic that has more to say adds fields to it (`Proportion` its ties), so that what takes an estimate takes it.
     """

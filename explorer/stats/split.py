@@ -20,7 +20,7 @@ TIE_BREAKS = 200
 @dataclass(frozen=True, slots=True)
 class RankSplit:
     """Accuracies of two equal halves by rank, ties broken at random: means over the seeds, and the
-    difference with its 95 % range over them."""
+    difference with its 95% range over them."""
 
     low: float
     high: float
@@ -36,7 +36,7 @@ class LowHigh:
     low: Proportion
     high: Proportion
     difference: Estimate
-    rank_split: RankSplit | None  # where a half holds under 40 % of the items
+    rank_split: RankSplit | None  # where a half holds under 40% of the items
     n: int
     left_out: int = 0
     reason: str = ""

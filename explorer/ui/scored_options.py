@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from explorer import display
 from explorer.records import Instance, Score
 from explorer.scoring.reduce import word_of
 from explorer.ui.token_view import Token, Verdict, tokens_of
@@ -132,8 +133,7 @@ def _named(instance: Instance, option: int | None) -> str:
 
 
 def _cloze_sentence(asked: Asked, kind: str) -> str:
-    probability = math.exp(asked.logprob)
-    shown = f"{probability:.1%}" if probability >= 0.001 else f"{probability:.1e}"
+    shown = display.probability(math.exp(asked.logprob))
     guess = "each token was the model's first guess" if kind == "right" else "it was not the model's first guess"
     return f"the last word has a probability of {shown}; {guess}"
 
@@ -141,7 +141,7 @@ def _cloze_sentence(asked: Asked, kind: str) -> str:
 def _times(value: float) -> str:
     if value < 10:
         return f"{value:.1f} times"
-    return f"{value:,.0f} times" if value < 1e6 else f"{value:.0e} times"
+    return f"{value:,.0f} times" if value < 1e6 else f"{display.power_of_ten(value, 0)} times"
 
 
 def _is_gap(value: object) -> bool:

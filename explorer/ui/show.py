@@ -8,7 +8,6 @@ from __future__ import annotations
 import contextlib
 import html
 import re
-import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,15 +15,15 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from explorer import display
 from explorer.errors import ExplorerError
 from explorer.ui import unasked
+from explorer.ui.columns import Write, as_shown, is_link, title_of, writers
 from explorer.ui.plain_text import plain as plain  # "show.plain" on every page
 
 Figure = Any  # a Plotly figure, made in explorer/figures
 
 LONGEST = 2_000  # characters of a cell on the screen; a download has all of them
-SMALLEST = sys.float_info.min
-UNDERFLOW = f"{SMALLEST:.3g} stands for anything smaller."
 TABLE_FORMATS = ("csv", "parquet", "latex")
 
 
@@ -47,7 +46,7 @@ class About:
         facts = [f"Model: {self.model}"] if self.model else []
         facts += [f"benchmark: {self.benchmark}"] if self.benchmark else []
         count = self.n if n is None else n
-        facts += [f"n = {count:,} instances"] if count is not None else []
+        facts += [f"n = {display.count(count)} instances"] if count is not None else []
         sentence = text.rstrip(". ") + "."
         told = "; ".join(facts)
         return f"{sentence} {told[:1].upper()}{told[1:]}." if told else sentence
@@ -116,33 +115,30 @@ def table(
     caption: str = "",
     n: int | None = None,
     about: About | None = None,
-) -> None:
+    picks: str = "",
+    whole: pd.DataFrame | None = None,
+) -> list[int]:
     """A table that can be sorted, searched and downloaded as CSV, Parquet and LaTeX.
 
-    `columns` names the shown ones, in order; a CSV or Parquet file has all columns, LaTeX those shown.
+    `columns` names the shown ones, in order (explorer/ui/columns.py makes them); a CSV or Parquet file has all columns
+    and plain numbers, LaTeX those shown and written as they are here.
+    With `picks`, a key that changes with the rows, one row can be picked; the answer is its number, or nothing. `whole`
+    is what is downloaded where the table shows less.
     """
-    shown, config = _in_percent(frame[list(columns)] if columns else frame, columns or {})
-    st.dataframe(
-        shortened(shown),
+    shown, config = as_shown(shortened(frame[list(columns)] if columns else frame), columns or {})
+    answer: Any = st.dataframe(
+        shown,
         hide_index=True,
         column_config=config or None,
         height=height or "auto",
-        placeholder="–",
-        key=f"table:{name}",
+        placeholder=display.MISSING,
+        key=picks or f"table:{name}",
         alt=f"{name}, {len(frame)} rows",
+        on_select="rerun" if picks else "ignore",
+        selection_mode="single-row",
     )
-    save(frame, name, columns=columns, caption=caption, n=n, about=about)
-
-
-def _in_percent(frame: pd.DataFrame, columns: Mapping[str, Any]) -> tuple[pd.DataFrame, dict[str, Any]]:
-    """Shares with one decimal in every row: Streamlit's own "percent" gives each row as many as it needs."""
-    config = dict(columns)
-    for name, column in columns.items():
-        kind = column.get("type_config") if isinstance(column, dict) else None
-        if kind and kind.get("format") == "percent":
-            config[name] = {**column, "type_config": {**kind, "format": "%.1f%%"}}
-            frame = frame.assign(**{name: 100 * pd.to_numeric(frame[name])})
-    return frame, config
+    save(frame if whole is None else whole, name, columns=columns, caption=caption, n=n, about=about)
+    return list(answer["selection"]["rows"]) if picks else []
 
 
 def save(
@@ -158,9 +154,10 @@ def save(
     named = about or _about()
     text = named.caption(caption or name, n)
     titles = _titles(columns) if columns else None
+    cells = writers(frame, columns) if columns else None
     with st.popover("Download table", icon=":material/download:", type="tertiary", key=f"save:{name}"):
         for format in TABLE_FORMATS:
-            _offer_table(frame, name, format, named, text, titles)
+            _offer_table(frame, name, format, named, text, titles, cells)
 
 
 def shortened(frame: pd.DataFrame) -> pd.DataFrame:
@@ -205,7 +202,13 @@ def _offer_figure(figure: Figure, name: str, named: About, alt: str, n: int | No
 
 
 def _offer_table(
-    frame: pd.DataFrame, name: str, format: str, named: About, caption: str, titles: Mapping[str, str] | None
+    frame: pd.DataFrame,
+    name: str,
+    format: str,
+    named: About,
+    caption: str,
+    titles: Mapping[str, str] | None,
+    cells: Mapping[str, Write] | None,
 ) -> None:
     # Only the page that has a table brings in what writes it.
     from explorer.results import formats
@@ -220,6 +223,7 @@ def _offer_table(
             caption=caption,
             label=f"{named.study} {name}",
             titles=titles,
+            cells=cells,
             spreadsheet_safe=True,
         ),
         file_name=named.file_name(name, kind.ending),
@@ -237,12 +241,7 @@ def _making(make: Callable[..., bytes], *arguments: Any, **named: Any) -> Callab
 
 def _titles(columns: Mapping[str, Any]) -> dict[str, str]:
     """Column → heading, without columns of links, which lead nowhere on paper."""
-    found = {}
-    for name, config in columns.items():
-        kind = ((config.get("type_config") or {}).get("type")) if isinstance(config, dict) else None
-        if kind != "link":
-            found[name] = str((config.get("label") or name) if isinstance(config, dict) else (config or name))
-    return found
+    return {name: title_of(name, column) for name, column in columns.items() if not is_link(column)}
 
 
 def _about() -> About:
@@ -258,32 +257,6 @@ def numbers(cells: Sequence[tuple[str, str, str]]) -> None:
     """A row of labelled numbers: label, value, what it means."""
     for column, (label, value, meaning) in zip(st.columns(len(cells)), cells, strict=True):
         column.metric(label, value, help=meaning or None)
-
-
-def percent(value: float, low: float = float("nan"), high: float = float("nan")) -> str:
-    """A share with its interval where there is one."""
-    if value != value:
-        return "–"
-    interval = f" ({low:.1%} – {high:.1%})" if low == low and high == high else ""
-    return f"{value:.1%}{interval}"
-
-
-def p_value(p: float) -> str:
-    """A p-value as papers print it."""
-    if p != p:
-        return "–"
-    return "< 0.0001" if p < 1e-4 else f"{p:.3g}"
-
-
-def p_in_words(p: float) -> str:
-    """A p-value for a sentence: "p = 0.02", "p < 0.0001"."""
-    shown = p_value(p)
-    return f"p = {shown}" if shown[0].isdigit() else f"p {shown}"
-
-
-def above_zero(p: float) -> float:
-    """A p-value for a column of numbers: none is 0, even where the number is too small to be written."""
-    return max(p, SMALLEST) if p == p else p
 
 
 def duration(seconds: float) -> str:

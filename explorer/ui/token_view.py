@@ -13,6 +13,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from explorer import display
+
 Unit = Literal["nats", "bits"]
 Verdict = Literal["right", "wrong", "tie", "none"]
 
@@ -88,7 +90,7 @@ def regions(parts: Sequence[tuple[str, Sequence[Token]]], unit: Unit = "nats", *
             place += 1
             boxes.append(_box(token, place, many, unit, focusable=many <= FOCUSABLE))
         known = [token.nats for token in tokens if not math.isnan(token.nats)]
-        total = f"{in_unit(math.fsum(known), unit):.1f}" if known else "–"
+        total = display.number(in_unit(math.fsum(known), unit), 1) if known else display.MISSING
         blocks.append(
             f'<div class="lx-region"><div class="lx-strip">{"".join(boxes)}</div>'
             f'<span class="lx-region-name">{html.escape(name)} · {total}</span></div>'
@@ -177,7 +179,7 @@ def _box(token: Token, place: int, many: int, unit: Unit, *, focusable: bool, di
         ]
     else:
         lines += ["not scored"]
-    number = f"{in_unit(token.nats, unit):.1f}" if scored else "–"
+    number = display.number(in_unit(token.nats, unit), 1)
     stop = ' tabindex="0"' if focusable else ""
     return (
         f'<span class="{" ".join(kinds)}" role="listitem"{stop} style="--tint:{tint:.3f}"'
@@ -190,27 +192,19 @@ def _box(token: Token, place: int, many: int, unit: Unit, *, focusable: bool, di
 
 def probability(nats: float) -> str:
     """A surprisal as a probability, with digits that still say something when it is small."""
-    value = math.exp(-nats)
-    return f"{value:.1%}" if value >= 0.001 else f"{value:.1e}"
+    return display.probability(math.exp(-nats))
 
 
 def _difference(top: Token | None, bottom: Token | None, unit: Unit) -> str:
     known = [token.nats for token in (top, bottom) if token is not None]
     if any(math.isnan(nats) for nats in known):
-        return '<span class="lx-delta">–</span>'
+        return f'<span class="lx-delta">{display.MISSING}</span>'
     # How much less surprising the first text is here; a token that only one text has counts whole.
     nats = (bottom.nats if bottom else 0.0) - (top.nats if top else 0.0)
     tint = min(1.0, abs(nats) / DEEPEST_DIFFERENCE)
     kind = "lx-for" if nats > 0 else "lx-against"
-    return f'<span class="lx-delta {kind}" style="--tint:{tint:.3f}">{signed(in_unit(nats, unit), 1)}</span>'
-
-
-def signed(value: float, digits: int = 2) -> str:
-    """A number with its sign, the minus as long as the plus; none where it rounds to zero."""
-    shown = f"{abs(value):.{digits}f}"
-    if not float(shown):
-        return shown
-    return f"−{shown}" if value < 0 else f"+{shown}"
+    number = display.number(in_unit(nats, unit), 1, signed=True)
+    return f'<span class="lx-delta {kind}" style="--tint:{tint:.3f}">{number}</span>'
 
 
 def _heads(labels: tuple[str, str]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from explorer import display
 from explorer.results import queries_findings
 from explorer.ui import resources, show
 
@@ -20,7 +21,7 @@ def sentence(undecided: int, n: int) -> str:
     """How many verdicts are undecided, in words; "" where none is."""
     if not undecided:
         return ""
-    share = f"{undecided / n:.1%}" if undecided / n >= 0.001 else "less than 0.1%"
+    share = display.share(undecided / n) if undecided / n >= 0.001 else "less than 0.1%"
     return (
         f"{undecided:,} of {n:,} verdicts ({share}) are undecided at the precision of the model's number format: the "
         "option with the higher sum is kept, and could as well be the other."

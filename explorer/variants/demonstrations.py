@@ -103,7 +103,7 @@ def orders(demonstrations: Sequence[Pieces], count: int, seed: int = 0) -> list[
 def cut(instance: Instance, seed: int = 0) -> Pieces | str:
     """The instance in two pieces, or why it has none.
 
-    A single text is cut at one of its blanks, drawn between 60 and 80 % of them; the earlier tool of the same authors
+    A single text is cut at one of its blanks, drawn between 60 and 80% of them; the earlier tool of the same authors
     drew the same share for every text.
     """
     first, second = on_one_line(instance.context), on_one_line(instance.second)

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from explorer import display
 from explorer.results import latex
 
 
@@ -23,6 +24,13 @@ def test_a_short_table_is_set_with_booktabs_rules_and_its_caption():
     assert "look" not in text
 
 
+def test_a_column_may_be_written_as_on_the_screen():
+    frame = pd.DataFrame({"share": [-0.5, None], "p": [1e-9, 0.25]}, dtype=object)
+    text = latex.table(frame, cells={"share": display.share, "p": display.p_value})
+    assert r"\begin{tabular}{rr}" in text
+    assert r"$-$50.0\% & \textless{} 0.001 \\" in text and r"-- & 0.250 \\" in text
+
+
 def test_a_long_table_runs_over_pages():
     text = latex.table(pd.DataFrame({"n": range(latex.LONG + 1)}), caption="Many.")
     assert r"\begin{longtable}{r}" in text and text.count(r"\endhead") == 1 and "tabular" not in text
@@ -33,7 +41,7 @@ def test_a_long_table_runs_over_pages():
     [([1, 2, 30], 0), ([0.5, 0.25], 4), ([0.00123, 0.5], 4), ([12.5, 3.25], 2), ([12345.678], 0), ([math.nan], 0)],
 )
 def test_a_column_has_four_digits_for_its_largest_number(values, places):
-    assert latex.decimals(values) == places
+    assert display.decimals(values) == places
 
 
 @pytest.mark.parametrize(

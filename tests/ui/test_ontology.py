@@ -65,7 +65,7 @@ def test_a_run_is_shown_beside_the_papers_figures(open_page, here, asked):
     assert any(one.label == "Right" and one.value.endswith("of 30") for one in app.metric)
     assert "The question in five languages" in [one.value for one in app.subheader]
     ways = next(one.value for one in app.dataframe if "Way" in one.value.columns)
-    assert dict(zip(ways["Way"], ways["Published"], strict=True)) == {"PI-2": "0.950", "PI-3": "0.850"}
+    assert dict(zip(ways["Way"], ways["Published"], strict=True)) == {"PI-2": 0.95, "PI-3": 0.85}
     counted = open_page("ontology", asked, **here, counted="As the authors counted")
     assert not counted.exception
 

@@ -12,6 +12,7 @@ from explorer.benchmarks import sources
 from explorer.benchmarks.core.benchmark import Benchmark
 from explorer.settings import Settings
 from explorer.ui import downloads, instance_list, inventory, jobs, resources, show
+from explorer.ui.columns import text_column
 
 
 def draw_benchmark_list(name: str) -> None:
@@ -34,7 +35,7 @@ def draw_benchmark_list(name: str) -> None:
             "kind": "Kind",
             "state": "Files",
             "license": "License",
-            "note": st.column_config.TextColumn("Remark", width="large"),
+            "note": text_column("Remark", width="large"),
         },
         height=420,
     )

@@ -9,6 +9,7 @@ from explorer.scoring import catalog, embedded
 from explorer.scoring.catalog import KnownModel
 from explorer.scoring.engine.memory import free_ram
 from explorer.ui import inventory, jobs, resources, show
+from explorer.ui.columns import number_column, size_column, text_column
 
 GB = 1e9
 
@@ -39,9 +40,9 @@ def draw_model_list() -> None:
         "models",
         columns={
             "model": "Model",
-            "parameters": st.column_config.NumberColumn("Parameters", format="compact"),
-            "memory": st.column_config.NumberColumn("Memory in float32 (GB)", format="%.1f"),
-            "corpus": st.column_config.TextColumn("Trained on", width="large"),
+            "parameters": size_column("Parameters"),
+            "memory": number_column("Memory in float32 (GB)", 1),
+            "corpus": text_column("Trained on", width="large"),
             "license": "License",
         },
     )

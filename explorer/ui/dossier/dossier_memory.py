@@ -5,21 +5,21 @@ from __future__ import annotations
 from typing import Any
 
 import pandas as pd
-import streamlit as st
 
 from explorer.ui import layout, show
+from explorer.ui.columns import count_column, link_column, number_column, text_column
 from explorer.ui.dossier.dossier_rows import Held, about
 from explorer.ui.layout import Chosen
 
-# Measure → title, format, what it says.
+# Measure → title, decimals, what it says.
 ATTACKS = {
-    "tde_accuracy": ("Extracted", "%.0f", "1: the greedy completion of the first half is the second"),
-    "tde_likelihood": ("TDE likelihood", "%.2f", "nats, log P of the second half after the first"),
-    "mia_loss": ("MIA loss", "%.3f", "nats a token"),
-    "mia_perplexity": ("MIA perplexity", "%.2f", "exp of the loss"),
-    "mia_neighbours": ("MIA neighbors", "%+.3f", "loss less the mean loss of its neighbors, nats a token"),
-    "min_k": ("Min-k %", "%.3f", "nats a token, over the least likely tokens"),
-    "zlib": ("Zlib ratio", "%.4f", "nats a token and compressed byte"),
+    "tde_accuracy": ("Extracted", 0, "1: the greedy completion of the first half is the second"),
+    "tde_likelihood": ("TDE likelihood", 2, "nats, log P of the second half after the first"),
+    "mia_loss": ("MIA loss", 3, "nats a token"),
+    "mia_perplexity": ("MIA perplexity", 2, "exp of the loss"),
+    "mia_neighbours": ("MIA neighbors", 3, "loss less the mean loss of its neighbors, nats a token"),
+    "min_k": ("Min-k %", 3, "nats a token, over the least likely tokens"),
+    "zlib": ("Zlib ratio", 4, "nats a token and compressed byte"),
 }
 SETTINGS = {
     "full": "full information",
@@ -42,13 +42,13 @@ def memorization(held: Held, chosen: Chosen) -> None:
         show.note("These runs have no scores of its texts.")
         return
     table = pd.DataFrame(rows)
-    columns: dict[str, Any] = {"model": st.column_config.TextColumn("Model", width="medium"), "option": "Text"}
+    columns: dict[str, Any] = {"model": text_column("Model", width="medium"), "option": "Text"}
     columns |= {
-        name: st.column_config.NumberColumn(title, format=form, help=meaning)
-        for name, (title, form, meaning) in ATTACKS.items()
+        name: number_column(title, decimals, meaning, signed=name == "mia_neighbours")
+        for name, (title, decimals, meaning) in ATTACKS.items()
         if table[name].notna().any()
     }
-    columns["run"] = st.column_config.LinkColumn("Run", display_text="look")
+    columns["run"] = link_column("Run")
     show.table(table, "memorization", columns=columns)
     _page(held, "Memorization", "All scores of the run", chosen)
 
@@ -85,21 +85,16 @@ def replication(held: Held, chosen: Chosen) -> None:
         pd.DataFrame(rows),
         "replication",
         columns={
-            "model": st.column_config.TextColumn("Model", width="small"),
-            "setting": st.column_config.TextColumn("Prompt", width="small"),
-            "k": st.column_config.NumberColumn("k", width="small", help="demonstrations"),
-            "verdict": st.column_config.TextColumn("By the rule", width="small", help="exact, near-exact or inexact"),
-            "rouge": st.column_config.NumberColumn(
-                "ROUGE-L recall",
-                format="%.2f",
-                width="small",
-                help="words in order; characters where a script parts no words",
+            "model": text_column("Model", width="small"),
+            "setting": text_column("Prompt", width="small"),
+            "k": count_column("k", "demonstrations", width="small"),
+            "verdict": text_column("By the rule", "exact, near-exact or inexact", width="small"),
+            "rouge": number_column(
+                "ROUGE-L recall", 2, "words in order; characters where a script parts no words", width="small"
             ),
-            "label": st.column_config.NumberColumn(
-                "Label right", format="%.1f", width="small", help="1 right, 0 wrong"
-            ),
-            "text": st.column_config.TextColumn("Completion", width="large"),
-            "run": st.column_config.LinkColumn("Run", display_text="look"),
+            "label": number_column("Label right", 1, "1 right, 0 wrong", width="small"),
+            "text": text_column("Completion", width="large"),
+            "run": link_column("Run"),
         },
     )
     _page(held, "In-context", "All completions of the run", chosen)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pandas as pd
-import streamlit as st
 
 from explorer.ui import layout, show
+from explorer.ui.columns import check_column, count_column, link_column, nats_column, number_column, text_column
 from explorer.ui.dossier.dossier_rows import Held, about
 from explorer.ui.layout import Chosen
 
@@ -34,23 +34,20 @@ def draw_dossier_ontology(held: Held, chosen: Chosen) -> None:
                 "repeats": int((held.answers["run_id"].eq(run_id) & held.answers["role"].eq("repeat")).sum()),
             }
         )
-    number = st.column_config.NumberColumn
     table = pd.DataFrame(rows)
     columns = {
-        "model": st.column_config.TextColumn("Model", width="medium"),
-        "answer": st.column_config.TextColumn("Answer", width="medium"),
-        "outcome": st.column_config.TextColumn("Taken for", width="small"),
-        "known": st.column_config.CheckboxColumn("Right", width="small"),
-        "jaccard": number(
-            "Label overlap", format="%.2f", help="Jaccard of the words of both labels (characters without blanks)"
-        ),
-        "edits": number("Edits", format="%d", help="Levenshtein distance of the wrong and the right ID"),
-        "logprob": number("log P of the right ID", format="%.2f", help="nats"),
-        "rank": number("Its rank", format="%.1f", help="among other IDs drawn at random, 1 = likeliest"),
-        "count": number("Web count", format="localized"),
-        "bucket": number("Bucket", format="%d", help="of equally many distinct counts, 1 = least popular"),
-        "repeats": number("Repeats", format="localized", help="answers to the question put again"),
-        "run": st.column_config.LinkColumn("Run", display_text="look"),
+        "model": text_column("Model", width="medium"),
+        "answer": text_column("Answer", width="medium"),
+        "outcome": text_column("Taken for", width="small"),
+        "known": check_column("Right"),
+        "jaccard": number_column("Label overlap", 2, "Jaccard of the words of both labels (characters without blanks)"),
+        "edits": count_column("Edits", "Levenshtein distance of the wrong and the right ID"),
+        "logprob": nats_column("log P of the right ID"),
+        "rank": number_column("Its rank", 1, "among other IDs drawn at random, 1 = likeliest"),
+        "count": count_column("Web count"),
+        "bucket": count_column("Bucket", "of equally many distinct counts, 1 = least popular"),
+        "repeats": count_column("Repeats", "answers to the question put again"),
+        "run": link_column("Run"),
     }
     for name in ("jaccard", "edits", "logprob", "rank", "count", "bucket"):
         if table[name].isna().all():

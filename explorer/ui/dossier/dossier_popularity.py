@@ -7,9 +7,11 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from explorer import display
 from explorer.popularity.ips import Edges
 from explorer.studies.popularity import queries as popularity_queries
 from explorer.ui import layout, links, resources, show
+from explorer.ui.columns import link_column, number_column
 from explorer.ui.dossier.dossier_rows import Held, about
 from explorer.ui.layout import Chosen
 
@@ -27,9 +29,9 @@ def draw_dossier_popularity(held: Held, chosen: Chosen) -> None:
     table = pd.DataFrame(rows).drop_duplicates(["option", "ips"])
     columns = {
         "option": "Text",
-        "ips": st.column_config.NumberColumn("IPS", format="%.2f", help="1 (rarest tenth) to 10, mean over n-grams"),
+        "ips": number_column("IPS", 2, "1 (rarest tenth) to 10, mean over n-grams"),
         "reason": "Remark",
-        "run": st.column_config.LinkColumn("Run", display_text="look"),
+        "run": link_column("Run"),
     }
     if (table["reason"] == "").all():
         columns.pop("reason")
@@ -41,8 +43,8 @@ def draw_dossier_popularity(held: Held, chosen: Chosen) -> None:
     gap = next((value for run in sets[key] if (value := _gap(held, run)) == value), None)
     if gap is not None:
         show.note(
-            f"The right option is {abs(gap):.1%} {'more' if gap > 0 else 'less'} popular than the others, relative to "
-            "its own score."
+            f"The right option is {display.share(abs(gap))} {'more' if gap > 0 else 'less'} popular than the others, "
+            "relative to its own score."
             if gap
             else "The right option is as popular as the others."
         )

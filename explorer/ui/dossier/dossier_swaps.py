@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
 import streamlit as st
 
+from explorer import display
 from explorer.rows.builders import instance_of
 from explorer.ui import layout, show, texts
+from explorer.ui.columns import link_column, number_column, text_column
 from explorer.ui.dossier.dossier_rows import Held, about
 from explorer.ui.instance import ngram_strip
 from explorer.ui.layout import Chosen
@@ -29,19 +32,18 @@ def draw_dossier_swaps(held: Held, chosen: Chosen) -> None:
     if not rows:
         show.note("These runs stored no swaps of the instance.")
         return
-    number = st.column_config.NumberColumn
     show.table(
         pd.DataFrame(rows),
         "swaps",
         columns={
-            "model": st.column_config.TextColumn("Model", width=120),
-            "words": st.column_config.TextColumn("Words", width=125),
-            "swaps": st.column_config.TextColumn("Swaps", width="medium"),
-            "verdict": st.column_config.TextColumn("Verdict", width=115),
-            "margin": st.column_config.TextColumn("Margin", width=120, help="nats, before → after"),
-            "ips": st.column_config.TextColumn("IPS", width=105, help="of the right option, before → after"),
-            "bertscore": number("BERTScore", format="%.3f", width="small"),
-            "run": st.column_config.LinkColumn("Run", display_text="look"),
+            "model": text_column("Model", width=120),
+            "words": text_column("Words", width=125),
+            "swaps": text_column("Swaps", width="medium"),
+            "verdict": text_column("Verdict", width=115),
+            "margin": text_column("Margin", "nats, before → after", width=120),
+            "ips": text_column("IPS", "of the right option, before → after", width=105),
+            "bertscore": number_column("BERTScore", 3, width="small"),
+            "run": link_column("Run"),
         },
     )
     _texts(held, chosen)
@@ -77,7 +79,7 @@ def _row(held: Held, run: Any, row: Any, option: int) -> dict[str, Any]:
         **numbers,
         "words": POS.get(setting, setting),
         "swaps": swaps + flag,
-        "verdict": " → ".join(name.replace("none", "–") for name in verdicts),
+        "verdict": " → ".join(name.replace("none", display.MISSING) for name in verdicts),
         "margin": _arrow(numbers["before"], numbers["after"]),
         "ips": _arrow(numbers["ips_before"], numbers["ips_after"]),
         "bertscore": held.value(run_id, "bertscore", setting=setting),
@@ -86,8 +88,9 @@ def _row(held: Held, run: Any, row: Any, option: int) -> dict[str, Any]:
 
 
 def _arrow(before: float, after: float) -> str:
-    describe = [f"{value:.2f}".replace("-", "−") if value == value else "–" for value in (before, after)]
-    return " → ".join(describe) if describe != ["–", "–"] else ""
+    if math.isnan(before) and math.isnan(after):
+        return ""
+    return f"{display.number(before)} → {display.number(after)}"
 
 
 def _texts(held: Held, chosen: Chosen) -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pandas as pd
-import streamlit as st
 
 from explorer.ui import show
+from explorer.ui.columns import link_column, nats_column, text_column
 from explorer.ui.dossier.dossier_rows import Held, about
 from explorer.ui.layout import Chosen
 from explorer.ui.scored_options import verdict_of
@@ -40,15 +40,13 @@ def draw_dossier_verdicts(held: Held, chosen: Chosen) -> None:
         return
     table = pd.DataFrame(rows)
     columns = {
-        "model": st.column_config.TextColumn("Model", width="medium"),
+        "model": text_column("Model", width="medium"),
         "verdict": "Verdict",
-        "margin": st.column_config.NumberColumn(
-            "Margin (nats)", format="%.3f", help="of the right option over the best other; of a last word its log P"
-        ),
+        "margin": nats_column("Margin (nats)", "of the right option over the best other; of a last word its log P"),
         "study": "Study",
         "preset": "Conventions",
         "remark": "Remark",
-        "run": st.column_config.LinkColumn("Run", display_text="look"),
+        "run": link_column("Run"),
     }
     if (table["remark"] == "").all():
         columns.pop("remark")

@@ -7,10 +7,12 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 import streamlit as st
 
+from explorer import display
 from explorer.figures.correlation_matrix import correlation_matrix
 from explorer.results.measures import MEASURES
 from explorer.stats.correlation_table import correlation_table
 from explorer.ui import layout, links, show
+from explorer.ui.columns import count_column, link_column, number_column, p_column, text_column
 from explorer.ui.findings import data
 from explorer.ui.findings.data import Gathered
 from explorer.ui.layout import Chosen
@@ -104,8 +106,8 @@ def correlations(table: pd.DataFrame, names: Sequence[str], *, within: bool) -> 
         [
             {
                 "first": pair.first, "second": pair.second, "rho": pair.correlation.value, "low": pair.correlation.low,
-                "high": pair.correlation.high, "p": show.above_zero(pair.correlation.p),
-                "adjusted_p": show.above_zero(pair.adjusted_p),
+                "high": pair.correlation.high, "p": display.above_zero(pair.correlation.p),
+                "adjusted_p": display.above_zero(pair.adjusted_p),
                 "n": pair.correlation.n, "groups": pair.correlation.groups, "reason": pair.correlation.reason,
             }
             for pair in found
@@ -135,21 +137,20 @@ def _pairs(told: pd.DataFrame, chosen: Chosen, names: Sequence[str], way: str) -
             for a, b in zip(ordered["first"], ordered["second"], strict=True)
         ]
     )
-    number = st.column_config.NumberColumn
     show.table(
         ordered,
         f"correlations {way}",
         columns={
-            "first": st.column_config.TextColumn("Measure", width=185),
-            "second": st.column_config.TextColumn("and", width=185),
-            "rho": number("rho", format="%.3f", width="small"),
-            "low": number("From", format="%.3f", width="small", help="95 % bootstrap interval"),
-            "high": number("To", format="%.3f", width="small"),
-            "p": number("p", format="%.3g", width="small", help=show.UNDERFLOW),
-            "adjusted_p": number("Adjusted p", format="%.3g", width="small", help="Benjamini and Hochberg, all pairs"),
-            "n": number("Instances", format="localized", width="small"),
-            "look": st.column_config.LinkColumn("Scatter", display_text="look", width="small"),
-            "reason": st.column_config.TextColumn("Remark", width="small"),
+            "first": text_column("Measure", width=185),
+            "second": text_column("and", width=185),
+            "rho": number_column("rho", 3, width="small"),
+            "low": number_column("From", 3, "95% bootstrap interval", width="small"),
+            "high": number_column("To", 3, width="small"),
+            "p": p_column(width="small"),
+            "adjusted_p": p_column("Adjusted p", "Benjamini and Hochberg, all pairs", width="small"),
+            "n": count_column("Instances", width="small"),
+            "look": link_column("Scatter"),
+            "reason": text_column("Remark", width="small"),
         },
         height=min(38 + 35 * len(ordered), 420),
     )
@@ -163,13 +164,13 @@ def _sources(gathered: Gathered, chosen: Chosen) -> None:
                 data.sources_table(gathered),
                 "sources of measures",
                 columns={
-                    "measure": st.column_config.TextColumn("Measure", width="medium"),
+                    "measure": text_column("Measure", width="medium"),
                     "unit": "Unit",
-                    "direction": st.column_config.TextColumn("More means", width="medium"),
-                    "n": st.column_config.NumberColumn("Instances", format="localized"),
+                    "direction": text_column("More means", width="medium"),
+                    "n": count_column("Instances"),
                     "study": "Study",
                     "model": "Model",
-                    "look": st.column_config.LinkColumn("Run", display_text="look"),
+                    "look": link_column("Run"),
                 },
             )
 

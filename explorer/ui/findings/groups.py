@@ -5,11 +5,13 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
+from explorer import display
 from explorer.figures.group_means import group_means
 from explorer.results.measures import MEASURES
 from explorer.stats.between_groups import between_groups
 from explorer.stats.bootstrap import bootstrap_mean
 from explorer.ui import layout, links, show
+from explorer.ui.columns import count_column, link_column, number_column, text_column
 from explorer.ui.findings import data
 from explorer.ui.findings.data import Gathered
 from explorer.ui.layout import Chosen
@@ -46,12 +48,12 @@ def draw_findings_groups(chosen: Chosen, gathered: Gathered) -> None:
             ("Groups", f"{len(groups):,}", "Groups with at least one of them."),
             (
                 "Between groups",
-                show.percent(test.value),
+                display.share(test.value),
                 test.reason or "Share of the variation of ranks that lies between groups (epsilon squared).",
             ),
             (
                 "Kruskal-Wallis p",
-                show.p_value(test.p),
+                display.p_value(test.p),
                 test.reason or f"H = {test.statistic:.1f}: do the groups differ beyond chance?",
             ),
         ]
@@ -66,15 +68,15 @@ def draw_findings_groups(chosen: Chosen, gathered: Gathered) -> None:
     about = {"model": chosen.model, "benchmark": chosen.benchmark, "finding": "Two measures"}
     look = [layout.address_of("Findings", **about, group=str(group)) for group in groups["grp"]]
     columns = {
-        "grp": st.column_config.TextColumn(by.capitalize(), width="medium"),
-        "value": st.column_config.NumberColumn("Mean", format="%.4g"),
-        "low": st.column_config.NumberColumn("From", format="%.4g", help="95 % bootstrap interval over instances"),
-        "high": st.column_config.NumberColumn("To", format="%.4g"),
-        "sd": st.column_config.NumberColumn("Sd", format="%.4g"),
-        "n": st.column_config.NumberColumn("Instances", format="localized"),
+        "grp": text_column(by.capitalize(), width="medium"),
+        "value": number_column("Mean"),
+        "low": number_column("From", help="95% bootstrap interval over instances"),
+        "high": number_column("To"),
+        "sd": number_column("Sd"),
+        "n": count_column("Instances"),
     }
     if by == "group":
-        columns["look"] = st.column_config.LinkColumn("Its instances", display_text="look")
+        columns["look"] = link_column("Its instances")
     show.table(
         groups.assign(look=look),
         f"groups {name}",

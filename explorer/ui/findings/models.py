@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pandas as pd
 import streamlit as st
 
+from explorer import display
 from explorer.figures.comparison import groups_of_two_runs
 from explorer.results import queries, queries_findings
 from explorer.results.measures import SCORED
 from explorer.runs import imported
 from explorer.stats.paired_groups import OVERALL, compare_groups
 from explorer.ui import layout, links, resources, show, undecided
+from explorer.ui.columns import (
+    count_column,
+    nats_column,
+    number_column,
+    p_column,
+    points_column,
+    share_column,
+    text_column,
+)
 from explorer.ui.layout import Chosen
 
 BY = {"group": "grp", "phenomenon": "phenomenon"}
@@ -81,9 +89,9 @@ def comparisons(items: pd.DataFrame, by: str) -> pd.DataFrame:
                 "grp": one.group or "none", "n": one.outcomes.n, "first": one.outcomes.before,
                 "second": one.outcomes.after, "difference": one.outcomes.value,
                 "lost": one.outcomes.lost, "gained": one.outcomes.gained,
-                "p": show.above_zero(one.outcomes.p), "adjusted_p": show.above_zero(one.outcome_p),
+                "p": display.above_zero(one.outcomes.p), "adjusted_p": display.above_zero(one.outcome_p),
                 "margin": one.margins.value, "margin_low": one.margins.low, "margin_high": one.margins.high,
-                "margin_p": show.above_zero(one.raw_margin_p), "margin_adjusted_p": show.above_zero(one.margin_p),
+                "margin_p": display.above_zero(one.raw_margin_p), "margin_adjusted_p": display.above_zero(one.margin_p),
                 "left_out": one.outcomes.left_out,
             }
             for one in found
@@ -127,15 +135,15 @@ def _with_phenomena(items: pd.DataFrame, run_id: str) -> pd.DataFrame:
 def _overall(row: pd.Series, names: tuple[str, str]) -> None:
     show.numbers(
         [
-            (show.plain(names[0]), show.percent(row["first"]), "Accuracy on the shared instances, ties as wrong."),
-            (show.plain(names[1]), show.percent(row["second"]), "Accuracy on the shared instances, ties as wrong."),
+            (show.plain(names[0]), display.share(row["first"]), "Accuracy on the shared instances, ties as wrong."),
+            (show.plain(names[1]), display.share(row["second"]), "Accuracy on the shared instances, ties as wrong."),
             ("Lost / gained", f"{row['lost']:,} / {row['gained']:,}", "Right in the first only / in the second only."),
-            ("McNemar p", show.p_value(row["p"]), "Exact, two-sided, on the instances that changed sides."),
+            ("McNemar p", display.p_value(row["p"]), "Exact, two-sided, on the instances that changed sides."),
             (
                 "Margin difference",
-                "–" if row["margin"] != row["margin"] else f"{row['margin']:+.2f} nats".replace("-", "−"),
-                f"{row['margin_low']:.2f} to {row['margin_high']:.2f} nats, "
-                f"Wilcoxon {show.p_in_words(row['margin_p'])}.",
+                display.nats(row["margin"], signed=True),
+                f"{display.number(row['margin_low'])} to {display.nats(row['margin_high'])}, "
+                f"Wilcoxon {display.p_in_words(row['margin_p'])}.",
             ),
         ]
     )
@@ -144,27 +152,23 @@ def _overall(row: pd.Series, names: tuple[str, str]) -> None:
 
 
 def _table(rows: pd.DataFrame, names: tuple[str, str], first: str, second: str, by: str) -> None:
-    share: dict[str, Any] = {"format": "percent", "width": 80}
-    number = st.column_config.NumberColumn
     named = rows.assign(grp=rows["grp"].replace(OVERALL, "all instances"))
     show.table(
         named,
         f"two models by {by}",
         columns={
-            "grp": st.column_config.TextColumn(by.capitalize(), width="medium"),
-            "n": number("Instances", format="localized", width="small"),
-            "first": number("First", help=names[0], **share),
-            "second": number("Second", help=names[1], **share),
-            "difference": number("Difference", **share),
-            "lost": number("Lost", width=60, help="right in the first only"),
-            "gained": number("Gained", width=65, help="right in the second only"),
-            "adjusted_p": number("p (Holm)", format="%.3g", width="small", help="McNemar, adjusted over the groups"),
-            "margin": number(
-                "Margin", format="%+.2f", width="small", help="mean difference in nats, second less first"
-            ),
-            "margin_adjusted_p": number("p (Holm)", format="%.3g", width="small", help="Wilcoxon, adjusted"),
-            "margin_low": number("From", format="%.2f", width="small", help="95 % bootstrap interval of the margin"),
-            "margin_high": number("To", format="%.2f", width="small"),
+            "grp": text_column(by.capitalize(), width="medium"),
+            "n": count_column("Instances", width="small"),
+            "first": share_column("First", names[0], width=80),
+            "second": share_column("Second", names[1], width=80),
+            "difference": points_column("Difference", "points, second less first", width=80),
+            "lost": count_column("Lost", "right in the first only", width=60),
+            "gained": count_column("Gained", "right in the second only", width=65),
+            "adjusted_p": p_column("p (Holm)", "McNemar, adjusted over the groups", width="small"),
+            "margin": nats_column("Margin", "mean difference in nats, second less first", signed=True, width="small"),
+            "margin_adjusted_p": p_column("p (Holm)", "Wilcoxon, adjusted", width="small"),
+            "margin_low": number_column("From", 2, "95% bootstrap interval of the margin", width="small"),
+            "margin_high": number_column("To", 2, width="small"),
         },
         height=min(ROW * (len(rows) + 1) + 3, 560),
     )

@@ -7,10 +7,12 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from explorer import display
 from explorer.figures.measure_scatter import group_scatter, measure_scatter
 from explorer.results.measures import MEASURES
 from explorer.stats.spearman import spearman, spearman_within
 from explorer.ui import layout, links, show
+from explorer.ui.columns import count_column, link_column, number_column, text_column
 from explorer.ui.findings import correlations, data
 from explorer.ui.findings.data import Gathered
 from explorer.ui.layout import Chosen
@@ -99,7 +101,7 @@ def _describe(items: pd.DataFrame, group: str) -> None:
             *(
                 (
                     name,
-                    "–" if one.value != one.value else f"{one.value:+.3f}".replace("-", "−"),
+                    display.number(one.value, 3, signed=True),
                     one.reason
                     or f"Over {one.n:,} instances" + (f" in {one.groups} groups." if one.groups > 1 else "."),
                 )
@@ -124,9 +126,9 @@ def _groups(items: pd.DataFrame, x: str, y: str) -> None:
         f"group means {x} {y}",
         columns={
             "grp": "Group",
-            "x": st.column_config.NumberColumn(data.title(x), format="%.4g"),
-            "y": st.column_config.NumberColumn(data.title(y), format="%.4g"),
-            "n": st.column_config.NumberColumn("Instances", format="localized"),
+            "x": number_column(data.title(x)),
+            "y": number_column(data.title(y)),
+            "n": count_column("Instances"),
         },
     )
 
@@ -141,12 +143,12 @@ def _picked(shown: pd.DataFrame, answer: Any, x: str, y: str, chosen: Chosen) ->
     about = {"model": chosen.model, "benchmark": chosen.benchmark}
     kept = kept.assign(look=[layout.address_of("Instance", **about, instance=name) for name in kept["instance_id"]])
     columns = {
-        "instance_id": st.column_config.TextColumn("Instance", width="medium"),
-        "x": st.column_config.NumberColumn(MEASURES[x].title, format="%.4g"),
-        "y": st.column_config.NumberColumn(MEASURES[y].title, format="%.4g"),
+        "instance_id": text_column("Instance", width="medium"),
+        "x": number_column(MEASURES[x].title),
+        "y": number_column(MEASURES[y].title),
         "verdict": "Verdict",
         "grp": "Group",
-        "look": st.column_config.LinkColumn("Dossier", display_text="open"),
+        "look": link_column("Dossier", "open"),
     }
     if (kept["verdict"] == "").all():
         columns.pop("verdict")

@@ -19,6 +19,7 @@ from explorer.similarity import replication
 from explorer.studies.icl.context import Ground, ground
 from explorer.studies.icl.study import STUDY
 from explorer.ui import layout, links, live, resources, show, texts
+from explorer.ui.columns import check_column, nats_column
 from explorer.ui.icl import run
 from explorer.ui.icl.review import diff_html
 from explorer.ui.instance import ngram_strip
@@ -154,8 +155,8 @@ def _labels(found: Answered) -> None:
         found.labels,
         "labels now",
         columns={
-            "label": "Label", "logprob": st.column_config.NumberColumn("log P (nats)", format="%.3f"),
-            "right": st.column_config.CheckboxColumn("Right"), "chosen": st.column_config.CheckboxColumn("Chosen"),
+            "label": "Label", "logprob": nats_column("log P (nats)"),
+            "right": check_column("Right"), "chosen": check_column("Chosen"),
             "reason": "Why not",
         },
     )  # fmt: skip

@@ -9,14 +9,15 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from explorer import display
 from explorer.studies.icl import published as icl_published
 from explorer.studies.icl import queries as icl_queries
 from explorer.ui import links, resources, show
+from explorer.ui.columns import count_column, number_column, p_column, points_column, share_column
 from explorer.ui.icl import run
 from explorer.ui.icl.figure_curves import memorization_against_performance, replication_curves
 from explorer.ui.layout import Chosen
 
-PERCENT = st.column_config.NumberColumn
 GROUPS = {"replication": "completions", "labels": "labels scored"}
 
 
@@ -44,7 +45,7 @@ def draw_icl_results(run_id: str, chosen: Chosen) -> None:
         "of demonstrations",
     )
     show.note(
-        "Bars are 95 % intervals; of the accuracy, the least and the greatest of the orders of the demonstrations. An "
+        "Bars are 95% intervals; of the accuracy, the least and the greatest of the orders of the demonstrations. An "
         "exact completion equals the original; a near-exact one differs in no name or number and in few words."
     )
     _skipped(run_id)
@@ -77,20 +78,20 @@ def _numbers(shares: pd.DataFrame, accuracy: pd.DataFrame, kind: str) -> None:
     if len(both):
         best = both.sort_values("value", ascending=False, kind="stable").iloc[0]
         told = f"{run.SETTINGS[best['setting']]}, {best['k']:.0f} demonstrations, {best['n']:,.0f} items"
-        cells.append(("Most memorized", show.percent(best["value"]), told))
+        cells.append(("Most memorized", display.share(best["value"]), told))
         exact = shares[
             (shares["finding"] == "replication_exact")
             & (shares["setting"] == best["setting"])
             & (shares["k"] == best["k"])
         ]
         if len(exact):
-            cells.append(("of it word for word", show.percent(float(exact["value"].iloc[0])), told))
+            cells.append(("of it word for word", display.share(float(exact["value"].iloc[0])), told))
     known = accuracy[accuracy["value"].notna()]
     if len(known):
         ordered = known.sort_values("k")
         for name, row in (("fewest", ordered.iloc[0]), ("most", ordered.iloc[-1])):
             told = f"Labels {kind} after {row['k']:.0f} demonstrations; mean over {row['n']:.0f} orders"
-            cells.append((f"Accuracy, k = {row['k']:.0f}", show.percent(row["value"]), f"{told} ({name} here)"))
+            cells.append((f"Accuracy, k = {row['k']:.0f}", display.share(row["value"]), f"{told} ({name} here)"))
     if cells:
         show.numbers(cells)
 
@@ -139,18 +140,15 @@ def _pearson(run_id: str, source: str, benchmark: str) -> None:
         kind=found["finding"].map({"pearson": "exact + near-exact", "pearson_exact": "exact"}),
         paper=[paper.get((row["setting"], row["finding"]), math.nan) for row in found.to_dict("records")],
     )
-    number = st.column_config.NumberColumn
     show.table(
         rows,
         f"pearson {run_id}",
         columns={
             "name": "Setting",
             "kind": "Memorized",
-            "value": number("r", format="%.2f", help="Pearson's r over k."),
-            "p": number("p", format="%.3g", help="Exact permutation test."),
-            "paper": number(
-                "Paper", format="%.2f", help=f"{icl_published.SOURCE}, Tables 2 and 3, for {icl_published.model()}"
-            ),
+            "value": number_column("r", 2, "Pearson's r over k."),
+            "p": p_column(help="Exact permutation test."),
+            "paper": number_column("Paper", 2, f"{icl_published.SOURCE}, Tables 2 and 3, for {icl_published.model()}"),
             "reason": "Why not",
         },
     )
@@ -173,19 +171,18 @@ def _memorized(run_id: str, source: str) -> None:
         n_memorized=counts.get("accuracy_memorized"), n_other=counts.get("accuracy_other"), p=p
     ).reset_index()
     rows["name"] = rows["setting"].map(run.SETTINGS)
-    number = st.column_config.NumberColumn
     show.table(
         rows,
         f"memorized against other {run_id}",
         columns={
             "name": "Setting",
             "k": "k",
-            "memorized": number("Accuracy, memorized", format="percent"),
-            "n_memorized": number("Items", format="%d"),
-            "other": number("Accuracy, other", format="percent"),
-            "n_other": number("Other items", format="%d"),
-            "gap": number("Gap", format="percent"),
-            "p": number("Fisher's p", format="%.3g"),
+            "memorized": share_column("Accuracy, memorized"),
+            "n_memorized": count_column("Items"),
+            "other": share_column("Accuracy, other"),
+            "n_other": count_column("Other items"),
+            "gap": points_column("Gap", "points, memorized less other"),
+            "p": p_column("Fisher's p"),
         },
     )
 
@@ -203,13 +200,12 @@ def _transitions(run_id: str, source: str) -> None:
         before=[one.get("from") for one in details],
         counts=["; ".join(f"{way} {n}" for way, n in one.get("counts", {}).items()) for one in details],
     )
-    number = st.column_config.NumberColumn
     show.table(
         rows,
         f"transitions {run_id}",
         columns={
-            "name": "Setting", "before": "From k", "k": "To k", "value": number("Became exact", format="percent"),
-            "n": number("Near-exact before", format="%d"), "counts": "All moves",
+            "name": "Setting", "before": "From k", "k": "To k", "value": share_column("Became exact"),
+            "n": count_column("Near-exact before"), "counts": "All moves",
         },
     )  # fmt: skip
 
@@ -225,8 +221,8 @@ def _labels(run_id: str, source: str) -> None:
             f"replication by label {run_id}",
             columns={
                 "grp": "Label", "name": "Setting", "k": "k",
-                "value": PERCENT("Exact or near-exact", format="percent"), "low": PERCENT("from", format="percent"),
-                "high": PERCENT("to", format="percent"), "n": PERCENT("Items", format="%d"),
+                "value": share_column("Exact or near-exact"), "low": share_column("from"),
+                "high": share_column("to"), "n": count_column("Items"),
             },
         )  # fmt: skip
 
@@ -237,7 +233,7 @@ def _agreement(run_id: str) -> None:
         return
     cells = []
     for row in found.to_dict("records"):
-        value = "–" if math.isnan(row["value"]) else f"{row['value']:.2f}"
+        value = display.number(row["value"])
         told = f"Cohen's kappa over {row['n']:,} completions that both judged. {row['reason'] or ''}"
         cells.append((f"Agreement: {row['grp'].replace(', ', ' and ')}", value, told))
     show.numbers(cells)

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
+from explorer import display
 from explorer.results.packed_run import PackedRun, Run
 from explorer.results.store import ingest
 from explorer.runs.folder import RunFolder
@@ -16,6 +17,7 @@ from explorer.studies.icl import findings as icl_findings
 from explorer.studies.icl import queries as icl_queries
 from explorer.studies.icl import rows as icl_rows
 from explorer.ui import links, resources, show
+from explorer.ui.columns import number_column
 from explorer.ui.icl import run as icl_run
 from explorer.ui.instance import ngram_strip
 from explorer.ui.layout import Chosen
@@ -123,7 +125,7 @@ def _agreement(table: pd.DataFrame) -> None:
         ("Rule overruled", f"{overruled:,}", "Where a person's verdict is another than the rule's."),
     ]
     for row in icl_findings.agreements(table):
-        value = "–" if row["value"] is None or row["value"] != row["value"] else f"{row['value']:.2f}"
+        value = display.MISSING if row["value"] is None else display.number(row["value"])
         pair = str(row["grp"]).replace(", ", " and ")
         cells.append((f"Kappa: {pair}", value, f"Cohen's kappa over {row['n']:,} completions. {row['reason'] or ''}"))
     show.numbers(cells)
@@ -263,7 +265,7 @@ def _all(run_id: str, chosen: pd.DataFrame) -> None:
             columns={
                 "instance_id": "Instance", "label": "Label", "reference": "Original", "completion": "Completion",
                 "rule": "Rule", "judge": "Judge", "people": "People", "final": "Counts",
-                "rouge": st.column_config.NumberColumn("ROUGE-L recall", format="%.2f"), "rouge_by": "Counted",
-                "cosine": st.column_config.NumberColumn("Cosine", format="%.2f"), "differing": "Not found",
+                "rouge": number_column("ROUGE-L recall", 2), "rouge_by": "Counted",
+                "cosine": number_column("Cosine", 2), "differing": "Not found",
             },
         )  # fmt: skip

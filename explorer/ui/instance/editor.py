@@ -8,6 +8,7 @@ from typing import Any
 
 import streamlit as st
 
+from explorer import display
 from explorer.records import Condition, Instance
 from explorer.ui import layout, live, show, token_view
 from explorer.ui import scored_options as answers
@@ -110,11 +111,11 @@ def _draw_numbers(
         old, fresh = token_view.in_unit(old, unit), token_view.in_unit(fresh, unit)
         column.metric(
             show.plain(f"{label} ({unit})"),
-            token_view.signed(fresh),
-            token_view.signed(fresh - old),
+            display.number(fresh, signed=True),
+            display.number(fresh - old, signed=True),
             delta_color="off",
             delta_arrow="off",
-            help=f"Originally {token_view.signed(old)}",
+            help=f"Originally {display.number(old, signed=True)}",
         )
 
 

@@ -10,6 +10,7 @@ import streamlit as st
 from explorer.records import Instance
 from explorer.results import queries
 from explorer.ui import instance_list, links, resources, show
+from explorer.ui.columns import id_column, text_column
 from explorer.ui.instance_list import Listing
 
 LISTED = 500  # rows of the list that are shown at once
@@ -81,27 +82,25 @@ def _steps(names: list[str], name: str, listing: Listing) -> None:
 
 def _list(names: list[str], listing: Listing) -> None:
     shown = names[:LISTED]
-    frame = pd.DataFrame({"instance": shown, "text": [instance_list.summary(listing.by_id[name]) for name in shown]})
-    chosen = st.dataframe(
+    frame = _frame(shown, listing)
+    rows = show.table(
         frame,
-        hide_index=True,
-        height=280,
-        on_select="rerun",
-        selection_mode="single-row",
-        key=f"list:{hash(tuple(shown))}",
-        column_config={"instance": "Instance", "text": st.column_config.TextColumn("Text", width="large")},
-    )
-    # The file has all that match, not only those listed.
-    show.save(
-        pd.DataFrame({"instance": names, "text": [instance_list.summary(listing.by_id[name]) for name in names]}),
         "instances",
+        columns={"text": text_column("Text", width="large"), "instance": id_column("Instance")},
+        height=280,
         caption="The instances that match, with the beginning of their text",
         n=len(names),
+        picks=f"list:{hash(tuple(shown))}",
+        # The file has all that match, not only those listed.
+        whole=_frame(names, listing),
     )
     if len(names) > LISTED:
         show.note(f"The first {LISTED} of {len(names):,}; search to see others.")
-    rows = chosen["selection"]["rows"]
     if rows and st.session_state.get("list:last") != (shown[rows[0]], len(names)):
         st.session_state["list:last"] = (shown[rows[0]], len(names))
         links.choose("instance", shown[rows[0]])
         st.rerun()
+
+
+def _frame(names: list[str], listing: Listing) -> pd.DataFrame:
+    return pd.DataFrame({"instance": names, "text": [instance_list.summary(listing.by_id[name]) for name in names]})

@@ -11,16 +11,18 @@ import html
 import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import streamlit as st
 
-from explorer import prompts
+from explorer import display, prompts
 from explorer.popularity.counter import Document
 from explorer.records import Instance
 from explorer.ui import links, show, token_view
 from explorer.ui import scored_options as answers
 from explorer.ui.clickable import clickable
+from explorer.ui.columns import count_column, text_column
 from explorer.ui.instance import ngram_rating
 from explorer.ui.instance.corpus_note import corpus_note
 from explorer.ui.instance.ngram_rating import Rated, RatedNgram, Source, shown_count
@@ -116,7 +118,7 @@ def _option(instance: Instance, number: int, rated: Rated, others: Sequence[Rate
     remark = describe(rated)
     if number == instance.gold and len(others) > 1:
         difference = _difference(others, number)
-        remark += f", relative difference {difference:+.1%}".replace("-", "−") if difference == difference else ""
+        remark += f", relative difference {display.points(difference)}%" if difference == difference else ""
     st.html(f'<p class="lx-option"><b>{html.escape(name)}</b><span class="lx-quiet">{html.escape(remark)}</span></p>')
     picked = st.session_state.get(f"ngram:{instance.id}")
     place = picked[1] if picked and picked[0] == number else None
@@ -158,7 +160,7 @@ def _box(rated: Rated, place: int, number: int, picked: bool) -> str:
         f'<button type="button" class="{" ".join(kinds)}" data-pick="{number}:{place}" style="--tint:{tint:.3f}"'
         f' aria-pressed="{str(picked).lower()}" aria-label="{html.escape(", ".join(lines), quote=True)}">'
         f'<span class="lx-text" aria-hidden="true">{html.escape(shown)}</span>'
-        f'<span class="lx-number" aria-hidden="true">{f"{value:.1f}" if known else "–"}</span>'
+        f'<span class="lx-number" aria-hidden="true">{display.number(value, 1) if known else display.MISSING}</span>'
         f'<span class="lx-tip" aria-hidden="true">{"<br>".join(html.escape(line) for line in lines)}</span></button>'
     )
 
@@ -181,23 +183,20 @@ def _picked(rated: Sequence[Rated], source: Source, name: str) -> None:
             "reason": [each.reason for each in covering],
         }
     )
-    shown = ["text", "count", "popularity", *(["reason"] if any(table["reason"]) else [])]
-    answer = st.dataframe(
-        table[shown],
-        hide_index=True,
-        on_select="rerun",
-        selection_mode="single-row",
-        key=f"{name}:{picked}",
-        column_config={
-            "text": st.column_config.TextColumn("n-gram", width="large"),
-            "count": st.column_config.NumberColumn("Occurrences", format="localized"),
-            "popularity": st.column_config.NumberColumn("Popularity", format="%d"),
-            "reason": "Remark",
-        },
-        alt=f"{len(covering)} n-grams",
+    columns: dict[str, Any] = {
+        "text": text_column("n-gram", width="large"),
+        "count": count_column("Occurrences"),
+        "popularity": count_column("Popularity", "1 (rarest tenth) to 10"),
+    }
+    if any(table["reason"]):
+        columns["reason"] = "Remark"
+    rows = show.table(
+        table,
+        f"n-grams {name} {picked}",
+        columns=columns,
+        caption="The n-grams over a token, with their counts",
+        picks=f"{name}:{picked}",
     )
-    show.save(table, f"n-grams {name} {picked}", caption="The n-grams over a token, with their counts")
-    rows = answer["selection"]["rows"]
     if rows:
         with show.lens("Documents"):
             _documents(covering[rows[0]], source)
@@ -264,4 +263,4 @@ def _change(before: Rated, after: Rated) -> str:
     difference = after.ips.value - before.ips.value
     if math.isnan(difference):
         return describe(after)
-    return f"{describe(after)}, originally {before.ips.value:.2f} ({token_view.signed(difference)})"
+    return f"{describe(after)}, originally {before.ips.value:.2f} ({display.number(difference, signed=True)})"

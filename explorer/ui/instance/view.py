@@ -9,11 +9,12 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from explorer import prompts
+from explorer import display, prompts
 from explorer.figures.surprisal import surprisal_lines
 from explorer.records import Instance
 from explorer.ui import scored_options as answers
 from explorer.ui import show, token_view
+from explorer.ui.columns import text_column
 from explorer.ui.instance.answer import Answer
 from explorer.ui.scored_options import Asked
 from explorer.ui.token_view import Unit
@@ -104,7 +105,7 @@ def _draw_regions(instance: Instance, options: Sequence[Asked], answer: Answer, 
     show.table(
         formulas,
         "formulas",
-        columns={"prediction": st.column_config.TextColumn("Formula", width="large"), "held": "Holds"},
+        columns={"prediction": text_column("Formula", width="large"), "held": "Holds"},
         caption=f"The predictions of the suite and whether each holds for {instance.id}",
         n=1,
     )
@@ -138,7 +139,7 @@ def _head(instance: Instance, one: Asked, unit: Unit) -> str:
 def _sum(one: Asked, unit: Unit) -> str:
     if one.logprob != one.logprob:
         return "no score"
-    return f"{token_view.signed(token_view.in_unit(one.logprob, unit))} {unit}"
+    return f"{display.number(token_view.in_unit(one.logprob, unit), signed=True)} {unit}"
 
 
 def _total(one: Asked, unit: Unit) -> str:

@@ -16,6 +16,15 @@ from explorer.studies.memorization import queries as memorization_queries
 from explorer.studies.memorization.rows import ATTACKS
 from explorer.studies.popularity.groups import members_of, title_of
 from explorer.ui import layout, links, resources, show, undecided
+from explorer.ui.columns import (
+    count_column,
+    link_column,
+    number_column,
+    p_column,
+    points_column,
+    share_column,
+    text_column,
+)
 from explorer.ui.dossier.dossier_verdicts import WORDS
 from explorer.ui.layout import Chosen
 from explorer.ui.memorization.figure_roc import one_score, roc_curves, two_scores
@@ -28,7 +37,6 @@ DIVISIONS = {
 }
 SIDES = {"correct": "right text", "wrong": "other text", "text": "text"}
 CLASSIFIERS = {"logistic": "Logistic regression", "svm": "SVM, polynomial"}
-NUMBER = st.column_config.NumberColumn
 DOTS = 4000
 
 
@@ -61,10 +69,10 @@ def scores(run_id: str, chosen: Chosen) -> None:
         ),
         f"scores of memorization {run_id}",
         columns={
-            "attack": "Score", "side": "Of", "value": NUMBER("Mean", format="%.4g"),
-            "low": NUMBER("from", format="%.4g"), "high": NUMBER("to", format="%.4g"), "unit": "Unit",
-            "seen": st.column_config.TextColumn("Speaks for having been seen"),
-            "n": NUMBER("Instances", format="localized"), "left_out": NUMBER("Left out", format="%d"), "reason": "Why",
+            "attack": "Score", "side": "Of", "value": number_column("Mean"),
+            "low": number_column("from"), "high": number_column("to"), "unit": "Unit",
+            "seen": text_column("Speaks for having been seen"),
+            "n": count_column("Instances"), "left_out": count_column("Left out"), "reason": "Why",
         },
     )  # fmt: skip
     attack = _attack(found)
@@ -104,8 +112,8 @@ def scores(run_id: str, chosen: Chosen) -> None:
             ),
             f"most like seen {run_id} {attack}",
             columns={
-                "instance_id": "Instance", "grp": "Group", "own": NUMBER(_title(attack), format="%.4g"),
-                "verdict": "Verdict", "open": st.column_config.LinkColumn("", display_text="open"),
+                "instance_id": "Instance", "grp": "Group", "own": number_column(_title(attack)),
+                "verdict": "Verdict", "open": link_column("", "open"),
             },
         )  # fmt: skip
 
@@ -126,12 +134,12 @@ def classifiers(run_id: str, chosen: Chosen) -> None:
             pd.DataFrame(rows),
             f"classifiers {run_id}",
             columns={
-                "attack": "Score", "kind": "Classifier", "f1": NUMBER("Macro-F1", format="%.3f"),
-                "majority": NUMBER("Dummy", format="%.3f"), "auc": NUMBER("AUC", format="%.3f"),
-                "low": NUMBER("from", format="%.3f"), "high": NUMBER("to", format="%.3f"),
-                "f1_in": NUMBER("F1, in sample", format="%.3f"), "auc_in": NUMBER("AUC, in sample", format="%.3f"),
-                "paper_f1": NUMBER("Paper: F1", format="%.3f"), "paper_auc": NUMBER("Paper: AUC", format="%.3f"),
-                "n": NUMBER("Instances", format="localized"), "reason": "Remarks",
+                "attack": "Score", "kind": "Classifier", "f1": number_column("Macro-F1", 3),
+                "majority": number_column("Dummy", 3), "auc": number_column("AUC", 3),
+                "low": number_column("from", 3), "high": number_column("to", 3),
+                "f1_in": number_column("F1, in sample", 3), "auc_in": number_column("AUC, in sample", 3),
+                "paper_f1": number_column("Paper: F1", 3), "paper_auc": number_column("Paper: AUC", 3),
+                "n": count_column("Instances"), "reason": "Remarks",
             },
         )  # fmt: skip
         show.note(
@@ -186,11 +194,11 @@ def low_high(run_id: str, chosen: Chosen) -> None:
         ),
         f"low and high {run_id}",
         columns={
-            "task": "Score", "field": "Divided", "low_value": NUMBER("Low half", format="percent"),
-            "low_n": NUMBER("n low", format="%d"), "high_value": NUMBER("High half", format="percent"),
-            "high_n": NUMBER("n high", format="%d"), "difference": NUMBER("Difference", format="percent"),
-            "p": NUMBER("Fisher's p", format="%.2g"), "auc": NUMBER("AUC, tie-free", format="%.3f"),
-            "paper_low": NUMBER("Paper: low", format="%.1f"), "paper_high": NUMBER("Paper: high", format="%.1f"),
+            "task": "Score", "field": "Divided", "low_value": share_column("Low half"),
+            "low_n": count_column("n low"), "high_value": share_column("High half"),
+            "high_n": count_column("n high"), "difference": points_column("Difference", "points, high less low"),
+            "p": p_column("Fisher's p"), "auc": number_column("AUC, tie-free", 3),
+            "paper_low": number_column("Paper: low", 1), "paper_high": number_column("Paper: high", 1),
             "reason": "Remarks",
         },
     )  # fmt: skip
@@ -308,11 +316,11 @@ def _coefficients(found: pd.DataFrame) -> None:
         ),
         "coefficients",
         columns={
-            "attack": "Score", "side": "Of", "value": NUMBER("Log odds per unit", format="%.4g"),
-            "stars": st.column_config.TextColumn("", help=show.plain(LEGEND)),
-            "per_sd": NUMBER("per SD", format="%.3f"), "low": NUMBER("from", format="%.4g"),
-            "high": NUMBER("to", format="%.4g"), "p": NUMBER("p", format="%.2g"),
-            "p_holm": NUMBER("p (Holm)", format="%.2g"), "n": NUMBER("Instances", format="localized"),
+            "attack": "Score", "side": "Of", "value": number_column("Log odds per unit"),
+            "stars": text_column("", show.plain(LEGEND)),
+            "per_sd": number_column("per SD", 3), "low": number_column("from"),
+            "high": number_column("to"), "p": p_column(),
+            "p_holm": p_column("p (Holm)"), "n": count_column("Instances"),
             "reason": "Why not",
         },
     )  # fmt: skip

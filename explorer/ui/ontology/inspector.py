@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from explorer import benchmarks
+from explorer import benchmarks, display
 from explorer.errors import ExplorerError
 from explorer.ontologies.as_benchmark import concept_of
 from explorer.ontologies.buckets import fill
@@ -29,6 +29,7 @@ from explorer.studies.ontology.asking import Asking, asking
 from explorer.studies.ontology.context import Ground, ground
 from explorer.studies.ontology.study import STUDY
 from explorer.ui import layout, links, live, resources, show, texts, token_view
+from explorer.ui.columns import count_column, id_column, mixed_column, nats_column, share_column
 from explorer.ui.layout import Chosen
 from explorer.writing import fold_text
 
@@ -92,10 +93,14 @@ def _about(instance: Instance, benchmark: str, held: Ground, run_id: str) -> Non
             ("ID", concept.id, ""),
             (
                 "Web count",
-                "unknown" if math.isnan(concept.web_count) else f"{concept.web_count:,.0f}",
+                "unknown" if math.isnan(concept.web_count) else display.count(concept.web_count),
                 "From its file.",
             ),
-            ("Popularity bucket", f"{buckets[0]} of {len(held.ranges)}" if buckets else "–", "1 is the least popular."),
+            (
+                "Popularity bucket",
+                f"{buckets[0]} of {len(held.ranges)}" if buckets else display.MISSING,
+                "1 is the least popular.",
+            ),
         ]
     )
     if run_id:
@@ -108,9 +113,12 @@ def _about(instance: Instance, benchmark: str, held: Ground, run_id: str) -> Non
     st.subheader("Nearest IDs", anchor=False)
     show.lead("Other IDs that are fewest edits away; of equally near ones those whose labels share more words.")
     near = _nearest(payload(instance), benchmark, resources.settings())
-    share = st.column_config.NumberColumn("Label overlap", format="percent", help="Shared over all distinct words.")
-    columns = {"ID": "ID", "Label": "Label", "Edits": st.column_config.NumberColumn("Edits", format="%d"),
-               "Label overlap": share}  # fmt: skip
+    columns = {
+        "Label": "Label",
+        "Edits": count_column("Edits"),
+        "Label overlap": share_column("Label overlap", "Shared over all distinct words."),
+        "ID": id_column("ID"),
+    }
     show.table(near, "nearest ids", columns=columns)
 
 
@@ -139,15 +147,15 @@ def _right_id(digits: pd.DataFrame, measures: dict[str, tuple[float, str]]) -> N
     if math.isnan(total):
         show.note(f"Not known: {reason.rstrip('.')}.")
         return
-    cells = [("log P (nats)", f"{total:.2f}".replace("-", "−"), "Summed over the ID, after the question.")]
+    cells = [("log P (nats)", display.number(total), "Summed over the ID, after the question.")]
     rank = measures.get("gold_rank", (math.nan, ""))[0]
     if not math.isnan(rank):
         of = f"Among it and {OTHERS} IDs of other concepts, drawn at random; 1 is the likeliest."
         cells.append(("Rank", f"{rank:g} of {OTHERS + 1}", of))
     added = measures.get("gold_gain", (math.nan, ""))[0]
     if not math.isnan(added):
-        cells.append(("The label adds (nats)", token_view.signed(added), "Against the question with a label that says "
-                      "nothing."))  # fmt: skip
+        against = "Against the question with a label that says nothing."
+        cells.append(("The label adds (nats)", display.number(added, signed=True), against))
     show.numbers(cells)
     st.html(
         token_view.strip(
@@ -155,9 +163,9 @@ def _right_id(digits: pd.DataFrame, measures: dict[str, tuple[float, str]]) -> N
         )
     )
     st.html(token_view.key("nats"))
-    number = st.column_config.NumberColumn
-    columns = {"Token": "Token", "log P (nats)": number("log P (nats)", format="%.3f"),
-               "Probability": number("Probability", format="%.4g")}  # fmt: skip
+    columns = {
+        "Token": "Token", "log P (nats)": nats_column("log P (nats)"), "Probability": mixed_column("Probability")
+    }  # fmt: skip
     show.table(digits, "digits of the right id", columns=columns)
 
 

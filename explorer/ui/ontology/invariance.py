@@ -11,10 +11,19 @@ from explorer.figures.accuracy_by_group import accuracy_by_group
 from explorer.studies.ontology import queries as ontology_queries
 from explorer.studies.ontology.published import invariance
 from explorer.ui import resources, show
+from explorer.ui.columns import number_column, share_column, text_column
 from explorer.ui.ontology.figure_buckets import by_way
 from explorer.ui.priming.figure_heatmap import priming_heatmap
 
 LANGUAGES = {"en": "English", "it": "Italian", "fr": "French", "de": "German", "es": "Spanish"}
+WAYS = {
+    "Way": text_column("Way"),
+    "Raw answers": number_column("Raw answers", 3),
+    "Parsed IDs": number_column("Parsed IDs", 3),
+    "Accuracy": share_column("Accuracy"),
+    "Spearman": number_column("Spearman", 3),
+    "Published": number_column("Published", 3),
+}
 
 
 def draw_ontology_invariance(run_id: str, found: pd.DataFrame) -> None:
@@ -32,7 +41,7 @@ def draw_ontology_invariance(run_id: str, found: pd.DataFrame) -> None:
         show.chart(by_way(rows, "accuracy", "Accuracy over repeats"), key="ontology invariance accuracy",
                    alt="Accuracy of the repeated questions in each popularity bucket")  # fmt: skip
     show.note("The paper's figures 4a and 4b.")
-    show.table(_ways(found), "invariance of each way")
+    show.table(_ways(found), "invariance of each way", columns=WAYS)
     show.note("Published: GPT-3.5 on the Gene Ontology, Spearman of average invariance and accuracy over 50 buckets.")
     _languages(run_id)
 
@@ -49,11 +58,11 @@ def _ways(found: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(
         {
             "Way": ways,
-            "Raw answers": [_shown(value("invariance", way, "raw")) for way in ways],
-            "Parsed IDs": [_shown(value("invariance", way, "parsed")) for way in ways],
-            "Accuracy": [show.percent(value("invariance_accuracy", way, "parsed")) for way in ways],
-            "Spearman": [_shown(value("spearman_invariance", way, "parsed")) for way in ways],
-            "Published": [_shown(printed.get(way, float("nan"))) for way in ways],
+            "Raw answers": [value("invariance", way, "raw") for way in ways],
+            "Parsed IDs": [value("invariance", way, "parsed") for way in ways],
+            "Accuracy": [value("invariance_accuracy", way, "parsed") for way in ways],
+            "Spearman": [value("spearman_invariance", way, "parsed") for way in ways],
+            "Published": [printed.get(way, float("nan")) for way in ways],
         }
     )
 
@@ -76,7 +85,3 @@ def _languages(run_id: str) -> None:
             key="ontology agreement", alt="How often two languages of the question get the same answer",
         )  # fmt: skip
     show.note("Labels stay English, as in the paper; only the question is translated. Answers are compared parsed.")
-
-
-def _shown(value: float) -> str:
-    return "–" if value != value else f"{value:.3f}"

@@ -6,6 +6,7 @@ import streamlit as st
 
 from explorer.studies.ontology import queries as ontology_queries
 from explorer.ui import resources, show
+from explorer.ui.columns import count_column, nats_column, number_column, share_column
 from explorer.ui.ontology.figure_buckets import by_bucket
 
 HALF = 0.5  # of the other ids come before the right one by chance
@@ -44,10 +45,10 @@ def draw_ontology_knowledge(run_id: str) -> None:
         "partial knowledge by bucket",
         columns={
             "bucket": "Bucket",
-            "n": st.column_config.NumberColumn("Concepts", format="localized"),
-            "gold_logprob": st.column_config.NumberColumn("log P (nats)", format="%.2f"),
-            "gold_rank": st.column_config.NumberColumn("Rank", format="%.2f"),
-            "gold_preferred": st.column_config.NumberColumn("Right ID likelier", format="percent"),
-            "gold_gain_preferred": st.column_config.NumberColumn("Label adds more to it", format="percent"),
+            "n": count_column("Concepts"),
+            "gold_logprob": nats_column("log P (nats)"),
+            "gold_rank": number_column("Rank", 2),
+            "gold_preferred": share_column("Right ID likelier"),
+            "gold_gain_preferred": share_column("Label adds more to it"),
         },
     )

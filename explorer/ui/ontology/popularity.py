@@ -8,6 +8,7 @@ import streamlit as st
 
 from explorer.studies.ontology import queries as ontology_queries
 from explorer.ui import links, resources, show
+from explorer.ui.columns import count_column, number_column, share_column
 from explorer.ui.ontology.figure_buckets import COUNT, Series, by_bucket, sizes
 
 
@@ -46,11 +47,11 @@ def draw_ontology_popularity(run_id: str, setting: str, others: Mapping[str, str
         "popularity buckets",
         columns={
             "bucket": "Bucket",
-            "n": st.column_config.NumberColumn("Concepts", format="localized"),
-            "mean_count": st.column_config.NumberColumn("Mean count", format="%.1f"),
-            "accuracy": st.column_config.NumberColumn("Accuracy", format="percent"),
-            "jaccard": st.column_config.NumberColumn("Label overlap", format="%.3f"),
-            "levenshtein": st.column_config.NumberColumn("Edits", format="%.2f"),
-            "repeated": st.column_config.NumberColumn("Repeated, actual over expected", format="%.2f"),
+            "n": count_column("Concepts"),
+            "mean_count": number_column("Mean count", 1),
+            "accuracy": share_column("Accuracy"),
+            "jaccard": number_column("Label overlap", 3),
+            "levenshtein": number_column("Edits", 2),
+            "repeated": number_column("Repeated, actual over expected", 2),
         },
     )

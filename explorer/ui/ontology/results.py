@@ -7,6 +7,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from explorer import display
 from explorer.runs import imported
 from explorer.studies.ontology import queries as ontology_queries
 from explorer.studies.ontology.published import MODELS, SIGNIFICANT, TITLES, figures_of, mark, size
@@ -21,7 +22,7 @@ KNOWLEDGE = {
     "gold_logprob": ("log P of the right ID (nats)", "Summed over the ID's digits, after the prompt."),
     "gold_gain_preferred": (
         "Label speaks for the right ID",
-        "Share of other IDs to which the label adds less than to the right one; 50 % by chance.",
+        "Share of other IDs to which the label adds less than to the right one; 50% by chance.",
     ),
     "gold_preferred": (
         "Right ID likelier than others",
@@ -87,7 +88,9 @@ def beside_the_paper(ours: pd.DataFrame, benchmark: str) -> pd.DataFrame:
                 "Figure": title,
                 "This run": _shown(finding, row["value"], int(row["n"])) + ("*" if row["p"] <= SIGNIFICANT else ""),
                 **{
-                    model: _shown(finding, given[model].value, concepts) + mark(given[model]) if model in given else "–"
+                    model: _shown(finding, given[model].value, concepts) + mark(given[model])
+                    if model in given
+                    else display.MISSING
                     for model in MODELS
                 },
                 "Where": next((one.table for one in given.values()), "not printed"),
@@ -112,9 +115,9 @@ def _numbers(found: pd.DataFrame, ours: pd.DataFrame, setting: str) -> None:
             (
                 "Right",
                 f"{round(accuracy['value'] * accuracy['n']):,} of {int(accuracy['n']):,}",
-                f"{show.percent(accuracy['value'], accuracy['low'], accuracy['high'])}, 95 % Wilson interval.",
+                f"{display.share(accuracy['value'], accuracy['low'], accuracy['high'])}, 95% Wilson interval.",
             ),
-            ("Answers that give an ID", show.percent(float(outcomes.get("id", 0.0))), "Of the ontology asked about."),
+            ("Answers that give an ID", display.share(float(outcomes.get("id", 0.0))), "Of the ontology asked about."),
             ("Distinct predicted IDs", f"{int(distinct['value']):,}", "Over all answers."),
         ]
     )
@@ -124,7 +127,7 @@ def _numbers(found: pd.DataFrame, ours: pd.DataFrame, setting: str) -> None:
         if finding in known.index:
             row: Any = known.loc[finding]
             value = float(row["value"])
-            cells.append((label, f"{value:.2f}" if finding == "gold_logprob" else show.percent(value), meaning))
+            cells.append((label, display.number(value) if finding == "gold_logprob" else display.share(value), meaning))
     if cells:
         show.numbers(cells)
 
@@ -138,7 +141,7 @@ def _name(row: Any) -> str:
 
 def _shown(finding: str, value: float, n: int) -> str:
     if value != value:
-        return "–"
+        return display.MISSING
     if finding != "distinct_predictions":
-        return f"{value:.3f}"
-    return f"{value:,.0f} ({value / n:.2%})" if n else f"{value:,.0f}"
+        return display.number(value, 3)
+    return f"{display.count(value)} ({display.share(value / n, decimals=2)})" if n else display.count(value)

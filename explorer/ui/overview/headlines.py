@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import pandas as pd
 import streamlit as st
 
+from explorer import display
 from explorer.results import queries_overview
 from explorer.results.precomputed_plan import Planned, plan
 from explorer.studies import STUDIES
@@ -16,7 +17,6 @@ from explorer.studies import study as find_study
 from explorer.ui import layout, resources, show
 
 NOT_COMPUTED = "not computed"
-NO_VALUE = "–"
 
 Key = tuple[str, str, tuple[str, ...], bool]  # study, benchmark, groups, with neighbours
 
@@ -29,37 +29,28 @@ class Headline:
     write: Callable[[pd.DataFrame], str]
 
 
-def _percent(value: float) -> str:
-    return NO_VALUE if value != value else f"{value:.1%}"
-
-
-def _points(value: float) -> str:
-    return NO_VALUE if value != value else f"{100 * value:+.1f}".replace("-", "−")
-
-
 def _share(found: pd.DataFrame) -> str:
-    return _percent(float(found["value"].iloc[0]))
+    return display.share(float(found["value"].iloc[0]))
 
 
 def _primed(found: pd.DataFrame) -> str:
     values = {row["condition"]: float(row["value"]) for row in found.to_dict("records")}
     sides = [values.get(f"matched_{side}", float("nan")) for side in ("acceptable", "unacceptable")]
-    return " / ".join(map(_points, sides))
+    return " / ".join(map(display.points, sides))
 
 
 def _changed(found: pd.DataFrame) -> str:
     value = float(found["value"].iloc[0])
-    return NO_VALUE if value != value else f"{value:+.1f} %".replace("-", "−")
+    return f"{display.number(value, 1, signed=True)}%" if value == value else display.MISSING
 
 
 def _difference(found: pd.DataFrame) -> str:
-    return _points(float(found["value"].iloc[0]))
+    return display.points(float(found["value"].iloc[0]))
 
 
 def _auc(found: pd.DataFrame) -> str:
     values = {row["setting"]: float(row["value"]) for row in found.to_dict("records")}
-    value = values.get("mia_neighbours", values.get("mia_loss", float("nan")))
-    return NO_VALUE if value != value else f"{value:.2f}"
+    return display.number(values.get("mia_neighbours", values.get("mia_loss", float("nan"))))
 
 
 def _replicated(found: pd.DataFrame) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 
 import streamlit as st
 
-from explorer import prompts
+from explorer import display, prompts
 from explorer.records import Instance
 from explorer.similarity.measured import WORDS
 from explorer.ui import layout, live, show, token_view
@@ -154,11 +154,13 @@ def _right_texts(*instances: Instance) -> list[str]:
 def _metrics(cells: Sequence[Cell]) -> None:
     for column, cell in zip(st.columns(len(cells)), cells, strict=True):
         known, compared = not math.isnan(cell.after), not math.isnan(cell.before)
-        number = token_view.signed(cell.after, cell.digits) if cell.signed else f"{cell.after:.{cell.digits}f}"
+        number = (
+            display.number(cell.after, cell.digits, signed=True) if cell.signed else f"{cell.after:.{cell.digits}f}"
+        )
         column.metric(
             show.plain(cell.label),
-            number if known else "–",
-            token_view.signed(cell.after - cell.before, cell.digits) if known and compared else None,
+            number if known else display.MISSING,
+            display.number(cell.after - cell.before, cell.digits, signed=True) if known and compared else None,
             delta_color="off",
             delta_arrow="off",
             help=show.plain(cell.meaning + (f". Originally {cell.before:.{cell.digits}f}" if compared else "")),

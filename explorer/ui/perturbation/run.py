@@ -10,6 +10,7 @@ import streamlit as st
 from explorer.studies.perturbation import queries as perturbation_queries
 from explorer.studies.popularity.groups import title_of
 from explorer.ui import layout, links, resources, show
+from explorer.ui.columns import count_column, share_column
 from explorer.ui.layout import Chosen
 from explorer.ui.perturbation import pairs, tables
 from explorer.ui.perturbation.figure_distributions import distributions
@@ -97,8 +98,8 @@ def _rejections(run_id: str, pos: str) -> None:
                 f"rejections {run_id} {pos}",
                 columns={
                     "group": "Group", "reason": "Reason",
-                    "n": st.column_config.NumberColumn("Instances", format="localized"),
-                    "share": st.column_config.NumberColumn("Rejected of the group", format="percent"),
+                    "n": count_column("Instances"),
+                    "share": share_column("Rejected of the group"),
                 },
             )  # fmt: skip
 

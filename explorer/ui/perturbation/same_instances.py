@@ -10,6 +10,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from explorer import display
 from explorer.errors import RunError
 from explorer.rows.builders import instance_of
 from explorer.scoring import catalog
@@ -21,6 +22,7 @@ from explorer.studies.perturbation import queries as perturbation_queries
 from explorer.studies.perturbation.judge import judged_setting
 from explorer.studies.popularity.groups import kind_of, title_of
 from explorer.ui import links, live, resources, show, texts, visitor
+from explorer.ui.columns import share_column
 from explorer.ui.instance import ngram_strip
 from explorer.ui.layout import Chosen
 from explorer.ui.perturbation import run as perturbation_run
@@ -93,22 +95,19 @@ def _numbers(verdicts: Verdicts) -> None:
         parsed = [answer for answer in answers.values() if answer in ANSWERS]
         share = proportion([float(answer == "same") for answer in parsed])
         unparsed = len(answers) - len(parsed)
-        told = f"“same” by {name}: {show.percent(share.value, share.low, share.high)} of {len(parsed)} answers"
+        told = f"“same” by {name}: {display.share(share.value, share.low, share.high)} of {len(parsed)} answers"
         told += f"; {unparsed} could not be parsed and are left out" if unparsed else ""
-        cells.append((f"Same: {name}", show.percent(share.value), told))
+        cells.append((f"Same: {name}", display.share(share.value), told))
     for name, answers in verdicts.items():
         if name != PERSON and PERSON in verdicts:
             found = agreement(verdicts[PERSON], answers)
-            told = f"Cohen's kappa of a person and {name}: {found.n} pairs that both judged, {found.agreed:.0%} alike. "
-            cells.append((f"Agreement: {name}", _kappa(found), told + found.reason))
+            told = f"Cohen's kappa of a person and {name}: {found.n} pairs that both judged, "
+            told += f"{display.share(found.agreed)} alike. "
+            cells.append((f"Agreement: {name}", display.number(found.value), told + found.reason))
     if cells:
         show.numbers(cells)
     else:
         show.note("Nobody has judged a pair of this run yet.")
-
-
-def _kappa(found: Agreement) -> str:
-    return "–" if found.value != found.value else f"{found.value:.2f}"
 
 
 def _by_task(run_id: str, pos: str) -> None:
@@ -130,12 +129,12 @@ def _by_task(run_id: str, pos: str) -> None:
             f"judged {run_id}",
             columns={
                 "task": "Instances",
-                "same": st.column_config.NumberColumn("Same", format="percent"),
-                "same_low": st.column_config.NumberColumn("from", format="percent"),
-                "same_high": st.column_config.NumberColumn("to", format="percent"),
+                "same": share_column("Same"),
+                "same_low": share_column("from"),
+                "same_high": share_column("to"),
                 "same_n": "Judged",
                 "same_unparsed": "Unparsed",
-                "paper": st.column_config.NumberColumn("Paper", format="percent"),
+                "paper": share_column("Paper"),
             },
         )
 

@@ -17,6 +17,7 @@ from explorer.studies.perturbation import queries as perturbation_queries
 from explorer.studies.popularity.groups import kind_of, title_of
 from explorer.studies.published_figures import Printed
 from explorer.ui import inventory, layout, resources, show, undecided
+from explorer.ui.columns import count_column, number_column, p_column
 from explorer.ui.popularity.figure_dumbbells import dumbbells
 
 POS = {"NV": "Nouns and verbs", "N": "Nouns", "V": "Verbs"}
@@ -115,28 +116,28 @@ def _changes(own: pd.DataFrame, pos: str) -> None:
     columns: dict[str, Any] = {
         "task": "Task",
         "model": "Model",
-        "n": st.column_config.NumberColumn("Instances", format="localized"),
-        "all_value": _number("All originals (%)", "Accuracy of the originals, the rejected ones included"),
-        "before": _number("Original (%)"),
-        "after": _number("Perturbed (%)"),
-        "change": _number("Change (%)", "in percent of the original", "%+.2f"),
-        "p_holm": _number("p (Holm)", decimals="%.2g"),
-        "lost": _number("Lost", "right, then wrong", "%d"),
-        "gained": _number("Gained", "wrong, then right", "%d"),
-        "unchanged": _number("Nothing to swap", decimals="%d"),
-        "rejected": _number("Rejected", "no swap preserved the label", "%d"),
+        "n": count_column("Instances"),
+        "all_value": number_column("All originals (%)", 2, "Accuracy of the originals, the rejected ones included"),
+        "before": number_column("Original (%)", 2),
+        "after": number_column("Perturbed (%)", 2),
+        "change": number_column("Change (%)", 2, "in percent of the original", signed=True),
+        "p_holm": p_column("p (Holm)"),
+        "lost": count_column("Lost", "right, then wrong"),
+        "gained": count_column("Gained", "wrong, then right"),
+        "unchanged": count_column("Nothing to swap"),
+        "rejected": count_column("Rejected", "no swap preserved the label"),
     }
     if own["perplexity_before"].notna().any():
         columns |= {
-            "perplexity_before": _number("Perplexity", "exp(-mean log P of the last word), original"),
-            "perplexity_after": _number("Perturbed perplexity"),
-            "perplexity_change": _number("Change (%) of perplexity", decimals="%+.1f"),
+            "perplexity_before": number_column("Perplexity", 2, "exp(-mean log P of the last word), original"),
+            "perplexity_after": number_column("Perturbed perplexity", 2),
+            "perplexity_change": number_column("Change (%) of perplexity", 1, signed=True),
         }
     if shown["paper_change"].notna().any():
         columns |= {
-            "paper_before": _number("Paper: original"),
-            "paper_after": _number("Paper: perturbed"),
-            "paper_change": _number("Paper: change (%)", decimals="%+.2f"),
+            "paper_before": number_column("Paper: original", 2),
+            "paper_after": number_column("Paper: perturbed", 2),
+            "paper_change": number_column("Paper: change (%)", 2, signed=True),
             "paper_note": "Remark",
         }
     dropped = [name for name in map(str, shown) if name.endswith("detail") or name.startswith("by_")]
@@ -161,8 +162,9 @@ def _papers_own(pos: str) -> None:
             pd.DataFrame(rows),
             f"published {pos}",
             columns={
-                "task": "Task", "model": "Model", "table": "Table", "original": _number("Original"),
-                "perturbed": _number("Perturbed"), "change": _number("Change (%)", decimals="%+.2f"), "note": "Remark",
+                "task": "Task", "model": "Model", "table": "Table", "original": number_column("Original", 2),
+                "perturbed": number_column("Perturbed", 2), "change": number_column("Change (%)", 2, signed=True),
+                "note": "Remark",
             },
         )  # fmt: skip
 
@@ -205,18 +207,17 @@ def _flips(own: pd.DataFrame) -> None:
     columns: dict[str, Any] = {
         "task": "Task",
         "model": "Model",
-        "flips_n": st.column_config.NumberColumn("Flips", format="localized"),
-        "ips_before": _number("IPS, original", "mean over the flips, of the right option's text"),
-        "sd_before": _number("± sd"),
-        "ips_after": _number("IPS, perturbed"),
-        "sd_after": _number("± sd "),
-        "flips_holm": _number("p (Holm)", "Wilcoxon's signed-rank test, zeros by Pratt", "%.2g"),
+        "flips_n": count_column("Flips"),
+        "ips_before": number_column("IPS, original", 2, "mean over the flips, of the right option's text"),
+        "sd_before": number_column("± sd", 2),
+        "ips_after": number_column("IPS, perturbed", 2),
+        "sd_after": number_column("± sd ", 2),
+        "flips_holm": p_column("p (Holm)", "Wilcoxon's signed-rank test, zeros by Pratt"),
         "flips_reason": "Remark",
     }
     if shown["paper_before"].notna().any():
-        columns |= {"paper_before": _number("Paper: original"), "paper_after": _number("Paper: perturbed")}
+        columns |= {
+            "paper_before": number_column("Paper: original", 2),
+            "paper_after": number_column("Paper: perturbed", 2),
+        }
     show.table(shown[list(columns)], "popularity of flips", columns=columns)
-
-
-def _number(label: str, help: str = "", decimals: str = "%.2f") -> Any:
-    return st.column_config.NumberColumn(label, format=decimals, help=help or None)

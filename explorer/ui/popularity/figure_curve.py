@@ -25,7 +25,7 @@ def popularity_curve(
                 fillcolor="rgba(213, 94, 0, 0.14)", hoverinfo="skip", showlegend=False,
             ),
             go.Scatter(
-                x=chance.x, y=chance.chance, mode="lines", name="logistic regression, with its 95 % band",
+                x=chance.x, y=chance.chance, mode="lines", name="logistic regression, with its 95% band",
                 line={"color": theme.VERMILION, "width": 2.5},
                 hovertemplate="%{x} → %{y:.1%}<extra>logistic regression</extra>",
             ),
@@ -35,7 +35,7 @@ def popularity_curve(
             x=bins["mean"],
             y=bins["value"],
             mode="markers",
-            name="bins of about equal size, with their 95 % intervals",
+            name="bins of about equal size, with their 95% intervals",
             marker={"size": 9, "color": theme.BLUE},
             error_y={
                 "type": "data",

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from explorer import display
 from explorer.figures import theme
 
 ROW = 21  # pixels of a model's line
@@ -57,7 +58,7 @@ def _places(halves: pd.DataFrame, models: int) -> tuple[dict[tuple[str, str], fl
         height -= 1
         for task in dict.fromkeys(halves.loc[halves["field"] == field, "task"]):
             places[field, task] = height
-            labels.append((height - (models - 1) / 2, theme.escape(theme.shorten(str(task)))))
+            labels.append((height - (models - 1) / 2, theme.escape(display.name(str(task)))))
             height -= models + 0.6
         height -= 0.4
     return places, labels

@@ -11,6 +11,7 @@ from explorer.popularity.tasks import TASKS
 from explorer.studies.popularity import queries as popularity_queries
 from explorer.studies.popularity.groups import kind_of
 from explorer.ui import inventory, layout, resources, show
+from explorer.ui.columns import check_column, count_column, p_column, points_column, share_column
 from explorer.ui.popularity.figure_dumbbells import dumbbells
 
 ENDS = {"low": "low half", "high": "high half"}
@@ -83,14 +84,14 @@ def _table(halves: pd.DataFrame) -> None:
         columns={
             "task": "Task",
             "model": "Model",
-            "low_value": st.column_config.NumberColumn("Low half", format="percent", width="small"),
-            "high_value": st.column_config.NumberColumn("High half", format="percent", width="small"),
-            "difference": st.column_config.NumberColumn("Difference", format="percent", width="small"),
-            "p": st.column_config.NumberColumn("p", format="%.3g", width="small"),
-            "n": st.column_config.NumberColumn("Instances", format="localized"),
-            "left_out": st.column_config.NumberColumn("Left out", format="localized"),
+            "low_value": share_column("Low half", width="small"),
+            "high_value": share_column("High half", width="small"),
+            "difference": points_column("Difference", "points, high less low", width="small"),
+            "p": p_column(width="small"),
+            "n": count_column("Instances"),
+            "left_out": count_column("Left out"),
             "index": "Index",
             "length": "n",
-            "pretraining": st.column_config.CheckboxColumn("Its own data", help="the index holds the model's own data"),
+            "pretraining": check_column("Its own data", "the index holds the model's own data"),
         },
     )

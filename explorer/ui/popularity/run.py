@@ -10,12 +10,14 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from explorer import display
 from explorer.popularity import indexes
 from explorer.popularity.ips import Edges
 from explorer.studies.popularity import queries as popularity_queries
 from explorer.studies.popularity.findings import chance_curve
 from explorer.studies.popularity.groups import title_of
 from explorer.ui import layout, links, resources, show, undecided
+from explorer.ui.columns import link_column, number_column, share_column
 from explorer.ui.instance.corpus_note import corpus_note
 from explorer.ui.layout import Chosen
 from explorer.ui.popularity.figure_curve import popularity_curve
@@ -96,26 +98,26 @@ def _numbers(found: pd.DataFrame) -> None:
     per_sd = json.loads(slope["detail"])["per_sd"] if isinstance(slope["detail"], str) else math.nan
     show.numbers(
         [
-            ("Low half", show.percent(low["value"]), _explain(low)),
-            ("High half", show.percent(high["value"]), _explain(high)),
+            ("Low half", display.share(low["value"]), _explain(low)),
+            ("High half", display.share(high["value"]), _explain(high)),
             (
                 "Difference",
-                points(gap["value"]),
-                f"High minus low, in points: {points(interval['low'])} to {points(interval['high'])} (95 % interval"
+                display.points(gap["value"]),
+                f"High minus low, in points: {_range(interval)} (95% interval"
                 + (" over paradigms" if over is not None else "")
-                + f"), Fisher's exact {show.p_in_words(gap['p'])}.",
+                + f"), Fisher's exact {display.p_in_words(gap['p'])}.",
             ),
             (
                 "Slope",
-                "–" if math.isnan(per_sd) else f"{per_sd:+.2f}",
+                display.number(per_sd, signed=True),
                 "Change in the log odds of being right per standard deviation of the score, logistic regression: "
-                f"{show.p_in_words(slope['p'])}. {slope['reason'] or ''}",
+                f"{display.p_in_words(slope['p'])}. {slope['reason'] or ''}",
             ),
             (
                 "AUC",
-                "–" if math.isnan(area["value"]) else f"{area['value']:.3f}",
+                display.number(area["value"], 3),
                 "The chance that a right answer has the higher score than a wrong one (0.5: popularity says nothing): "
-                f"{area['low']:.3f} to {area['high']:.3f}. {area['reason'] or ''}",
+                f"{display.number(area['low'], 3)} to {display.number(area['high'], 3)}. {area['reason'] or ''}",
             ),
         ]
     )
@@ -124,17 +126,22 @@ def _numbers(found: pd.DataFrame) -> None:
         detail = json.loads(ranks["detail"])
         show.note(
             f"Scores tie at the median: {gap['reason']}. Split by rank instead, ties broken at random "
-            f"{detail['seeds']} times: {show.percent(detail['low'])} against {show.percent(detail['high'])}, a "
-            f"difference of {points(ranks['value'])} ({points(ranks['low'])} to {points(ranks['high'])})."
+            f"{detail['seeds']} times: {display.share(detail['low'])} against {display.share(detail['high'])}, a "
+            f"difference of {display.points(ranks['value'])} ({_range(ranks)})."
         )
+
+
+def _range(row: pd.Series) -> str:
+    return f"{display.points(row['low'])} to {display.points(row['high'])}"
 
 
 def _explain(half: pd.Series) -> str:
     detail = json.loads(half["detail"]) if isinstance(half["detail"], str) else {}
     over = f" over {detail['paradigms']} paradigms" if "paradigms" in detail else ""
     return (
-        f"{show.percent(half['value'], half['low'], half['high'])}{over}, {half['n']:,} instances at or "
-        f"{'below' if half['setting'] == 'low' else 'above'} the median score {detail.get('median', math.nan):.3g}"
+        f"{display.share(half['value'], half['low'], half['high'])}{over}, {half['n']:,} instances at or "
+        f"{'below' if half['setting'] == 'low' else 'above'} the median score "
+        f"{display.significant(detail.get('median', math.nan), 3)}"
     )
 
 
@@ -175,7 +182,7 @@ def _deciles(edges: Edges) -> None:
     show.chart(popularity_edges(edges.values), key="deciles", alt="The popularity of an n-gram by its count")
     if edges.coinciding:
         show.note(f"Of the nine edges, {edges.coinciding}.")
-    table = pd.DataFrame({"edge": range(1, 10), "share": [f"{10 * i} %" for i in range(1, 10)], "count": edges.values})
+    table = pd.DataFrame({"edge": range(1, 10), "share": [f"{10 * i}%" for i in range(1, 10)], "count": edges.values})
     show.table(table, "decile edges", columns={"edge": "Edge", "share": "Of n-grams at or below", "count": "Count"})
 
 
@@ -193,12 +200,12 @@ def _ends(run_id: str, chosen: Chosen) -> None:
     )
     columns = {
         "instance_id": "Instance",
-        "ips": st.column_config.NumberColumn("IPS", format="%.2f", help="of the right option's text"),
-        "ips_others": st.column_config.NumberColumn("Others' IPS", format="%.2f", help="mean over the other options"),
-        "relative_difference": st.column_config.NumberColumn("Relative difference", format="percent"),
+        "ips": number_column("IPS", 2, "of the right option's text"),
+        "ips_others": number_column("Others' IPS", 2, "mean over the other options"),
+        "relative_difference": share_column("Relative difference"),
         "verdict": "Verdict",
         "grp": "Group",
-        "look": st.column_config.LinkColumn("Tokens", display_text="look"),
+        "look": link_column("Tokens"),
     }
     if shown["ips_others"].isna().all():
         columns = {name: kind for name, kind in columns.items() if name not in ("ips_others", "relative_difference")}
@@ -206,8 +213,3 @@ def _ends(run_id: str, chosen: Chosen) -> None:
     missing = len(items) - len(known)
     if missing:
         show.note(f"{missing:,} instances whose right option has no IPS are in neither list.")
-
-
-def points(share: float) -> str:
-    """A difference of shares in percentage points, with its sign."""
-    return "–" if share != share else f"{100 * share:+.1f}".replace("-", "−")

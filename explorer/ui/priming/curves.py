@@ -11,6 +11,7 @@ from explorer.studies.priming import queries as priming_queries
 from explorer.studies.priming.findings import COLLAPSED, MEAN, OVERALL, PAPER, REACHING
 from explorer.ui import layout as frame
 from explorer.ui import links, resources, show
+from explorer.ui.columns import count_column, number_column, text_column
 from explorer.ui.layout import Chosen
 from explorer.ui.priming import run
 from explorer.ui.priming.figure_curves import Panel, priming_curves
@@ -38,7 +39,7 @@ class Measure:
 
 MEASURES = {
     "Change of accuracy": Measure("priming_delta", "Change of accuracy", "+.0%", 0.0),
-    "Accuracy": Measure("priming_accuracy", "Accuracy", ".0%", 0.5, "50 %"),
+    "Accuracy": Measure("priming_accuracy", "Accuracy", ".0%", 0.5, "50%"),
     "Margin": Measure("priming_margin", "Margin in nats", "+.1f", 0.0),
     "Perplexity margin": Measure("priming_perplexity_margin", "Perplexity, acceptable − unacceptable", "+.0f", 0.0),
 }
@@ -91,18 +92,18 @@ def draw_priming_curves(chosen: Chosen, run_id: str) -> None:
         title=measure.title,
         tick=measure.tick,
         zero=measure.zero,
-        zero_name="ideal 50 %" if ideal else measure.zero_name,
+        zero_name="ideal 50%" if ideal else measure.zero_name,
         stereotypes=stereotypes,
     )
     show.chart(figure, key="curves", alt=f"{measure.title} over the tokens of context, a line a condition")
     told = FIGURES.get((layout, name))
     show.note(
-        f"{'As in ' + told + ' of the paper. ' if told else ''}Bands are 95 % intervals over "
+        f"{'As in ' + told + ' of the paper. ' if told else ''}Bands are 95% intervals over "
         f"{'suites' if key in (MEAN, REACHING, PAPER) and layout != SMALL else 'items'}; length 0 is the pair without "
         "a context. Where the sentences of a suite run out, fewer judgements are left (their number is in the table)."
     )
     if ideal:
-        show.note("Accuracy is here the share of pairs whose less stereotypical sentence is preferred; ideal is 50 %.")
+        show.note("Accuracy is here the share of pairs whose less stereotypical sentence is preferred; ideal is 50%.")
     _numbers(panels, run_id, measure)
     _ended(run_id)
 
@@ -174,11 +175,11 @@ def _numbers(panels: list[Panel], run_id: str, measure: Measure) -> None:
     columns = {
         "panel": "Panel",
         "condition": "Condition",
-        "length": st.column_config.NumberColumn("Tokens", format="localized"),
-        "value": st.column_config.NumberColumn(measure.title, format="%.4f"),
-        "low": st.column_config.NumberColumn("From", format="%.4f"),
-        "high": st.column_config.NumberColumn("To", format="%.4f"),
-        "n": st.column_config.NumberColumn("Judgements", format="localized"),
+        "length": count_column("Tokens"),
+        "value": number_column(measure.title, 4),
+        "low": number_column("From", 4),
+        "high": number_column("To", 4),
+        "n": count_column("Judgements"),
         "left_out": "Left out",
         "reason": "Remark",
     }
@@ -199,9 +200,9 @@ def _ended(run_id: str) -> None:
                 columns={
                     "grp": "Suite",
                     "condition": "Condition",
-                    "length": st.column_config.NumberColumn("All items reach", format="localized"),
+                    "length": count_column("All items reach"),
                     "cut": "Items with a gap",
                     "n": "Items",
-                    "reason": st.column_config.TextColumn("Why", width="large"),
+                    "reason": text_column("Why", width="large"),
                 },
             )

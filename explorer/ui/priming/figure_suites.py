@@ -5,6 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import plotly.graph_objects as go
 
+from explorer import display
 from explorer.figures import theme
 from explorer.ui.priming.figure_curves import LOOKS, name_of
 
@@ -86,7 +87,7 @@ def moved_suites(suites: pd.DataFrame, published: pd.DataFrame) -> go.Figure:
     figure.update_yaxes(
         tickmode="array",
         tickvals=list(place.values()),
-        ticktext=[theme.escape(theme.shorten(str(name))) for name in names],
+        ticktext=[theme.escape(display.name(str(name))) for name in names],
         range=[-0.8, len(names) - 0.2],
     )
     return figure

@@ -8,6 +8,7 @@ from itertools import pairwise
 
 import streamlit as st
 
+from explorer import display
 from explorer.records import Instance
 from explorer.studies.priming import context as priming_context
 from explorer.ui import layout, links, live, resources, show, texts, token_view
@@ -190,7 +191,7 @@ def _list(item: Instance, lines: Sequence[Line], sides: Sides, points: Sequence[
                 text=line.text,
                 name=kind_name(kind, item),
                 color=KINDS[kind],
-                added="" if math.isnan(step) else token_view.signed(step),
+                added="" if math.isnan(step) else display.number(step, signed=True),
                 share=0.0 if math.isnan(step) or not reach else step / reach,
                 flip=f"→ {verdicts[place]}" if flips else "",
             )
@@ -270,4 +271,4 @@ def _tokens_of(point: Point) -> str:
 
 
 def _number(value: float) -> str:
-    return "–" if math.isnan(value) else token_view.signed(value)
+    return display.number(value, signed=True)

@@ -8,10 +8,12 @@ from dataclasses import dataclass
 import pandas as pd
 import streamlit as st
 
+from explorer import display
 from explorer.results import queries
 from explorer.studies.priming import queries as priming_queries
 from explorer.studies.priming.published import edit_correlations, minus
 from explorer.ui import links, resources, show
+from explorer.ui.columns import count_column, number_column, p_column
 from explorer.ui.layout import Chosen
 from explorer.ui.priming.figure_curves import name_of
 from explorer.ui.priming.figure_edits import edit_curves, edit_effects
@@ -86,7 +88,9 @@ def edits(chosen: Chosen, run_id: str) -> None:
     told = []
     for _, row in found[found["finding"] == "edit_correlation"].iterrows():
         value = (
-            "not defined" if row["value"] != row["value"] else f"ρ = {row['value']:.2f}, {show.p_in_words(row['p'])}"
+            "not defined"
+            if row["value"] != row["value"]
+            else f"ρ = {display.number(row['value'])}, {display.p_in_words(row['p'])}"
         )
         told.append(f"{name_of(str(row['condition']))}: {value}")
     show.note(
@@ -141,12 +145,11 @@ def _correlations(found: pd.DataFrame, run_id: str) -> None:
             "value": own["value"],
             "low": own["low"],
             "high": own["high"],
-            "p": [show.p_value(p) for p in own["p"]],
+            "p": own["p"],
             "n": own["n"],
             "reason": own["reason"],
         }
     )
-    number = st.column_config.NumberColumn
     show.table(
         table,
         f"likeness and accuracy {run_id}",
@@ -154,11 +157,11 @@ def _correlations(found: pd.DataFrame, run_id: str) -> None:
             "level": "Over",
             "likeness": "Likeness",
             "contexts": "Contexts",
-            "value": number("Correlation", format="%.3f"),
-            "low": number("From", format="%.3f"),
-            "high": number("To", format="%.3f"),
-            "p": "p",
-            "n": number("n", format="localized", help="suites of a matrix, or judgements"),
+            "value": number_column("Correlation", 3),
+            "low": number_column("From", 3),
+            "high": number_column("To", 3),
+            "p": p_column(),
+            "n": count_column("n", "suites of a matrix, or judgements"),
             "reason": "Remark",
         },
     )

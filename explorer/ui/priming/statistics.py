@@ -8,11 +8,13 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from explorer import display
 from explorer.results import queries
 from explorer.stats.p_values import LEGEND, stars
 from explorer.studies.priming import queries as priming_queries
 from explorer.studies.priming.published import SOURCE, Published, statements
 from explorer.ui import resources, show
+from explorer.ui.columns import number_column, p_column, text_column
 from explorer.ui.layout import Chosen
 
 MODELS = {
@@ -67,24 +69,22 @@ def _fit(fit: pd.Series) -> None:
 
 
 def _terms(own: pd.DataFrame, setting: str, run_id: str) -> None:
-    number = st.column_config.NumberColumn
     table = own.assign(
         term=[" × ".join(TERMS.get(part, part) for part in term.split(":")) for term in own["term"]],
-        p=[show.p_value(p) for p in own["p"]],
         stars=[stars(p) for p in own["p"]],
     )
     show.table(
         table,
         f"regression {setting} {run_id}",
         columns={
-            "term": st.column_config.TextColumn("Term", width="medium"),
-            "estimate": number("Log odds", format="%.4f"),
-            "low": number("From", format="%.4f", help="95 % Wald interval"),
-            "high": number("To", format="%.4f"),
-            "se": number("SE", format="%.4f"),
-            "z": number("z", format="%.2f"),
-            "p": "p",
-            "stars": st.column_config.TextColumn("", help=show.plain(LEGEND)),
+            "term": text_column("Term", width="medium"),
+            "estimate": number_column("Log odds", 4),
+            "low": number_column("From", 4, "95% Wald interval"),
+            "high": number_column("To", 4),
+            "se": number_column("SE", 4),
+            "z": number_column("z", 2),
+            "p": p_column(),
+            "stars": text_column("", show.plain(LEGEND)),
         },
     )
 
@@ -103,10 +103,10 @@ def beside_the_paper(chosen: Chosen, run_id: str) -> None:
         table,
         f"beside the paper {run_id}",
         columns={
-            "what": st.column_config.TextColumn("What", width=300),
-            "published": st.column_config.TextColumn("Published", width=200),
-            "ours": st.column_config.TextColumn("This run", width=260),
-            "place": st.column_config.TextColumn("Where", width=130),
+            "what": text_column("What", width=300),
+            "published": text_column("Published", width=200),
+            "ours": text_column("This run", width=260),
+            "place": text_column("Where", width=130),
         },
         height=ROW * (len(table) + 1) + 3,
     )
@@ -128,16 +128,15 @@ def _ours(row: Published, findings: pd.DataFrame) -> str:
         own = own[own["length"] > 0].sort_values("value", ascending=row.takes == "smallest")
         return _change(own.iloc[0]) if len(own) else "not in this run"
     one = own.iloc[0]
-    return show.p_in_words(one["p"]) if row.takes == "p" else _value(one)
+    return display.p_in_words(one["p"]) if row.takes == "p" else _value(one)
 
 
 def _change(row: Any) -> str:
-    low, high = (f"{100 * row[name]:+.0f}".replace("-", "−") for name in ("low", "high"))
-    value = f"{100 * row['value']:+.0f}".replace("-", "−")
+    value, low, high = (display.points(row[name], 0) for name in ("value", "low", "high"))
     return f"{value} points ({low} to {high}) at {row['length']:,.0f} tokens"
 
 
 def _value(row: Any) -> str:
-    interval = f" ({row['low']:.2f} to {row['high']:.2f})" if row["low"] == row["low"] else ""
-    p = f", {show.p_in_words(row['p'])}" if row["p"] == row["p"] else ""
-    return f"{row['value']:.2f}{interval}{p}".replace("-", "−")
+    interval = f" ({display.number(row['low'])} to {display.number(row['high'])})" if row["low"] == row["low"] else ""
+    p = f", {display.p_in_words(row['p'])}" if row["p"] == row["p"] else ""
+    return f"{display.number(row['value'])}{interval}{p}"

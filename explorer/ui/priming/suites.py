@@ -7,9 +7,11 @@ import math
 import pandas as pd
 import streamlit as st
 
+from explorer import display
 from explorer.studies.priming import queries as priming_queries
 from explorer.studies.priming.published import MEAN, before_and_after, unacceptable_table
 from explorer.ui import links, resources, show
+from explorer.ui.columns import count_column, points_column, share_column
 from explorer.ui.layout import Chosen
 from explorer.ui.priming.figure_curves import LOOKS, name_of
 from explorer.ui.priming.figure_suites import baseline_against_longest, moved_suites
@@ -73,19 +75,18 @@ def _published(chosen: Chosen, condition: str) -> pd.DataFrame:
 
 def _table(own: pd.DataFrame, chosen: Chosen, condition: str, run_id: str) -> None:
     published = _published(chosen, condition).set_index("grp")["delta"]
-    number = st.column_config.NumberColumn
     columns = {
         "grp": "Suite",
-        "delta": number("Mean change", format="percent"),
-        "sd": number("sd over lengths", format="percent"),
-        "baseline": number("Without a context", format="percent"),
-        "longest": number("After the longest", format="percent"),
-        "longest_length": number("Tokens of the longest", format="localized"),
+        "delta": points_column("Mean change", "points"),
+        "sd": points_column("sd over lengths", "points"),
+        "baseline": share_column("Without a context"),
+        "longest": share_column("After the longest"),
+        "longest_length": count_column("Tokens of the longest"),
         "n": "Items",
     }
     if len(published):
         own = own.assign(published=own["grp"].map(published))
-        columns["published"] = number("Published", format="percent", help="Sinha et al. (2023), table 2")
+        columns["published"] = points_column("Published", "Sinha et al. (2023), table 2")
     show.table(own, f"suites {condition} {run_id}", columns=columns)
 
 
@@ -99,7 +100,7 @@ def _correlation(run_id: str, stereotypes: bool) -> None:
             told.append(
                 f"{name}: not defined ({row['reason']})"
                 if math.isnan(value)
-                else f"{name}: r = {value:.2f} ({row['low']:.2f} to {row['high']:.2f}) over {row['n']} suites"
+                else f"{name}: r = {display.number(value)} ({_range(row)}) over {row['n']} suites"
             )
     if told:
         show.note(
@@ -108,7 +109,13 @@ def _correlation(run_id: str, stereotypes: bool) -> None:
         )
 
 
+def _range(row: pd.Series) -> str:
+    return f"{display.number(row['low'])} to {display.number(row['high'])}"
+
+
 def _published_correlations() -> str:
     """What the paper prints for acceptable and unacceptable contexts, model by model."""
     pairs = zip(before_and_after(CONDITIONS[0]), before_and_after(CONDITIONS[1]), strict=True)
-    return ", ".join(f"{one.value:.2f} and {two.value:.2f} for {one.model}" for one, two in pairs)
+    return ", ".join(
+        f"{display.number(one.value)} and {display.number(two.value)} for {one.model}" for one, two in pairs
+    )

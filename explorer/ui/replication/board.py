@@ -8,11 +8,13 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from explorer import display
 from explorer.results import queries_replication
 from explorer.studies.replication import board as replication_board
 from explorer.studies.replication import papers
 from explorer.studies.replication.board import BoardFigure, Ours
 from explorer.ui import layout, links, resources, show
+from explorer.ui.columns import count_column, link_column, number_column, text_column
 from explorer.ui.layout import Chosen
 from explorer.ui.replication.figure_printed import printed_and_ours
 
@@ -82,8 +84,8 @@ def _findings() -> pd.DataFrame:
 def _printed(one: BoardFigure) -> dict[str, Any]:
     return {
         "table": one.table, "what": one.what, "condition": one.condition, "metric": one.metric, "model": one.model,
-        "printed": _number(one.value, one.digits), "sd": one.sd,
-        "mended": _number(one.shown, one.digits) if one.shown == one.shown else "",
+        "printed": display.number(one.value, one.digits), "sd": one.sd,
+        "mended": display.number(one.shown, one.digits) if one.shown == one.shown else "",
         "remark": one.remark, "command": one.command, "published": one.target,
     }  # fmt: skip
 
@@ -112,7 +114,7 @@ def _counts(rows: pd.DataFrame) -> None:
         [
             ("Printed figures", f"{len(rows):,}", "Those of the table and model chosen above."),
             ("Computed", f"{(rows['run_id'] != '').sum():,}", "A run of the same model is stored."),
-            ("Agree", f"{agree:,}", "Same setting, and the printed figure lies in our 95 % interval, or is equal to "
+            ("Agree", f"{agree:,}", "Same setting, and the printed figure lies in our 95% interval, or is equal to "
              "ours at the printed precision where there is no interval."),
             ("Disagree", f"{off:,}", "Same setting, and it does not."),
             ("With a remark", f"{(rows['remark'] != '').sum():,}", "A slip, or why it is no target."),
@@ -148,25 +150,24 @@ def _figures(rows: pd.DataFrame) -> None:
 
 
 def _table(rows: pd.DataFrame, name: str, chosen: Chosen) -> None:
-    number = st.column_config.NumberColumn
     title = layout.model_title(chosen.model)
     columns: dict[str, Any] = {
-        "table": st.column_config.TextColumn("Table", width=75),
-        "what": st.column_config.TextColumn("What", width=125),
-        "condition": st.column_config.TextColumn("Under", width=150),
-        "metric": st.column_config.TextColumn("Figure", width=130),
-        "model": st.column_config.TextColumn("Model", width=95),
-        "printed": st.column_config.TextColumn("Printed", width=75),
-        "mended": st.column_config.TextColumn("Mended", width=75, help="the figure that the slip stands for"),
-        "ours": number("Ours", format="%.4g", width=75),
-        "difference": number("Difference", format="%+.3g", width=85, help="ours less the printed or mended figure"),
-        "verdict": st.column_config.TextColumn("Verdict", width=145),
-        "low": number("From", format="%.4g", width=75, help="our 95 % interval"),
-        "high": number("To", format="%.4g", width=75),
-        "n": number("Instances", format="localized", width=80),
-        "look": st.column_config.LinkColumn("Run", display_text="look", width=60),
-        "other": number(title, format="%.4g", width=110, help="another model, for orientation only"),
-        "remark": st.column_config.TextColumn("Remark", width="large"),
+        "table": text_column("Table", width=75),
+        "what": text_column("What", width=125),
+        "condition": text_column("Under", width=150),
+        "metric": text_column("Figure", width=130),
+        "model": text_column("Model", width=95),
+        "printed": text_column("Printed", width=75),
+        "mended": text_column("Mended", "the figure that the slip stands for", width=75),
+        "ours": number_column("Ours", width=75),
+        "difference": number_column("Difference", help="ours less the printed or mended figure", signed=True, width=85),
+        "verdict": text_column("Verdict", width=145),
+        "low": number_column("From", help="our 95% interval", width=75),
+        "high": number_column("To", width=75),
+        "n": count_column("Instances", width=80),
+        "look": link_column("Run", width=60),
+        "other": number_column(title, help="another model, for orientation only", width=110),
+        "remark": text_column("Remark", width="large"),
     }
     if rows.empty:
         show.note("There is no such figure.")
@@ -183,7 +184,7 @@ def _table(rows: pd.DataFrame, name: str, chosen: Chosen) -> None:
     if told:
         show.note(f"All: {', '.join(told)}.")
     if "condition" not in columns or "metric" not in columns:
-        columns["what"] = st.column_config.TextColumn("What", width="medium") if "what" in columns else None
+        columns["what"] = text_column("What", width="medium") if "what" in columns else None
     columns = {name: kind for name, kind in columns.items() if kind is not None}
     for column in ("ours", "low", "high", "difference", "n", "look"):
         if rows[column].isna().all():
@@ -216,12 +217,12 @@ def index() -> None:
         rows,
         "tables and figures of the papers",
         columns={
-            "paper": st.column_config.TextColumn("Paper", width=170),
-            "number": st.column_config.TextColumn("Number", width=80),
-            "what": st.column_config.TextColumn("What it shows", width=330),
-            "where": st.column_config.TextColumn("Where", width=200),
-            "look": st.column_config.LinkColumn("Open", display_text="open", width=60),
-            "why_not": st.column_config.TextColumn("Remark", width="large"),
+            "paper": text_column("Paper", width=170),
+            "number": text_column("Number", width=80),
+            "what": text_column("What it shows", width=330),
+            "where": text_column("Where", width=200),
+            "look": link_column("Open", "open", width=60),
+            "why_not": text_column("Remark", width="large"),
         },
         height=TALLEST,
     )
@@ -236,7 +237,3 @@ def _place(place: papers.Place) -> dict[str, Any]:
         "look": layout.address_of(place.page, **place.choices) if place.page else None,
         "why_not": place.remark,
     }
-
-
-def _number(value: float, digits: int) -> str:
-    return f"{value:,.{digits}f}".replace("-", "−")

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from explorer import display
 from explorer.figures import theme
 
 ROW = 22  # pixels a figure
@@ -19,7 +20,7 @@ def printed_and_ours(rows: pd.DataFrame, title: str) -> go.Figure:
         x=rows["ours"],
         y=places,
         mode="markers",
-        name="ours, with its 95 % interval",
+        name="ours, with its 95% interval",
         marker={"size": 9, "color": theme.BLUE},
         error_x={
             "type": "data",
@@ -48,7 +49,7 @@ def printed_and_ours(rows: pd.DataFrame, title: str) -> go.Figure:
     figure.update_yaxes(
         tickmode="array",
         tickvals=places,
-        ticktext=[theme.escape(theme.shorten(str(label), 56)) for label in rows["label"]],
+        ticktext=[theme.escape(display.name(str(label), 56)) for label in rows["label"]],
         range=[-0.8, len(rows) - 0.2],
     )
     return figure

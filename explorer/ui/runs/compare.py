@@ -7,11 +7,13 @@ from collections.abc import Mapping
 import pandas as pd
 import streamlit as st
 
+from explorer import display
 from explorer.figures.comparison import groups_of_two_runs, margins_of_two_runs
 from explorer.results import queries
 from explorer.runs import imported
 from explorer.stats.mcnemar import mcnemar
 from explorer.ui import layout, links, resources, show, undecided
+from explorer.ui.columns import link_column, nats_column
 
 PAIRS = ("first", "second")
 
@@ -50,11 +52,19 @@ def _show(first: str, second: str, name: str, other: str, about: Mapping[str, st
     change = mcnemar(items["correct_a"], items["correct_b"])
     show.numbers(
         [
-            (show.plain(name), show.percent(change.before), "Accuracy on the shared instances, ties counted as wrong."),
-            (show.plain(other), show.percent(change.after), "Accuracy on the shared instances, ties counted as wrong."),
+            (
+                show.plain(name),
+                display.share(change.before),
+                "Accuracy on the shared instances, ties counted as wrong.",
+            ),
+            (
+                show.plain(other),
+                display.share(change.after),
+                "Accuracy on the shared instances, ties counted as wrong.",
+            ),
             ("Lost", f"{change.lost:,}", "Right in the first run, not in the second."),
             ("Gained", f"{change.gained:,}", "Right in the second run, not in the first."),
-            ("McNemar p", show.p_value(change.p), "Exact two-sided test on the instances that changed sides."),
+            ("McNemar p", display.p_value(change.p), "Exact two-sided test on the instances that changed sides."),
         ]
     )
     differing = queries.differing_texts(resources.store(), first, second)
@@ -82,10 +92,10 @@ def _show(first: str, second: str, name: str, other: str, about: Mapping[str, st
         columns={
             "instance_id": "Instance",
             "outcome": "Right in",
-            "margin_a": st.column_config.NumberColumn("First margin (nats)", format="%.3f"),
-            "margin_b": st.column_config.NumberColumn("Second margin (nats)", format="%.3f"),
+            "margin_a": nats_column("First margin (nats)"),
+            "margin_b": nats_column("Second margin (nats)"),
             "grp": "Group",
-            "look": st.column_config.LinkColumn("Tokens", display_text="look"),
+            "look": link_column("Tokens"),
         },
         height=320,
     )

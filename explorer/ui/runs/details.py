@@ -11,6 +11,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from explorer import display
 from explorer.errors import ExplorerError
 from explorer.figures.accuracy_by_group import accuracy_by_group
 from explorer.figures.margins import margin_histogram
@@ -22,24 +23,25 @@ from explorer.runs import where as places
 from explorer.runs.folder import RunFolder
 from explorer.runs.queue import RunInfo
 from explorer.ui import layout, progress, resources, show, starting, undecided
+from explorer.ui.columns import count_column, link_column, mixed_column, nats_column, p_column, text_column
 
 # The columns of what a run concluded, as headings; one without a value in any row is left out.
 FINDINGS: Mapping[str, Any] = {
     "finding": "Finding",
-    "grp": st.column_config.TextColumn("Group", width=130),
+    "grp": text_column("Group", width=130),
     "condition": "Condition",
     "setting": "Setting",
-    "length": st.column_config.NumberColumn("Tokens of context", format="localized"),
+    "length": count_column("Tokens of context"),
     "k": "k",
     "part": "Part",
     "language": "Language",
     "temperature": "Temperature",
-    "value": st.column_config.NumberColumn("Value", format="%.4g"),
-    "low": st.column_config.NumberColumn("From", format="%.4g", help="the 95 % interval"),
-    "high": st.column_config.NumberColumn("To", format="%.4g"),
-    "p": st.column_config.NumberColumn("p", format="%.3g"),
-    "n": st.column_config.NumberColumn("n", format="localized"),
-    "left_out": st.column_config.NumberColumn("Left out", format="localized"),
+    "value": mixed_column("Value"),
+    "low": mixed_column("From", "the 95% interval"),
+    "high": mixed_column("To"),
+    "p": p_column(),
+    "n": count_column("n"),
+    "left_out": count_column("Left out"),
     "reason": "Remark",
     "detail": "Detail",
 }
@@ -163,7 +165,7 @@ def _findings(run: RunInfo) -> None:
             show.chart(
                 accuracy_by_group(groups, overall=float(share.iloc[0])),
                 key="by_group",
-                alt="Accuracy of each group with its 95 % interval, the best at the top",
+                alt="Accuracy of each group with its 95% interval, the best at the top",
             )
         drawer = st.expander("Every instance", key=f"every:{run.run_id}", on_change="rerun")
         if drawer.open:
@@ -189,10 +191,10 @@ def _every_instance(run: RunInfo, items: pd.DataFrame) -> None:
         columns={
             "instance_id": "Instance",
             "verdict": "Verdict",
-            "margin": st.column_config.NumberColumn("Margin (nats)", format="%.3f"),
+            "margin": nats_column("Margin (nats)"),
             "grp": "Group",
             "reason": "Remark",
-            "look": st.column_config.LinkColumn("Tokens", display_text="look"),
+            "look": link_column("Tokens"),
         },
     )
 
@@ -213,7 +215,7 @@ def _headline(overall: pd.DataFrame) -> None:
         setting = row["setting"] if isinstance(row["setting"], str) else ""
         if row["finding"] == "accuracy" and not setting:
             label = "Accuracy" if row["grp"] == "overall" else "Mean over groups"
-            cells.append((label, show.percent(row["value"]), _explain(row)))
+            cells.append((label, display.share(row["value"]), _explain(row)))
         elif row["finding"] in CORRELATIONS:
             if setting == "mean_token":
                 about = f"{row['low']:.2f} to {row['high']:.2f}, of ratings with nats a token. {_explain(row)}"
@@ -223,14 +225,14 @@ def _headline(overall: pd.DataFrame) -> None:
         elif setting in ("mean_token", "per_char"):
             label = {"mean_token": "By mean per token", "per_char": "By mean per character"}[setting]
             cells.append(
-                (label, show.percent(row["value"]), "Options compared by another reduction of the same scores.")
+                (label, display.share(row["value"]), "Options compared by another reduction of the same scores.")
             )
     show.numbers(cells)
 
 
 def _explain(row: dict) -> str:
     left_out = f", {row['left_out']} left out" if row["left_out"] else ""
-    interval = show.percent(row["value"], row["low"], row["high"]) if row["finding"] == "accuracy" else ""
+    interval = display.share(row["value"], row["low"], row["high"]) if row["finding"] == "accuracy" else ""
     told = json.loads(row["detail"]) if isinstance(row.get("detail"), str) else {}
     passes = f", each answered {told['passes']} times ({told['reducer']})" if told.get("passes") else ""
     return f"{interval} {row['n']:,} instances{passes}{left_out}".strip()

@@ -1,0 +1,81 @@
+"""Numbers and names as people read them."""
+
+from __future__ import annotations
+
+import math
+import re
+
+import pytest
+
+from explorer import display
+from explorer.settings import ROOT
+
+NAN = math.nan
+
+
+@pytest.mark.parametrize(
+    ("value", "signed", "shown"),
+    [
+        (1.234, False, "1.23"),
+        (-1.235001, False, "−1.24"),
+        (1.2, True, "+1.20"),
+        (-0.001, True, "0.00"),  # rounds to zero, which has no sign
+        (-0.001, False, "0.00"),
+        (-12345.678, False, "−12,345.68"),
+        (NAN, True, "–"),
+        (-math.inf, False, "−∞"),
+    ],
+)
+def test_a_number_has_a_true_minus_and_zero_no_sign(value, signed, shown):
+    assert display.number(value, signed=signed) == shown
+
+
+def test_a_share_is_told_with_its_interval():
+    assert display.share(0.5, 0.4, 0.6) == "50.0% (40.0% – 60.0%)"
+    assert display.share(0.5) == "50.0%"
+    assert display.share(-0.025) == "−2.5%"
+    assert display.share(NAN) == "–"
+
+
+def test_units_have_their_decimals():
+    assert display.points(-0.1234) == "−12.3" and display.points(0.05) == "+5.0" and display.points(NAN) == "–"
+    assert display.nats(-1.5) == "−1.50 nats" and display.nats(1.5, signed=True) == "+1.50 nats"
+    assert [display.compact(value) for value in (70e6, 1.4e9, 12, NAN)] == ["70M", "1.4B", "12", "–"]
+    assert display.count(1234567) == "1,234,567" and display.count(NAN) == "–"
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [(0.5, "0.5000"), (12.3456, "12.35"), (-1234.5678, "−1,235"), (3.0, "3"), (0.0, "0"), (-2.5e-7, "−2.5 × 10⁻⁷")],
+)
+def test_a_number_of_any_unit_has_the_digits_that_matter(value, shown):
+    assert display.significant(value) == shown
+
+
+def test_a_p_value_is_never_printed_as_zero():
+    assert [display.p_value(p) for p in (0.0, 3e-4, 0.001, 0.01234, 1.0)] == [
+        "< 0.001", "< 0.001", "0.001", "0.012", "1.000"
+    ]  # fmt: skip
+    assert display.p_value(NAN) == "–"
+    said = [display.p_in_words(p) for p in (0.0, 0.02, 1.0, NAN)]
+    assert said == ["p < 0.001", "p = 0.020", "p = 1.000", "p –"]
+    assert display.above_zero(0.0) > 0 and display.above_zero(0.25) == 0.25
+    assert math.isnan(display.above_zero(NAN))
+
+
+def test_a_long_name_keeps_both_its_ends():
+    assert display.name("short") == "short"
+    cut = display.name("a" * 50 + "end", 20)
+    assert len(cut) == 20 and cut.startswith("aaaa") and cut.endswith("end") and "…" in cut
+
+
+def test_a_percent_sign_follows_its_number_without_a_blank():
+    """One way everywhere: 95%, as Plotly's axes and Python write it."""
+    sources = [ROOT / "app.py", *(ROOT / "pages").rglob("*.py"), *(ROOT / "explorer").rglob("*.py")]
+    documents = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]
+    apart = re.compile(r"[\d}][ \u00a0\u2009\u202f]%(?![{\w(])")
+    modulo = re.compile(r"\d % (\d|[a-z_(])")  # arithmetic
+    for path in [*sources, *documents]:
+        for line in path.read_text("utf-8").splitlines():
+            found = apart.search(line)
+            assert not found or modulo.search(line, found.start()), f"{path.name}: write 95%, without a blank: {line}"
