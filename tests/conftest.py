@@ -8,7 +8,7 @@ import importlib.util
 import os
 import secrets
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -206,3 +206,15 @@ def llama_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     yield server.listening_address + "/v1"
     del server
     path.unlink()
+
+
+@pytest.fixture(scope="session")
+def one_sentence() -> Callable[[str], str]:
+    """Gives a text back that a user may see: one line, no traceback, no name of a class."""
+
+    def check(text: str) -> str:
+        assert text.strip() and "\n" not in text.strip()
+        assert "Traceback" not in text and "unforeseen" not in text and "Error:" not in text
+        return text
+
+    return check

@@ -42,6 +42,9 @@ COMMANDS: Mapping[str, Command] = {
         "explorer.commands.popularity", "how popular texts are in a corpus: n-grams, counts, popularity and IPS"
     ),
     "perturb": Command("explorer.commands.perturb", "swap nouns and verbs of texts for synonyms"),
+    "glassbox": Command(
+        "explorer.commands.glassbox", "build the glass box's corpus and index, plant texts, train its models"
+    ),
     "import-predictions": Command("explorer.commands.ontology", "analyze ontology predictions made elsewhere"),
     "prediction-invariance": Command("explorer.commands.ontology", "say how often repeated answers agree"),
 }

@@ -35,18 +35,6 @@ def spoil() -> Callable[[Path, str], None]:
 
 
 @pytest.fixture(scope="session")
-def one_sentence() -> Callable[[str], str]:
-    """Gives a text back that a user may see: one line, no traceback, no name of a class."""
-
-    def check(text: str) -> str:
-        assert text.strip() and "\n" not in text.strip()
-        assert "Traceback" not in text and "unforeseen" not in text and "Error:" not in text
-        return text
-
-    return check
-
-
-@pytest.fixture(scope="session")
 def finished(tiny_gpt2: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     """A cache with a finished run of several parts, and the run's id."""
     from explorer.runs import request, worker

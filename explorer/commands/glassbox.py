@@ -1,0 +1,94 @@
+"""`glassbox`: build the corpus of the glass box with its index, plant texts of one's own, train a model on it."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from explorer.commands import common
+from explorer.settings import Settings
+
+if TYPE_CHECKING:
+    from explorer.popularity.documents import SourceDocument
+
+EPILOG = """corpus    build the corpus and its n-gram index, and write the schedule of what is planted
+train     train a model on it; stopped, it goes on where it stood
+
+A file of one's own (--plant) is CSV with the columns text and dose: how often each text shall stand in the corpus."""
+
+
+def add(subparsers: Any) -> None:
+    """`glassbox corpus`, `glassbox train`."""
+    parser = common.command(subparsers, "glassbox", epilog=EPILOG)
+    actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
+
+    corpus = common.parser(actions, "corpus", "build the corpus, its index and the table of what is planted")
+    _planting(corpus)
+    corpus.set_defaults(run=build_corpus)
+
+    train = common.parser(actions, "train", "train a model on the corpus")
+    train.add_argument("size", metavar="SIZE", help="s, m or l: about 2, 8 and 26 million parameters")
+    _planting(train)
+    train.add_argument("--epochs", type=int, default=0, metavar="N", help="passes over the corpus (3)")
+    train.add_argument("--seed", type=int, default=0, help="of the first weights and of the order of the text (0)")
+    train.add_argument("--device", default="", choices=["", "cpu", "cuda"], help="empty = the GPU where there is one")
+    train.set_defaults(run=train_model)
+
+
+def _planting(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--plant", type=Path, metavar="FILE", help="texts of one's own: CSV with text and dose")
+    parser.add_argument(
+        "--name", default="", help="what corpus and model are called (glassbox; with --plant, the file's)"
+    )
+
+
+def build_corpus(args: argparse.Namespace, settings: Settings) -> int:
+    """Builds the corpus and its index; the table of what is planted lies beside them."""
+    from explorer.glassbox import corpus, index, schedule
+
+    name = _name_of(args)
+    documents = corpus.build(settings, args.plant)
+    made = corpus.corpus_hash(documents)
+    folder = index.ensure(settings, name, documents, common.ProgressLine(f"index {name}"))
+    table = folder.with_name(f"{name}.schedule.csv")
+    table.write_text(schedule.as_table(schedule.plantings(settings, args.plant)), encoding="utf-8")
+    told = {"name": name, "corpus": made, "documents": len(documents), "index": str(folder), "schedule": str(table)}
+    if args.json:
+        common.print_json(told)
+    else:
+        print(f"{name}: {len(documents):,} documents, SHA-256 {made}")
+        print(f"index: {folder}")
+        print(f"what is planted: {table}")
+    return 0
+
+
+def train_model(args: argparse.Namespace, settings: Settings) -> int:
+    """Trains a model of a size; its checkpoints lie beside it as NAME@stepN."""
+    from explorer.glassbox import corpus, sizes
+
+    size = sizes.size_of(args.size)
+    folder = settings.models / f"{_name_of(args)}-{size.name}"
+    documents: list[SourceDocument] = corpus.build(settings, args.plant)
+    from explorer.glassbox import train
+
+    plan = train.Plan(size, epochs=args.epochs or sizes.EPOCHS, seed=args.seed)
+    windows = train.encode(documents, plan.window)
+    line = common.ProgressLine(f"training {folder.name}")
+    made = train.train(
+        windows,
+        plan,
+        folder,
+        corpus_hash=corpus.corpus_hash(documents),
+        device=args.device,
+        progress=lambda step, steps, loss: line(step, steps),
+    )
+    if args.json:
+        common.print_json({"model": str(made), "steps": plan.steps(len(windows))})
+    else:
+        print(made)
+    return 0
+
+
+def _name_of(args: argparse.Namespace) -> str:
+    return args.name or (f"glassbox-{args.plant.stem}" if args.plant else "glassbox")
