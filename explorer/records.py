@@ -8,6 +8,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import math
+import operator
 import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -115,13 +116,16 @@ class Score:
     @property
     def scored(self) -> int:
         """How many tokens carry a log-probability."""
-        return sum(not math.isnan(value) for value in self.logprobs)
+        return sum(map(operator.eq, self.logprobs, self.logprobs))  # nan is not equal to itself
 
     @property
     def sum(self) -> float:
         """log P(continuation | context) in nats; nan where nothing could be scored."""
-        values = [value for value in self.logprobs if not math.isnan(value)]
-        return math.fsum(values) if values and not self.reason else math.nan
+        if self.reason or not (scored := self.scored):
+            return math.nan
+        if scored == len(self.logprobs):
+            return math.fsum(self.logprobs)
+        return math.fsum(value for value in self.logprobs if not math.isnan(value))
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,7 +32,15 @@ def instance_row(instance: Instance, position: int) -> dict[str, Any]:
 
 def payload(instance: Instance) -> str:
     """The whole instance as JSON."""
-    return json.dumps(dataclasses.asdict(instance), ensure_ascii=False)
+    # Not dataclasses.asdict, which copies every value first and takes ten times as long.
+    fields = {name: getattr(instance, name) for name in _FIELDS}
+    fields["conditions"] = [{"name": part.name, "regions": part.regions} for part in instance.conditions]
+    fields["extra"] = dict(instance.extra)
+    return _as_json(fields)
+
+
+_FIELDS = tuple(field.name for field in dataclasses.fields(Instance))
+_as_json = json.JSONEncoder(ensure_ascii=False).encode
 
 
 def instance_of(text: str) -> Instance:

@@ -18,7 +18,7 @@ import os
 import re
 import shutil
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,6 +28,7 @@ from filelock import FileLock
 from explorer import sharing, stopping
 from explorer.errors import RunError
 from explorer.records import RunSpec
+from explorer.rows.columns import Rows, Table, as_arrow
 from explorer.rows.schema import TABLES, schema_of
 from explorer.runs import environment as environments
 from explorer.runs import files, outside, reviews
@@ -36,8 +37,7 @@ from explorer.runs import spec as specs
 if TYPE_CHECKING:
     import pyarrow as pa
 
-Rows = Sequence[Mapping[str, Any]]
-Tables = Mapping[str, Rows]  # table name → rows
+Tables = Mapping[str, Table]  # table name → rows
 
 STARTING = 30.0  # seconds a new worker may take before it holds its run's lock
 ENDING = 60.0  # seconds a cancelled worker may take to store what is finished
@@ -384,7 +384,7 @@ class RunFolder:
         done = {"environment": environment, "written": time.time(), "tables": list(hashes), "sha256": dict(hashes)}
         files.write_json(self.parts / f"{name}.done", done)
 
-    def _write_table(self, table: str, name: str, rows: Rows) -> str:
+    def _write_table(self, table: str, name: str, rows: Table) -> str:
         target = self.parts / table / f"{name}.parquet"
         files.make_folder(target.parent)
         data = _as_parquet(table, rows)
@@ -574,27 +574,9 @@ def _remove(path: Path) -> None:
         path.unlink(missing_ok=True)
 
 
-def _as_parquet(table: str, rows: Iterable[Mapping[str, Any]]) -> bytes:
-    import pyarrow as pa
+def _as_parquet(table: str, rows: Table) -> bytes:
     import pyarrow.parquet as pq
 
-    rows = list(rows)
-    unknown = {key for row in rows[:1] for key in row} - set(TABLES[table])
-    if unknown:
-        raise RunError(f"Table {table} has no column {', '.join(sorted(unknown))}; add it to rows/schema.py.")
-    columns = {name: [_clean(row.get(name)) for row in rows] for name in TABLES[table]}
     data = io.BytesIO()
-    pq.write_table(pa.table(columns, schema=schema_of(table)), data, compression="zstd", write_page_checksum=True)
+    pq.write_table(as_arrow(table, rows), data, compression="zstd", write_page_checksum=True)
     return data.getvalue()
-
-
-def _clean(value: Any) -> Any:
-    # nan is stored as null, so that SQL's means leave it out; the reason stands in the next column.
-    if isinstance(value, float) and math.isnan(value):
-        return None
-    # A lone surrogate is not UTF-8; Parquet wants text that is.
-    if isinstance(value, str):
-        return value if value.isascii() else value.encode("utf-8", "replace").decode("utf-8")
-    if isinstance(value, list | tuple):
-        return [_clean(item) for item in value]
-    return value

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from explorer.errors import RunError
 from explorer.records import Instance, RunSpec
-from explorer.rows.builders import instance_row
+from explorer.rows.columns import instance_table
 from explorer.runs.folder import Tables
 from explorer.studies import study as find_study
 from explorer.studies.study import Progress, Study
@@ -52,7 +52,7 @@ def prepare(spec: RunSpec, resources: Resources) -> Work:
 def tables(work: Work, first: int, last: int, progress: Progress) -> Tables:
     """The rows of the instances first..last (both included)."""
     part = work.instances[first : last + 1]
-    made: dict[str, Any] = {"instances": [instance_row(item, first + i) for i, item in enumerate(part)]}
+    made: dict[str, Any] = {"instances": instance_table(part, first)}
     made.update(work.recipe.run_part(work.spec, work.resources, part, progress))
     return made
 

@@ -65,6 +65,7 @@ class TextEncoder:
         # Post-processors may trim blanks off the offsets; the special tokens they add are put there by policy here.
         self._backend.post_processor = None
         self._texts: dict[int, str] = {}
+        self._broken: set[int] = set()  # tokens whose bytes are no whole character
         self._anchor = self._ids("a")
 
         whole, bare = list(tokenizer("a")["input_ids"]), list(self._anchor)
@@ -142,10 +143,16 @@ class TextEncoder:
     def texts(self, ids: Sequence[int]) -> tuple[str, ...]:
         """The text of each token; a character spread over several tokens is given by the last of them."""
         known = self._texts
-        for token in set(ids).difference(known):
-            known[token] = self._text_after_anchor(token)
-        found = [known[token] for token in ids]
-        if any(BROKEN in text for text in found):
+        try:
+            found = [known[token] for token in ids]
+        except KeyError:
+            for token in set(ids).difference(known):
+                text = self._text_after_anchor(token)
+                if BROKEN in text:
+                    self._broken.add(token)  # before its text is known: another thread may come in between
+                known[token] = text
+            found = [known[token] for token in ids]
+        if not self._broken.isdisjoint(ids):
             self._join_bytes(ids, found)
         return tuple(found)
 

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Literal
+
+import numpy as np
 
 from explorer.records import Score
 from explorer.scoring.policy import Normalization, ScoringPolicy, TieRule
@@ -148,6 +151,90 @@ def compare(
         for score, prior in zip(scores, priors, strict=True)
     ]
     return decide(options, gold, policy.ties)
+
+
+def compare_all(
+    cases: Sequence[Sequence[Score | None]], golds: Sequence[int | None], policy: ScoringPolicy, dtype: str
+) -> list[Verdict]:
+    """What `compare` gives for each case, without unconditional scores; the plain cases all at once."""
+    verdicts: list[Verdict | None] = [None] * len(cases)
+    by_width: dict[int, list[int]] = {}
+    for place, (scores, gold) in enumerate(zip(cases, golds, strict=True)):
+        if gold is not None and len(scores) > 1 and None not in scores:
+            by_width.setdefault(len(scores), []).append(place)
+    if policy.normalization != "pmi":
+        for places in by_width.values():
+            _compare_plain(cases, golds, places, policy, dtype, verdicts)
+    return [
+        compare(scores, gold, policy, dtype) if verdict is None else verdict
+        for scores, gold, verdict in zip(cases, golds, verdicts, strict=True)
+    ]
+
+
+def _compare_plain(
+    cases: Sequence[Sequence[Score | None]],
+    golds: Sequence[int | None],
+    places: Sequence[int],
+    policy: ScoringPolicy,
+    dtype: str,
+    verdicts: list[Verdict | None],
+) -> None:
+    """Fills in the verdicts of cases with equally many options and a gold one, where every option has a number.
+
+    The same steps as in `decide`, on arrays with a line a case and a column an option.
+    """
+    flat = [score for place in places for score in cases[place] if score is not None]
+    shape = (len(places), -1)
+    scored = np.array([score.scored for score in flat], dtype=np.float64)
+    unit = _sizes(flat, scored, policy.normalization)
+    totals = np.array([score.sum for score in flat], dtype=np.float64)
+    value = np.divide(totals, unit, out=np.full(len(flat), math.nan), where=unit > 0).reshape(shape)
+    unit = np.where(unit == 0, 1, unit)
+    near = (TIE * scored / unit).reshape(shape)
+    shaky = ((SPREAD[dtype] * np.sqrt(scored) if dtype in SPREAD else TIE * scored) / unit).reshape(shape)
+    line, width = np.arange(len(places)), value.shape[1]
+    gold = np.array([golds[place] for place in places])
+    plain = np.isfinite(value).all(axis=1) & (gold < width) & (gold >= 0)
+    gold = np.where(plain, gold, 0)
+
+    own, own_near = value[line, gold][:, None], near[line, gold][:, None]
+    rival = np.arange(width) != gold[:, None]
+    tied = np.zeros_like(rival)
+    if policy.ties == "half":
+        same = np.zeros_like(rival)
+        for k, place in enumerate(places):
+            texts = [(score.request.context, score.request.continuation) for score in cases[place] if score is not None]
+            same[k] = [text == texts[gold[k]] for text in texts]
+        with np.errstate(invalid="ignore"):
+            tied = rival & (same | (np.abs(own - value) <= np.maximum(own_near, near)))
+    beats = value > own
+    if policy.ties == "first":
+        beats |= (value == own) & (np.arange(width) < gold[:, None])
+    beaten = (rival & ~tied & beats).any(axis=1)
+    is_tie = tied.any(axis=1) & ~beaten
+    second = np.where(rival, value, -np.inf).argmax(axis=1)  # the first of equals, as max() takes
+    with np.errstate(invalid="ignore"):
+        margin = value[line, gold] - value[line, second]
+    undecided = np.abs(margin) <= np.maximum(shaky[line, gold], shaky[line, second])
+    best = np.where(np.isnan(value), -np.inf, value).argmax(axis=1)
+    for place, good, tie, lost, gap, chosen, close in zip(
+        places, plain.tolist(), is_tie.tolist(), beaten.tolist(), margin.tolist(), best.tolist(), undecided.tolist(),
+        strict=True,
+    ):  # fmt: skip
+        if good and tie:
+            verdicts[place] = Verdict("tie", 0.5, gap, None)
+        elif good:
+            verdicts[place] = Verdict("wrong" if lost else "right", float(not lost), gap, chosen, close)
+
+
+def _sizes(scores: Sequence[Score], scored: np.ndarray, normalization: Normalization) -> np.ndarray:
+    """`size` of each score."""
+    if normalization == "mean_token":
+        return scored
+    if normalization in ("per_char", "per_byte"):
+        of = operator.attrgetter("chars" if normalization == "per_char" else "bytes")
+        return np.array([of(score) for score in scores], dtype=np.float64)
+    return np.ones(len(scores))
 
 
 def _option(score: Score, normalization: Normalization, dtype: str, prior: float | None) -> Option:

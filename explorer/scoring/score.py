@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -20,6 +20,8 @@ from explorer.scoring.policy import PRESETS, ScoringPolicy
 
 Truncate = Literal["error", "left"]
 STRETCH = 1 << 21  # characters encoded and packed at once
+NO_FIRST = "nothing stands before the only token (no BOS)"
+NO_NUMBER = "the model gave no number; try --dtype float32"
 Encoded = tuple[Encoding, int]  # and how many context tokens were cut
 
 
@@ -60,13 +62,21 @@ def score(
     return scores
 
 
+class _Target(NamedTuple):
+    """The continuation's tokens of an encoded request, and how many context tokens were cut."""
+
+    ids: tuple[int, ...]
+    straddles: bool
+    cut: int
+
+
 @dataclass(frozen=True, slots=True)
 class _Prepared:
-    """Requests encoded, fitted to the window and packed; a request without an entry in `fitted` has a reason."""
+    """Requests encoded, fitted to the window and packed; a request without an entry in `targets` has a reason."""
 
     requests: Sequence[Request]
     reasons: Sequence[str]
-    fitted: dict[int, Encoded]
+    targets: dict[int, _Target]
     packing: engine_tree.Packing
 
 
@@ -97,15 +107,57 @@ def _prepare(model: LanguageModel, requests: Sequence[Request], policy: ScoringP
     sequences = [encoding for encoding, _ in fitted.values()]
     row_tokens = getattr(model, "row_tokens", engine_tree.ROW_TOKENS)
     packing = engine_tree.pack([e.ids for e in sequences], [e.start for e in sequences], row_tokens)
-    return _Prepared(requests, reasons, fitted, packing)
+    # Contexts are in the packed rows now; kept here once more, they would be most of the memory of a long part.
+    targets = {i: _Target(e.ids[e.start :], e.straddles, cut) for i, (e, cut) in fitted.items()}
+    return _Prepared(requests, reasons, targets, packing)
 
 
 def _finish(model: LanguageModel, prepared: _Prepared, rows: Sequence[RowScores]) -> list[Score]:
-    fitted, places = prepared.fitted, dict(zip(prepared.fitted, prepared.packing.places, strict=True))
-    return [
-        assemble(model, request, *fitted[i], places[i], rows[places[i].row]) if i in fitted else failed(request, reason)
-        for i, (request, reason) in enumerate(zip(prepared.requests, prepared.reasons, strict=True))
-    ]
+    """The scores of prepared requests from the rows that the model scored, all looked up at once."""
+    places, sizes = prepared.packing.places, [len(place.slots) for place in prepared.packing.places]
+    # The scored tokens of all rows one after another, and behind them what a token has that nothing stands before.
+    logprobs = np.concatenate([*(row.logprobs for row in rows), [math.nan]])
+    greedy = np.concatenate([*(row.greedy for row in rows), [False]]).astype(bool)
+    first = np.concatenate([[0], np.cumsum([len(row.logprobs) for row in rows])]).astype(np.int64)
+    slots = np.concatenate([place.slots for place in places]) if places else np.empty(0, dtype=np.int64)
+    is_scored = slots >= 0
+    found = np.where(is_scored, slots + np.repeat(first[[place.row for place in places]], sizes), len(logprobs) - 1)
+    values, likeliest = logprobs[found], greedy[found]
+    ends = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+
+    def within(flags: np.ndarray) -> list[int]:
+        """How many of each request's tokens are flagged."""
+        before = np.concatenate([[0], np.cumsum(flags)])
+        return list((before[ends[1:]] - before[ends[:-1]]).tolist())
+
+    scored, broken, likely = within(is_scored), within(is_scored & np.isnan(values)), within(likeliest)
+    all_values, all_likeliest, bounds = values.tolist(), likeliest.tolist(), ends.tolist()
+    scores: list[Score] = []
+    number = 0
+    for i, (request, reason) in enumerate(zip(prepared.requests, prepared.reasons, strict=True)):
+        if (target := prepared.targets.get(i)) is None:
+            scores.append(failed(request, reason))
+            continue
+        start, end = bounds[number], bounds[number + 1]
+        why = NO_FIRST if not scored[number] else NO_NUMBER if broken[number] else ""
+        chars, size = _size(request)
+        scores.append(
+            Score(
+                request=request,
+                tokens=model.decode(target.ids),
+                token_ids=target.ids,
+                logprobs=tuple(all_values[start:end]),
+                chars=chars,
+                bytes=size,
+                greedy=likely[number] == scored[number] and not why,
+                straddles=target.straddles,
+                truncated=target.cut,
+                reason=why,
+                likeliest=tuple(all_likeliest[start:end]),
+            )
+        )
+        number += 1
+    return scores
 
 
 class ModelScorer:
@@ -176,9 +228,9 @@ def assemble(
     likeliest[has_score] = row.greedy[slots]
     reason = ""
     if not has_score.any():
-        reason = "nothing stands before the only token (no BOS)"
+        reason = NO_FIRST
     elif np.isnan(logprobs[has_score]).any():
-        reason = "the model gave no number; try --dtype float32"
+        reason = NO_NUMBER
     ids = encoding.ids[encoding.start :]
     chars, size = _size(request)
     return Score(

@@ -9,6 +9,7 @@ from typing import Any
 from explorer.benchmarks.core import syntaxgym_formula
 from explorer.records import Factor, Instance, Score
 from explorer.rows.builders import measure_row
+from explorer.rows.columns import Measures
 from explorer.scoring import reduce
 from explorer.scoring.policy import ScoringPolicy
 
@@ -28,6 +29,57 @@ def judge(
     if instance.kind == "regions":
         return _judge_regions(instance, scores, factors)
     return _judge_options(instance, scores, policy, dtype, factors)
+
+
+def judge_all(
+    judged: Sequence[tuple[Instance, Sequence[Score]]],
+    policy: ScoringPolicy,
+    dtype: str,
+    factors: Sequence[Mapping[str, Factor]] | None = None,
+) -> Measures:
+    """What `judge` gives for each instance and its scores, one after another; verdicts between options all at once."""
+    measures = Measures()
+    choices = [_options(one, scores) if one.kind in CHOOSING else None for one, scores in judged]
+    plain = [place for place, options in enumerate(choices) if options is not None]
+    found = reduce.compare_all([choices[i] or () for i in plain], [judged[i][0].gold for i in plain], policy, dtype)
+    verdicts = dict(zip(plain, found, strict=True))
+    for place, (instance, scores) in enumerate(judged):
+        own = factors[place] if factors else None
+        if place in verdicts:
+            add_verdict(measures, instance.id, verdicts[place], choices[place] or (), own)
+        else:
+            measures.add_rows(judge(instance, scores, policy, dtype, own))
+    return measures
+
+
+CHOOSING = ("pair", "choice", "labelled")  # kinds judged by their options
+
+
+def _options(instance: Instance, scores: Sequence[Score]) -> list[Score | None] | None:
+    """The score of each option; none where unconditional ones stand among them."""
+    own: dict[int, Score] = {}
+    for score in scores:
+        if score.request.role == "unconditional":
+            return None
+        own[score.request.option] = score
+    return [own.get(option) for option in range(len(instance.options))]
+
+
+def add_verdict(
+    measures: Measures,
+    instance_id: str,
+    verdict: reduce.Verdict,
+    options: Sequence[Score | None],
+    factors: Mapping[str, Factor] | None,
+    *,
+    chosen: bool = True,
+) -> None:
+    """Adds what a verdict between options says: `correct`, `margin`, and which was `chosen`."""
+    remark = _remark(verdict, options)
+    measures.add(instance_id, "correct", verdict.correct, reason=remark, factors=factors)
+    measures.add(instance_id, "margin", verdict.margin, reason=remark, factors=factors)
+    if chosen and verdict.chosen is not None:
+        measures.add(instance_id, "chosen", float(verdict.chosen), factors=factors)
 
 
 def _judge_options(
@@ -115,6 +167,8 @@ def _truth_row(
 
 
 def _remark(verdict: reduce.Verdict, scores: Sequence[Score | None]) -> str:
+    if verdict.outcome in ("right", "wrong") and not verdict.undecided and not math.isnan(verdict.margin):
+        return ""
     why = next((score.reason for score in scores if score and score.reason), "an option has no score")
     if verdict.outcome == "missing":
         return why

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from explorer import prompts
 from explorer.records import Instance, Request, RunSpec
-from explorer.rows.builders import score_row
+from explorer.rows.columns import score_table
 from explorer.runs import response_cache
 from explorer.scoring.http_cost import Planned
 from explorer.scoring.policy import PRESETS, ScoringPolicy
@@ -55,14 +55,15 @@ def run_part(spec: RunSpec, resources: Resources, instances: Sequence[Instance],
     scorer = response_cache.scorer(spec, resources)
     asked = [ask(instance, policy) for instance in instances]
     flat = [request for requests in asked for request in requests]
-    scores = iter(scorer.score(flat, policy, progress))
+    scores = scorer.score(flat, policy, progress)
     dtype = str(resources.model_record(spec.model, spec.dtype).get("dtype", ""))  # a server does not tell its own
-    tables: dict[str, list[dict[str, Any]]] = {"scores": [], "measures": []}
-    for instance, requests in zip(instances, asked, strict=True):
-        own = [next(scores) for _ in requests]
-        tables["scores"] += [score_row(score, i, tokens=bool(spec.settings["tokens"])) for i, score in enumerate(own)]
-        tables["measures"] += verdicts.judge(instance, own, policy, dtype)
-    return tables
+    rest = iter(scores)
+    judged = [(one, [next(rest) for _ in requests]) for one, requests in zip(instances, asked, strict=True)]
+    numbers = [number for requests in asked for number in range(len(requests))]
+    return {
+        "scores": score_table(scores, numbers, tokens=bool(spec.settings["tokens"])),
+        "measures": verdicts.judge_all(judged, policy, dtype).table(),
+    }
 
 
 def plan(spec: RunSpec, resources: Resources, instances: Sequence[Instance]) -> list[Planned]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from explorer.popularity import measure, ngrams
 from explorer.records import Instance, RunSpec
+from explorer.rows.columns import joined
 from explorer.studies import QUESTIONS, selection
 from explorer.studies.accuracy import study as accuracy_study
 from explorer.studies.popularity import findings
@@ -40,7 +41,7 @@ def rate(
 def run_part(spec: RunSpec, resources: Resources, instances: Sequence[Instance], progress: Progress) -> Tables:
     popular = rate(spec, resources, instances, progress)
     scored = accuracy_study.run_part(spec, resources, instances, progress)
-    return {**scored, **popular, "measures": [*scored["measures"], *popular["measures"]]}
+    return {**scored, **popular, "measures": joined("measures", [scored["measures"], popular["measures"]])}
 
 
 STUDY = Study(
