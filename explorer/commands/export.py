@@ -114,9 +114,14 @@ def import_runs(args: argparse.Namespace, settings: Settings) -> int:
 
 
 def _prompts(folder: Any) -> Any:
-    """A row an answer with its whole prompt; a run that asked for no answers has none."""
+    """A row an answer with its whole prompt; RunError for a run that has no answers."""
     from explorer.studies.icl import prompts as icl_prompts
 
+    if folder.read("generations", ["instance_id"]).empty:
+        raise RunError(
+            f"{folder.run_id} holds no answers of the model, so that it has no prompts to write. `--table scores` "
+            "writes the texts that were scored."
+        )
     if folder.spec.study == "icl":
         return icl_prompts.full_prompts(folder.read)
     return folder.read("generations", icl_prompts.COLUMNS)

@@ -78,8 +78,8 @@ def run_study(args: argparse.Namespace, settings: Settings) -> int:
     )
     if args.dry_run:
         return _dry_run(args, spec, resources)
-    if found := cost.of_run(spec, resources):
-        common.say(cost.in_words(found, spec.model))
+    if will_ask := cost.in_words(spec, cost.of_run(spec, resources)):
+        common.say(will_ask)
     if args.detach:
         run_id = queue.submit(settings, spec, place)
         status = "started"
@@ -105,14 +105,14 @@ def _dry_run(args: argparse.Namespace, spec: RunSpec, resources: Resources) -> i
     from explorer.runs import spec as specs
 
     instances = len(find_study(spec.study).select(spec, resources))
-    found = cost.of_run(spec, resources)
-    told = {"run_id": specs.run_id(spec), "instances": instances, **(dataclasses.asdict(found) if found else {})}
+    run_id, estimate = specs.run_id(spec), cost.of_run(spec, resources)
     if args.json:
-        common.print_json(told)
+        amounts = dataclasses.asdict(estimate) if estimate else {}
+        common.print_json({"run_id": run_id, "instances": instances, **amounts})
         return 0
-    print(f"{told['run_id']}: {args.study} of {instances:,} instances of {spec.benchmark} with {spec.model}")
-    if found:
-        print(cost.in_words(found, spec.model))
+    print(f"{run_id}: {args.study} of {instances:,} instances of {spec.benchmark} with {spec.model}")
+    if will_ask := cost.in_words(spec, estimate):
+        print(will_ask)
     return 0
 
 

@@ -70,26 +70,26 @@ def read_eval(file: Opened) -> Log:
                 raise LogError(
                     f"{name} is a zip file without header.json, so it is no log of Inspect. Give an .eval file."
                 )
-            fields = _json(archive, head)
+            fields = _json(file, archive, head)
             if "reductions.json" in names and isinstance(fields, dict):
-                fields["reductions"] = _json(archive, "reductions.json")
-            return _log(file, fields, _entries(archive))
+                fields["reductions"] = _json(file, archive, "reductions.json")
+            return _log(file, fields, _entries(file, archive))
     except (zipfile.BadZipFile, ValueError, RecursionError, zlib.error, EOFError, NotImplementedError) as error:
         raise LogError(f"{name} is damaged ({error}). Get it again.") from error
 
 
-def _entries(archive: zipfile.ZipFile) -> Iterator[_Entry]:
+def _entries(file: Opened, archive: zipfile.ZipFile) -> Iterator[_Entry]:
     for entry in archive.infolist():
         if entry.filename.startswith("samples/") and entry.filename.endswith(".json"):
             try:
-                yield entry.filename, _json(archive, entry.filename)
+                yield entry.filename, _json(file, archive, entry.filename)
             except (LogError, ValueError, RecursionError, zipfile.BadZipFile, zlib.error, EOFError) as error:
                 yield entry.filename, f"damaged ({error})"
 
 
-def _json(archive: zipfile.ZipFile, name: str) -> Any:
+def _json(file: Opened, archive: zipfile.ZipFile, name: str) -> Any:
     data = entry_bytes(archive, name)
-    check_values(data, name)
+    check_values(data, f"{name} in {file.path.name}")
     return plain_json.read(data)
 
 

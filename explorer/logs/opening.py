@@ -65,6 +65,11 @@ class Opened:
         check_values(data, self.path.name)
         try:
             return plain_json.read(data.decode("utf-8-sig"))
+        except UnicodeDecodeError as error:
+            raise LogError(
+                f"{self.path.name} is no log (byte {error.start} is not UTF-8), expected JSON, JSON Lines or an .eval "
+                "file. Get it again."
+            ) from error
         except ValueError as error:
             raise LogError(
                 f"{self.path.name} is no JSON ({error}); a log that was cut short cannot be read. Get it again."

@@ -8,12 +8,15 @@ import zlib
 import pyarrow as pa
 
 ZSTANDARD = 93  # the compression method's number in a zip file
+_ENCRYPTED = 0x1  # the bit of an entry's flags that says so
 _HEADER = 30  # bytes of an entry's own header before its name
 
 
 def entry_bytes(archive: zipfile.ZipFile, name: str) -> bytes:
     """The entry's bytes, no more than it says it has; ValueError where it is damaged."""
     entry = archive.getinfo(name)
+    if entry.flag_bits & _ENCRYPTED:
+        raise ValueError(f"{name} is locked with a password")
     if entry.compress_type == ZSTANDARD and not hasattr(zipfile, "ZIP_ZSTANDARD"):
         data = _zstandard(archive, entry)
         if zlib.crc32(data) != entry.CRC:

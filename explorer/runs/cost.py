@@ -27,6 +27,14 @@ def of_run(spec: RunSpec, resources: Resources) -> Estimate | None:
     return estimate(recipe.plan(spec, resources, left), Prices(settings.price_in, settings.price_out))
 
 
-def in_words(found: Estimate, model: str) -> str:
-    """The estimate in one sentence that names the server."""
-    return found.in_words(http.host_of(model))
+def in_words(spec: RunSpec, found: Estimate | None) -> str:
+    """What the run will ask of a server, in one sentence; "" for a model of this machine."""
+    if not http.is_endpoint(spec.model):
+        return ""
+    server = http.host_of(spec.model)
+    if found is None:
+        return (
+            f"How much the study {spec.study} asks of {server} depends on what it finds and is known only afterwards. "
+            "Try a few instances first."
+        )
+    return found.in_words(server)

@@ -40,7 +40,8 @@ class Estimate:
 
     def in_words(self, server: str) -> str:
         """One sentence for the person who pays."""
-        price = "" if math.isnan(self.cost) else f", {self.cost:,.2f} at the prices given"
+        price = "less than 0.01" if 0 < self.cost < 0.01 else f"{self.cost:,.2f}"
+        price = "" if math.isnan(self.cost) else f", {price} at the prices given"
         return (
             f"At most {self.requests:,} requests to {server}: about {self.prompt_tokens:,} tokens read and up to "
             f"{self.new_tokens:,} written{price}."

@@ -58,7 +58,7 @@ def _cost(study: str, model: str, benchmark: str, asked: str, settings: Settings
     """What the run will ask of its endpoint, in one sentence."""
     spec = request.make_spec(resources.resources(), study=study, model=model, benchmark=benchmark, **json.loads(asked))
     found = cost.of_run(spec, resources.resources())
-    return cost.in_words(found, spec.model) if found else ""
+    return cost.in_words(spec, found)
 
 
 def studies_for(benchmark: str) -> list[str]:

@@ -13,6 +13,8 @@ import pytest
 
 from explorer.__main__ import main
 from explorer.commands import COMMANDS
+from explorer.records import RunSpec
+from explorer.runs.folder import RunFolder
 
 
 def explorer(settings, *arguments: str) -> subprocess.CompletedProcess:
@@ -87,6 +89,15 @@ def test_a_run_from_start_to_export_and_deletion(settings, tiny_gpt2, tmp_path):
     assert json.loads(explorer(settings, "rebuild", "--json").stdout) == {"runs": 1, "left_out": []}
     assert explorer(settings, "delete", run_id).returncode == 0
     assert json.loads(explorer(settings, "runs", "--json").stdout) == []
+
+
+def test_prompts_of_a_run_that_asked_for_no_answers_are_refused(settings, capsys, tmp_path):
+    folder = RunFolder.create(settings.runs, RunSpec("memorization", 2, "gemma-3-270m", "starter_pairs"))
+    folder.write_progress(status="complete", total=0)
+    out = tmp_path / "prompts.csv"
+    line = ["export", folder.run_id, "--table", "prompts", "--format", "csv", "--out", str(out)]
+    assert main([*line, "--cache", str(settings.cache)]) == 1
+    assert f"{folder.run_id} holds no answers of the model" in capsys.readouterr().err and not out.exists()
 
 
 @pytest.mark.slow

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import zipfile
 from pathlib import Path
+
+import pytest
 
 from explorer.__main__ import main
 
@@ -48,3 +51,40 @@ def test_a_zip_beside_a_table_is_refused(settings, capsys, tmp_path):
     asked = ["export", run_id, "--table", "scores", "--format", "zip", "--out", str(tmp_path / "x.zip")]
     assert main([*asked, *where]) == 1
     assert "Leave it out" in capsys.readouterr().err
+
+
+def test_a_log_whose_texts_no_benchmark_can_hold_is_named_itself(settings, capsys, tmp_path):
+    (good,) = DATA.glob("lm_eval/samples_lexi_own_*.jsonl")
+    bad = tmp_path / "samples_nul.jsonl"
+    bad.write_text(good.read_text("utf-8").replace("Question:", "Question:\\u0000"), "utf-8")
+    assert main(["import-log", str(bad), "--model-name", "m", "--cache", str(settings.cache)]) == 1
+    error = capsys.readouterr().err.splitlines()[-1]
+    assert error.startswith("error: samples_nul.jsonl cannot become a benchmark of its own: ")
+    assert "context holds a NUL character" in error and "log.jsonl" not in error
+
+
+@pytest.mark.parametrize(
+    ("inner", "data", "flags", "why"),
+    [
+        ("header.json", b"[" * 20_000_001, 0, "header.json in quiz.eval holds more than 20,000,000 values"),
+        ("header.json", b"\0" * 100, 0, "quiz.eval is damaged (Expecting value"),
+        ("header.json", b"{}", 1, "quiz.eval is damaged (header.json is locked with a password)"),
+    ],
+)
+def test_a_zip_with_a_bad_file_in_it_is_named_itself(settings, capsys, tmp_path, inner, data, flags, why):
+    path = tmp_path / "quiz.eval"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(inner, data)
+        archive.infolist()[0].flag_bits |= flags  # as the list of files at the end has it
+    assert main(["import-log", str(path), "--cache", str(settings.cache)]) == 1
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1 and why in error
+
+
+def test_a_zip_that_was_cut_short_is_one_sentence(settings, capsys, tmp_path):
+    whole = (DATA / "inspect" / "quiz.eval").read_bytes()
+    path = tmp_path / "half.eval"
+    path.write_bytes(whole[: len(whole) // 2])
+    assert main(["import-log", str(path), "--cache", str(settings.cache)]) == 1
+    error = capsys.readouterr().err
+    assert error.startswith("error: half.eval is no log (byte ") and error.count("\n") == 1

@@ -157,6 +157,19 @@ def test_a_dry_run_says_what_an_endpoint_will_be_asked_and_starts_nothing(files:
     assert "requests" not in json.loads(call(capsys, *local, "--json")[1])
 
 
+def test_a_dry_run_says_where_the_requests_to_an_endpoint_cannot_be_told(files: Path, capsys):
+    asked = ["run", "popularity", "--model", "http://127.0.0.1:9/v1#m", "--benchmark", "starter_pairs", "--dry-run"]
+    code, out, _ = call(capsys, *asked)
+    assert code == 0 and "How much the study popularity asks of 127.0.0.1:9 depends on what it finds" in out
+    assert "asks of" not in call(capsys, *asked[:3], "gemma-3-270m", *asked[4:])[1]
+
+
+def test_a_price_below_a_hundredth_is_not_nothing(files: Path, capsys, monkeypatch):
+    monkeypatch.setenv("EXPLORER_PRICE_IN", "0.01")
+    asked = ["run", "ontology", "--model", "http://127.0.0.1:9/v1#m", "--benchmark", files / "toy.csv", "--dry-run"]
+    assert call(capsys, *asked)[1].endswith(", less than 0.01 at the prices given.\n")
+
+
 @pytest.mark.parametrize("name", ["", "  "])
 def test_predictions_of_a_model_without_a_name_are_refused(files: Path, capsys, name):
     code, _, err = call(capsys, *imported(files, "--model-name", name))

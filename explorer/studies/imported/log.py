@@ -191,10 +191,18 @@ def _as_own(log: Log, resources: Resources) -> tuple[str, list[Placed], str, tup
         path.write_text(text, "utf-8", newline="\n")
         columns = {role: role for role in ("good", "bad", "context", "options", "gold", "text", "target", "id")}
         given = {role: column for role, column in columns.items() if lines and column in lines[0]}
-        reading = table.guess(path, kind=kind, columns=given, gold="0" if kind == "choice" else "")
-        # A choice whose context holds one "_" by chance is still asked as it was.
-        reading = dataclasses.replace(reading, prompt="choice") if kind == "choice" else reading
-        table.store(path, name, resources.settings, reading, title=f"{log.task} ({log.source})")
+        try:
+            reading = table.guess(path, kind=kind, columns=given, gold="0" if kind == "choice" else "")
+            # A choice whose context holds one "_" by chance is still asked as it was.
+            reading = dataclasses.replace(reading, prompt="choice") if kind == "choice" else reading
+            table.store(path, name, resources.settings, reading, title=f"{log.task} ({log.source})")
+        except BenchmarkError as error:
+            # The table is a file of ours that the person has never seen.
+            reason = str(error).replace(path.name, "its documents").removesuffix(" Check kind and columns.")
+            raise LogError(
+                f"{log.file} cannot become a benchmark of its own: {reason} Mend its texts, or say which benchmark's "
+                "they are with --benchmark."
+            ) from error
     loaded = resources.instances(table.PREFIX + name)
     by_key = {instance.id.rsplit("/", 1)[-1]: instance for instance in loaded.instances}
     placed = [
