@@ -101,7 +101,7 @@ def test_the_overview_shows_what_was_found_and_what_was_not_computed(open_page, 
     assert not app.exception
     assert "COPA" in words_of(app) or app.dataframe
     tables = [str(table.value.to_dict()) for table in app.dataframe]
-    assert any("−12.5 %" in table and headlines.NOT_COMPUTED in table for table in tables)  # of the other model
+    assert any("−12.5%" in table and headlines.NOT_COMPUTED in table for table in tables)  # of the other model
     assert "Not computed: Gene Ontology, Uberon." in html_of(app)
     assert headlines.HEADLINES["perturbation"].sentence in html_of(app)
 

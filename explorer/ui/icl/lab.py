@@ -208,7 +208,7 @@ def _answer(
             "chosen": i == chosen,
             "reason": score.reason,
         }
-        for i, (word, score) in enumerate(zip(words, scores, strict=True))
+        for i, (word, score) in enumerate(zip(words, scores, strict=False))  # a server may have scored none
     ]
     labels = pd.DataFrame(rows, columns=["label", "logprob", "right", "chosen", "reason"])
     return Answered(written.text, written.reason, match, labels, unscored, remark)

@@ -184,7 +184,7 @@ def _published(own: pd.DataFrame, pos: str) -> dict[str, list[Any]]:
             published.beside(model, task, condition, metric)
             for condition, metric in (("original", "accuracy"), (pos, "accuracy"), (pos, "accuracy_change"))
         ]
-        for name, one in zip(columns, found, strict=True):
+        for name, one in zip(("paper_before", "paper_after", "paper_change"), found, strict=True):
             columns[name].append(one.value if one else math.nan)
         columns["paper_note"].append("; ".join(dict.fromkeys(one.remark for one in found if one and one.remark)))
     return columns
