@@ -28,15 +28,18 @@ class Setting:
     help: str
     choices: tuple[str, ...] = ()
 
+    @property
+    def default_text(self) -> str:
+        """The default as it is typed on a command line."""
+        return ",".join(map(str, self.default)) if isinstance(self.default, tuple) else str(self.default)
+
     def parse(self, name: str, text: str) -> Any:
         """The value that `name=text` gives on a command line."""
         try:
             value = _parse_like(self.default, text)
         except ValueError as error:
             kind = KINDS.get(type(self.default), "a text")
-            raise UsageError(
-                f"The setting {name} got {text!r}, expected {kind}, like {_shown(self.default)}."
-            ) from error
+            raise UsageError(f"The setting {name} got {text!r}, expected {kind}, like {self.default_text}.") from error
         return self.check(name, value)
 
     def check(self, name: str, value: Any) -> Any:
@@ -101,7 +104,3 @@ def _parse_like(default: Any, text: str) -> Any:
         kind = type(default[0]) if default else str
         return tuple(kind(piece.strip()) for piece in text.split(",") if piece.strip())
     return type(default)(text)
-
-
-def _shown(default: Any) -> str:
-    return ",".join(map(str, default)) if isinstance(default, tuple) else str(default)
