@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from explorer.commands import common, where
 from explorer.errors import UsageError
 from explorer.settings import Settings
-from explorer.studies import QUESTIONS
+from explorer.studies import QUESTIONS, declared
 from explorer.studies import study as find_study
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def _add_study(name: str, parser: argparse.ArgumentParser) -> None:
         + (f" ({', '.join(setting.choices)})" if setting.choices else "")
         for key, setting in find_study(name).settings.items()
     ]
-    parser.epilog = "settings, with defaults:\n" + "\n".join(lines)
+    parser.epilog = "settings, with defaults:\n" + "\n".join(lines) + "\n\nfindings:\n" + declared.in_words(name)
     parser.add_argument("--model", default="gemma-3-270m", help="an embedded model, a Hugging Face id, or a folder")
     parser.add_argument("--benchmark", required=True, help="a name from `benchmarks`")
     parser.add_argument(
