@@ -8,7 +8,6 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from explorer.finding import Finding
 from explorer.records import Condition, Factor, Generation, Instance, Score
 from explorer.stats.estimate import Estimate
 
@@ -118,7 +117,7 @@ def measure_row(
 
 
 def finding_row(
-    finding: Finding,
+    finding: str,
     group: str,
     number: Estimate | float,
     *,
@@ -128,7 +127,7 @@ def finding_row(
     """An estimate, or a bare number, about many instances as a row of `findings`."""
     found = number if isinstance(number, Estimate) else Estimate.point(number)
     return {
-        "finding": finding.name,
+        "finding": finding,
         "grp": group,
         **(factors or {}),
         "value": float(found.value),

@@ -15,7 +15,7 @@ import numpy as np
 from explorer.records import Generation, Request
 from explorer.scoring import hf_chat
 from explorer.scoring.encode import unencodable
-from explorer.scoring.engine.contract import Decoder, Ids, Progress, Rules, Stats, Until, Writing
+from explorer.scoring.engine.contract import Answer, Decoder, Ids, Progress, Stats, StopRules, Until
 from explorer.scoring.engine.prefixes import Group, group
 
 
@@ -53,9 +53,9 @@ class ModelGenerator:
         text in `stop`, with the token that makes `until` true of the answer so far, at the model's end mark, or after
         `max_new_tokens`.
         """
-        rules = Rules(self._eos, tuple(filter(None, stop)), until, lambda ids: "".join(self.model.decode(ids)))
+        rules = StopRules(self._eos, tuple(filter(None, stop)), until, lambda ids: "".join(self.model.decode(ids)))
         prompts, reasons = self._encode(requests)
-        writings: dict[int, Writing] = {}
+        answers: dict[int, Answer] = {}
         for place, request in enumerate(requests):
             if reasons[place]:
                 continue
@@ -66,21 +66,19 @@ class ModelGenerator:
                     f"{self.model.window:,}"
                 )
                 continue
-            own = float(request.factors.get("temperature", temperature))
+            heat = float(request.factors.get("temperature", temperature))
             most = min(max_new_tokens, room)
-            draws = _draws(request, seed, most) if own > 0 else np.empty(0)
-            writings[place] = Writing(prompts[place], most, rules, own, draws)
-        self._write(writings, progress, len(requests))
+            draws = _draws(request, seed, most) if heat > 0 else np.empty(0)
+            answers[place] = Answer(prompts[place], most, rules, heat, draws)
+        self._write(answers, progress, len(requests))
         return [
-            _generation(request, writings[place])
-            if place in writings
-            else Generation(request, "", reason=reasons[place])
+            _generation(request, answers[place]) if place in answers else Generation(request, "", reason=reasons[place])
             for place, request in enumerate(requests)
         ]
 
-    def _write(self, writings: dict[int, Writing], progress: Progress | None, requests: int) -> None:
-        places = list(writings)
-        sequences = [writings[place].prompt for place in places]
+    def _write(self, answers: dict[int, Answer], progress: Progress | None, requests: int) -> None:
+        places = list(answers)
+        sequences = [answers[place].prompt for place in places]
         finished = requests - len(places)
 
         def done(count: int) -> None:
@@ -91,12 +89,12 @@ class ModelGenerator:
 
         if not places:
             return
-        most = max(writing.most for writing in writings.values())
-        for found in group(sequences, self._decoder.pass_tokens * most):
-            members = [writings[places[member]] for member in found.members]
-            self.stats.prompt_tokens += sum(len(writing.prompt) for writing in members)
-            self._decoder.write(_prefix(sequences, found), members, self.stats, done)
-            self.stats.new_tokens += sum(len(writing.ids) for writing in members)
+        most = max(answer.most for answer in answers.values())
+        for together in group(sequences, self._decoder.pass_tokens * most):
+            members = [answers[places[member]] for member in together.members]
+            self.stats.prompt_tokens += sum(len(answer.prompt) for answer in members)
+            self._decoder.write(_prefix(sequences, together), members, self.stats, done)
+            self.stats.new_tokens += sum(len(answer.ids) for answer in members)
 
     def _encode(self, requests: Sequence[Request]) -> tuple[list[Ids], list[str]]:
         """The prompts as token ids, and for each why it cannot be asked, or ""."""
@@ -123,8 +121,8 @@ def chat_text(tokenizer: Any, turns: Sequence[tuple[str, str]]) -> str:
     return hf_chat.render(tokenizer.get_chat_template(), messages, tokenizer.special_tokens_map)
 
 
-def _prefix(sequences: Sequence[Ids], found: Group) -> Ids:
-    return sequences[found.members[0]][: found.depth]
+def _prefix(sequences: Sequence[Ids], together: Group) -> Ids:
+    return sequences[together.members[0]][: together.depth]
 
 
 def _draws(request: Request, seed: int, count: int) -> np.ndarray:
@@ -134,14 +132,14 @@ def _draws(request: Request, seed: int, count: int) -> np.ndarray:
     return np.array([chance.random() for _ in range(count)])
 
 
-def _generation(request: Request, writing: Writing) -> Generation:
-    if writing.finish == "failed":
+def _generation(request: Request, answer: Answer) -> Generation:
+    if answer.finish == "failed":
         return Generation(request, "", reason="the model gave no number; try --dtype float32")
-    return Generation(request, writing.text, tuple(writing.ids), writing.finish)
+    return Generation(request, answer.text, tuple(answer.ids), answer.finish)
 
 
 def _eos_of(model: Any) -> frozenset[int]:
     """The tokens at which the model ends an answer."""
     configured = getattr(getattr(model.model, "generation_config", None), "eos_token_id", None)
-    found = model.tokenizer.eos_token_id if configured is None else configured
-    return frozenset() if found is None else frozenset([found] if isinstance(found, int) else found)
+    ends = model.tokenizer.eos_token_id if configured is None else configured
+    return frozenset() if ends is None else frozenset([ends] if isinstance(ends, int) else ends)

@@ -9,7 +9,7 @@ from typing import Protocol
 import numpy as np
 
 Ids = tuple[int, ...]
-Until = Callable[[str], bool]  # told the answer so far: whether it is complete
+Until = Callable[[str], bool]  # given the answer so far: whether it is complete
 Progress = Callable[[int, int], None]  # rows done, rows in all
 
 
@@ -32,7 +32,7 @@ class Stats:
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
+class StopRules:
     """When an answer ends."""
 
     eos: frozenset[int]
@@ -42,18 +42,19 @@ class Rules:
 
 
 @dataclass(slots=True)
-class Writing:
+class Answer:
     """An answer in the making."""
 
     prompt: Ids
     most: int  # new tokens
-    rules: Rules
+    rules: StopRules
     temperature: float = 0.0
-    draws: np.ndarray = field(default_factory=lambda: np.empty(0))  # in [0, 1), one a new token
+    # Drawn before anything is written, in [0, 1), one a new token: an answer then does not depend on its batch.
+    draws: np.ndarray = field(default_factory=lambda: np.empty(0))
     ids: list[int] = field(default_factory=list)
     text: str = ""
     finish: str = ""  # "stop", "length", or "failed" where the model gave no number
-    told: bool = False  # whether `text` is what the ids say
+    has_text: bool = False  # whether `text` is what the ids say
 
     def add(self, token: int) -> bool:
         """Takes the next token, -1 for none; whether the answer is now complete."""
@@ -63,20 +64,21 @@ class Writing:
             self.finish = "stop"
         else:
             self.ids.append(token)
-            if (self.rules.stop or self.rules.until) and self._is_complete():
+            if (self.rules.stop or self.rules.until) and self._meets_a_rule():
                 self.finish = "stop"
             elif len(self.ids) >= self.most:
                 self.finish = "length"
-        if self.finish and not self.told:
+        if self.finish and not self.has_text:
             self.text = self.rules.text_of(self.ids)
         return bool(self.finish)
 
     def restart(self) -> None:
-        """Forgets what was written."""
-        self.ids, self.text, self.finish, self.told = [], "", "", False
+        """Forgets what was written: the batch is written again in smaller parts."""
+        self.ids, self.text, self.finish, self.has_text = [], "", "", False
 
-    def _is_complete(self) -> bool:
-        self.text, self.told = self.rules.text_of(self.ids), True
+    def _meets_a_rule(self) -> bool:
+        # The whole answer is decoded at each token: a stop text may begin in one token and end in the next.
+        self.text, self.has_text = self.rules.text_of(self.ids), True
         cuts = [place for mark in self.rules.stop if (place := self.text.find(mark)) >= 0]
         if cuts:
             self.text = self.text[: min(cuts)]
@@ -89,5 +91,5 @@ class Decoder(Protocol):
 
     pass_tokens: int  # what a forward pass costs beside its tokens, in tokens
 
-    def write(self, prefix: Ids, writings: Sequence[Writing], stats: Stats, done: Callable[[int], None]) -> None:
-        """Completes answers whose prompts all begin with `prefix`; `done` is told how many are complete."""
+    def write(self, prefix: Ids, answers: Sequence[Answer], stats: Stats, done: Callable[[int], None]) -> None:
+        """Completes answers whose prompts all begin with `prefix`; calls `done` with how many more are complete."""

@@ -1,8 +1,15 @@
 """The step that writes one more token of each row, captured once as a CUDA graph and then replayed.
 
 On a GPU, launching a small model's kernels one by one takes ten times as long as running them. A captured step has no
-such cost, but its shapes and addresses are fixed: it keeps buffers of its own, and rows whose answer is complete ride
-along until the batch ends.
+such cost, but its shapes and addresses are fixed:
+
+- It keeps buffers of its own (`ids`, `positions`, `rows`, `hidden`, `tokens`); a batch is copied in by `load`, and
+  results are read out of `hidden` and `tokens` before the next replay overwrites them.
+- It looks at all `capacity` slots at every step; those without a token stand NOWHERE and are masked.
+- CachedRows whose answer is complete stay in until the batch ends; what they write is dropped.
+- The prefix is read where it stood at capture, so a step belongs to one prefix object (`id(rows.prefix)` in its key).
+  The step's own `rows.prefix` keeps that object alive, so that no other can get its id or its memory.
+- Whatever Python decides while capturing (which kernel, which branch) is decided for all replays.
 """
 
 from __future__ import annotations
@@ -12,23 +19,25 @@ from collections.abc import Callable
 
 import torch
 
-from explorer.scoring.engine.kv_cache import NOWHERE, Rows
+from explorer.scoring.engine.kv_cache import NOWHERE, CachedRows
 
 KEPT = 3  # captured steps
 SLOTS = 32  # capacities are multiples of this, so that batches of like length share a step
 FROM_TOKENS = 4  # new tokens from which a captured step pays
 
-Forward = Callable[[torch.Tensor, torch.Tensor, Rows], torch.Tensor]  # ids, positions, rows → hidden states
+Forward = Callable[[torch.Tensor, torch.Tensor, CachedRows], torch.Tensor]  # ids, positions, rows → hidden states
 Choose = Callable[[torch.Tensor], torch.Tensor]  # hidden states → likeliest tokens
 
 
 class CapturedStep:
     """One step of `count` rows with `capacity` slots: `ids` go in, `hidden` and the likeliest `tokens` come out."""
 
-    def __init__(self, rows: Rows, count: int, capacity: int, forward: Forward, choose: Choose, window: int) -> None:
-        device = rows.places.device
+    def __init__(
+        self, rows: CachedRows, count: int, capacity: int, forward: Forward, choose: Choose, window: int
+    ) -> None:
+        device = rows.positions.device
         self.forward, self.choose, self.window = forward, choose, window
-        self.rows = Rows(count, capacity, device, rows.behind)
+        self.rows = CachedRows(count, capacity, device, rows.prefix)
         self.rows.slot = torch.zeros(1, dtype=torch.long, device=device)
         for kept, source in ((self.rows.keys, rows.keys), (self.rows.values, rows.values)):
             kept += [layer.new_zeros(count, layer.shape[1], capacity, layer.shape[3]) for layer in source]
@@ -38,8 +47,10 @@ class CapturedStep:
         self.tokens = torch.empty(0)
         self.graph = torch.cuda.CUDAGraph()
 
-    def capture(self, rows: Rows, tokens: torch.Tensor, positions: torch.Tensor, near: float) -> bool:
+    def capture(self, rows: CachedRows, tokens: torch.Tensor, positions: torch.Tensor, near: float) -> bool:
         """Records the step; whether a replay then gives what the plain step gave."""
+        # Run twice before: libraries get their work space and choose kernels on first use, which must not be recorded.
+        # On a stream of its own, as PyTorch asks for what comes before a capture.
         stream = torch.cuda.Stream()
         stream.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(stream):
@@ -48,20 +59,24 @@ class CapturedStep:
             plain = self.hidden[: rows.count].clone()
             self._step()
         torch.cuda.current_stream().wait_stream(stream)
+        # "thread_local": other threads (a page, the next batch's copies) may use the GPU during the capture.
         with torch.cuda.graph(self.graph, capture_error_mode="thread_local"):
             self._step()
         self.load(rows, tokens, positions)
         self.replay()
         return torch.allclose(self.hidden[: rows.count].float(), plain.float(), rtol=near, atol=near)
 
-    def load(self, rows: Rows, tokens: torch.Tensor, positions: torch.Tensor) -> None:
-        """Takes over what the rows hold, and the tokens that come next; rows of its own that are left over idle."""
+    def load(self, rows: CachedRows, tokens: torch.Tensor, positions: torch.Tensor) -> None:
+        """Takes over what the rows hold, and the tokens that come next; rows of its own that are left over idle.
+
+        `tokens` and `positions` are (rows,).
+        """
         mine = self.rows
         for kept, source in ((mine.keys, rows.keys), (mine.values, rows.values)):
             for into, layer in zip(kept, source, strict=True):
                 into[: rows.count, :, : rows.used] = layer[:, :, : rows.used]
-        mine.places.fill_(NOWHERE)
-        mine.places[: rows.count, : rows.used] = rows.places[:, : rows.used]
+        mine.positions.fill_(NOWHERE)
+        mine.positions[: rows.count, : rows.used] = rows.positions[:, : rows.used]
         assert mine.slot is not None
         mine.slot.fill_(rows.used)
         for into, values in ((self.ids, tokens), (self.positions, positions)):
@@ -75,12 +90,13 @@ class CapturedStep:
     def _step(self) -> None:
         hidden = self.forward(self.ids, self.positions, self.rows)[:, 0]
         tokens = self.choose(hidden)
+        # Results go to the same addresses at every step: made in the first, uncaptured one.
         if not self.hidden.numel():
             self.hidden, self.tokens = torch.empty_like(hidden), torch.empty_like(tokens)
         self.hidden.copy_(hidden)
         self.tokens.copy_(tokens)
         self.ids.copy_(tokens.clamp(min=0)[:, None])
-        # A row that rides along must not leave the table of positions.
+        # A complete row stays in the batch and must not leave the model's table of positions.
         self.positions.add_(1).clamp_(max=self.window - 1)
         assert self.rows.slot is not None
         self.rows.slot += 1
@@ -95,22 +111,25 @@ class CapturedSteps:
         self.kept: OrderedDict[tuple[int, int, int], CapturedStep] = OrderedDict()
 
     def ready(
-        self, rows: Rows, most: int, full: int, tokens: torch.Tensor, positions: torch.Tensor
+        self, rows: CachedRows, most: int, full: int, tokens: torch.Tensor, positions: torch.Tensor
     ) -> CapturedStep | None:
         """A step loaded with the rows and the tokens that come next, or None where a plain step must do."""
         if not self.works or most < FROM_TOKENS:
             return None
+        # Few shapes, so that steps are found again: full batches, powers of two, and multiples of SLOTS.
         count = rows.count if rows.count == full else 1 << (rows.count - 1).bit_length()
         capacity = -(-(rows.used + most) // SLOTS) * SLOTS
-        key = (count, capacity, id(rows.behind))
+        key = (count, capacity, id(rows.prefix))
         step = self.kept.get(key)
         if step is None:
+            # Before the new one is made: each holds keys and values of a whole batch.
             while len(self.kept) >= KEPT:
                 self.kept.popitem(last=False)
             step = CapturedStep(rows, count, capacity, self.forward, self.choose, self.window)
             try:
                 self.works = step.capture(rows, tokens, positions, self.near)
             except (RuntimeError, AssertionError):
+                # Also where memory ran out: plain steps need less, and the batch goes on with them.
                 self.works = False
             if not self.works:
                 self.kept.clear()

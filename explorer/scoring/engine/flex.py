@@ -1,4 +1,9 @@
-"""FlexAttention and compiled layers, switched on for a batch and off again."""
+"""FlexAttention and compiled layers, switched on for a batch and off again.
+
+With a dense mask, attention computes every pair of a row and throws most away: in a packed row of 2,048 tokens a branch
+sees its trunk and itself. FlexAttention skips whole blocks of 128 x 128 pairs. It must be compiled to be fast, which
+takes a minute or two, so RowRunner turns it on only once enough has been scored in long rows.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +21,7 @@ class FlexLayers:
 
     def __init__(self, model: Any, config: Any, backend: str = "inductor") -> None:
         self.config = config
+        # The layers are the longest list of modules in every architecture of `masks.MASKS`.
         lists = [list(module) for module in model.base_model.modules() if isinstance(module, torch.nn.ModuleList)]
         self.layers: list[Any] = max(lists, key=len)
         self.compiled = [torch.compile(layer.forward, backend=backend) for layer in self.layers]
@@ -25,6 +31,7 @@ class FlexLayers:
         """Inside, the model's forward pass takes block masks and runs the compiled layers."""
         usual = self.config._attn_implementation
         self.config._attn_implementation = "flex_attention"
+        # An entry in the object hides its class's `forward`; `del` brings that back. RowRunner.lock is held meanwhile.
         for layer, compiled in zip(self.layers, self.compiled, strict=True):
             layer.forward = compiled
         try:

@@ -1,4 +1,13 @@
-"""Log-probabilities from hidden states, a tile of the vocabulary at a time, in float32."""
+"""Log-probabilities from hidden states, a tile of the vocabulary at a time, in float32.
+
+    logits of a tile   hidden (heads, width) x output embedding (tile, width), transposed
+    kept of a tile     for each head: log of the sum of exponentials, highest logit and where it is
+    kept of a target   its own logit, in the one tile that its id falls into
+    at the end         log P(target) = its logit - log of the summed exponentials over all tiles
+
+The log of a sum of logs of sums is the same number as one softmax over the whole vocabulary, and nothing as large as
+the vocabulary is ever kept: Gemma's 262,144 words times 2,048 tokens would be 2 GiB in float32.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +25,8 @@ class Head:
     """The last step of a causal language model: its output embedding and what the architecture does to the logits."""
 
     def __init__(self, model: Any, config: Any) -> None:
+        # The engine calls the model without its head, so what an architecture does behind the embedding is done here.
+        # An architecture with another such step would give other numbers: RowRunner compares a toy row with the model.
         output = model.get_output_embeddings()
         self.weight: torch.Tensor = output.weight
         self.bias: torch.Tensor | None = getattr(output, "bias", None)
@@ -23,14 +34,16 @@ class Head:
         self.scale = float(getattr(config, "logit_scale", None) or 1 / (getattr(config, "logits_scaling", None) or 1))
 
     def logits(self, hidden: torch.Tensor, first: int, after: int) -> torch.Tensor:
-        """Logits of vocabulary entries `first` to `after`, float32."""
+        """Logits of vocabulary entries `first` to `after`: (heads, after - first), float32."""
         bias = None if self.bias is None else self.bias[first:after]
-        found = torch.nn.functional.linear(hidden, self.weight[first:after], bias)
+        logits = torch.nn.functional.linear(hidden, self.weight[first:after], bias)
         if self.scale != 1:
-            found = found * self.scale
+            logits = logits * self.scale
         if self.softcap is not None:
-            found = torch.tanh(found / self.softcap) * self.softcap
-        return found.float()
+            logits = torch.tanh(logits / self.softcap) * self.softcap
+        # In bfloat16 the product stays in bfloat16, as the model itself makes it, but the softmax is taken in float32:
+        # with three significant digits a sum over 50,000 words moves a score by 0.14 nats (bench/RESULTS.md).
+        return logits.float()
 
     @property
     def words(self) -> int:
@@ -40,21 +53,23 @@ class Head:
     def score(self, hidden: torch.Tensor, heads: np.ndarray, targets: np.ndarray) -> tuple[torch.Tensor, torch.Tensor]:
         """For each target its log-probability in nats at its head, and whether it is the argmax there.
 
-        `hidden` is (heads, width); `heads`, ascending, says at which of them each target is scored.
+        `hidden` is (heads, width); `heads`, ascending, says at which of them each target is scored. A head may have
+        several targets (where a tree branches): its softmax is then taken once for all of them.
         """
         rows = ROWS.get(hidden.device.type, 256)
         parts = []
         for first in range(0, len(hidden), rows):
+            # Ascending heads make the targets of some heads one stretch.
             low, high = np.searchsorted(heads, [first, first + rows])
-            here = [torch.from_numpy(part[low:high]).to(hidden.device) for part in (heads - first, targets)]
-            parts.append(self._score(hidden[first : first + rows], *here))
+            own = [torch.from_numpy(part[low:high]).to(hidden.device) for part in (heads - first, targets)]
+            parts.append(self._score(hidden[first : first + rows], *own))
         return torch.cat([part[0] for part in parts]), torch.cat([part[1] for part in parts])
 
     def _score(
         self, hidden: torch.Tensor, heads: torch.Tensor, targets: torch.Tensor
     ) -> tuple[torch.Tensor, torch.Tensor]:
         tile = TILE.get(hidden.device.type, 32768)
-        wanted = torch.zeros(len(targets), device=hidden.device)
+        target_logits = torch.zeros(len(targets), device=hidden.device)
         sums, peaks, argmaxes = [], [], []
         for first in range(0, self.words, tile):
             after = min(first + tile, self.words)
@@ -62,9 +77,13 @@ class Head:
             peak, argmax = logits.max(1)
             peaks.append(peak)
             argmaxes.append(argmax + first)
-            here = (targets >= first) & (targets < after)
-            wanted = torch.where(here, logits[heads, (targets - first).clamp(0, after - first - 1)], wanted)
+            # Chosen by `where`, not by an index of the targets in this tile: how many there are would have to be asked
+            # of the GPU, and Python would wait for it in every tile.
+            in_tile = (targets >= first) & (targets < after)
+            own = logits[heads, (targets - first).clamp(0, after - first - 1)]
+            target_logits = torch.where(in_tile, own, target_logits)
             sums.append(logits.logsumexp(1))
+        # Of equal logits the first tile's wins, as argmax over the whole vocabulary would have it.
         best = torch.stack(peaks).argmax(0)
         argmax = torch.stack(argmaxes).gather(0, best[None])[0]
-        return wanted - torch.stack(sums).logsumexp(0)[heads], argmax[heads] == targets
+        return target_logits - torch.stack(sums).logsumexp(0)[heads], argmax[heads] == targets

@@ -3,13 +3,23 @@
 transformers' own caches would hold a copy of the prefix a row. Here it stands once, and attention puts the two together
 under one softmax: each row's query meets the shared keys and the row's own. Nothing is ever dropped, so that a prefix
 can be cut and continued; sliding windows are kept by masks, counted in positions.
+
+    prefix.keys[layer]   (1, heads, capacity, width)      slots 0 .. used - 1 hold tokens, at positions 0 .. used - 1
+    rows.keys[layer]     (rows, heads, capacity, width)   slot s of row r holds the token at rows.positions[r, s]
+    a query at q         prefix: all (a sliding layer: those nearer than its window)
+                         own: slots with positions[r, s] <= q; an empty slot's position is NOWHERE, beyond every query
+
+How a layer gets here: the model is called with `cache=rows`, so transformers hands each layer's new keys and values to
+`CachedRows.update` and what that returns to the attention function of the configuration's name, `_attend`. The prefix
+does not fit through that door (it has one row, not as many as the batch), so `_attend` fetches it from `_now`, and the
+mask's width, larger than the own keys by that much, says how many of its tokens the layer looks at.
 """
 
 from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
@@ -22,19 +32,19 @@ NOWHERE = 1 << 40  # the position of a slot that holds no token: beyond every qu
 SCORES = {"cpu": 1 << 22, "cuda": 1 << 27, "mps": 1 << 25}  # attention scores that may stand in memory at once
 
 
-class Rows:
+class CachedRows:
     """Keys and values of some rows' own tokens, by layer; what a transformers model sees as its cache.
 
-    `places[r, s]` is the position of the token in slot s of row r. A captured step writes into the slot that `slot`
+    `positions[r, s]` is the position of the token in slot s of row r. A captured step writes into the slot that `slot`
     names and looks at all slots, so that its shapes never change.
     """
 
-    def __init__(self, count: int, capacity: int, device: torch.device, behind: Rows | None = None) -> None:
+    def __init__(self, count: int, capacity: int, device: torch.device, prefix: CachedRows | None = None) -> None:
         self.count = count
         self.capacity = capacity
-        self.behind = behind
+        self.prefix = prefix
         self.used = 0
-        self.places = torch.full((count, capacity), NOWHERE, device=device)
+        self.positions = torch.full((count, capacity), NOWHERE, device=device)
         self.keys: list[torch.Tensor] = []
         self.values: list[torch.Tensor] = []
         self.slot: torch.Tensor | None = None
@@ -43,7 +53,7 @@ class Rows:
     @property
     def start(self) -> int:
         """How many tokens the shared prefix has."""
-        return self.behind.used if self.behind else 0
+        return self.prefix.used if self.prefix else 0
 
     @property
     def token_bytes(self) -> int:
@@ -58,12 +68,14 @@ class Rows:
         self, key: torch.Tensor, value: torch.Tensor, layer_idx: int, *args: Any, **kwargs: Any
     ) -> tuple[torch.Tensor, torch.Tensor]:
         """Keeps what a layer has computed and returns all that the layer's queries may look at."""
-        self.layer = layer_idx
+        self.layer = layer_idx  # for `_attend`, which comes next and is not told which layer it serves
+        # The first pass finds out how many layers there are, and their shapes.
         if layer_idx == len(self.keys):
             for kept, new in ((self.keys, key), (self.values, value)):
                 kept.append(new.new_zeros(self.count, new.shape[1], self.capacity, new.shape[3]))
         keys, values = self.keys[layer_idx], self.values[layer_idx]
         if self.slot is not None:
+            # Captured: the slot is a number on the GPU, and all slots are returned, so that no shape ever changes.
             keys.index_copy_(2, self.slot, key)
             values.index_copy_(2, self.slot, value)
             return keys, values
@@ -72,71 +84,68 @@ class Rows:
         values[:, :, self.used : end] = value
         return keys[:, :, :end], values[:, :, :end]
 
-    def note(self, positions: torch.Tensor) -> torch.Tensor:
+    def append_positions(self, positions: torch.Tensor) -> torch.Tensor:
         """Says where the tokens stand that come next; returns the positions of all slots that may be looked at."""
         if self.slot is not None:
-            self.places.index_copy_(1, self.slot, positions)
-            return self.places
+            self.positions.index_copy_(1, self.slot, positions)
+            return self.positions
         end = self.used + positions.shape[1]
-        self.places[:, self.used : end] = positions
-        return self.places[:, :end]
+        self.positions[:, self.used : end] = positions
+        return self.positions[:, :end]
 
-    def take(self, rows: torch.Tensor, capacity: int) -> Rows:
+    def select(self, rows: torch.Tensor, capacity: int) -> CachedRows:
         """These rows, in this order, with room for `capacity` tokens."""
-        made = Rows(len(rows), capacity, self.places.device, self.behind)
-        made.used = self.used
-        made.places[:, : self.used] = self.places[rows, : self.used]
-        for kept, source in ((made.keys, self.keys), (made.values, self.values)):
-            for layer in source:
-                fresh = layer.new_zeros(len(rows), layer.shape[1], capacity, layer.shape[3])
-                fresh[:, :, : self.used] = layer[rows, :, : self.used]
-                kept.append(fresh)
-        return made
+        return self._copy(
+            len(rows), capacity, self.positions[rows, : self.used], lambda layer: layer[rows, :, : self.used]
+        )
 
-    def gather(self, rows: torch.Tensor, slots: torch.Tensor, sizes: torch.Tensor, capacity: int) -> Rows:
+    def gather(self, rows: torch.Tensor, slots: torch.Tensor, sizes: torch.Tensor, capacity: int) -> CachedRows:
         """New rows of single tokens: the first `sizes[i]` of `slots[i]` in row `rows[i]`, with room for `capacity`."""
-        made = Rows(len(rows), capacity, self.places.device, self.behind)
-        made.used = slots.shape[1]
-        held = torch.arange(made.used, device=slots.device) < sizes[:, None]
-        made.places[:, : made.used] = self.places[rows[:, None], slots].masked_fill(~held, NOWHERE)
-        for kept, source in ((made.keys, self.keys), (made.values, self.values)):
-            for layer in source:
-                fresh = layer.new_zeros(len(rows), layer.shape[1], capacity, layer.shape[3])
-                fresh[:, :, : made.used] = layer[rows[:, None], :, slots].transpose(1, 2)
-                kept.append(fresh)
-        return made
+        held = torch.arange(slots.shape[1], device=slots.device) < sizes[:, None]
+        # Rows of unlike length are filled up with some token's keys; nobody sees them, for they stand NOWHERE.
+        positions = self.positions[rows[:, None], slots].masked_fill(~held, NOWHERE)
+        return self._copy(len(rows), capacity, positions, lambda layer: layer[rows[:, None], :, slots].transpose(1, 2))
 
-    def first(self, tokens: int, capacity: int) -> Rows:
+    def truncate(self, tokens: int, capacity: int) -> CachedRows:
         """The same rows up to their first `tokens` tokens, with room for `capacity`."""
-        made = Rows(self.count, capacity, self.places.device, self.behind)
-        made.used = tokens
-        made.places[:, :tokens] = self.places[:, :tokens]
+        return self._copy(self.count, capacity, self.positions[:, :tokens], lambda layer: layer[:, :, :tokens])
+
+    def _copy(
+        self, count: int, capacity: int, positions: torch.Tensor, chosen: Callable[[torch.Tensor], torch.Tensor]
+    ) -> CachedRows:
+        """Other rows behind the same prefix: `chosen` gives of a layer (rows, heads, slots, width) what they hold."""
+        made = CachedRows(count, capacity, self.positions.device, self.prefix)
+        made.used = positions.shape[1]
+        made.positions[:, : made.used] = positions
         for kept, source in ((made.keys, self.keys), (made.values, self.values)):
             for layer in source:
-                fresh = layer.new_zeros(self.count, layer.shape[1], capacity, layer.shape[3])
-                fresh[:, :, :tokens] = layer[:, :, :tokens]
+                # Zeros, not whatever memory holds: a nan in an unseen slot would still reach the sum, as 0 x nan.
+                fresh = layer.new_zeros(count, layer.shape[1], capacity, layer.shape[3])
+                fresh[:, :, : made.used] = chosen(layer)
                 kept.append(fresh)
         return made
 
 
 def masks(
-    config: Any, rows: Rows, positions: torch.Tensor, places: torch.Tensor, within: torch.Tensor | None = None
+    config: Any, rows: CachedRows, positions: torch.Tensor, places: torch.Tensor, within: torch.Tensor | None = None
 ) -> Any:
     """For queries at `positions` the `attention_mask` of each kind of layer: (rows, 1, queries, shared + own keys).
 
-    `within` (rows, queries, own keys) says which keys are of a query's own sequence, where a row holds several. Of the
-    prefix, a sliding layer gets only the end, as far back as any query can see; the mask's width tells how much.
+    `places` are the positions of the own keys, (rows, own keys). `within` (rows, queries, own keys) says which keys are
+    of a query's own sequence, where a row holds several. Of the prefix, a sliding layer gets only the end, as far back
+    as any query can see; the mask's width tells how much.
     """
     start = rows.start
     query = positions[:, None, :, None]
 
     def finish(near: int | None) -> torch.Tensor:
-        own = places[:, None, None, :]
-        sees = own <= query if within is None else within[:, None]
+        key = places[:, None, None, :]
+        sees = key <= query if within is None else within[:, None]
         if near is not None:
-            sees = sees & (query - own < near)
+            sees = sees & (query - key < near)
         if not start:
             return sees
+        # The nearest query stands right behind the prefix, at `start`: it sees back to `start - near + 1`.
         far = torch.arange(start - min(start, near - 1 if near else start), start, device=places.device)
         shared = (query - far < near) if near else torch.ones(1, device=places.device, dtype=torch.bool)
         return torch.cat([shared.expand(*sees.shape[:3], len(far)), sees], dim=-1)
@@ -145,8 +154,9 @@ def masks(
 
 
 @contextlib.contextmanager
-def attention_over(config: Any, rows: Rows) -> Iterator[None]:
-    """Inside, the model's layers attend to the rows and to the prefix behind them."""
+def attention_over(config: Any, rows: CachedRows) -> Iterator[None]:
+    """Inside, the model's layers attend to the rows and to the prefix before them."""
+    # The configuration is the model's own, so this holds for whoever runs it meanwhile: RowRunner.lock is held.
     usual = config._attn_implementation
     config._attn_implementation = NAME
     _now.rows = rows
@@ -157,7 +167,7 @@ def attention_over(config: Any, rows: Rows) -> Iterator[None]:
         _now.rows = None
 
 
-_now = threading.local()
+_now = threading.local()  # `.rows`: what this thread's forward pass attends to
 
 
 def _attend(
@@ -170,31 +180,36 @@ def _attend(
     softcap: float | None = None,
     **kwargs: Any,
 ) -> tuple[torch.Tensor, None]:
-    """Attention of (rows, heads, queries, width) to own keys and, where the mask is wider than they, to shared ones."""
+    """Attention of (rows, heads, queries, width) to own keys and, where the mask is wider than they, to shared ones.
+
+    Returns (rows, queries, heads, width), as transformers expects it.
+    """
     count, heads, queries, width = query.shape
     groups = heads // key.shape[1]
     scale = width**-0.5 if scaling is None else scaling
-    # The query heads that share a head of keys stand behind each other: one product for all of them.
+    # The query heads that share a head of keys stand behind each other: one product for all of them. Expanding the keys
+    # instead would copy them, and PyTorch's memory-efficient kernel misreads expanded keys (device.row_length).
     query = query.reshape(count, key.shape[1], groups * queries, width)
     mask = attention_mask.repeat(1, 1, groups, 1) if groups > 1 and queries > 1 else attention_mask
-    near = attention_mask.shape[-1] - key.shape[2]
+    near = attention_mask.shape[-1] - key.shape[2]  # tokens of the prefix that this layer looks at
     if not near and softcap is None:
-        found = torch.nn.functional.scaled_dot_product_attention(query, key, value, attn_mask=mask, scale=scale)
+        attended = torch.nn.functional.scaled_dot_product_attention(query, key, value, attn_mask=mask, scale=scale)
     else:
         shared = _shared(_now.rows, near) if near else None
+        # A few rows at a time: scores are (rows, heads, queries, keys) in float32.
         size = max(1, SCORES.get(query.device.type, 1 << 22) // (key.shape[1] * query.shape[2] * mask.shape[-1]))
         parts = [
             _weigh(query[at : at + size], key[at : at + size], value[at : at + size],
                    mask[at : at + size] if len(mask) > 1 else mask, shared, scale, softcap)
             for at in range(0, count, size)
         ]  # fmt: skip
-        found = torch.cat(parts) if len(parts) > 1 else parts[0]
-    return found.reshape(count, heads, queries, value.shape[3]).transpose(1, 2), None
+        attended = torch.cat(parts) if len(parts) > 1 else parts[0]
+    return attended.reshape(count, heads, queries, value.shape[3]).transpose(1, 2), None
 
 
-def _shared(rows: Rows, near: int) -> tuple[torch.Tensor, torch.Tensor]:
+def _shared(rows: CachedRows, near: int) -> tuple[torch.Tensor, torch.Tensor]:
     """The last `near` keys and values of the prefix in the layer at hand: (heads, near, width) each."""
-    prefix = rows.behind
+    prefix = rows.prefix
     assert prefix is not None
     window = slice(prefix.used - near, prefix.used)
     return prefix.keys[rows.layer][0, :, window], prefix.values[rows.layer][0, :, window]
@@ -210,13 +225,15 @@ def _weigh(
     softcap: float | None,
 ) -> torch.Tensor:
     """One softmax over shared and own keys; the shared ones meet the queries of all rows in a single product."""
+    # Prefix first, then own keys: the order of the mask's columns. One softmax over both, as if the prefix stood in
+    # every row; two softmaxes, combined, would round differently from the plain sequence.
     scores = query @ key.transpose(2, 3)
     if shared is not None:
         count, heads, queries, width = query.shape
         together = query.transpose(0, 1).reshape(heads, count * queries, width)
         far = (together @ shared[0].transpose(1, 2)).view(heads, count, queries, -1).transpose(0, 1)
         scores = torch.cat([far, scores], dim=-1)
-    scores = scores.float() * scale
+    scores = scores.float() * scale  # the softmax in float32 whatever the dtype, as the models' own code does
     if softcap is not None:
         scores = torch.tanh(scores / softcap) * softcap
     weights = scores.masked_fill_(~mask, torch.finfo(torch.float32).min).softmax(-1).to(value.dtype)
@@ -224,8 +241,8 @@ def _weigh(
         return weights @ value
     near = shared[0].shape[1]
     together = weights[..., :near].transpose(0, 1).reshape(heads, count * queries, near)
-    found = (together @ shared[1]).view(heads, count, queries, -1).transpose(0, 1)
-    return found + weights[..., near:] @ value
+    from_prefix = (together @ shared[1]).view(heads, count, queries, -1).transpose(0, 1)
+    return from_prefix + weights[..., near:] @ value
 
 
 transformers.AttentionInterface.register(NAME, _attend)

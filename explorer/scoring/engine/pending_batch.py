@@ -1,4 +1,14 @@
-"""Batches of short answers whose every step is queued on the GPU at once, so that the next batch is read meanwhile."""
+"""Batches of short answers whose every step is queued on the GPU at once, so that the next batch is read meanwhile.
+
+Python and the GPU take turns in a plain loop: a step is queued, its tokens are awaited, the next is queued. Here all
+steps of a batch are queued without looking at a token, and the tokens are fetched when the next batch is under way:
+
+    Python   queue batch 1 | queue batch 2 | look at 1 | queue 3 | look at 2 | ...
+    GPU                    | batch 1 .................| batch 2 ........| batch 3
+
+The price is steps run in vain after an answer's end, so this is for short answers alone. It needs captured steps
+(cuda_graphs.py), whose own likeliest token is the next input, and greedy choice.
+"""
 
 from __future__ import annotations
 
@@ -6,32 +16,34 @@ from collections.abc import Sequence
 
 import torch
 
-from explorer.scoring.engine.contract import Writing
+from explorer.scoring.engine.contract import Answer
 from explorer.scoring.engine.cuda_graphs import CapturedStep
 
 SHORT = 16  # new tokens: so many steps at most run in vain when all answers of a batch are complete early
 
 
-class Flight:
-    """Greedy answers on their way: the tokens of every step will arrive in memory that the GPU writes to."""
+class PendingBatch:
+    """Greedy answers that the GPU is still writing: the tokens of every step arrive in memory of this machine."""
 
-    def __init__(self, batch: Sequence[Writing], first: torch.Tensor, step: CapturedStep | None, most: int) -> None:
-        self.batch = batch
-        found = torch.empty(most, len(batch), dtype=torch.long, device=first.device)
-        found[0] = first
+    def __init__(self, answers: Sequence[Answer], first: torch.Tensor, step: CapturedStep | None, most: int) -> None:
+        self.answers = answers
+        tokens = torch.empty(most, len(answers), dtype=torch.long, device=first.device)
+        tokens[0] = first
         for number in range(1, most):
             assert step is not None
             step.replay()
-            found[number] = step.tokens[: len(batch)]
-        self.tokens = torch.empty(found.shape, dtype=torch.long, pin_memory=True)
-        self.tokens.copy_(found, non_blocking=True)
+            # Copied at once: the next replay overwrites the step's own buffer.
+            tokens[number] = step.tokens[: len(answers)]
+        # Only pinned memory can be written by the GPU while Python goes on; it may be read after `arrived` alone.
+        self.tokens = torch.empty(tokens.shape, dtype=torch.long, pin_memory=True)
+        self.tokens.copy_(tokens, non_blocking=True)
         self.arrived = torch.cuda.Event()
         self.arrived.record()
 
-    def land(self) -> None:
+    def complete(self) -> None:
         """Waits for the tokens and completes the answers; what was written after an answer's end is dropped."""
         self.arrived.synchronize()
-        for writing, tokens in zip(self.batch, self.tokens.T.tolist(), strict=True):
-            for token in tokens[: writing.most]:
-                if writing.add(token):
+        for answer, tokens in zip(self.answers, self.tokens.T.tolist(), strict=True):
+            for token in tokens[: answer.most]:
+                if answer.add(token):
                     break

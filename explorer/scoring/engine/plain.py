@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from explorer.scoring.engine.contract import Ids, Stats, Writing
+from explorer.scoring.engine.contract import Answer, Ids, Stats
 
 
 class PlainDecoder:
@@ -19,42 +19,44 @@ class PlainDecoder:
         self.model = model.model
         self.lock = model.runner.lock
 
-    def write(self, prefix: Ids, writings: Sequence[Writing], stats: Stats, done: Callable[[int], None]) -> None:
+    def write(self, prefix: Ids, answers: Sequence[Answer], stats: Stats, done: Callable[[int], None]) -> None:
         """Completes the answers."""
-        for writing in writings:
+        for answer in answers:
             with self.lock, torch.inference_mode():
-                self._write(writing)
-            stats.read_tokens += len(writing.prompt)
-            stats.passes += len(writing.ids) + 1
+                self._write(answer)
+            stats.read_tokens += len(answer.prompt)
+            stats.passes += len(answer.ids) + 1
             done(1)
 
-    def _write(self, writing: Writing) -> None:
+    def _write(self, answer: Answer) -> None:
         def choose(ids: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
-            step = ids.shape[1] - len(writing.prompt)
-            token = _chosen(scores[0].float(), writing, step)
-            writing.add(token)
+            step = ids.shape[1] - len(answer.prompt)
+            token = _choose(scores[0].float(), answer, step)
+            answer.add(token)
+            # All other tokens are ruled out, so that `generate`, which takes the likeliest, goes on with this one.
             only = torch.full_like(scores, -torch.inf)
             only[0, max(token, 0)] = 0.0
             return only
 
-        ids = torch.tensor([writing.prompt], device=self.model.device)
+        ids = torch.tensor([answer.prompt], device=self.model.device)
         self.model.generate(
             ids,
             attention_mask=torch.ones_like(ids),
             do_sample=False,
             num_beams=1,
-            max_new_tokens=writing.most,
+            max_new_tokens=answer.most,
             pad_token_id=0,
             logits_processor=[choose],
-            stopping_criteria=[lambda ids, scores, **_: torch.tensor([bool(writing.finish)], device=ids.device)],
+            stopping_criteria=[lambda ids, scores, **_: torch.tensor([bool(answer.finish)], device=ids.device)],
         )
 
 
-def _chosen(scores: torch.Tensor, writing: Writing, step: int) -> int:
+def _choose(scores: torch.Tensor, answer: Answer, step: int) -> int:
+    """The next token by the same rule as Sampler, so that both decoders give the same answers."""
     if scores.isnan().any():
         return -1
-    if not writing.temperature > 0:
+    if not answer.temperature > 0:
         return int(scores.argmax())
-    sums = (scores / writing.temperature).softmax(-1, dtype=torch.float64).cumsum(-1)
-    draw = float(writing.draws[step]) * sums[-1]
+    sums = (scores / answer.temperature).softmax(-1, dtype=torch.float64).cumsum(-1)
+    draw = float(answer.draws[step]) * sums[-1]
     return min(int(torch.searchsorted(sums, draw, right=True)), len(scores) - 1)

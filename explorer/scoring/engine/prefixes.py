@@ -1,4 +1,8 @@
-"""What prompts have in common: sequences in, groups that share a prefix out, and forests in which they are read."""
+"""What prompts have in common: sequences in, groups that share a prefix out, and forests in which they are read.
+
+A group's prefix is read once and kept for the next call (decoder.PrefixCache); what its members share beyond it is
+merged into rows of trees (`forest`), as tree.py does for scoring, and read in one pass.
+"""
 
 from __future__ import annotations
 
@@ -25,19 +29,11 @@ def group(sequences: Sequence[tuple[int, ...]], cost: float) -> list[Group]:
     """Groups that cover all sequences; some stand apart where their longer prefix saves more than `cost` tokens."""
     order = sorted(range(len(sequences)), key=sequences.__getitem__)
     arrays = [np.asarray(sequences[place]) for place in order]
-    shared = [common(one, other) for one, other in pairwise(arrays)]
+    shared = [tree.common_prefix(left, right) for left, right in pairwise(arrays)]
     # The last token of a sequence is never shared: the model answers after it.
     most = [max(0, len(array) - 1) for array in arrays]
-    found = _divide(0, len(order), shared, most, cost, DEEPEST) if order else []
-    return [Group(depth, tuple(order[place] for place in places)) for depth, places in found]
-
-
-def common(one: np.ndarray, other: np.ndarray) -> int:
-    """How many first tokens two sequences have in common."""
-    length = min(len(one), len(other))
-    differs = one[:length] != other[:length]
-    first = int(differs.argmax()) if length else 0
-    return first if length and differs[first] else length
+    divided = _divide(0, len(order), shared, most, cost, DEEPEST) if order else []
+    return [Group(depth, tuple(order[place] for place in places)) for depth, places in divided]
 
 
 def _divide(
@@ -46,6 +42,7 @@ def _divide(
     """Groups of the sorted sequences first..after-1, as depth and members; the last holds what stays together."""
     if after - first == 1:
         return [(0, [first])]
+    # Of sorted sequences, what two neighbors share least is what all of them share.
     depth = min(min(shared[first : after - 1]), min(most[first:after]))
     cuts = [place + 1 for place in range(first, after - 1) if shared[place] <= depth]
     if not cuts or not levels:
@@ -53,8 +50,10 @@ def _divide(
     apart: list[tuple[int, list[int]]] = []
     together: list[int] = []
     for start, stop in pairwise([first, *cuts, after]):
-        *own, (deeper, members) = _divide(start, stop, shared, most, cost, levels - 1)
-        apart += own
+        *settled, (deeper, members) = _divide(start, stop, shared, most, cost, levels - 1)
+        apart += settled
+        # Apart they are a batch of their own, which costs passes; together every member but one reads again what they
+        # share beyond the common depth.
         if (len(members) - 1) * (deeper - depth) > cost:
             apart.append((deeper, members))
         else:
@@ -86,15 +85,16 @@ def forest(sequences: Sequence[tuple[int, ...]], row_tokens: int) -> Forest:
             rows.append(_Row())
         paths[place] = rows[-1].add(array)
         row[place] = len(rows) - 1
-    shape = len(rows), max(len(one.ids) for one in rows)
+    shape = len(rows), max(len(made.ids) for made in rows)
     ids, depths = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.int64)
+    # Padding: each token ends with itself, so it is seen by none and sees itself (a softmax over nothing is nan).
     ends = np.tile(np.arange(1, shape[1] + 1), (shape[0], 1))
-    for number, one in enumerate(rows):
-        size = len(one.ids)
-        ids[number, :size], depths[number, :size] = one.ids, one.depths
-        ends[number, :size] = tree.ends(np.asarray(one.parents))
+    for number, made in enumerate(rows):
+        size = len(made.ids)
+        ids[number, :size], depths[number, :size] = made.ids, made.depths
+        ends[number, :size] = tree.ends(np.asarray(made.parents))
     ordered = tuple(paths[place] for place in range(len(sequences)))
-    return Forest(ids, depths, ends, row, ordered, sum(len(one.ids) for one in rows))
+    return Forest(ids, depths, ends, row, ordered, sum(len(made.ids) for made in rows))
 
 
 class _Row:
@@ -108,7 +108,7 @@ class _Row:
         self.path: np.ndarray = np.empty(0, dtype=np.int64)
 
     def shared(self, array: np.ndarray) -> int:
-        return common(self.last, array)
+        return tree.common_prefix(self.last, array)
 
     def add(self, array: np.ndarray) -> np.ndarray:
         shared, size = self.shared(array), len(self.ids)

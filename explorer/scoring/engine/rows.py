@@ -1,9 +1,12 @@
-"""Runs packed rows through a transformers model: batches, out-of-memory, and plain batches where packing cannot be."""
+"""Runs packed rows through a transformers model: batches, out-of-memory, and plain batches where packing cannot be.
+
+How a model is batched is decided once, by trying: a toy row of a trunk and two branches is scored packed, and its two
+sequences are scored by the model's own forward pass. What does not agree is never used.
+"""
 
 from __future__ import annotations
 
 import contextlib
-import gc
 import threading
 from collections.abc import Sequence
 from typing import Any, Literal
@@ -11,14 +14,23 @@ from typing import Any, Literal
 import numpy as np
 import torch
 
-from explorer.errors import ModelError
 from explorer.records import PackedRow
 from explorer.scoring.engine import masks
 from explorer.scoring.engine.contract import Progress, RowScores
 from explorer.scoring.engine.device import row_length
 from explorer.scoring.engine.flex import FROM_TOKENS, FlexLayers
 from explorer.scoring.engine.heads import Head
-from explorer.scoring.engine.packing import Work, paths, prepare
+from explorer.scoring.engine.out_of_memory import is_out_of_memory, no_room_to_run, run_or_release
+from explorer.scoring.engine.packing import (
+    FedRow,
+    Scored,
+    no_scores,
+    pad,
+    paths,
+    prepare,
+    targets_of,
+    write_scores,
+)
 
 Attention = Literal["auto", "sdpa", "flex"]
 Mode = Literal["packed", "padded", "one at a time"]
@@ -29,7 +41,6 @@ FLEX_ROW_TOKENS = 2048
 FLEX_PAYS_AFTER = 2_000_000  # tokens in long rows: compiling takes a minute or two
 PADDED_LOGITS = 1 << 27  # how many logits a batch without packing may make
 ALIKE = 0.9  # a batch's shortest row is at least this share of its longest
-OUT_OF_MEMORY = ("can't allocate memory", "not enough memory", "out of memory", "failed to allocate")
 TOY_TRUNK, TOY_BRANCH = 5, 3
 AGREEMENT, HALF_AGREEMENT = 1e-3, 0.5  # nats between a packed and a plain toy row: float32, and half precision
 
@@ -43,6 +54,8 @@ class RowRunner:
         self.device: torch.device = model.device
         self.dtype: torch.dtype = model.dtype
         self.head = Head(model, self.config)
+        # Held around every forward pass, the generator's too: some tricks replace parts of the model while they run.
+        # Re-entrant, since a decoder that holds it asks for prefixes, which are read by forward passes.
         self.lock = threading.RLock()
         self.batch_tokens = BATCH_TOKENS.get(self.device.type, 2048)
         self.row_tokens = ROW_TOKENS.get(self.device.type, 128)
@@ -57,6 +70,7 @@ class RowRunner:
         elif attention == "flex" and self._turn_on_flex():
             self.row_tokens = FLEX_ROW_TOKENS
         else:
+            # Measured to pay in half precision on a GPU (bench/RESULTS.md); elsewhere the dense masks stay.
             half = self.dtype in (torch.bfloat16, torch.float16)
             self.flex_later = attention == "auto" and self.device.type == "cuda" and half
 
@@ -70,33 +84,32 @@ class RowRunner:
         self, rows: Sequence[PackedRow], progress: Progress | None = None, token_budget: int | None = None
     ) -> list[RowScores]:
         """Scores of the rows, in the order asked; nan for a scored token that nothing stands before."""
-        results = [RowScores(np.full(sum(row.scored), np.nan), np.zeros(sum(row.scored), bool)) for row in rows]
-        works = [prepare(row, number) for number, row in enumerate(rows)]
+        results = no_scores(rows)
+        fed_rows = [prepare(row, number) for number, row in enumerate(rows)]
         if self.mode != "packed":
-            works = [path for work in works for path in paths(work)]
-        pending = [work for work in works if len(work.targets)]
-        # The longest of a kind first: memory runs out at once or not at all.
-        pending.sort(key=lambda work: (work.chain, -len(work)))
-        left = np.bincount([work.row for work in pending], minlength=len(rows))
+            fed_rows = [path for fed in fed_rows for path in paths(fed)]
+        pending = [fed for fed in fed_rows if len(fed.targets)]
+        # The longest of a kind first: memory runs out at once or not at all. Of like length, rows waste no padding.
+        pending.sort(key=lambda fed: (fed.chain, -len(fed)))
+        left = np.bincount([fed.row for fed in pending], minlength=len(rows))  # parts of each row still to be scored
         budget = token_budget or self.batch_tokens
         self._consider_flex(pending)
         while pending:
             batch = pending[: self._batch_size(pending, budget)]
-            found = self._try(batch)
-            if found is None:
+            scored = self._try(batch)
+            if scored is None:
+                # For all that follows, too: what has run out once is not tried again.
                 budget = len(batch[0]) * (len(batch) // 2)
                 continue
-            cuts = np.cumsum([len(work.targets) for work in batch])[:-1]
-            for work, values, flags in zip(batch, *(np.split(part, cuts) for part in found), strict=True):
-                results[work.row].logprobs[work.slots] = values
-                results[work.row].greedy[work.slots] = flags
-                left[work.row] -= 1
+            write_scores(batch, scored, results)
+            for fed in batch:
+                left[fed.row] -= 1
             pending = pending[len(batch) :]
             if progress:
                 progress(int((left == 0).sum()), len(rows))
         return results
 
-    def _batch_size(self, pending: Sequence[Work], budget: int) -> int:
+    def _batch_size(self, pending: Sequence[FedRow], budget: int) -> int:
         """How many of the first rows go together: within the budget, and alike."""
         if self.mode == "one at a time":
             return 1
@@ -109,86 +122,78 @@ class RowRunner:
             size += 1
         return size
 
-    def _try(self, batch: Sequence[Work]) -> tuple[np.ndarray, np.ndarray] | None:
+    def _try(self, batch: Sequence[FedRow]) -> Scored | None:
         """The batch's scores, or none where memory ran out and a smaller batch may do."""
-        try:
+
+        def score() -> Scored:
             with self.lock, torch.inference_mode():
                 return self._score(batch)
-        except RuntimeError as error:  # torch.OutOfMemoryError is one
-            if not isinstance(error, torch.OutOfMemoryError) and not any(
-                sign in str(error).lower() for sign in OUT_OF_MEMORY
-            ):
-                raise
-            if len(batch) == 1:
-                raise ModelError(
-                    f"Memory ran out on a single row of {len(batch[0])} tokens. Shorten the context, or choose a "
-                    "smaller model, a smaller dtype or a machine with more memory."
-                ) from error
-        # Only here is the error, with all that hung on it, gone.
-        gc.collect()
-        if self.device.type == "cuda":
-            torch.cuda.empty_cache()
-        return None
 
-    def _score(self, batch: Sequence[Work]) -> tuple[np.ndarray, np.ndarray]:
+        too_large = (
+            f"Memory ran out on a single row of {len(batch[0])} tokens. Shorten the context, or choose a "
+            "smaller model, a smaller dtype or a machine with more memory."
+        )
+        return run_or_release(score, too_large if len(batch) == 1 else "", self.device)
+
+    def _score(self, batch: Sequence[FedRow]) -> Scored:
         """Log-probabilities and greedy flags of all targets of a batch, row after row."""
         length = row_length(max(map(len, batch)), self.device)
         flex = self.flex if length >= FROM_TOKENS else None
         if flex:
             length = -(-length // masks.BLOCK) * masks.BLOCK
-        ids = _padded([work.ids for work in batch], length)
-        heads = np.concatenate([row * length + work.heads for row, work in enumerate(batch)])
-        before = np.cumsum([0, *(len(work.heads) for work in batch)])
-        target_heads = np.concatenate([count + work.target_heads for count, work in zip(before, batch, strict=False)])
-        targets = np.concatenate([work.targets for work in batch])
+        padded = pad(batch, length)
+        heads, target_heads, targets = targets_of(batch, length)
         if self.mode == "packed":
-            hidden = self._hidden(batch, ids, flex).flatten(0, 1)[self._put(heads)]
+            # The output layer only where something is scored: it is the largest product of a small model.
+            hidden = self._hidden(batch[0].chain, *padded, flex).flatten(0, 1)[self._put(heads)]
             logprobs, greedy = self.head.score(hidden, target_heads, targets)
         else:
-            logits = self._logits(batch, ids).flatten(0, 1)[self._put(heads[target_heads])].float()
+            # An architecture the engine does not know may do more behind its layers than Head does: its own logits.
+            logits = self._logits(batch, padded[0]).flatten(0, 1)[self._put(heads[target_heads])].float()
             at = self._put(targets)
             logprobs, greedy = logits.log_softmax(-1).gather(1, at[:, None])[:, 0], logits.argmax(-1) == at
+        # Float64 from here on: sums over thousands of tokens then add no rounding of their own.
         return logprobs.double().cpu().numpy(), greedy.cpu().numpy()
 
-    def _hidden(self, batch: Sequence[Work], ids: np.ndarray, flex: FlexLayers | None) -> torch.Tensor:
-        """The last hidden states of a packed batch."""
-        base, inputs, length = self.model.base_model, self._put(ids), ids.shape[1]
-        if batch[0].chain and not flex:
+    def _hidden(
+        self, chains: bool, ids: np.ndarray, positions: np.ndarray, ends: np.ndarray, flex: FlexLayers | None
+    ) -> torch.Tensor:
+        """The last hidden states of a packed batch, (rows, tokens, width); `chains` says that no row branches."""
+        base, inputs = self.model.base_model, self._put(ids)
+        if chains and not flex:
             # Right padding of plain sequences needs no mask: nothing looks at what comes later.
             return base(input_ids=inputs, use_cache=False).last_hidden_state
-        # A padding token stands alone and sees itself, so that no softmax is over nothing.
-        alone = np.arange(1, length + 1)
-        end = self._put(np.stack([np.concatenate([work.end, alone[len(work) :]]) for work in batch]))
-        positions = self._put(_padded([work.positions for work in batch], length))
+        end, places = self._put(ends), self._put(positions)
         if flex:
-            mask = masks.block_masks(self.config, end, positions)
+            mask = masks.block_masks(self.config, end, places)
         else:
-            mask = masks.masks(self.config, end, positions, self.dtype)
+            mask = masks.masks(self.config, end, places, self.dtype)
         with flex.on() if flex else contextlib.nullcontext():
-            found = base(input_ids=inputs, attention_mask=mask, position_ids=positions, use_cache=False)
-        return found.last_hidden_state
+            output = base(input_ids=inputs, attention_mask=mask, position_ids=places, use_cache=False)
+        return output.last_hidden_state
 
-    def _logits(self, batch: Sequence[Work], ids: np.ndarray) -> torch.Tensor:
-        """The logits of plain sequences, padded at the right."""
-        sizes = np.array([len(work) for work in batch])
+    def _logits(self, batch: Sequence[FedRow], ids: np.ndarray) -> torch.Tensor:
+        """The logits of plain sequences, padded at the right: (rows, tokens, words)."""
+        sizes = np.array([len(fed) for fed in batch])
         mask = (np.arange(ids.shape[1]) < sizes[:, None]).astype(np.int64)
         return self.model(input_ids=self._put(ids), attention_mask=self._put(mask), use_cache=False).logits
 
     def _put(self, array: np.ndarray) -> torch.Tensor:
         return torch.from_numpy(np.ascontiguousarray(array)).to(self.device)
 
-    def _consider_flex(self, pending: Sequence[Work]) -> None:
+    def _consider_flex(self, pending: Sequence[FedRow]) -> None:
         """Compiles the layers once so much has been scored in long rows that it pays."""
         if not self.flex_later:
             return
         with self.lock:
-            self.long_tokens += sum(len(work) for work in pending if len(work) >= FROM_TOKENS)
+            self.long_tokens += sum(len(fed) for fed in pending if len(fed) >= FROM_TOKENS)
             if self.flex_later and self.long_tokens >= FLEX_PAYS_AFTER:
                 self._turn_on_flex()
 
     def _turn_on_flex(self) -> bool:
         """Whether long rows are from now on scored by FlexAttention: only if a toy row has the same numbers."""
         self.flex_later = False
+        # The toy row must be long enough for block masks and still fit into the window.
         if (getattr(self.config, "max_position_embeddings", None) or 0) < 2 * FROM_TOKENS:
             return False
         self.flex = FlexLayers(self.model, self.config)
@@ -198,31 +203,21 @@ class RowRunner:
 
     def _agrees(self, row: PackedRow) -> bool:
         """Whether a packed row of two branches scores as its two plain sequences do."""
-        work = prepare(row)
+        fed = prepare(row)
         try:
             with torch.inference_mode():
                 packed, plain = np.full((2, sum(row.scored)), np.nan)
-                packed[work.slots] = self._score([work])[0]
-                for path in paths(work):
+                packed[fed.slots] = self._score([fed])[0]
+                for path in paths(fed):
                     logits = self.model(input_ids=self._put(path.ids[None]), use_cache=False).logits[0].float()
                     logprobs = logits.log_softmax(-1)[self._put(path.heads[path.target_heads]), self._put(path.targets)]
                     plain[path.slots] = logprobs.double().cpu().numpy()
         except (TypeError, ValueError, AttributeError, NotImplementedError, RuntimeError) as error:
-            if isinstance(error, torch.OutOfMemoryError):
-                raise ModelError(
-                    "The model was loaded, but no memory is left to run it. "
-                    "Choose a smaller model, a smaller dtype or a machine with more memory."
-                ) from error
+            if is_out_of_memory(error):
+                raise no_room_to_run(error) from error
             return False
         near = AGREEMENT if self.dtype in (torch.float32, torch.float64) else HALF_AGREEMENT
         return bool(np.allclose(packed, plain, rtol=0, atol=near))
-
-
-def _padded(rows: Sequence[np.ndarray], length: int) -> np.ndarray:
-    made = np.zeros((len(rows), length), dtype=np.int64)
-    for row, values in enumerate(rows):
-        made[row, : len(values)] = values
-    return made
 
 
 def _toy_row(trunk: int, words: int) -> PackedRow:

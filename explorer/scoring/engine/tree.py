@@ -3,6 +3,14 @@
 The sequences are sorted, so that those with a common prefix stand side by side; cut into stretches that fit a row, each
 stretch is a forest of tries in depth-first order, and every new sequence adds only the tokens in which it leaves the
 one before. A token's log-probability depends on its ancestors alone, so a node is scored once for all who share it.
+
+    sequences, sorted      shared with the one before      row
+    a b c d                0                               a b c d
+    a b c e f              3                               a b c d e f          e's parent is c
+    a g                    1                               a b c d e f g        g's parent is a
+    h i                    0                               a b c d e f g h i    h has none: a second tree in the row
+
+In sorted order no sequence shares more with an earlier one than with its neighbor, so comparing neighbors finds all.
 """
 
 from __future__ import annotations
@@ -46,7 +54,7 @@ def pack(sequences: Sequence[Sequence[int]], starts: Sequence[int], row_tokens: 
     # As big-endian bytes, sequences sort by their tokens and compare at the speed of memory.
     keys = [array.astype(">u4").tobytes() for array in arrays]
     order = sorted(range(len(arrays)), key=keys.__getitem__)
-    shared = [0, *(_common_prefix(arrays[one], arrays[other]) for one, other in pairwise(order))]
+    shared = [0, *(common_prefix(arrays[first], arrays[second]) for first, second in pairwise(order))]
 
     rows: list[PackedRow] = []
     places: list[Place | None] = [None] * len(arrays)
@@ -60,6 +68,8 @@ def pack(sequences: Sequence[Sequence[int]], starts: Sequence[int], row_tokens: 
 
 def _stretches(lengths: Sequence[int], shared: Sequence[int], row_tokens: int) -> Iterator[tuple[int, int]]:
     """(first, after) of each row's sequences in sorted order; `shared[k]` is what sequence k has in common with k-1."""
+    # First as far as the row may grow, then back to the cheapest border in its second half: where the next sequence
+    # shares least with this row, the least is computed again in the next row.
     first = 0
     while first < len(lengths):
         sizes = [lengths[first]]  # tokens of the row after each further sequence
@@ -78,7 +88,11 @@ def _stretches(lengths: Sequence[int], shared: Sequence[int], row_tokens: int) -
 
 
 class _Row:
-    """A row in the making: each sequence is added as the tokens in which it leaves the one before."""
+    """A row in the making: each sequence is added as the tokens in which it leaves the one before.
+
+    The row is in depth-first order (every token stands behind its parent, and a subtree is one stretch) only because
+    sequences come in sorted order; `ends` and all masks rest on that.
+    """
 
     def __init__(self) -> None:
         self.size = 0
@@ -98,6 +112,7 @@ class _Row:
             self.depths.append(np.arange(shared, len(sequence)))
         self.path, self.size = path, self.size + fresh
         self.members.append((member, path[start:]))
+        # Nothing stands before a first token; it has no score, and its slot is -1.
         self.scored.append(path[max(start, 1) :])
 
     def close(self, number: int, places: list[Place | None]) -> PackedRow:
@@ -115,9 +130,10 @@ class _Row:
         )
 
 
-def _common_prefix(one: np.ndarray, other: np.ndarray) -> int:
-    length = min(len(one), len(other))
-    differs = one[:length] != other[:length]
+def common_prefix(left: np.ndarray, right: np.ndarray) -> int:
+    """How many first tokens two sequences have in common."""
+    length = min(len(left), len(right))
+    differs = left[:length] != right[:length]
     first = int(differs.argmax()) if length else 0
     return first if length and differs[first] else length
 
@@ -127,8 +143,10 @@ def ends(parents: np.ndarray) -> np.ndarray:
 
     Token j is i itself or an ancestor of i exactly if j <= i < ends[j].
     """
+    # Long rows have thousands of tokens and few branches, so the loop goes over branches. Until a branch, the path from
+    # the root is kept as stretches of indices; a branch closes the part of it that is deeper than its parent.
     size = len(parents)
-    found = np.full(size, size, dtype=np.int64)
+    after_last = np.full(size, size, dtype=np.int64)
     # Only where a token does not follow its parent does anything end: all that is deeper than that parent.
     open_from: list[tuple[int, int]] = []  # stretches of tokens on the path so far
     first = 0
@@ -140,15 +158,16 @@ def ends(parents: np.ndarray) -> np.ndarray:
         while open_from and open_from[-1][1] > parent + 1:
             start, stop = open_from.pop()
             cut = max(start, parent + 1)
-            found[cut:stop] = branch
+            after_last[cut:stop] = branch
             if start < cut:
                 open_from.append((start, cut))
         first = int(branch)
-    return found
+    return after_last
 
 
 def scored_below(scored: np.ndarray, end: np.ndarray) -> np.ndarray:
     """Whether a token has a scored descendant: the others need not be fed to the model at all."""
-    before = np.concatenate([[0], np.cumsum(scored)])
+    before = np.concatenate([[0], np.cumsum(scored)])  # scored tokens before an index
     size = len(scored)
+    # Descendants of token i are the stretch i + 1 .. end[i] - 1.
     return before[end] - before[np.arange(1, size + 1)] > 0
