@@ -1,5 +1,7 @@
 """What an import may take for sure, and what it has to ask: gold, kinds, headers, gaps, and imports made before."""
 
+import csv
+import io
 import json
 
 import pytest
@@ -514,3 +516,80 @@ def test_every_refusal_is_a_sentence(tmp_path):
         with pytest.raises(ExplorerError) as raised:
             parse(tmp_path, text)
         assert "\n" not in str(raised.value) and len(str(raised.value)) < 900
+
+
+# --- options written into cells, and nested objects
+
+QUESTIONS = (
+    ("What melts in the sun?", ("ice", "stone", "iron"), 0), ("What do cows eat?", ("wood", "grass", "sand"), 1),
+    ("Where do fish live?", ("water", "air", "fire"), 0), ("What is cold?", ("sun", "lava", "snow"), 2),
+)  # fmt: skip
+WRITTEN = {
+    "a list": list,
+    "a list of objects": lambda texts: [{"text": text, "label": mark} for mark, text in zip("ABC", texts, strict=True)],
+    "an object of lists": lambda texts: {"text": list(texts), "label": list("ABC")},
+    "an object with a letter each": lambda texts: dict(zip("ABC", texts, strict=True)),
+    "an object of objects": lambda texts: {mark: {"text": text} for mark, text in zip("ABC", texts, strict=True)},
+}
+
+
+@pytest.mark.parametrize("write", [json.dumps, str], ids=["JSON", "Python"])
+@pytest.mark.parametrize("name", ["choices", "given"])
+@pytest.mark.parametrize("shape", WRITTEN)
+def test_options_written_into_one_cell_are_read_whatever_their_column_is_called(tmp_path, shape, name, write):
+    lines = io.StringIO()
+    csv.writer(lines).writerows(
+        [
+            ("question", name, "answer"),
+            *((q, write(WRITTEN[shape](texts)), "ABC"[gold]) for q, texts, gold in QUESTIONS),
+        ]
+    )
+    _, parsed = parse(tmp_path, lines.getvalue())
+    assert [(one.context, one.options, one.gold) for one in parsed.instances] == list(QUESTIONS)
+
+
+@pytest.mark.parametrize("shape", WRITTEN)
+@pytest.mark.parametrize(
+    "nest",
+    [
+        lambda question, options: {"question": question, "options": options},
+        lambda question, options: {"question": {"stem": question, "choices": options}},
+        lambda question, options: {"data": {"question": {"stem": question, "choices": options}}},
+    ],
+    ids=["one level", "two levels", "three levels"],
+)
+def test_options_inside_nested_objects_are_read(tmp_path, shape, nest):
+    rows = ({**nest(q, WRITTEN[shape](texts)), "answerKey": "ABC"[gold]} for q, texts, gold in QUESTIONS)
+    _, parsed = parse(tmp_path, "".join(json.dumps(row) + "\n" for row in rows), name="file.jsonl")
+    assert [(one.context, one.options, one.gold) for one in parsed.instances] == list(QUESTIONS)
+
+
+@pytest.mark.parametrize("cell", ['{"note": "old", "by": "us"}', "[1, 2]", '["one"]', '{"A": "x"}', "a; b"])
+def test_other_cells_in_a_column_of_any_name_are_no_options(tmp_path, cell):
+    lines = io.StringIO()
+    csv.writer(lines).writerows([("question", "given", "answer"), *((q, cell, "A") for q, _, _ in QUESTIONS)])
+    with pytest.raises(UsageError):
+        parse(tmp_path, lines.getvalue())
+
+
+SPANS = (
+    {"text": "TEXT", "target": {"span1_text": "Ann", "span2_text": "she"}},
+    {"data": {"text": "TEXT", "target": {"span1_text": "Ann", "span2_text": "she"}}},
+    {
+        "inputs": {
+            "text": "TEXT",
+            "target": {"span1": {"text": "Ann", "index": 0}, "span2": {"text": "she", "index": 4}},
+        }
+    },
+)
+
+
+@pytest.mark.parametrize("shape", SPANS, ids=["one level", "two levels", "three levels"])
+def test_winograd_schemas_with_spans_are_named_however_deep_they_are_nested(tmp_path, shape):
+    texts = ("Ann thanked Bea because she helped.", "Ann thanked Bea because she was glad.")
+    lines = (
+        json.dumps({**shape, "label": label}).replace("TEXT", text)
+        for text, label in zip(texts, (False, True), strict=True)
+    )
+    with pytest.raises(UsageError, match="the Winograd schemas of SuperGLUE, which cannot be read as they are"):
+        parse(tmp_path, "\n".join(lines), name="file.jsonl")

@@ -238,6 +238,19 @@ def _separates(table: Table, column: str) -> str | None:
     return separator if values and lists >= 0.5 * len(values) else None
 
 
+def _holds_lists(table: Table, column: str) -> bool:
+    """Whether cells are lists of options, or a list of texts written out as JSON or as Python does.
+
+    Other signs in a cell, as "|" or ";", part options only in a column that is called so: they stand in texts, too.
+    """
+    separator = _separates(table, column)
+    if separator is None or any(isinstance(value, list) for value in table.column(column)):
+        return separator is not None
+    values = [value for value in table.column(column) if not is_empty(value)]
+    lists = [told.texts for value in values if (told := options.from_list(value, separator))]
+    return separator in ("json", "python") and all(isinstance(text, str) for texts in lists for text in texts)
+
+
 def _choice(table: Table, file: str, given: Mapping[str, str]) -> Found | None:
     many = option_columns(table.names)
     numbers = all(_is_column_of_numbers(table, column) for column in many)
@@ -248,8 +261,7 @@ def _choice(table: Table, file: str, given: Mapping[str, str]) -> Found | None:
         return Found("choice", {"options": named}, f"the list of options in {named}")
     lists = [
         name for name in table.names
-        if any(isinstance(value, list) for value in table.column(name)) and _separates(table, name) is not None
-        and not name.endswith((".label", ".labels"))
+        if _holds_lists(table, name) and not name.endswith((".label", ".labels"))
     ]  # fmt: skip
     if len(lists) == 1 and find_column("gold", table.names, lists):
         return Found("choice", {"options": lists[0]}, f"the list of options in {lists[0]}")

@@ -1,4 +1,8 @@
-"""The options of a choice: a list, a list written into one cell, or a column each."""
+"""The options of a choice: a list, a list written into one cell, or a column each.
+
+A list may hold texts, or objects with a text and a label; instead of a list there may be an object of lists,
+{"text": [...], "label": [...]}, or one whose names are letters or numbers in a row, {"A": ..., "B": ...}.
+"""
 
 from __future__ import annotations
 
@@ -36,11 +40,37 @@ def from_list(value: Any, separator: str = "") -> Options | None:
         value = value.tolist()
     if isinstance(value, tuple):
         value = list(value)
+    if isinstance(value, dict):
+        return _from_object(value)
     if not isinstance(value, list) or len(value) < 2:
         return None
     if all(isinstance(one, dict) for one in value):
         return _from_objects(value)
     return Options(tuple(value))
+
+
+def _from_object(value: dict[str, Any]) -> Options | None:
+    """The options of an object of lists, or of one with a member for each option."""
+    field = next((name for name in TEXT_FIELDS if isinstance(value.get(name), list)), "")
+    if field:
+        lists = {name: column for name, column in value.items() if isinstance(column, list)}
+        if len(value[field]) < 2 or len({len(column) for column in lists.values()}) > 1:
+            return None
+        return _from_objects([dict(zip(lists, row, strict=True)) for row in zip(*lists.values(), strict=True)])
+    if not in_a_row(value):
+        return None
+    members = list(value.values())
+    if all(isinstance(member, dict) for member in members):
+        return _from_objects([{**member, NAME_FIELDS[0]: mark} for mark, member in value.items()])
+    return Options(tuple(members), tuple(value)) if all(isinstance(member, str) for member in members) else None
+
+
+def in_a_row(marks: Iterable[str]) -> bool:
+    """Whether these are at least two letters or numbers in a row from the first: A, B, C or 0, 1 or 1, 2, 3."""
+    names = [mark.strip().lower() for mark in marks]
+    many = len(names)
+    rows = (string.ascii_lowercase[:many], *(range(first, first + many) for first in (0, 1)))
+    return many > 1 and any(names == [str(mark) for mark in row] for row in rows)
 
 
 def _from_objects(value: Sequence[dict[str, Any]]) -> Options | None:
@@ -74,9 +104,15 @@ def guess_separator(values: Iterable[Any]) -> str:
     cells = [value for value in values if isinstance(value, str) and value.strip()]
     for separator in SEPARATORS if cells else ():
         parted = [_parted(cell, separator) for cell in cells]
-        if sum(isinstance(one, list) and len(one) > 1 for one in parted) >= 0.9 * len(cells):
+        if sum(_holds_several(part) for part in parted) >= 0.9 * len(cells):
             return separator
     return ""
+
+
+def _holds_several(part: Any) -> bool:
+    if isinstance(part, dict):
+        return _from_object(part) is not None
+    return isinstance(part, list) and len(part) > 1
 
 
 def _parted(cell: str, separator: str) -> Any:
@@ -92,13 +128,15 @@ def _parted(cell: str, separator: str) -> Any:
     return parts if all(parts) else None
 
 
-def _python_list(cell: str) -> list[Any] | None:
-    """A list as Python or numpy prints it: ['a', "b"], ['a' 'b'], array(['a', 'b'], dtype=object)."""
+def _python_list(cell: str) -> list[Any] | dict[str, Any] | None:
+    """A list or object as Python or numpy prints it: ['a', "b"], ['a' 'b'], array(['a', 'b'], dtype=object)."""
     with contextlib.suppress(ValueError, SyntaxError, RecursionError, MemoryError):
         value = ast.literal_eval(cell.strip())
         # Two strings side by side are one to Python, but two to numpy, which prints no commas.
         if isinstance(value, list | tuple) and (len(value) > 1 or not re.search(r"['\"]\s+['\"]", cell)):
             return list(value)
+        if isinstance(value, dict) and all(isinstance(name, str) for name in value):
+            return value
     text = cell.strip().removeprefix("array(").strip()
     end = text.rfind("]")
     return _strings(text[1:end]) if text.startswith("[") and end > 0 else None
@@ -133,8 +171,7 @@ def _lettered(cell: str) -> list[str] | None:
     marks = list(_LETTERED.finditer(cell))
     if len(marks) < 2 or marks[0].start() != 0:
         return None
-    names = [mark[1].lower() for mark in marks]
-    if names not in (list(string.ascii_lowercase[: len(names)]), [str(n) for n in range(1, len(names) + 1)]):
+    if marks[0][1] == "0" or not in_a_row(mark[1] for mark in marks):
         return None
     ends = [mark.start() for mark in marks[1:]] + [len(cell)]
     return [cell[mark.end() : end].strip().rstrip(",;").strip() for mark, end in zip(marks, ends, strict=True)]

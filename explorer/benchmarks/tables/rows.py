@@ -12,12 +12,13 @@ from typing import Any
 from explorer import plain_json
 from explorer.benchmarks.core.benchmark import LeftOut
 from explorer.benchmarks.core.reading import unique_keys
-from explorer.benchmarks.tables import limits
+from explorer.benchmarks.tables import limits, options
 from explorer.benchmarks.tables import text as table_text
 from explorer.benchmarks.tables.encoding import Decoded, decode
 from explorer.benchmarks.tables.reading import Reading
 from explorer.errors import BenchmarkError, UsageError
 
+LEVELS = 4  # how deep the fields of an object may be nested
 LABELS = "labels"  # how the column from a file of its own is called
 
 
@@ -280,15 +281,27 @@ def _from_objects(rows: Iterator[tuple[str, Any]], path: Path) -> Table:
     return table
 
 
-def _flatten(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Fields of a nested object become "outer.inner", as in choices.text."""
+def _flatten(row: Mapping[str, Any], levels: int = LEVELS) -> dict[str, Any]:
+    """Fields of a nested object become "outer.inner", as in choices.text; what is nested deeper than that stays.
+
+    An object of objects under letters or numbers in a row, {"A": {"text": ...}, "B": ...}, stays whole: it is a list
+    of options.
+    """
     flat: dict[str, Any] = {}
     for name, value in row.items():
-        if isinstance(value, dict):
-            flat |= {f"{name}.{inner}": deeper for inner, deeper in value.items()}
-        else:
+        if not isinstance(value, dict) or not levels or _is_list_of_options(value):
             flat[name] = value
+        else:
+            flat |= {f"{name}.{inner}": deeper for inner, deeper in _flatten(value, levels - 1).items()}
     return flat
+
+
+def _is_list_of_options(value: Mapping[str, Any]) -> bool:
+    return (
+        options.in_a_row(value)
+        and options.from_list(value) is not None
+        and all(isinstance(member, dict) for member in value.values())
+    )
 
 
 def _from_parquet(path: Path) -> Table:
