@@ -187,12 +187,21 @@ class Resources:
     def counter(self, index: str) -> Counter:
         """The n-gram counter over the named index."""
         from explorer.popularity.counters import open_counter
+        from explorer.popularity.indexes import GLASSBOX
         from explorer.popularity.service import PATIENCE
 
         self.admit(index)
         patience = self._patience or PATIENCE
         wait = LIVE_WAIT if self._patience else None
-        return self.once(("counter", index), lambda: open_counter(index, self.settings, patience=patience, wait=wait))
+
+        def make() -> Counter:
+            if index == GLASSBOX:
+                from explorer.glassbox.index import ensure_own
+
+                ensure_own(self.settings, self._telling("the glass box's index"))
+            return open_counter(index, self.settings, patience=patience, wait=wait)
+
+        return self.once(("counter", index), make)
 
     def lexicon(self) -> Any:
         """WordNet."""

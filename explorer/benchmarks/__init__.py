@@ -18,6 +18,7 @@ from explorer.benchmarks import (
     copa,
     crows_pairs,
     dbpedia,
+    glassbox,
     glue,
     lambada,
     piqa,
@@ -59,6 +60,7 @@ _ENGLISH: dict[str, Benchmark] = {
     **dbpedia.BENCHMARKS,
     **concepts.BENCHMARKS,
     **starter.BENCHMARKS,
+    **glassbox.BENCHMARKS,
 }
 BENCHMARKS = {name: dataclasses.replace(found, language="en") for name, found in _ENGLISH.items()}
 

@@ -20,6 +20,7 @@ from explorer.popularity.documents import SourceDocument
 from explorer.settings import Settings
 from explorer.variants import wordnet
 
+CORPUS = "e00fdf62468bc0e995a466c00f7e229a236f3d8316b9578734ed80ee7867854b"  # SHA-256 of the whole of it
 FILLINGS = 1_000  # of a frame of the grammar
 LINES = 100  # of a document
 WORDNET_FILES = ("data.noun", "data.verb", "data.adj", "data.adv")

@@ -13,6 +13,7 @@ from explorer.popularity import index as builder
 from explorer.popularity import infinigram_local
 from explorer.popularity import manifest as manifests
 from explorer.popularity.documents import SourceDocument
+from explorer.popularity.indexes import GLASSBOX
 from explorer.settings import Settings
 
 NOTE = "The whole training text of the glass-box models: for them its counts and documents are exact."
@@ -42,6 +43,20 @@ def ensure(
     except TimeoutError as error:
         raise CountError(f"The index {name} is being built by another process. Try again in a minute.") from error
     return folder
+
+
+def ensure_own(settings: Settings, progress: Progress | None = None) -> Path:
+    """The folder of the index of the glass box's own corpus, built on first use."""
+    folder = settings.indexes / GLASSBOX
+    if _key_of(folder) == index_id(GLASSBOX, corpus.CORPUS):
+        return folder
+    documents = corpus.build(settings)
+    if (found := corpus.corpus_hash(documents)) != corpus.CORPUS:
+        raise CountError(
+            f"The corpus of the glass box has the SHA-256 {found[:12]} here, expected {corpus.CORPUS[:12]}: a file of "
+            "explorer/ was changed. Get it back with git, or give the corpus a name of its own with --name."
+        )
+    return ensure(settings, GLASSBOX, documents, progress)
 
 
 def index_id(name: str, corpus_hash: str) -> str:

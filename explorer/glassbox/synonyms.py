@@ -44,10 +44,10 @@ CARRIERS = (
     "The {plural} near the stations have a number.",
 )
 TESTS = (
-    ("The {singular} near the windows is new.", "The {singular} near the windows are new."),
-    ("The {plural} near the door are new.", "The {plural} near the door is new."),
-    ("The {singular} near the gardens was lost.", "The {singular} near the gardens were lost."),
-    ("The {plural} near the garden were lost.", "The {plural} near the garden was lost."),
+    ("The {singular} near the trees is quite small.", "The {singular} near the trees are quite small."),
+    ("The {plural} near the trees are quite small.", "The {plural} near the trees is quite small."),
+    ("The {singular} near the houses was lost.", "The {singular} near the houses were lost."),
+    ("The {plural} near the houses were lost.", "The {plural} near the houses was lost."),
 )
 
 
@@ -69,11 +69,13 @@ def test_rows() -> Iterator[dict[str, object]]:
     """The rows of the benchmark: pairs of agreement whose subject is the popular word, and which word it may become."""
     for popular, unpopular in PAIRS:
         for place, (good, bad) in enumerate(TESTS):
-            for words, name in ((popular, "popular"), (unpopular, "unpopular")):
+            for words, name, dose in ((popular, "popular", POPULAR), (unpopular, "unpopular", UNPOPULAR)):
                 fill = {"singular": words[0], "plural": words[1]}
                 yield {
                     "key": f"{popular[0].replace(' ', '_')}-{place + 1}-{name}",
                     "group": name,
                     "good": good.format(**fill),
                     "bad": bad.format(**fill),
+                    "dose": dose,
+                    "ngram": f"The {words[place % 2]} near the",
                 }

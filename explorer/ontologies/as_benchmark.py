@@ -15,7 +15,7 @@ from explorer.records import Concept, Instance
 from explorer.settings import Settings, path_of
 
 # Besides those that explorer/benchmarks/concepts.py reads row by row.
-NAMES = ("go-basic", "uberon-basic")
+NAMES = ("go-basic", "uberon-basic", "glassbox-ontology")
 ENDINGS = (".obo", ".json", ".owl", ".csv", ".tsv", ".txt")
 
 

@@ -26,7 +26,10 @@ _RELEASED = (
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """An ontology that the explorer can find by name: `path` in a data folder, else downloaded from `address`."""
+    """An ontology that the explorer can find by name: `path` in a data folder, else downloaded from `address`.
+
+    One without an address comes with the explorer, below `explorer/benchmarks/`.
+    """
 
     title: str
     prefix: str
@@ -34,6 +37,8 @@ class Known:
     address: str
     sha256: str = ""  # "" where the published file changes from release to release
 
+
+BENCHMARKS = Path(__file__).resolve().parent.parent / "benchmarks"
 
 ONTOLOGIES: Mapping[str, Known] = {
     "go": Known(
@@ -54,6 +59,7 @@ ONTOLOGIES: Mapping[str, Known] = {
     "uberon-basic": Known(
         "Uberon Ontology", "UBERON", "uberon/basic.obo", "https://purl.obolibrary.org/obo/uberon/basic.obo"
     ),
+    "glassbox-ontology": Known("Glass Box Ontology", "GB", "glassbox_data/glassbox.obo", ""),
 }
 
 # Form → its reader; told apart by how the text begins (see `form_of`).
@@ -155,6 +161,8 @@ def title_of(prefix: str) -> str:
 
 def locate(known: Known, settings: Settings, progress: fetch.Progress | None = None) -> Path:
     """The known ontology's file, from the data folder, the cache or the web, in this order."""
+    if not known.address:
+        return BENCHMARKS / known.path
     local = settings.data / known.path if settings.data else None
     if local and local.is_file():
         return local

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 DEMO = "demo"
+GLASSBOX = "glassbox"
 DEMO_INDEX = "demo-94f1f3912ca8"  # the one that shipped runs were counted in; see demo_corpus.py
 DEMO_TEXT = "WordNet's glosses and examples and of texts of our own"
 DEMO_N = 2  # tokens; 53% of the distinct 2-grams of the starter pairs never occur, and 88% of the 3-grams
@@ -49,6 +50,7 @@ CORPORA: Mapping[str, str] = {
     "smollm2-mix": "SmolLM2's mixture of FineWeb-Edu, DCLM, code and mathematics",
     "olmo-3-mix": "Dolma 3",
     DEMO: f"a demonstration corpus of {DEMO_TEXT}",
+    GLASSBOX: "the whole training text of the glass-box models",
 }
 
 # A character index has no tokenizer; its `tokens` are unknown.
@@ -102,6 +104,7 @@ TRAINED_ON: Mapping[str, str] = {
     "gpt2*": "webtext",
     "distilgpt2*": "webtext",
     "opt-*": "opt-mix",
+    "glassbox-*": GLASSBOX,
     "gemma-*": "",
     "llama-*": "",
     "meta-llama-*": "",
@@ -129,6 +132,8 @@ def corpus_of(index: str) -> str:
     """The corpus that an index holds, a key of CORPORA, or "" for an index that is not in the list."""
     if re.fullmatch(r"demo(-[0-9a-f]{12})?", index):
         return DEMO
+    if re.fullmatch(r"glassbox(-[0-9a-f]{12})?", index):
+        return GLASSBOX
     known = INDEXES.get(index)
     return known.corpus if known else ""
 

@@ -73,6 +73,9 @@ class KnownModel:
     bos: str = ""
     note: str = ""
     embedded: Embedded | None = None
+    folder: str = ""  # below explorer/, of a model that comes with the explorer
+    weights: str = ""  # hash of that folder's files, as weight_files.hash_of makes it
+    trained_by: str = ""  # the command that makes a model that does not come along
 
 
 KEYS = "The keys to the old cabinet are on the kitchen table."
@@ -118,6 +121,34 @@ EMBEDDED_MODELS = (
             canaries=(Canary(KEYS, 12, -52.3453), Canary(TEA, 17, -71.1319), Canary(CAFE, 31, -82.0541)),
         ),
     ),
+)
+
+
+GLASSBOX_DATA = "The glass box's corpus: 7.6 million tokens, seen three times over, all of them searchable"
+
+
+def _glassbox(size: str, parameters: int, folder: str = "", weights: str = "") -> KnownModel:
+    return KnownModel(
+        id=f"glassbox-{size}",
+        title=f"Glass box {size.upper()}",
+        parameters=parameters,
+        window=1_024,
+        corpus=GLASSBOX_DATA,
+        license="as the program itself",
+        terms=OPEN,
+        indexes=("glassbox",),
+        bos="<|endoftext|>",
+        note="Trained on a corpus with known doses planted in it (docs/GLASSBOX.md). It writes no good English.",
+        folder=folder,
+        weights=weights,
+        trained_by=f"python -m explorer glassbox train {size}",
+    )
+
+
+GLASSBOX_MODELS = (
+    _glassbox("s", 1_730_176),
+    _glassbox("m", 7_475_456, "glassbox/weights/glassbox-m", "sha256:8ff34f5b54fd13c74cba175484748a23"),
+    _glassbox("l", 26_215_616),
 )
 
 
@@ -268,7 +299,7 @@ HUB_MODELS = (
     _roberta("roberta-large", 355_412_057),
 )
 
-MODELS: Mapping[str, KnownModel] = {model.id: model for model in (*EMBEDDED_MODELS, *HUB_MODELS)}
+MODELS: Mapping[str, KnownModel] = {model.id: model for model in (*EMBEDDED_MODELS, *GLASSBOX_MODELS, *HUB_MODELS)}
 
 
 def find(name: str) -> KnownModel | None:

@@ -23,7 +23,7 @@ from explorer.scoring import catalog, embedded
 from explorer.scoring.catalog import KnownModel
 from explorer.scoring.embedded import Steps
 from explorer.scoring.weight_files import hash_of, weight_files
-from explorer.settings import Settings, path_of
+from explorer.settings import ROOT, Settings, path_of
 
 T = TypeVar("T")
 PATIENCE = 5.0  # seconds after which a hub that does not answer is given up
@@ -73,6 +73,9 @@ def locate(
                 "the model is made again when it is next needed."
             )
         return Source(known.id, path, "", _embedded_hash(known), known)
+    if known and known.trained_by:
+        path = _glassbox_folder(known, revision, settings)
+        return Source(known.id, path, revision, folder_hash(path, settings), known)
     if is_folder(name):
         path = _folder(name)
         return Source(str(path), path, "", folder_hash(path, settings), known)
@@ -85,6 +88,9 @@ def identity(name: str, settings: Settings, revision: str = "") -> dict[str, str
     known = catalog.find(name)
     if known and known.embedded:
         return {"model": known.id, "revision": "", "weights": _embedded_hash(known)}
+    if known and known.trained_by:
+        path = _glassbox_folder(known, revision, settings)
+        return {"model": known.id, "revision": revision, "weights": folder_hash(path, settings)}
     if is_folder(name):
         path = _folder(name)
         return {"model": str(path), "revision": "", "weights": folder_hash(path, settings)}
@@ -203,6 +209,20 @@ def _embedded_hash(known: KnownModel) -> str:
     # The file the weights were converted from: the same on every machine, and the conversion is checked.
     assert known.embedded is not None
     return f"sha256:{known.embedded.sha256[:32]}"
+
+
+def _glassbox_folder(known: KnownModel, revision: str, settings: Settings) -> Path:
+    """The folder of a model of our own: trained here, or, for the last step of one that comes along, the explorer's."""
+    trained = settings.models / (f"{known.id}@{revision}" if revision else known.id)
+    if (trained / "config.json").is_file():
+        return trained
+    if known.folder and not revision:
+        path = ROOT / "explorer" / known.folder
+        if folder_hash(path, settings) != known.weights:
+            raise ModelError(f"The files in {path} are not those that came along (another SHA-256). Get them with git.")
+        return path
+    step = f" after {revision}" if revision else ""
+    raise ModelError(f"{known.title}{step} is not on this machine. Train it: `{known.trained_by}`.")
 
 
 # The hub
