@@ -22,16 +22,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stdout.reconfigure(errors="backslashreplace")
     args = parser_for(arguments).parse_args(arguments)
     try:
-        settings = common.settings_of(args)
-        common.finish_what_was_broken_off(settings)
+        settings = common.read_settings(args)
+        common.finish_interrupted_work(settings)
         return int(args.run(args, settings) or 0)
     except ExplorerError as error:
         if args.debug:
             traceback.print_exc()
-        common.say(f"error: {' '.join(str(error).split())}")
+        common.report(f"error: {common.one_line(error)}")
         return 1
     except KeyboardInterrupt:
-        common.say("interrupted; what was finished is kept")
+        common.report("interrupted; what was finished is kept")
         return 130
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -40,13 +40,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if args.debug:
             traceback.print_exc()
         where = f"{error.filename}: " if error.filename else ""
-        common.say(f"error: {where}{error.strerror or error}. Make room or allow it, then try again.")
+        common.report(f"error: {where}{error.strerror or error}. Make room or allow it, then try again.")
         return 1
     except Exception as error:
         if args.debug:
             traceback.print_exc()
-        text = " ".join(str(error).split())
-        common.say(f"error: {type(error).__name__}: {text} (an unforeseen fault; --debug shows where)")
+        text = common.one_line(error)
+        common.report(f"error: {type(error).__name__}: {text} (an unforeseen fault; --debug shows where)")
         return 1
 
 

@@ -29,13 +29,13 @@ class Work:
     @property
     def sentence(self) -> str:
         """Authors, year, title and place on one line."""
-        told = "; ".join(self.author.strip("{}").split(" and "))
+        authors = "; ".join(self.author.strip("{}").split(" and "))
         year = f" ({self.fields['year']})" if "year" in self.fields else ""
         place = next(
             (self.fields[name] for name in ("booktitle", "journal", "eprint", "note") if name in self.fields), ""
         )
         arxiv = "arXiv:" if place and place == self.fields.get("eprint") else ""
-        return f"{told}{year}. {self.title}. {arxiv}{place}".rstrip(". ") + "."
+        return f"{authors}{year}. {self.title}. {arxiv}{place}".rstrip(". ") + "."
 
 
 TOOL = Work(
@@ -193,8 +193,8 @@ BENCHMARKS: Mapping[str, Work] = {
 
 def works(spec: RunSpec) -> list[Work]:
     """What a run of this spec rests on, the tool first, each once."""
-    found = [TOOL, STUDIES.get(spec.study), BENCHMARKS.get(spec.benchmark)]
-    return list(dict.fromkeys(work for work in found if work is not None))
+    cited = [TOOL, STUDIES.get(spec.study), BENCHMARKS.get(spec.benchmark)]
+    return list(dict.fromkeys(work for work in cited if work is not None))
 
 
 def bibtex(spec: RunSpec) -> str:

@@ -49,19 +49,19 @@ def _python(settings: Settings) -> tuple[str, str]:
 
 
 def _packages(settings: Settings) -> tuple[str, str]:
-    wrong = []
+    mismatches = []
     for line in (ROOT / "requirements.txt").read_text(encoding="utf-8").splitlines():
         match = re.match(r"([A-Za-z0-9_.-]+)==([^\s;#]+)(.*)", line)
         if not match or ("sys_platform" in match[3] and (sys.platform == "win32" or sys.version_info >= (3, 14))):
             continue
         try:
-            found = metadata.version(match[1]).split("+")[0]
+            installed = metadata.version(match[1]).split("+")[0]
         except metadata.PackageNotFoundError:
-            found = "absent"
-        if found != match[2]:
-            wrong.append(f"{match[1]} {found} (expected {match[2]})")
-    if wrong:
-        return "fault", f"{'; '.join(wrong)}. Run `pip install -r requirements.txt` in this environment."
+            installed = "absent"
+        if installed != match[2]:
+            mismatches.append(f"{match[1]} {installed} (expected {match[2]})")
+    if mismatches:
+        return "fault", f"{'; '.join(mismatches)}. Run `pip install -r requirements.txt` in this environment."
     return "ok", "all at the versions of requirements.txt"
 
 
@@ -132,11 +132,11 @@ def _benchmarks(settings: Settings) -> tuple[str, str]:
 
     for name in table.imported_names(settings):
         benchmarks.find(name, settings)  # a damaged import says so itself
-    here = benchmarks.available(settings)
-    missing = [name for name in benchmarks.BENCHMARKS if name not in here]
+    available = benchmarks.available(settings)
+    missing = [name for name in benchmarks.BENCHMARKS if name not in available]
     if missing:
-        return "note", f"{len(here)} here; not on this machine: {', '.join(missing)} (downloaded when asked for)."
-    return "ok", f"all {len(here)} here"
+        return "note", f"{len(available)} here; not on this machine: {', '.join(missing)} (downloaded when asked for)."
+    return "ok", f"all {len(available)} here"
 
 
 def _engine(settings: Settings) -> tuple[str, str]:
@@ -150,9 +150,9 @@ def _indexes(settings: Settings) -> tuple[str, str]:
 
     names = sorted(path.name for path in settings.indexes.glob("*") if path.is_dir() and not path.name.startswith("."))
     for name in names:
-        made = manifest.read(settings.indexes / name)
-        manifest.check_sizes(settings.indexes / name, made)
-        manifest.check_tokenizer(settings.indexes / name, made)
+        about = manifest.read(settings.indexes / name)
+        manifest.check_sizes(settings.indexes / name, about)
+        manifest.check_tokenizer(settings.indexes / name, about)
     return "ok", ", ".join(names) or "none here yet"
 
 
@@ -172,7 +172,7 @@ def _runs(settings: Settings) -> tuple[str, str]:
     from explorer.runs.folder import all_folders
 
     folders = all_folders(settings.runs)
-    no_spec = [folder.run_id for folder in folders if queue.info(folder).status == "damaged"]
+    no_spec = [folder.run_id for folder in folders if queue.info(folder).status == queue.DAMAGED]
     if no_spec:
         return "fault", (
             f"spec.json of {', '.join(no_spec)} is damaged. Start the same run again, which keeps what it finished, or "
@@ -230,8 +230,8 @@ def _verified_runs(settings: Settings) -> tuple[str, str]:
             f"{_remedy_of_note(run_id, name)}"
         )
     hashed, without = (sum(folder.hashed()[place] for folder in folders) for place in (0, 1))
-    told = f"; {without:,} were made before hashes were kept and could only be opened" if without else ""
-    return "ok", f"{hashed:,} files of {len(folders)} runs are as they were written{told}"
+    unhashed = f"; {without:,} were made before hashes were kept and could only be opened" if without else ""
+    return "ok", f"{hashed:,} files of {len(folders)} runs are as they were written{unhashed}"
 
 
 def _remedy_of_note(run_id: str, name: str) -> str:

@@ -92,11 +92,11 @@ def path_of(text: str | Path) -> Path:
 def read(cache: str | Path | None = None, data: str | Path | None = None) -> Settings:
     """Settings from the environment; `cache` and `data` given by the caller win."""
     env = os.environ
-    where = Path(cache or env.get("EXPLORER_CACHE") or ROOT / "cache")
-    folder = data or env.get("EXPLORER_DATA")
+    cache_folder = Path(cache or env.get("EXPLORER_CACHE") or ROOT / "cache")
+    data_folder = data or env.get("EXPLORER_DATA")
     return Settings(
-        cache=path_of(where).resolve(),
-        data=path_of(folder).resolve() if folder else None,
+        cache=path_of(cache_folder).resolve(),
+        data=path_of(data_folder).resolve() if data_folder else None,
         precomputed=_precomputed(env.get("EXPLORER_PRECOMPUTED") or ""),
         api_key=env.get("EXPLORER_API_KEY") or "",
         host_keys=tuple(sorted((name, env[name]) for name in env if name.startswith("EXPLORER_API_KEY_"))),

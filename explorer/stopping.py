@@ -17,7 +17,7 @@ import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextvars import ContextVar
-from typing import Any, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 Check = Callable[[], None]  # returns, or raises what ends the wait
 S = TypeVar("S")
@@ -109,6 +109,40 @@ def call(do: Callable[[], T], within: Callable[[], float]) -> T:
         return outcome.result()
     finally:
         left_behind.set()
+
+
+class Begun(Generic[T]):
+    """Work that goes on in a thread of its own, which does not keep the process from ending."""
+
+    def __init__(self, do: Callable[[], T], name: str) -> None:
+        self._left_behind = threading.Event()
+        self._outcome: Future[T] = Future()
+        self._do = do
+        threading.Thread(target=self._run, name=name, daemon=True).start()
+
+    def _run(self) -> None:
+        with until(_raising(self._left_behind)):
+            try:
+                self._outcome.set_result(self._do())
+            except BaseException as error:
+                self._outcome.set_exception(error)
+
+    def result(self) -> T:
+        """What came of it, or its error, once it is done."""
+        while not wait([self._outcome], timeout=SLICE).done:
+            look()
+        return self._outcome.result()
+
+    def leave(self) -> None:
+        """Nobody wants it any more: its next `look` ends it."""
+        self._left_behind.set()
+
+    def settle(self, seconds: float) -> None:
+        """Returns when it has ended, or after so many seconds, whatever else this thread is told meanwhile."""
+        end = time.monotonic() + seconds
+        while not self._outcome.done() and time.monotonic() < end:
+            with contextlib.suppress(BaseException):
+                wait([self._outcome], timeout=SLICE)
 
 
 def command(arguments: Sequence[str], seconds: float) -> subprocess.CompletedProcess[str]:

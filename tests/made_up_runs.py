@@ -15,6 +15,7 @@ from explorer.results import store
 from explorer.rows.builders import finding_row, instance_row, measure_row, payload
 from explorer.runs.folder import RunFolder
 from explorer.stats.estimate import Estimate
+from explorer.studies.accuracy.declared import ACCURACY
 from explorer.variants.perturb import Swap
 
 MODELS = ("gemma-3-270m", "smollm2-135m-instruct")
@@ -53,7 +54,7 @@ def make(cache: Path, models: tuple[str, str] = MODELS) -> Path:
         ]
 
     folders: list[RunFolder] = []
-    share = finding_row("accuracy", "overall", Estimate(0.7, 0.5, 0.85, n=len(chosen)))
+    share = finding_row(ACCURACY, "overall", Estimate(0.7, 0.5, 0.85, n=len(chosen)))
     keep("accuracy", accuracy(0.0, "undecided at this precision"), [share])
     keep("accuracy", accuracy(1.0), [share], model=models[1])
     edges = Edges(tuple(map(float, range(1, 10))), "all options of 24 pairs", "demo", 3, "running", 40, 0)

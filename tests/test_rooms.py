@@ -94,6 +94,9 @@ def imports_of_ours() -> dict[str, set[str]]:
 def room_of(module: str) -> str:
     """The room as docs/ARCHITECTURE.md writes it: a folder, or a file that stands alone."""
     path = product_files()[module].relative_to(ROOT)
+    # What a study finds is read from rooms beneath the study, too: it imports nothing but its record.
+    if path.match("explorer/studies/*/declared.py"):
+        return "explorer/studies/*/declared.py"
     alone = path.parent.as_posix() in (".", "explorer")
     return path.as_posix() if alone else path.parent.as_posix()
 

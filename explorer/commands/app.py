@@ -14,7 +14,7 @@ from explorer.commands import common
 from explorer.errors import UsageError
 from explorer.settings import ROOT, Settings
 
-MOST_PORTS = 100  # tried when the one that was asked for is taken
+MAX_PORTS_TRIED = 100  # tried when the one that was asked for is taken
 LARGEST_PORT = 65535
 
 
@@ -43,17 +43,17 @@ def add(subparsers: Any) -> None:
 def start(args: argparse.Namespace, settings: Settings) -> int:
     from explorer import prepare
 
-    host = address_of(args.host)
+    host = ip_address(args.host)
     if not 0 <= args.port <= LARGEST_PORT:
         raise UsageError(f"The port is {args.port}, expected a number from 1 to {LARGEST_PORT}.")
-    faults = prepare.everything(settings, common.say, common.ProgressLine)
-    for fault in faults:
-        common.say(f"not ready: {fault}")
+    not_ready = prepare.everything(settings, common.report, common.ProgressLine)
+    for reason in not_ready:
+        common.report(f"not ready: {reason}")
     if args.prepare_only:
-        return 1 if faults else 0
+        return 1 if not_ready else 0
     port = free_port(host, args.port)
     if port != args.port and args.port:
-        common.say(f"port {args.port} is taken; the app is at port {port}")
+        common.report(f"port {args.port} is taken; the app is at port {port}")
     environment = {**os.environ, "EXPLORER_CACHE": str(settings.cache)}
     if settings.data:
         environment["EXPLORER_DATA"] = str(settings.data)
@@ -69,12 +69,12 @@ def start(args: argparse.Namespace, settings: Settings) -> int:
     return subprocess.call(command, cwd=ROOT, env=environment)
 
 
-def address_of(host: str) -> str:
+def ip_address(host: str) -> str:
     """The IP address that a name or an address of this machine means."""
-    plain = host.strip().strip("[]")
+    name = host.strip().strip("[]")
     try:
-        if plain:
-            return str(socket.getaddrinfo(plain, None, type=socket.SOCK_STREAM)[0][4][0])
+        if name:
+            return str(socket.getaddrinfo(name, None, type=socket.SOCK_STREAM)[0][4][0])
     except (OSError, UnicodeError):
         pass
     raise UsageError(f"{host!r} is no address of this machine. Give one, such as 127.0.0.1 or 0.0.0.0.")
@@ -83,14 +83,14 @@ def address_of(host: str) -> str:
 def free_port(host: str, port: int) -> int:
     """The port, or the first after it that nobody listens at; any free one for 0."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    for candidate in range(port, min(port + MOST_PORTS, LARGEST_PORT) + 1):
-        with socket.socket(family, socket.SOCK_STREAM) as door:
+    for candidate in range(port, min(port + MAX_PORTS_TRIED, LARGEST_PORT) + 1):
+        with socket.socket(family, socket.SOCK_STREAM) as probe:
             if os.name != "nt":
-                door.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             try:
-                door.bind((host, candidate))
-                door.listen()
-                return int(door.getsockname()[1])
+                probe.bind((host, candidate))
+                probe.listen()
+                return int(probe.getsockname()[1])
             except OSError as error:
                 if error.errno == errno.EADDRNOTAVAIL:
                     raise UsageError(

@@ -21,23 +21,23 @@ def add(subparsers: Any) -> None:
 
 
 def run(args: argparse.Namespace, settings: Settings) -> int:
-    """Prints a row a benchmark; instances are counted over its default splits."""
-    rows = [_row(name, settings, args.fetch) for name in args.names or benchmarks.names(settings)]
+    """Prints a row for each benchmark; instances are counted over its default splits."""
+    rows = [_describe(name, settings, fetch=args.fetch) for name in args.names or benchmarks.names(settings)]
     if args.json:
         common.print_json(rows)
     else:
-        shown = [{**row, "left out": len(row["left_out"]) or None} for row in rows]
-        common.print_rows(shown, ("name", "instances", "groups", "left out", "source"))
+        printed = [{**row, "left out": len(row["left_out"]) or None} for row in rows]
+        common.print_rows(printed, ("name", "instances", "groups", "left out", "source"))
     return 1 if args.fetch and any(row["instances"] is None for row in rows) else 0
 
 
-def _row(name: str, settings: Settings, fetch: bool) -> dict[str, Any]:
-    nothing: dict[str, Any] = {"instances": None, "groups": None, "left_out": []}
+def _describe(name: str, settings: Settings, *, fetch: bool) -> dict[str, Any]:
+    not_counted: dict[str, Any] = {"instances": None, "groups": None, "left_out": []}
     try:
         benchmark = benchmarks.find(name, settings)
     except BenchmarkError as error:
-        return {"name": name, **nothing, "source": f"not readable: {error}"}
-    row: dict[str, Any] = {
+        return {"name": name, **not_counted, "source": f"not readable: {error}"}
+    facts: dict[str, Any] = {
         "name": name,
         "title": benchmark.title,
         "kind": benchmark.kind,
@@ -49,14 +49,18 @@ def _row(name: str, settings: Settings, fetch: bool) -> dict[str, Any]:
     }
     missing = benchmarks.missing(benchmark, settings)
     if missing and not fetch:
-        return {**row, **nothing, "source": f"not here: {sources.where_to_put(benchmark.title, missing, settings)}"}
+        return {
+            **facts,
+            **not_counted,
+            "source": f"not here: {sources.where_to_put(benchmark.title, missing, settings)}",
+        }
     progress = common.ProgressLine(f"Downloading {benchmark.title} (bytes)") if missing else None
     try:
         loaded = benchmarks.load(name, settings, progress=progress)
     except BenchmarkError as error:
-        return {**row, **nothing, "source": f"not readable: {error}"}
+        return {**facts, **not_counted, "source": f"not readable: {error}"}
     return {
-        **row,
+        **facts,
         "instances": len(loaded.instances),
         "groups": len({instance.group for instance in loaded.instances}),
         "left_out": [{"where": left.where, "reason": left.reason} for left in loaded.left_out],

@@ -15,7 +15,7 @@ from explorer.commands import COMMANDS
 from explorer.errors import ExplorerError
 from explorer.settings import Settings
 
-WIDEST = 200  # characters of a cell in a terminal; --json prints all of them
+MAX_CELL = 200  # characters of a cell in a terminal; --json prints all of them
 
 
 def command(subparsers: Any, name: str, **options: Any) -> argparse.ArgumentParser:
@@ -23,25 +23,27 @@ def command(subparsers: Any, name: str, **options: Any) -> argparse.ArgumentPars
     return parser(subparsers, name, COMMANDS[name].summary, **options)
 
 
-def parser(subparsers: Any, name: str, help: str, **kwargs: Any) -> argparse.ArgumentParser:
-    """A sub-command's parser with the flags that every command takes."""
-    made = subparsers.add_parser(
-        name, help=help, description=help, formatter_class=argparse.RawDescriptionHelpFormatter, **kwargs
+def parser(subparsers: Any, name: str, summary: str, **kwargs: Any) -> argparse.ArgumentParser:
+    """The parser of a command or of one of its actions, with the flags that every command takes."""
+    subparser = subparsers.add_parser(
+        name, help=summary, description=summary, formatter_class=argparse.RawDescriptionHelpFormatter, **kwargs
     )
-    made.add_argument("--cache", metavar="DIR", help="where things are kept (default: EXPLORER_CACHE, else cache/)")
-    made.add_argument("--data", metavar="DIR", help="a folder with benchmark files (default: EXPLORER_DATA)")
-    made.add_argument("--json", action="store_true", help="print JSON, and nothing else, on standard output")
-    made.add_argument("--debug", action="store_true", help="show the traceback of an error")
-    return made
+    subparser.add_argument(
+        "--cache", metavar="DIR", help="where things are kept (default: EXPLORER_CACHE, else cache/)"
+    )
+    subparser.add_argument("--data", metavar="DIR", help="a folder with benchmark files (default: EXPLORER_DATA)")
+    subparser.add_argument("--json", action="store_true", help="print JSON, and nothing else, on standard output")
+    subparser.add_argument("--debug", action="store_true", help="show the traceback of an error")
+    return subparser
 
 
-def settings_of(args: argparse.Namespace) -> Settings:
+def read_settings(args: argparse.Namespace) -> Settings:
     """The settings that a command's flags and the environment give."""
     return settings_module.read(cache=args.cache, data=args.data)
 
 
-def finish_what_was_broken_off(settings: Settings) -> None:
-    """Ends what a kill or a full disk left half done; a fault in it keeps no command from its own work."""
+def finish_interrupted_work(settings: Settings) -> None:
+    """Finishes what a kill or a full disk left half done; an error in it does not stop the command itself."""
     from explorer import leftovers
 
     with contextlib.suppress(ExplorerError, OSError):
@@ -51,53 +53,58 @@ def finish_what_was_broken_off(settings: Settings) -> None:
             ending.finish(settings)
 
 
-def say(message: str) -> None:
-    """A line for the person at the terminal, on standard error."""
+def report(message: str) -> None:
+    """Prints a line for the person at the terminal, on standard error."""
     print(message, file=sys.stderr, flush=True)
+
+
+def one_line(error: Exception) -> str:
+    """What an error says, without line breaks."""
+    return " ".join(str(error).split())
 
 
 class ProgressLine:
     """One progress line on standard error: redrawn in a terminal, a line every tenth in a log."""
 
-    def __init__(self, what: str) -> None:
-        self.what = what
-        self.drawn = -1
+    def __init__(self, title: str) -> None:
+        self.title = title
+        self.last_tenth = -1
 
     def __call__(self, done: int, total: int) -> None:
         tenth = 10 * done // total if total else 0
         if sys.stderr.isatty():
             end = "\n" if done >= total else ""
-            print(f"\r{self.what}: {done:,} of {total:,}", end=end, file=sys.stderr, flush=True)
-        elif tenth != self.drawn:
-            self.drawn = tenth
-            say(f"{self.what}: {done:,} of {total:,}")
+            print(f"\r{self.title}: {done:,} of {total:,}", end=end, file=sys.stderr, flush=True)
+        elif tenth != self.last_tenth:
+            self.last_tenth = tenth
+            report(f"{self.title}: {done:,} of {total:,}")
 
 
 def print_json(value: Any) -> None:
     """The value as JSON on standard output; nan and infinities become null."""
-    print(json.dumps(plain(value), ensure_ascii=False, indent=2))
+    print(json.dumps(without_nan(value), ensure_ascii=False, indent=2))
 
 
 def print_rows(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> None:
     """The rows as an aligned text table on standard output."""
-    cells = [[_text(row.get(column)) for column in columns] for row in rows]
+    cells = [[_cell(row.get(column)) for column in columns] for row in rows]
     widths = [max(len(line[i]) for line in [list(columns), *cells]) for i in range(len(columns))]
     for line in [list(columns), *cells]:
         print("  ".join(text.ljust(width) for text, width in zip(line, widths, strict=True)).rstrip())
 
 
-def plain(value: Any) -> Any:
+def without_nan(value: Any) -> Any:
     """The value with nan and infinities as None, at any depth."""
     if isinstance(value, float) and not math.isfinite(value):
         return None
     if isinstance(value, Mapping):
-        return {str(key): plain(item) for key, item in value.items()}
+        return {str(key): without_nan(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [plain(item) for item in value]
+        return [without_nan(item) for item in value]
     return value
 
 
-def _text(value: Any) -> str:
+def _cell(value: Any) -> str:
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return "-"
     if isinstance(value, float):
@@ -105,4 +112,4 @@ def _text(value: Any) -> str:
     if isinstance(value, int) and not isinstance(value, bool):
         return f"{value:,}"
     text = " ".join(str(value).split())
-    return text if len(text) <= WIDEST else f"{text[: WIDEST - 1]}…"
+    return text if len(text) <= MAX_CELL else f"{text[: MAX_CELL - 1]}…"

@@ -80,7 +80,7 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
     parsed = table.read(path, reading, name, labels)
     left_out = [{"where": left.where, "reason": left.reason} for left in parsed.left_out]
     if not args.json:
-        print(_describe(reading))
+        print(_describe_reading(reading))
         print("\n".join(table_preview.lines(reading, parsed)))
         for row in left_out[:10]:
             print(f"left out {row['where']}: {row['reason']}")
@@ -103,15 +103,15 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
             }
         )
         return 0
-    done = "would be imported" if args.dry_run else "imported"
-    made, lost = len(parsed.instances), len(left_out)
-    print(f"{made:,} instances {done} as {table.PREFIX}{name}; rows left out: {lost:,}")
+    outcome = "would be imported" if args.dry_run else "imported"
+    kept, lost = len(parsed.instances), len(left_out)
+    print(f"{kept:,} instances {outcome} as {table.PREFIX}{name}; rows left out: {lost:,}")
     return 0
 
 
-def _columns(given: Sequence[str]) -> dict[str, str]:
+def _columns(pairs: Sequence[str]) -> dict[str, str]:
     columns: dict[str, str] = {}
-    for text in given:
+    for text in pairs:
         role, equals, column = text.partition("=")
         if not equals or not role or not column:
             raise UsageError(f"--column got {text!r}, expected ROLE=NAME like good=sentence_good.")
@@ -123,7 +123,7 @@ def _columns(given: Sequence[str]) -> dict[str, str]:
     return columns
 
 
-def _describe(reading: table.Reading) -> str:
+def _describe_reading(reading: table.Reading) -> str:
     parts = [reading.format, reading.encoding]
     if reading.format == "csv":
         names = {delimiter: name for name, delimiter in DELIMITERS.items()}

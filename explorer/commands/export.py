@@ -33,9 +33,9 @@ def add(subparsers: Any) -> None:
         help="in a CSV file, put a ' before a text that a spreadsheet would take for a formula",
     )
     export.set_defaults(run=export_run)
-    bring = common.command(subparsers, "import-run")
-    bring.add_argument("files", nargs="+", type=Path, metavar="FILE")
-    bring.set_defaults(run=import_runs)
+    import_run = common.command(subparsers, "import-run")
+    import_run.add_argument("files", nargs="+", type=Path, metavar="FILE")
+    import_run.set_defaults(run=import_runs)
 
 
 def export_run(args: argparse.Namespace, settings: Settings) -> int:
@@ -44,11 +44,11 @@ def export_run(args: argparse.Namespace, settings: Settings) -> int:
 
     folder = find(settings, args.run_id)
     if isinstance(folder, PackedRun):
-        _tell_what_lacks(folder, args.table)
+        _check_packed_run(folder, args.table)
     if args.format == "zip":
         return _export_zip(folder, args, settings)
     if args.table == "prompts":
-        rows = export.write_frame(_prompts(folder), args.format, args.out, spreadsheet_safe=args.spreadsheet_safe)
+        rows = export.write_frame(_read_prompts(folder), args.format, args.out, spreadsheet_safe=args.spreadsheet_safe)
         written = [(args.out, rows)]
     else:
         written = export.write(folder, args.table, args.format, args.out, spreadsheet_safe=args.spreadsheet_safe)
@@ -82,38 +82,38 @@ def _export_zip(folder: Any, args: argparse.Namespace, settings: Settings) -> in
     return 0
 
 
-def _tell_what_lacks(run: Any, table: str | None) -> None:
-    """Says what a packed run lacks; RunError where that is all of what is wanted."""
+def _check_packed_run(run: Any, table: str | None) -> None:
+    """Prints what the file with the precomputed runs leaves out; RunError where that is all that was asked for."""
     if table == "prompts":
-        lacks = run.read("generations", ["prompt"])["prompt"].isna().all()
+        is_missing = run.read("generations", ["prompt"])["prompt"].isna().all()
     else:
-        lacks = table is not None and table in TABLES and run.read(table, list(TABLES[table])[:1]).empty
-    if lacks:
+        is_missing = table is not None and table in TABLES and run.read(table, list(TABLES[table])[:1]).empty
+    if is_missing:
         raise RunError(
             f"{run.run_id} came with the explorer and holds no {table}. {run.left_out} Do the run on this "
             "machine to have them."
         )
-    common.say(run.left_out)
+    common.report(run.left_out)
 
 
 def import_runs(args: argparse.Namespace, settings: Settings) -> int:
     from explorer.resources import Resources
     from explorer.results import ending
 
-    told = []
+    imported = []
     for path in args.files:
-        folder, new = ending.bring(path, Resources(settings))
-        told.append({"file": str(path), "run_id": folder.run_id, "new": new, "status": folder.progress().status})
-        common.say(f"{path.name}: {'imported' if new else 'this run was here already, complete'}")
+        folder, is_new = ending.bring(path, Resources(settings))
+        imported.append({"file": str(path), "run_id": folder.run_id, "new": is_new, "status": folder.progress().status})
+        common.report(f"{path.name}: {'imported' if is_new else 'this run was here already, complete'}")
     if args.json:
-        common.print_json(told)
+        common.print_json(imported)
     else:
-        for row in told:
+        for row in imported:
             print(row["run_id"])
     return 0
 
 
-def _prompts(folder: Any) -> Any:
+def _read_prompts(folder: Any) -> Any:
     """A row an answer with its whole prompt; RunError for a run that has no answers."""
     from explorer.studies.icl import prompts as icl_prompts
 

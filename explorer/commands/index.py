@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
-from explorer.commands import common, output
+from explorer.commands import common, jsonl
 from explorer.errors import CountError, UsageError
 from explorer.popularity.indexes import DEMO
 from explorer.settings import Settings, path_of
@@ -69,32 +68,32 @@ def run_build(args: argparse.Namespace, settings: Settings) -> int:
 
     if not args.out.strip():
         raise UsageError("--out is empty, expected a new folder, or a name for a new one in the cache's indexes/.")
-    if _place(args.out, settings) == settings.indexes / DEMO or args.name == DEMO:
+    folder = _new_folder(args.out, settings)
+    if folder == settings.indexes / DEMO or args.name == DEMO:
         raise UsageError(f"{DEMO!r} is the name of the demonstration index, which is built by itself. Choose another.")
-    inputs = [path_of(each) for each in args.inputs]
-    files = documents.files(inputs)
+    files = documents.files([path_of(name) for name in args.inputs])
     if not 257 <= args.vocabulary <= tokenizer.LARGEST_ID:
         raise UsageError(f"--vocabulary is {args.vocabulary}, expected 257 to {tokenizer.LARGEST_ID}.")
-    made = index.build(
+    built = index.build(
         lambda: documents.read(files),
-        _place(args.out, settings),
+        folder,
         name=args.name,
         tokenizer=tokenizer.load(path_of(args.tokenizer)) if args.tokenizer else None,
         vocabulary=args.vocabulary,
         sources=[str(path) for path in files],
         cpus=args.cpus,
-        progress=Steps(),
+        progress=StepLines(),
     )
     summary = {
-        "index": made.name,
-        "folder": str(_place(args.out, settings)),
-        "tokens": made.tokens,
-        "documents": made.documents,
-        "tokenizer": made.tokenizer,
-        "compared": made.compared,
+        "index": built.name,
+        "folder": str(folder),
+        "tokens": built.tokens,
+        "documents": built.documents,
+        "tokenizer": built.tokenizer,
+        "compared": built.compared,
         "wrong": 0,
     }
-    _show(summary, args.json)
+    _print_summary(summary, args.json)
     return 0
 
 
@@ -105,17 +104,25 @@ def run_check(args: argparse.Namespace, settings: Settings) -> int:
         raise UsageError("What is to be checked? Give --in DIR for an index, or --counts for the stored counts.")
     from explorer.popularity import index, manifest, tokenizer
 
-    folder = _found(args.folder, settings)
+    folder = _existing_folder(args.folder, settings)
     if args.adopt:
         if not args.tokenizer:
             raise UsageError("--adopt needs --tokenizer: the tokenizer that the index was made with.")
         index.adopt(folder, tokenizer.load(path_of(args.tokenizer)), args.dtype)
-    found = index.check(folder, args.compare)
-    made = manifest.read(folder)
-    summary = {"index": made.name, "tokens": made.tokens, "documents": made.documents, "compared": found.compared}
-    _show({**summary, "wrong": len(found.wrong)}, args.json)
-    if found.wrong:
-        raise CountError(f"{len(found.wrong)} counts are wrong, the first: {found.wrong[0]}. Build the index anew.")
+    comparison = index.check(folder, args.compare)
+    about = manifest.read(folder)
+    summary = {
+        "index": about.name,
+        "tokens": about.tokens,
+        "documents": about.documents,
+        "compared": comparison.compared,
+        "wrong": len(comparison.wrong),
+    }
+    _print_summary(summary, args.json)
+    if comparison.wrong:
+        raise CountError(
+            f"{len(comparison.wrong)} counts are wrong, the first: {comparison.wrong[0]}. Build the index anew."
+        )
     return 0
 
 
@@ -125,83 +132,54 @@ def run_count(args: argparse.Namespace, settings: Settings) -> int:
     if not args.texts and not args.input:
         raise UsageError("What is to be counted? Give texts, or --in FILE.")
     tokenizer = path_of(args.tokenizer) if args.tokenizer else None
-    counter = open_counter(args.index, settings, tokenizer=tokenizer, progress=Steps())
-    rows = [{"text": text} for text in args.texts] + (read_json_lines(args.input) if args.input else [])
-    places = [i for i, row in enumerate(rows) if "ids" not in row]
-    encoded = dict(zip(places, counter.encode([_text(rows[i]) for i in places], bare=args.bare), strict=True))
-    ngrams = [encoded[i] if i in encoded else _ids(row) for i, row in enumerate(rows)]
+    counter = open_counter(args.index, settings, tokenizer=tokenizer, progress=StepLines())
+    rows = [{"text": text} for text in args.texts] + (jsonl.read_objects(args.input) if args.input else [])
+    texts = [_text(row) for row in rows if "ids" not in row]
+    encoded = iter(counter.encode(texts, bare=args.bare))
+    ngrams = [_ids(row) if "ids" in row else next(encoded) for row in rows]
     counts = counter.count(ngrams, common.ProgressLine("counting") if len(ngrams) > 100 else None)
     answers = [
-        {**row, "ids": list(each.ids), "count": None if each.reason else int(each.count), "reason": each.reason}
-        for row, each in zip(rows, counts, strict=True)
+        {**row, "ids": list(count.ids), "count": None if count.reason else int(count.count), "reason": count.reason}
+        for row, count in zip(rows, counts, strict=True)
     ]
     if args.json:
         common.print_json(answers)
     elif args.input or args.out:
-        write_json_lines(args.out, answers)
+        jsonl.write_objects(args.out or "-", answers)
     else:
         common.print_rows(answers, ["text", "count", "ids", "reason"])
-    return 1 if any(each.reason for each in counts) else 0
+    return 1 if any(count.reason for count in counts) else 0
 
 
 def run_serve(args: argparse.Namespace, settings: Settings) -> int:
     from explorer.popularity.infinigram_server import IndexServer, open_index
 
-    served = [open_index(_found(folder, settings)) for folder in args.folders]
-    server = IndexServer(served, args.host, args.port)
+    indexes = [open_index(_existing_folder(folder, settings)) for folder in args.folders]
+    server = IndexServer(indexes, args.host, args.port)
     for name in server.indexes:
-        common.say(f"{server.url}#{name}")
-    common.say("Stop with Ctrl-C.")
+        common.report(f"{server.url}#{name}")
+    common.report("Stop with Ctrl-C.")
     try:
         server.serve_forever()
     except KeyboardInterrupt:
-        common.say("stopped")
+        common.report("stopped")
     finally:
         server.server_close()
     return 0
 
 
-def read_json_lines(source: str) -> list[dict[str, Any]]:
-    """The objects of a file of JSON lines, or of standard input."""
-    try:
-        text = sys.stdin.read() if source == "-" else path_of(source).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{source} cannot be read ({error}). Give a file of JSON lines in UTF-8.") from error
-    rows = []
-    for number, line in enumerate(text.split("\n"), 1):
-        if not line.strip():
-            continue
-        try:
-            row = json.loads(line)
-        except (ValueError, RecursionError) as error:
-            raise UsageError(f"{source} line {number} is no JSON ({error}).") from error
-        if not isinstance(row, dict):
-            raise UsageError(f"{source} line {number} is no JSON object.")
-        rows.append(row)
-    return rows
-
-
-def write_json_lines(target: str | None, rows: list[dict[str, Any]]) -> None:
-    """Writes the objects as JSON lines to a file, or to standard output."""
-    text = "".join(output.json_line(row) for row in rows)
-    if target:
-        output.write_text(Path(target), text)
-    else:
-        sys.stdout.write(text)
-
-
 def _check_counts(args: argparse.Namespace, settings: Settings) -> int:
     from explorer.popularity import count_cache
 
-    problem = count_cache.damage(settings.counts)
-    if problem and not args.repair:
+    damage = count_cache.damage(settings.counts)
+    if damage and not args.repair:
         raise CountError(
-            f"{settings.counts / count_cache.FILE} is damaged ({problem}). Add --repair: every count that can still be "
+            f"{settings.counts / count_cache.FILE} is damaged ({damage}). Add --repair: every count that can still be "
             "read is kept, the damaged file is set aside."
         )
-    if problem:
-        aside, saved = count_cache.rebuild(settings.counts)
-        common.say(f"{saved:,} rows saved; the damaged file is {aside}")
+    if damage:
+        set_aside, saved = count_cache.rebuild(settings.counts)
+        common.report(f"{saved:,} rows saved; the damaged file is {set_aside}")
     cache = count_cache.CountCache(settings.counts)
     if args.forget:
         if args.forget not in {row["index"] for row in cache.sizes()}:
@@ -223,39 +201,39 @@ def _text(row: dict[str, Any]) -> str:
 
 def _ids(row: dict[str, Any]) -> tuple[int, ...]:
     ids = row["ids"]
-    if not isinstance(ids, list) or not all(type(each) is int for each in ids):
+    if not isinstance(ids, list) or not all(type(item) is int for item in ids):
         raise UsageError(f'"ids" must be a list of whole numbers: {json.dumps(row)[:80]}')
     return tuple(ids)
 
 
-def _place(out: str, settings: Settings) -> Path:
-    """A bare name means the cache's indexes/."""
+def _new_folder(out: str, settings: Settings) -> Path:
+    """The folder that --out names; a bare name means one in the cache's indexes/."""
     return settings.indexes / out if Path(out).name == out and out not in (".", "..") else path_of(out)
 
 
-def _found(folder: str, settings: Settings) -> Path:
-    kept = settings.indexes / folder
-    return kept if Path(folder).name == folder and kept.is_dir() else path_of(folder)
+def _existing_folder(name: str, settings: Settings) -> Path:
+    in_cache = settings.indexes / name
+    return in_cache if Path(name).name == name and in_cache.is_dir() else path_of(name)
 
 
-def _show(summary: dict[str, Any], as_json: bool) -> None:
+def _print_summary(summary: dict[str, Any], as_json: bool) -> None:
     if as_json:
         common.print_json(summary)
     else:
         common.print_rows([summary], list(summary))
 
 
-class Steps:
-    """Says each step of a build once, and how many documents are done now and then."""
+class StepLines:
+    """Prints each step of a build once, and how many documents are done whenever their number has doubled."""
 
     def __init__(self) -> None:
-        self._said = ""
-        self._done = 0
+        self._step = ""
+        self._printed = 0
 
-    def __call__(self, what: str, done: int, total: int) -> None:
-        if what != self._said:
-            common.say(what)
-            self._said, self._done = what, 0
-        elif done >= 2 * self._done + 1000:
-            common.say(f"{what}: {done:,}")
-            self._done = done
+    def __call__(self, step: str, done: int, total: int) -> None:
+        if step != self._step:
+            common.report(step)
+            self._step, self._printed = step, 0
+        elif done >= 2 * self._printed + 1000:
+            common.report(f"{step}: {done:,}")
+            self._printed = done

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import codecs
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from explorer import plain_json
-from explorer.commands import output
+from explorer.commands import common, output
 from explorer.errors import UsageError
+from explorer.settings import path_of
 
 
 @dataclass(slots=True)
@@ -28,39 +29,61 @@ def read(source: str, needed: Sequence[str]) -> list[Line]:
     """Every line that is not blank, with its number in the file; those without a string under each needed key are in
     error. `source` is a file, or - for standard input."""
     try:
-        data = sys.stdin.buffer.read() if source == "-" else Path(source).read_bytes()
+        data = sys.stdin.buffer.read() if source == "-" else path_of(source).read_bytes()
     except OSError as error:
         raise UsageError(f"{source} cannot be read ({error.strerror}). Give a JSONL file with --in.") from error
     numbered = enumerate(data.removeprefix(codecs.BOM_UTF8).split(b"\n"), start=1)
     return [_parse(number, line, needed) for number, line in numbered if line.strip()]
 
 
+def read_objects(source: str, needed: Sequence[str] = ()) -> list[dict[str, Any]]:
+    """The object of every line; UsageError at the first line that is none, or lacks a string under a needed key."""
+    lines = read(source, needed)
+    for line in lines:
+        if line.error:
+            raise UsageError(f"{source} line {line.number}: {line.error}. Mend the line, then try again.")
+    return [line.fields for line in lines]
+
+
 def write(out: str, lines: Sequence[Line], missing: Mapping[str, Any]) -> None:
     """All lines at once to a file, or to standard output for -; a line in error carries what is `missing`, its error,
     and, where it was no object, its text as `raw`."""
-    text = "".join(output.json_line(_fields(line, missing)) for line in lines)
+    write_objects(out, [_fields(line, missing) for line in lines])
+
+
+def write_objects(out: str, rows: Iterable[dict[str, Any]]) -> None:
+    """The objects, one a line, to a file, or to standard output for -."""
+    text = "".join(map(output.json_line, rows))
     if out == "-":
         sys.stdout.write(text)
     else:
         output.write_text(Path(out), text)
 
 
+def report_errors(lines: Sequence[Line]) -> int:
+    """Prints why each line in error is so; the number of such lines."""
+    failed = [line for line in lines if line.error]
+    for line in failed:
+        common.report(f"line {line.number}: {line.error}")
+    return len(failed)
+
+
 def _parse(number: int, data: bytes, needed: Sequence[str]) -> Line:
     # Bytes that are no UTF-8 become half surrogates, from which the line can be had again.
     raw = data.removesuffix(b"\r").decode("utf-8", "surrogateescape")
-    wanted = f"each line needs {' and '.join(needed)}"
+    expected = f"an object with {' and '.join(needed)}" if needed else "an object"
     try:
         fields = plain_json.read(data.decode("utf-8"))
     except UnicodeDecodeError as error:
         return Line(number, {}, f"byte {error.start} is not UTF-8; save the file as UTF-8", raw)
     except ValueError as error:
-        return Line(number, {}, f"not a JSON object ({error}); {wanted}", raw)
+        return Line(number, {}, f"not a JSON object ({error}), expected {expected}", raw)
     if not isinstance(fields, dict):
-        return Line(number, {}, f"a JSON {_kind(fields)}, expected an object with {' and '.join(needed)}", raw)
+        return Line(number, {}, f"a JSON {_kind(fields)}, expected {expected}", raw)
     for key in needed:
         if not isinstance(fields.get(key), str):
-            found = f"is a {_kind(fields[key])}" if key in fields else "is missing"
-            return Line(number, fields, f"{key} {found}, expected a string")
+            problem = f"is a {_kind(fields[key])}" if key in fields else "is missing"
+            return Line(number, fields, f"{key} {problem}, expected a string")
     return Line(number, fields)
 
 

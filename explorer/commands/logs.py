@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     from explorer.logs.log import Log
     from explorer.studies.imported.log import Kept
 
-SHOWN = 10  # lines left out that are told one by one
+MAX_PRINTED = 10  # lines left out that are printed one by one
 EPILOG = """A file is lm-evaluation-harness's samples_TASK_DATE.jsonl (run it with --log_samples; the results_DATE.json
 beside it tells model, version and figures) or a log of Inspect (.json or .eval); gzipped ones are read too. Samples are
 matched by their texts with the benchmarks on this machine; where none fits, the log becomes a benchmark of its own.
-What cannot be read is told, and kept as left_out.jsonl in the run's folder; the exit status is 1 where a file gave no
-run."""
+What cannot be read is printed, and kept as left_out.jsonl in the run's folder; the exit status is 1 where a file gave
+no run."""
 
 
 def add(subparsers: Any) -> None:
@@ -38,45 +38,45 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
     from explorer.studies.imported.log import keep
 
     resources = Resources(settings)
-    told: list[dict[str, Any]] = []
+    answers: list[dict[str, Any]] = []
     for path in args.files:
         try:
             log = logs.read(path)
             kept = keep(log, resources, benchmark=args.benchmark, model=args.model_name)
         except ExplorerError as error:
-            common.say(f"error: {' '.join(str(error).split())}")
-            told.append({"file": str(path), "error": " ".join(str(error).split())})
+            common.report(f"error: {common.one_line(error)}")
+            answers.append({"file": str(path), "error": common.one_line(error)})
             continue
-        _tell(log, kept)
-        told.append(_record(path, log, kept))
+        _report_import(log, kept)
+        answers.append(_as_json(path, log, kept))
     if args.json:
-        common.print_json(told)
+        common.print_json(answers)
     else:
-        for row in told:
+        for row in answers:
             if "run_id" in row:
                 print(row["run_id"])
-    return 1 if any("error" in row for row in told) else 0
+    return 1 if any("error" in row for row in answers) else 0
 
 
-def _tell(log: Log, kept: Kept) -> None:
+def _report_import(log: Log, kept: Kept) -> None:
     for remark in log.remarks:
-        common.say(remark)
-    for one in kept.dropped[:SHOWN]:
-        common.say(f"{log.file} {one.where}: {one.reason}")
-    if len(kept.dropped) > SHOWN:
-        common.say(
-            f"{len(kept.dropped) - SHOWN:,} more were left out; left_out.jsonl in the run's folder has them all."
+        common.report(remark)
+    for dropped in kept.dropped[:MAX_PRINTED]:
+        common.report(f"{log.file} {dropped.where}: {dropped.reason}")
+    if len(kept.dropped) > MAX_PRINTED:
+        common.report(
+            f"{len(kept.dropped) - MAX_PRINTED:,} more were left out; left_out.jsonl in the run's folder has them all."
         )
-    common.say(
+    common.report(
         f"{kept.instances:,} samples of {log.task} ({log.mark}), {kept.matched:,} of them instances of {kept.benchmark}"
         + ("" if kept.new else "; this log was here already")
     )
     for figure in kept.agreement:
         same = "as its samples say" if figure.agrees else f"but its samples say {figure.ours:.6g}"
-        common.say(f"{figure.metric} is {figure.told:.6g} in the log's results, {same}")
+        common.report(f"{figure.metric} is {figure.told:.6g} in the log's results, {same}")
 
 
-def _record(path: Path, log: Log, kept: Kept) -> dict[str, Any]:
+def _as_json(path: Path, log: Log, kept: Kept) -> dict[str, Any]:
     return {
         "file": str(path),
         "run_id": kept.folder.run_id,
@@ -89,10 +89,10 @@ def _record(path: Path, log: Log, kept: Kept) -> dict[str, Any]:
         "benchmark": kept.benchmark,
         "instances": kept.instances,
         "matched": kept.matched,
-        "left_out": [{"where": one.where, "reason": one.reason} for one in kept.dropped],
+        "left_out": [{"where": dropped.where, "reason": dropped.reason} for dropped in kept.dropped],
         "remarks": list(log.remarks),
         "results": [
-            {"metric": one.metric, "results": one.told, "samples": one.ours, "agrees": one.agrees}
-            for one in kept.agreement
+            {"metric": figure.metric, "results": figure.told, "samples": figure.ours, "agrees": figure.agrees}
+            for figure in kept.agreement
         ],
     }

@@ -30,10 +30,10 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
     if args.action == "add":
         if not args.id:
             args.usage_error("add needs the ID of a model")
-        return _add(args.id, args.json, settings)
+        return _fetch(args.id, args.json, settings)
     if args.id:
         args.usage_error("list takes no ID")
-    rows = [_row(model, settings) for model in catalog.MODELS.values()]
+    rows = [_describe(model, settings) for model in catalog.MODELS.values()]
     if args.json:
         common.print_json(rows)
     else:
@@ -41,21 +41,21 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
     return 0
 
 
-def _add(name: str, as_json: bool, settings: Settings) -> int:
+def _fetch(name: str, as_json: bool, settings: Settings) -> int:
     line = common.ProgressLine(f"Preparing {name} (percent)")
     source = hf_source.locate(name, settings, progress=lambda text, share: line(round(100 * share), 100))
     line(100, 100)
     if source.known:
-        common.say(f"{source.known.title}: {source.known.license}. {source.known.terms}")
-    found = {"id": source.name, "path": str(source.path), "revision": source.revision, "weights": source.weights}
+        common.report(f"{source.known.title}: {source.known.license}. {source.known.terms}")
+    fetched = {"id": source.name, "path": str(source.path), "revision": source.revision, "weights": source.weights}
     if as_json:
-        common.print_json(found)
+        common.print_json(fetched)
     else:
-        common.print_rows([found], tuple(found))
+        common.print_rows([fetched], tuple(fetched))
     return 0
 
 
-def _row(model: KnownModel, settings: Settings) -> dict[str, Any]:
+def _describe(model: KnownModel, settings: Settings) -> dict[str, Any]:
     return {
         "id": model.id,
         "title": model.title,
@@ -71,11 +71,11 @@ def _row(model: KnownModel, settings: Settings) -> dict[str, Any]:
         "instructed": model.instructed,
         "plain_text_bos": model.bos,
         "note": model.note,
-        "here": _where(model, settings),
+        "here": _availability(model, settings),
     }
 
 
-def _where(model: KnownModel, settings: Settings) -> str:
+def _availability(model: KnownModel, settings: Settings) -> str:
     """Whether a model is ready on this machine, and what it takes if not."""
     if model.embedded:
         if embedded.is_ready(model.id, settings):

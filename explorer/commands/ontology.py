@@ -48,18 +48,18 @@ def import_predictions(args: argparse.Namespace, settings: Settings) -> int:
     try:
         ontology = load(args.ontology, settings, common.ProgressLine(args.ontology))
     except FetchError as error:
-        common.say(f"{error} Going on with the labels and counts of {args.file.name}.")
+        common.report(f"{error} Going on with the labels and counts of {args.file.name}.")
         ontology = ontology_in(args.file, ONTOLOGIES[args.ontology])
     predictions = read_predictions(args.file, ontology)
     for problem in predictions.problems[:5]:
-        common.say(f"{args.file.name} line {problem.line}: {problem.what}")
+        common.report(f"{args.file.name} line {problem.line}: {problem.what}")
     if predictions.unknown:
-        common.say(
+        common.report(
             f"{len(predictions.unknown):,} ids are not in {ontology.report.source}: "
             f"{', '.join(predictions.unknown[:5])}"
         )
-    if again := len(predictions.concepts) - len({concept.id for concept in predictions.concepts}):
-        common.say(f"{again:,} of the rows of {args.file.name} repeat an id above them; every row counts.")
+    if repeated := len(predictions.concepts) - len({concept.id for concept in predictions.concepts}):
+        common.report(f"{repeated:,} of the rows of {args.file.name} repeat an id above them; every row counts.")
     released, corrected = both(predictions, args.after_prefix, args.seed)
     name = args.ontology if args.ontology in ONTOLOGIES else Path(args.ontology).stem
     folder = keep(
@@ -74,11 +74,11 @@ def import_predictions(args: argparse.Namespace, settings: Settings) -> int:
     )
     Resources(settings).ingest(folder)
     if args.json:
-        shown = {"ontology": name, "model": args.model_name, "run_id": folder.run_id}
+        answer = {"ontology": name, "model": args.model_name, "run_id": folder.run_id}
         if args.as_released:
-            common.print_json({**released.as_json(), "corrected": corrected.as_json(), **shown})
+            common.print_json({**released.as_json(), "corrected": corrected.as_json(), **answer})
         else:
-            common.print_json({**corrected.as_json(), **shown})
+            common.print_json({**corrected.as_json(), **answer})
         return 0
     modes = [("as released", released)] if args.as_released else []
     _print_figures([*modes, ("corrected", corrected)])
@@ -97,30 +97,30 @@ def prediction_invariance(args: argparse.Namespace, settings: Settings) -> int:
         )
     answers = invariance.read_answers(args.file)
     raw = invariance.groups_of(answers, args.repeats)
-    concepts = _labels(args.labels) if args.labels else []
+    concepts = _read_labels(args.labels) if args.labels else []
     rule = invariance.rule_of(answers, [concept.id for concept in concepts])
     parsed = invariance.parsed(raw, parser(rule))
-    shown: dict[str, Any] = {}
+    answer: dict[str, Any] = {}
     for name, groups in (("raw", raw), ("parsed", parsed)):
-        found = invariance.summarize(groups)
-        shown[name] = {"mean_pi": found.mean_pi, "identical": found.identical, "n": found.n}
+        agreement = invariance.summarize(groups)
+        answer[name] = {"mean_pi": agreement.mean_pi, "identical": agreement.identical, "n": agreement.n}
     if concepts:
-        shown.update(_with_labels(concepts, parsed, args.ontology, settings))
+        answer.update(_measure_by_labels(concepts, parsed, args.ontology, settings))
     if args.json:
-        common.print_json(shown)
+        common.print_json(answer)
         return 0
-    rows = [{"answers": name, **shown[name]} for name in ("raw", "parsed")]
+    rows = [{"answers": name, **answer[name]} for name in ("raw", "parsed")]
     common.print_rows(rows, ["answers", "mean_pi", "identical", "n"])
-    if "accuracy" in shown:
-        print(f"accuracy of parsed ids over concepts and repeats: {shown['accuracy']:.4g}")
-    if "buckets" in shown:
-        common.print_rows(shown["buckets"], ["bucket", "n", "mean_pi", "accuracy"])
-        rank = shown["spearman"]
+    if "accuracy" in answer:
+        print(f"accuracy of parsed ids over concepts and repeats: {answer['accuracy']:.4g}")
+    if "buckets" in answer:
+        common.print_rows(answer["buckets"], ["bucket", "n", "mean_pi", "accuracy"])
+        rank = answer["spearman"]
         print(f"Spearman of mean PI and accuracy over buckets: {rank['rho']:.4g} (p {rank['p']:.4g})")
     return 0
 
 
-def _labels(path: Path) -> list[Any]:
+def _read_labels(path: Path) -> list[Any]:
     from explorer.errors import OntologyError
     from explorer.ontologies import table
     from explorer.ontologies.contents import read_text
@@ -132,7 +132,7 @@ def _labels(path: Path) -> list[Any]:
     return list(table.read(read_text(path), path.name).concepts)
 
 
-def _with_labels(
+def _measure_by_labels(
     concepts: list[Any], parsed: list[tuple[str, ...]], ontology: str | None, settings: Settings
 ) -> dict[str, Any]:
     """Accuracy and, where an ontology gives the buckets, invariance by popularity."""
@@ -151,14 +151,14 @@ def _with_labels(
             f"{whole.concepts[0].id}. Name the ontology that the labels are of."
         )
     buckets = bucketize([concept.web_count for concept in whole.concepts])
-    found = by_popularity(concepts, parsed, buckets)
+    popularity = by_popularity(concepts, parsed, buckets)
     return {
-        "accuracy": found.accuracy,
+        "accuracy": popularity.accuracy,
         "buckets": [
-            {"bucket": one.bucket, "n": one.n, "mean_pi": one.mean_pi, "accuracy": one.accuracy}
-            for one in found.buckets
+            {"bucket": bucket.bucket, "n": bucket.n, "mean_pi": bucket.mean_pi, "accuracy": bucket.accuracy}
+            for bucket in popularity.buckets
         ],
-        "spearman": {"rho": found.spearman.value, "p": found.spearman.p, "n": found.spearman.n},
+        "spearman": {"rho": popularity.spearman.value, "p": popularity.spearman.p, "n": popularity.spearman.n},
     }
 
 

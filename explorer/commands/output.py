@@ -8,7 +8,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from explorer.commands.common import plain
+from explorer.commands.common import without_nan
 from explorer.errors import UsageError
 from explorer.settings import path_of
 
@@ -50,7 +50,7 @@ def write_text(target: Path, text: str) -> None:
 
 def json_line(row: dict[str, Any]) -> str:
     """The row as one line of strict JSON; nan becomes null, an unpaired surrogate goes out as it came in, escaped."""
-    clean = plain(row)
+    clean = without_nan(row)
     line = json.dumps(clean, ensure_ascii=False)
     try:
         line.encode("utf-8")

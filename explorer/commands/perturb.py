@@ -18,7 +18,7 @@ and swaps: for each its start and end in the original text, original, lemma, pos
 Draws are keyed by the seed and by "id" where a line has one, else by the text, never by the order of lines. A line that
 cannot be read or is not English has perturbed null and says why under "error", one that is no object also holds itself
 under "raw"; the exit status is then 1."""
-LONGEST = 1_000_000  # characters the tagger takes
+MAX_CHARACTERS = 1_000_000  # that the tagger takes
 SWAP_KEYS = ("start", "end", "original", "lemma", "pos", "synset", "definition", "substitute")
 
 
@@ -48,35 +48,33 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
     lines = jsonl.read(args.source, ("text",))
     for line in lines:
         size = 0 if line.error else len(line.fields["text"])
-        if size >= LONGEST:
-            line.error = f"text has {size:,} characters, fewer than {LONGEST:,} can be read; cut it up"
+        if size >= MAX_CHARACTERS:
+            line.error = f"text has {size:,} characters, fewer than {MAX_CHARACTERS:,} can be read; cut it up"
     if args.out != "-":
         output.check(Path(args.out))
-    asked = [line for line in lines if not line.error]
+    readable = [line for line in lines if not line.error]
     kit = tools.build(Resources(settings), args.senses, args.model)
-    began = time.monotonic()
-    made = perturb_texts(
-        [line.fields["text"] for line in asked],
+    started = time.monotonic()
+    perturbed = perturb_texts(
+        [line.fields["text"] for line in readable],
         kit,
         pos=args.pos,
         seed=args.seed,
         veto=args.veto,
-        keys=[_key(line) for line in asked],
-        progress=common.ProgressLine("Perturbed") if asked else None,
+        keys=[_key(line) for line in readable],
+        progress=common.ProgressLine("Perturbed") if readable else None,
     )
-    for line, one in zip(asked, made, strict=True):
-        swaps = [{key: asdict(swap)[key] for key in SWAP_KEYS} for swap in one.swaps]
-        line.fields |= {"perturbed": one.text, "swaps": swaps}
-        line.error = one.refused
+    for line, result in zip(readable, perturbed, strict=True):
+        swaps = [{key: asdict(swap)[key] for key in SWAP_KEYS} for swap in result.swaps]
+        line.fields |= {"perturbed": result.text, "swaps": swaps}
+        line.error = result.refused
     jsonl.write(args.out, lines, {"perturbed": None, "swaps": []})
-    seconds = time.monotonic() - began
-    failed = [line for line in lines if line.error]
-    for line in failed:
-        common.say(f"line {line.number}: {line.error}")
-    swapped = sum(len(one.swaps) for one in made)
-    common.say(f"{swapped:,} words swapped in {len(lines) - len(failed):,} of {len(lines):,} lines in {seconds:.1f} s")
+    seconds = time.monotonic() - started
+    failed = jsonl.report_errors(lines)
+    swapped = sum(len(result.swaps) for result in perturbed)
+    common.report(f"{swapped:,} words swapped in {len(lines) - failed:,} of {len(lines):,} lines in {seconds:.1f} s")
     if args.json and args.out != "-":
-        facts = {"lines": len(lines), "failed": len(failed), "swaps": swapped, "seconds": round(seconds, 3)}
+        facts = {"lines": len(lines), "failed": failed, "swaps": swapped, "seconds": round(seconds, 3)}
         common.print_json({**facts, "pos": args.pos, "seed": args.seed, "senses": args.senses})
     return 1 if failed else 0
 
@@ -84,5 +82,5 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
 def _key(line: Line) -> str:
     from explorer.variants.perturb import text_key
 
-    named = line.fields.get("id")
-    return str(named) if isinstance(named, str | int) else text_key(line.fields["text"])
+    id = line.fields.get("id")
+    return str(id) if isinstance(id, str | int) else text_key(line.fields["text"])

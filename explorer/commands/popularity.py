@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import math
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from explorer.commands import common, output
-from explorer.commands.index import Steps, read_json_lines, write_json_lines
+from explorer.commands import common, jsonl, output
+from explorer.commands.index import StepLines
 from explorer.errors import UsageError
 from explorer.settings import Settings, path_of
 
@@ -44,41 +46,62 @@ def add(subparsers: Any) -> None:
 
 
 def run(args: argparse.Namespace, settings: Settings) -> int:
-    from explorer.popularity import ips as scores
-    from explorer.popularity import ngrams
+    from explorer.popularity import ips, ngrams
     from explorer.popularity.counters import open_counter
 
-    rows = read_json_lines(args.input)
-    texts = [_text(row, number) for number, row in enumerate(rows, 1)]
-    if not texts:
+    rows = jsonl.read_objects(args.input, ("text",))
+    if not rows:
         raise UsageError(f"{args.input} has no lines. Expected JSON lines with `text`.")
     tokenizer = path_of(args.tokenizer) if args.tokenizer else None
-    counter = open_counter(args.index, settings, tokenizer=tokenizer, progress=Steps())
-    given = read_edges(args.edges_from, settings) if args.edges_from else None
-    if given:
-        given.check_fits(counter.index, args.n, args.initial)
-    found = ngrams.of_texts(counter, texts, args.n, args.initial)
-    counts = ngrams.count(counter, found, common.ProgressLine("counting"))
-    edges = given or scores.decile_edges(
-        counts, reference=_name(args.input), index=counter.index, n=args.n, initial=args.initial
+    counter = open_counter(args.index, settings, tokenizer=tokenizer, progress=StepLines())
+    given_edges = read_edges(args.edges_from, settings) if args.edges_from else None
+    if given_edges:
+        given_edges.check_fits(counter.index, args.n, args.initial)
+    texts = ngrams.of_texts(counter, [row["text"] for row in rows], args.n, args.initial)
+    counts = ngrams.count(counter, texts, common.ProgressLine("counting"))
+    edges = given_edges or ips.decile_edges(
+        counts, reference=_reference(args.input), index=counter.index, n=args.n, initial=args.initial
     )
-    rated = [scores.ips(text, counts, edges) for text in found]
+    scores = [ips.ips(text, counts, edges) for text in texts]
     answers = [
-        {**row, **_answer(counter, text, score, counts, edges)}
-        for row, text, score in zip(rows, found, rated, strict=True)
+        {**row, **_describe_text(counter, text, score, counts, edges)}
+        for row, text, score in zip(rows, texts, scores, strict=True)
     ]
-    summary = _summary(edges, rated)
+    summary = _summarize(edges, scores)
     if args.json:
-        common.print_json({**summary, "edges": list(edges.values), "texts": answers})
+        common.print_json({**dataclasses.asdict(summary), "edges": list(edges.values), "texts": answers})
     else:
-        write_json_lines(args.out, answers)
-        common.say(_sentence(summary))
+        jsonl.write_objects(args.out or "-", answers)
+        common.report(summary.in_words())
         if edges.warning:
-            common.say(edges.warning)
+            common.report(edges.warning)
     if args.out:
         output.write_text(Path(f"{args.out}.edges.json"), edges.to_json() + "\n")
     ngrams.require_answers(counts)
     return 0
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """The mean IPS of the texts, and the deciles by which it was reckoned."""
+
+    index: str
+    n: int
+    reference: str  # whose n-grams the deciles are of
+    reference_ngrams: int
+    reference_left_out: int
+    coinciding: str
+    warning: str
+    mean_ips: float
+    defined: int  # texts with an IPS
+    undefined: int
+
+    def in_words(self) -> str:
+        note = f" ({self.coinciding})" if self.coinciding else ""
+        return (
+            f"mean IPS {self.mean_ips:.3f} over {self.defined:,} texts, {self.undefined:,} without one; "
+            f"deciles of {self.reference}, {self.reference_ngrams:,} distinct {self.n}-grams{note}"
+        )
 
 
 def read_edges(source: str, settings: Settings) -> Edges:
@@ -93,7 +116,9 @@ def read_edges(source: str, settings: Settings) -> Edges:
     return Edges.from_rows(findings.to_dict("records"))
 
 
-def _answer(counter: Counter, text: TextNgrams, score: IPS, counts: dict[Ngram, Count], edges: Edges) -> dict[str, Any]:
+def _describe_text(
+    counter: Counter, text: TextNgrams, score: IPS, counts: dict[Ngram, Count], edges: Edges
+) -> dict[str, Any]:
     from explorer.popularity.ips import popularity
 
     known = [counts[ngram].count for ngram in text.ngrams]
@@ -117,35 +142,21 @@ def _answer(counter: Counter, text: TextNgrams, score: IPS, counts: dict[Ngram, 
     }
 
 
-def _summary(edges: Edges, rated: list[IPS]) -> dict[str, Any]:
-    defined = [score.value for score in rated if not math.isnan(score.value)]
-    return {
-        "index": edges.index,
-        "n": edges.n,
-        "reference": edges.reference,
-        "reference_ngrams": edges.ngrams,
-        "reference_left_out": edges.left_out,
-        "coinciding": edges.coinciding,
-        "warning": edges.warning,
-        "mean_ips": sum(defined) / len(defined) if defined else math.nan,
-        "defined": len(defined),
-        "undefined": len(rated) - len(defined),
-    }
-
-
-def _sentence(summary: dict[str, Any]) -> str:
-    note = f" ({summary['coinciding']})" if summary["coinciding"] else ""
-    return (
-        f"mean IPS {summary['mean_ips']:.3f} over {summary['defined']:,} texts, {summary['undefined']:,} without one; "
-        f"deciles of {summary['reference']}, {summary['reference_ngrams']:,} distinct {summary['n']}-grams{note}"
+def _summarize(edges: Edges, scores: list[IPS]) -> Summary:
+    defined = [score.value for score in scores if not math.isnan(score.value)]
+    return Summary(
+        index=edges.index,
+        n=edges.n,
+        reference=edges.reference,
+        reference_ngrams=edges.ngrams,
+        reference_left_out=edges.left_out,
+        coinciding=edges.coinciding,
+        warning=edges.warning,
+        mean_ips=sum(defined) / len(defined) if defined else math.nan,
+        defined=len(defined),
+        undefined=len(scores) - len(defined),
     )
 
 
-def _text(row: dict[str, Any], number: int) -> str:
-    if not isinstance(row.get("text"), str):
-        raise UsageError(f"Line {number} has no `text`. Expected JSON lines with a text under that key.")
-    return row["text"]
-
-
-def _name(source: str) -> str:
+def _reference(source: str) -> str:
     return "standard input" if source == "-" else Path(source).name

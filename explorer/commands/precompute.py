@@ -35,16 +35,16 @@ def add(subparsers: Any) -> None:
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
 
     listed = common.parser(actions, "plan", "list the planned runs and how far each is")
-    _choosing(listed)
+    _add_filters(listed)
     listed.set_defaults(run=show_plan)
 
     run = common.parser(actions, "run", "do planned runs, resumed where they stand")
-    _choosing(run)
+    _add_filters(run)
     run.add_argument("--minutes", type=float, default=8.0, help="begin no new part after so long (8)")
     run.add_argument("--processes", type=int, default=1, help="share out every run among so many, GPU by GPU (1)")
     run.add_argument("--parts-only", action="store_true", help="leave the conclusions to another machine")
     run.add_argument("--share", default="1/1", metavar="I/N", help="do only slice I of N of every run")
-    run.set_defaults(run=do_runs)
+    run.set_defaults(run=compute_runs)
 
     merge = common.parser(actions, "merge", "add the run folders in other folders to the cache")
     merge.add_argument("folders", nargs="+", metavar="FOLDER", help="a folder of run folders")
@@ -56,12 +56,12 @@ def add(subparsers: Any) -> None:
     pack.set_defaults(run=pack_runs)
 
 
-def _choosing(parser: argparse.ArgumentParser) -> None:
+def _add_filters(parser: argparse.ArgumentParser) -> None:
     for name in ("study", "model", "benchmark"):
         parser.add_argument(f"--{name}", action="append", default=[], help=f"only runs of this {name}; repeatable")
 
 
-def _chosen(args: argparse.Namespace) -> list[Planned]:
+def _chosen_runs(args: argparse.Namespace) -> list[Planned]:
     return [
         run
         for run in plan()
@@ -77,7 +77,7 @@ def show_plan(args: argparse.Namespace, settings: Settings) -> int:
 
     resources = Resources(settings)
     rows = []
-    for planned in _chosen(args):
+    for planned in _chosen_runs(args):
         row: dict[str, Any] = {"run": planned.name, "run_id": "", "done": 0, "total": None, "status": "not started"}
         rows.append(row)
         try:
@@ -96,62 +96,62 @@ def show_plan(args: argparse.Namespace, settings: Settings) -> int:
     return 0
 
 
-def do_runs(args: argparse.Namespace, settings: Settings) -> int:
+def compute_runs(args: argparse.Namespace, settings: Settings) -> int:
     """Does the chosen runs for some minutes; 0 when all of them are done."""
     until = time.monotonic() + 60 * args.minutes
     if args.processes > 1:
-        return _share_out(args, until)
+        return _run_processes(args, settings, until)
     from explorer.resources import Resources
     from explorer.runs import share as shares
     from explorer.runs.folder import RunFolder
 
-    share = _share(args.share)
+    own_slice, slices = _parse_share(args.share)
     resources = Resources(settings)
-    left = wholes = 0
-    for planned in _chosen(args):
+    unfinished = uncut = 0
+    for planned in _chosen_runs(args):
         if planned.study not in STUDIES:
             continue
         started = time.monotonic()
-        own, of = share
+        part, parts = own_slice, slices
         if find_study(planned.study).first_part >= LARGEST:
-            # A run in one part is not cut: the processes take such runs in turn.
-            own, of, mine = 0, 1, wholes % of == own
-            wholes += 1
-            if not mine:
+            # A run in one part cannot be sliced: the processes take such runs in turn.
+            part, parts = 0, 1
+            uncut += 1
+            if (uncut - 1) % slices != own_slice:
                 continue
         try:
             folder = RunFolder.create(settings.runs, planned.spec(resources))
             if folder.progress().status == "complete":
                 continue
-            done = shares.run_parts(folder, resources, own, of, until)
+            done = shares.run_parts(folder, resources, part, parts, until)
             if done and not args.parts_only and not folder.unfinished(folder.progress().total):
                 shares.summarize(folder, resources)
-            left += not done
-            common.say(f"{planned.name}: {_describe(folder)} ({time.monotonic() - started:.0f} s)")
+            unfinished += not done
+            common.report(f"{planned.name}: {_describe_progress(folder)} ({time.monotonic() - started:.0f} s)")
         except ExplorerError as error:
-            left += 1
-            common.say(f"{planned.name}: {' '.join(str(error).split())}")
+            unfinished += 1
+            common.report(f"{planned.name}: {common.one_line(error)}")
         if time.monotonic() >= until:
-            common.say("The time is up; call this again to go on.")
+            common.report("The time is up; call this again to go on.")
             return 1
-    return 1 if left else 0
+    return 1 if unfinished else 0
 
 
-def _share(text: str) -> tuple[int, int]:
+def _parse_share(text: str) -> tuple[int, int]:
     number, _, of = text.partition("/")
     if not (number.isdecimal() and of.isdecimal() and 1 <= int(number) <= int(of)):
         raise UsageError(f"--share got {text!r}, expected I/N like 2/4.")
     return int(number) - 1, int(of)
 
 
-def _describe(folder: RunFolder) -> str:
+def _describe_progress(folder: RunFolder) -> str:
     now = folder.progress()
     return f"{now.done:,} of {now.total:,} instances{', concluded' if now.status == 'complete' else ''}"
 
 
-def _share_out(args: argparse.Namespace, until: float) -> int:
+def _run_processes(args: argparse.Namespace, settings: Settings, until: float) -> int:
     """Starts one process a share, each with one of the GPUs that can be seen, and waits for all."""
-    cards = _cards()
+    gpus = _visible_gpus()
     command = [sys.executable, "-m", "explorer", "precompute", "run", "--parts-only"]
     for name in ("study", "model", "benchmark"):
         for value in getattr(args, name):
@@ -165,22 +165,18 @@ def _share_out(args: argparse.Namespace, until: float) -> int:
             **os.environ,
             "PYTHONPATH": os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")])),
         }
-        if cards:
-            environment["CUDA_VISIBLE_DEVICES"] = cards[number % len(cards)]
-        mine = ["--minutes", str((until - time.monotonic()) / 60), "--share", f"{number + 1}/{args.processes}"]
-        children.append(subprocess.Popen([*command, *mine], env=environment))
+        if gpus:
+            environment["CUDA_VISIBLE_DEVICES"] = gpus[number % len(gpus)]
+        own = ["--minutes", str((until - time.monotonic()) / 60), "--share", f"{number + 1}/{args.processes}"]
+        children.append(subprocess.Popen([*command, *own], env=environment))
     codes = [child.wait() for child in children]
     if any(codes) or args.parts_only:
         return max(codes)
     args.processes = 1
-    return do_runs(args, _settings(args))
+    return compute_runs(args, settings)
 
 
-def _settings(args: argparse.Namespace) -> Settings:
-    return common.settings_of(args)
-
-
-def _cards() -> list[str]:
+def _visible_gpus() -> list[str]:
     named = os.environ.get("CUDA_VISIBLE_DEVICES")
     if named is not None:
         return [name for name in named.split(",") if name.strip()]
@@ -212,7 +208,9 @@ def pack_runs(args: argparse.Namespace, settings: Settings) -> int:
     folders = [RunFolder.find(settings.runs, run_id) for run_id in args.runs] or list(_finished(settings))
     size = precomputed.pack(folders, args.out)
     if size > precomputed.LARGEST:
-        common.say(f"{args.out} has {size / 2**20:.1f} MiB, more than the {precomputed.LARGEST / 2**20:.0f} git keeps.")
+        common.report(
+            f"{args.out} has {size / 2**20:.1f} MiB, more than the {precomputed.LARGEST / 2**20:.0f} git keeps."
+        )
     if args.json:
         common.print_json({"file": str(args.out), "bytes": size, "runs": [folder.run_id for folder in folders]})
     else:
@@ -228,12 +226,12 @@ def _finished(settings: Settings) -> Iterator[RunFolder]:
         try:
             folder = _folder(planned, resources)
         except ExplorerError as error:
-            common.say(f"{planned.name}: {' '.join(str(error).split())}")
+            common.report(f"{planned.name}: {common.one_line(error)}")
             continue
         if (folder.path / "spec.json").exists() and folder.progress().status == "complete":
             yield folder
         else:
-            common.say(f"not computed: {planned.name}")
+            common.report(f"not computed: {planned.name}")
 
 
 def _folder(planned: Planned, resources: Resources) -> RunFolder:

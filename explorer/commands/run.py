@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from explorer.commands import common, where
 from explorer.errors import UsageError
 from explorer.settings import Settings
-from explorer.studies import QUESTIONS
+from explorer.studies import QUESTIONS, declared
 from explorer.studies import study as find_study
 
 if TYPE_CHECKING:
@@ -26,16 +26,16 @@ def add(subparsers: Any) -> None:
         common.parser(studies, name, question, fill=functools.partial(_add_study, name))
     work = common.command(subparsers, "work")
     work.add_argument("run_id", metavar="RUN")
-    work.set_defaults(run=do_work)
+    work.set_defaults(run=work_on_run)
 
 
 def _add_study(name: str, parser: argparse.ArgumentParser) -> None:
     lines = [
-        f"  {key}={_shown(setting.default)}\n      {setting.help}"
+        f"  {key}={setting.default_text}\n      {setting.help}"
         + (f" ({', '.join(setting.choices)})" if setting.choices else "")
         for key, setting in find_study(name).settings.items()
     ]
-    parser.epilog = "settings, with defaults:\n" + "\n".join(lines)
+    parser.epilog = "settings, with defaults:\n" + "\n".join(lines) + "\n\nfindings:\n" + declared.in_words(name)
     parser.add_argument("--model", default="gemma-3-270m", help="an embedded model, a Hugging Face id, or a folder")
     parser.add_argument("--benchmark", required=True, help="a name from `benchmarks`")
     parser.add_argument(
@@ -63,8 +63,8 @@ def run_study(args: argparse.Namespace, settings: Settings) -> int:
     from explorer.runs.where import HERE, keep
     from explorer.runs.worker import work
 
-    place = where.asked(args) or HERE
-    resources = Resources(settings, _prepare())
+    place = where.place_from(args) or HERE
+    resources = Resources(settings, _preparation_lines())
     spec = make_spec(
         resources,
         study=args.study,
@@ -74,24 +74,24 @@ def run_study(args: argparse.Namespace, settings: Settings) -> int:
         limit=args.limit,
         seed=args.seed,
         dtype=args.dtype,
-        settings=dict(_pair(text) for text in args.set),
+        settings=dict(_split_setting(text) for text in args.set),
     )
     if args.dry_run:
         return _dry_run(args, spec, resources)
-    if will_ask := cost.in_words(spec, cost.of_run(spec, resources)):
-        common.say(will_ask)
+    if requests := cost.in_words(spec, cost.of_run(spec, resources)):
+        common.report(requests)
     if args.detach:
         run_id = queue.submit(settings, spec, place)
         status = "started"
     else:
         folder = RunFolder.create(settings.runs, spec)
         run_id, status = folder.run_id, folder.progress().status
-        common.say(f"{run_id} in {folder.path}")
+        common.report(f"{run_id} in {folder.path}")
         if status != "complete":
             if not folder.is_being_worked():
                 folder.clear_cancel()
                 keep(folder, place)
-            status = work(folder, resources, common.say, common.ProgressLine(args.study), on_cluster=_on_cluster)
+            status = work(folder, resources, common.report, common.ProgressLine(args.study), on_cluster=_on_cluster)
     if args.json:
         common.print_json({"run_id": run_id, "status": status})
     else:
@@ -100,7 +100,7 @@ def run_study(args: argparse.Namespace, settings: Settings) -> int:
 
 
 def _dry_run(args: argparse.Namespace, spec: RunSpec, resources: Resources) -> int:
-    """Tells of a run without making its folder or loading its model."""
+    """Describes a run without making its folder or loading its model."""
     from explorer.runs import cost
     from explorer.runs import spec as specs
 
@@ -111,12 +111,12 @@ def _dry_run(args: argparse.Namespace, spec: RunSpec, resources: Resources) -> i
         common.print_json({"run_id": run_id, "instances": instances, **amounts})
         return 0
     print(f"{run_id}: {args.study} of {instances:,} instances of {spec.benchmark} with {spec.model}")
-    if will_ask := cost.in_words(spec, estimate):
-        print(will_ask)
+    if requests := cost.in_words(spec, estimate):
+        print(requests)
     return 0
 
 
-def do_work(args: argparse.Namespace, settings: Settings) -> int:
+def work_on_run(args: argparse.Namespace, settings: Settings) -> int:
     from explorer.resources import Resources
     from explorer.results import mending
     from explorer.runs.folder import RunFolder
@@ -124,35 +124,32 @@ def do_work(args: argparse.Namespace, settings: Settings) -> int:
 
     folder = RunFolder.find(settings.runs, args.run_id)
     mending.restore_spec(settings, folder)
-    resources = Resources(settings, _prepare())
-    status = work(folder, resources, common.say, common.ProgressLine(folder.spec.study), on_cluster=_on_cluster)
+    resources = Resources(settings, _preparation_lines())
+    status = work(folder, resources, common.report, common.ProgressLine(folder.spec.study), on_cluster=_on_cluster)
     return 0 if status == "complete" else 1
 
 
-def _on_cluster(*given: Any) -> None:
+def _on_cluster(*work: Any) -> None:
     from explorer.runs.where import set_up_ray
 
     set_up_ray()
     from explorer.cluster import ray_parts
 
-    ray_parts.make_parts(*given)
+    ray_parts.make_parts(*work)
 
 
-def _prepare() -> Any:
+def _preparation_lines() -> Any:
+    """A progress line for each part that has to be fetched, converted or loaded first."""
     lines: dict[str, common.ProgressLine] = {}
 
-    def tell(what: str, done: int, total: int) -> None:
-        lines.setdefault(what, common.ProgressLine(f"preparing {what}"))(done, total)
+    def show_progress(part: str, done: int, total: int) -> None:
+        lines.setdefault(part, common.ProgressLine(f"preparing {part}"))(done, total)
 
-    return tell
+    return show_progress
 
 
-def _pair(text: str) -> tuple[str, str]:
+def _split_setting(text: str) -> tuple[str, str]:
     key, sign, value = text.partition("=")
     if not sign:
         raise UsageError(f"--set got {text!r}, expected KEY=VALUE.")
     return key.strip(), value
-
-
-def _shown(value: Any) -> str:
-    return ",".join(map(str, value)) if isinstance(value, tuple) else str(value)

@@ -28,15 +28,15 @@ def add(subparsers: Any) -> None:
 
 
 def list_all(args: argparse.Namespace, settings: Settings) -> int:
-    from explorer.results.packed_run import list_all as everything
+    from explorer.results.packed_run import list_all as list_runs
 
-    rows = [dataclasses.asdict(run) for run in everything(settings)]
+    rows = [dataclasses.asdict(run) for run in list_runs(settings)]
     for row in rows:
         row["created"] = datetime.fromtimestamp(row["created"], UTC).isoformat(timespec="seconds")
     if args.json:
         common.print_json(rows)
     elif not rows:
-        common.say(
+        common.report(
             "No runs yet. Start one: python -m explorer run accuracy --model gemma-3-270m --benchmark starter_pairs"
         )
     else:
@@ -47,7 +47,7 @@ def list_all(args: argparse.Namespace, settings: Settings) -> int:
 
 
 def resume_run(args: argparse.Namespace, settings: Settings) -> int:
-    from explorer.commands.run import do_work
+    from explorer.commands.run import work_on_run
     from explorer.results import mending
     from explorer.results.packed_run import find_own
     from explorer.runs import imported, queue
@@ -56,17 +56,17 @@ def resume_run(args: argparse.Namespace, settings: Settings) -> int:
     folder = find_own(settings, args.run_id)
     mending.restore_spec(settings, folder)
     imported.refuse_to_resume(folder)
-    place = where.asked(args)
+    place = where.place_from(args)
     if folder.progress().status == "complete" and not folder.damaged():
-        return _answer(args, folder.run_id, "complete")
+        return _print_status(args, folder.run_id, "complete")
     if args.detach:
-        return _answer(args, queue.resume(settings, folder.run_id, place), "started")
+        return _print_status(args, queue.resume(settings, folder.run_id, place), "started")
     if not folder.is_being_worked():
         folder.clear_cancel()
         if place is not None:
             keep(folder, place)
-    code = do_work(args, settings)
-    _answer(args, folder.run_id, folder.progress().status)
+    code = work_on_run(args, settings)
+    _print_status(args, folder.run_id, folder.progress().status)
     return code
 
 
@@ -74,7 +74,7 @@ def cancel_run(args: argparse.Namespace, settings: Settings) -> int:
     from explorer.results.packed_run import find_own
     from explorer.runs import queue
 
-    return _answer(args, queue.cancel(settings, find_own(settings, args.run_id).run_id), "cancelled")
+    return _print_status(args, queue.cancel(settings, find_own(settings, args.run_id).run_id), "cancelled")
 
 
 def delete_run(args: argparse.Namespace, settings: Settings) -> int:
@@ -83,7 +83,7 @@ def delete_run(args: argparse.Namespace, settings: Settings) -> int:
 
     folder = find_own(settings, args.run_id)
     ending.delete(settings, folder)
-    return _answer(args, folder.run_id, "deleted")
+    return _print_status(args, folder.run_id, "deleted")
 
 
 def rebuild(args: argparse.Namespace, settings: Settings) -> int:
@@ -92,18 +92,18 @@ def rebuild(args: argparse.Namespace, settings: Settings) -> int:
 
     for folder in all_folders(settings.runs):
         if mending.restore_spec(settings, folder):
-            common.say(f"{folder.run_id}: its spec.json was damaged and stands again as the database has it")
-    count, faults = store.rebuild(settings)
-    for fault in faults:
-        common.say(f"left out: {fault}")
+            common.report(f"{folder.run_id}: its spec.json was damaged and stands again as the database has it")
+    count, left_out = store.rebuild(settings)
+    for reason in left_out:
+        common.report(f"left out: {reason}")
     if args.json:
-        common.print_json({"runs": count, "left_out": faults})
+        common.print_json({"runs": count, "left_out": left_out})
     else:
         print(f"{count} runs in the database")
-    return 1 if faults else 0
+    return 1 if left_out else 0
 
 
-def _answer(args: argparse.Namespace, run_id: str, status: str) -> int:
+def _print_status(args: argparse.Namespace, run_id: str, status: str) -> int:
     if args.json:
         common.print_json({"run_id": run_id, "status": status})
     else:

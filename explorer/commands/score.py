@@ -21,6 +21,19 @@ A line out adds logprob (nats, summed over the continuation), tokens (how many),
 log-probability), chars, bytes, greedy, straddles and truncated_tokens. A line that cannot be scored has logprob null
 and says why under "error", one that is no object also holds itself under "raw"; the others are scored all the same,
 and the exit status is then 1."""
+ADDED_KEYS = {
+    "logprob",
+    "tokens",
+    "scored",
+    "chars",
+    "bytes",
+    "greedy",
+    "straddles",
+    "truncated_tokens",
+    "token_texts",
+    "token_logprobs",
+    "error",
+}
 
 
 def add(subparsers: Any) -> None:
@@ -45,13 +58,6 @@ def add(subparsers: Any) -> None:
     parser.set_defaults(run=run)
 
 
-# What a line out adds to a line in.
-ANSWER = {
-    "logprob", "tokens", "scored", "chars", "bytes", "greedy", "straddles", "truncated_tokens", "token_texts",
-    "token_logprobs", "error",
-}  # fmt: skip
-
-
 def run(args: argparse.Namespace, settings: Settings) -> int:
     """Scores every line that can be scored; 1 where some could not."""
     from explorer.resources import Resources
@@ -66,33 +72,31 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
         policy = dataclasses.replace(policy, bos=args.bos)
     lines = jsonl.read(args.source, ("context", "continuation"))
     for line in lines:
-        # What an earlier scoring of a line said is not kept beside what this one says.
-        line.fields = {key: value for key, value in line.fields.items() if key not in ANSWER}
-    began = time.monotonic()
-    model = Resources(settings, _Preparing()).model(args.model, args.dtype, args.device)
-    asked = [
+        # The scores that an earlier call left in a line are not kept beside those of this one.
+        line.fields = {key: value for key, value in line.fields.items() if key not in ADDED_KEYS}
+    started = time.monotonic()
+    model = Resources(settings, _PreparationLines()).model(args.model, args.dtype, args.device)
+    requests = [
         Request(str(line.number), 0, line.fields["context"], line.fields["continuation"])
         for line in lines
         if not line.error
     ]
-    progress = common.ProgressLine("Scored") if asked else None
-    scores = iter(score(model, asked, policy, progress, token_budget=args.token_budget, truncate=args.truncate))
+    progress = common.ProgressLine("Scored") if requests else None
+    scores = iter(score(model, requests, policy, progress, token_budget=args.token_budget, truncate=args.truncate))
     for line in lines:
         if not line.error:
-            _answer(line, next(scores), args.tokens)
+            _add_score(line, next(scores), with_tokens=args.tokens)
     jsonl.write(args.out, lines, {"logprob": None})
-    failed = [line for line in lines if line.error]
-    for line in failed:
-        common.say(f"line {line.number}: {line.error}")
-    seconds = time.monotonic() - began
-    common.say(f"{len(lines) - len(failed):,} of {len(lines):,} lines scored in {seconds:.1f} s")
+    failed = jsonl.report_errors(lines)
+    seconds = time.monotonic() - started
+    common.report(f"{len(lines) - failed:,} of {len(lines):,} lines scored in {seconds:.1f} s")
     if args.json and args.out != "-":
-        facts = {"lines": len(lines), "failed": len(failed), "seconds": round(seconds, 3)}
+        facts = {"lines": len(lines), "failed": failed, "seconds": round(seconds, 3)}
         common.print_json({**facts, **policy_record(model, policy)})
     return 1 if failed else 0
 
 
-def _answer(line: Line, score: Score, with_tokens: bool) -> None:
+def _add_score(line: Line, score: Score, *, with_tokens: bool) -> None:
     line.fields |= {
         "logprob": _number(score.sum),
         "tokens": len(score.token_ids),
@@ -115,13 +119,13 @@ def _number(value: float) -> float | None:
     return None if math.isnan(value) else value
 
 
-class _Preparing:
-    """A progress line for each part that has to be fetched, converted or loaded first."""
+class _PreparationLines:
+    """Prints a line for each part that has to be fetched, converted or loaded first."""
 
     def __init__(self) -> None:
-        self.text = ""
+        self.part = ""
 
-    def __call__(self, text: str, done: int, total: int) -> None:
-        if text != self.text:
-            self.text = text
-            common.say(text)
+    def __call__(self, part: str, done: int, total: int) -> None:
+        if part != self.part:
+            self.part = part
+            common.report(part)

@@ -31,9 +31,9 @@ class Parser(argparse.ArgumentParser):
 def sentence(message: str) -> str:
     """argparse's message in our order: the thing found, then what was expected."""
     message = " ".join(message.split())
-    for pattern, told in _SENTENCES:
+    for pattern, wording in _SENTENCES:
         if match := re.fullmatch(pattern, message):
-            return told.format(*match.groups())
+            return wording.format(*match.groups())
     return message
 
 

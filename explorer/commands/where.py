@@ -22,7 +22,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--cpus", type=int, default=0, metavar="N", help="processors of a worker without a GPU (4)")
 
 
-def asked(args: argparse.Namespace) -> Where | None:
+def place_from(args: argparse.Namespace) -> Where | None:
     """The place that the flags name, checked; none where no flag was given."""
     from explorer.runs.where import Where, checked
 

@@ -20,8 +20,8 @@ from explorer.errors import UsageError
 from explorer.popularity.ngrams import Initial, Ngram, TextNgrams, covering
 from explorer.records import Count
 from explorer.stats.estimate import Estimate
+from explorer.studies.popularity.declared import EDGE
 
-FINDING = "popularity_edge"  # the finding under which a run stores its edges, `part` 1 to 9
 HIGHEST = 10
 MANY_ZEROS = 0.9  # as many zeros leave a single decile for all that occurs
 
@@ -106,7 +106,7 @@ class Edges:
             Estimate.point(value, self.ngrams, left_out=self.left_out, reason=self.coinciding) for value in self.values
         ]
         return [
-            finding_row(FINDING, "overall", edge, factors={"part": i}, detail=detail if i == 1 else None)
+            finding_row(EDGE, "overall", edge, factors={"part": i}, detail=detail if i == 1 else None)
             for i, edge in enumerate(edges, 1)
         ]
 
@@ -114,7 +114,7 @@ class Edges:
     def from_rows(cls, rows: Sequence[Mapping[str, Any]]) -> Edges:
         """The edges among a run's rows of `findings`."""
         for row in rows:
-            if row["finding"] == FINDING and row.get("detail"):
+            if row["finding"] == EDGE.name and row.get("detail"):
                 return cls.from_json(str(row["detail"]))
         raise UsageError("This run stored no decile edges. Name a run of the study popularity.")
 

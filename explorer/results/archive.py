@@ -43,6 +43,7 @@ from explorer.runs import folder as folders
 from explorer.runs import spec as specs
 from explorer.runs.folder import RunFolder
 from explorer.settings import Settings
+from explorer.studies import declared
 
 MOST_FILES = 200_000
 MOST_BYTES = 16 * 2**30  # unpacked
@@ -256,6 +257,20 @@ _PACKED_FILES = """- `tables/*.parquet`: the same rows as Parquet.
 - `left_out.txt`: what the file with the precomputed runs lacks, so that this is no run to be imported."""
 
 
+def _meanings(folder: Run) -> str:
+    """A row a kind of finding that the run has: its name, title, unit, what its n counts, and its meaning."""
+    stored = dict.fromkeys(_frame_of_findings(folder))
+    known = [one for name in stored if (one := declared.find(folder.spec.study, name)) is not None]
+    if not known:
+        return "The run has none."
+    rows = [f"| `{one.name}` | {one.title} | {one.unit} | {one.of} | {one.meaning} |" for one in known]
+    return "\n".join(["| finding | what | unit | n counts | meaning |", "| --- | --- | --- | --- | --- |", *rows])
+
+
+def _frame_of_findings(folder: Run) -> list[str]:
+    return [str(name) for name in folder.read("findings", ["finding"])["finding"]]
+
+
 def _readme(folder: Run) -> str:
     spec, progress = folder.spec, folder.progress()
     packed = isinstance(folder, PackedRun)
@@ -295,6 +310,10 @@ Settings:
 - `reviews.jsonl`, where it is there: people's verdicts.
 
 Log-probabilities are natural logarithms. An empty value has its reason in the column `reason`.
+
+## What the findings mean
+
+{_meanings(folder)}
 
 ## Citation
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from explorer.studies.accuracy.declared import ACCURACY
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -66,13 +68,13 @@ def run(store: Store, run_id: str) -> pd.DataFrame:
 def headline(store: Store) -> pd.DataFrame:
     """Overall accuracy of each model on each benchmark, from its accuracy run with the most instances."""
     return store.frame(
-        """
+        f"""
         SELECT runs.benchmark, runs.model, findings.value, findings.low, findings.high, findings.n, runs.run_id,
             runs.created, runs.spec
         FROM findings
         JOIN runs USING (run_id)
         WHERE runs.study = 'accuracy'
-            AND findings.finding = 'accuracy'
+            AND findings.finding = '{ACCURACY}'
             AND findings.grp = 'overall'
             AND findings.setting IS NULL
             AND NOT isnan(findings.value)
@@ -92,11 +94,11 @@ def findings(store: Store, run_id: str) -> pd.DataFrame:
 def accuracy_by_group(store: Store, run_id: str) -> pd.DataFrame:
     """A row a group: accuracy with its Wilson interval, the count, ties, and how many had no verdict."""
     return store.frame(
-        """
+        f"""
         SELECT grp, value, low, high, n, left_out
         FROM findings
         WHERE run_id = ?
-            AND finding = 'accuracy'
+            AND finding = '{ACCURACY}'
             AND setting IS NULL
             AND grp NOT IN ('overall', 'mean over groups')
         ORDER BY value DESC

@@ -8,6 +8,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from explorer.finding import Finding
 from explorer.records import Condition, Factor, Generation, Instance, Score
 from explorer.stats.estimate import Estimate
 
@@ -117,7 +118,7 @@ def measure_row(
 
 
 def finding_row(
-    finding: str,
+    finding: Finding,
     group: str,
     number: Estimate | float,
     *,
@@ -127,7 +128,7 @@ def finding_row(
     """An estimate, or a bare number, about many instances as a row of `findings`."""
     found = number if isinstance(number, Estimate) else Estimate.point(number)
     return {
-        "finding": finding,
+        "finding": finding.name,
         "grp": group,
         **(factors or {}),
         "value": float(found.value),

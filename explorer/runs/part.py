@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from explorer.errors import RunError
 from explorer.records import Instance, RunSpec
@@ -52,9 +52,12 @@ def prepare(spec: RunSpec, resources: Resources) -> Work:
 def tables(work: Work, first: int, last: int, progress: Progress) -> Tables:
     """The rows of the instances first..last (both included)."""
     part = work.instances[first : last + 1]
-    made: dict[str, Any] = {"instances": instance_table(part, first)}
-    made.update(work.recipe.run_part(work.spec, work.resources, part, progress))
-    return made
+    return with_instances(work, first, last, work.recipe.run_part(work.spec, work.resources, part, progress))
+
+
+def with_instances(work: Work, first: int, last: int, tables: Tables) -> Tables:
+    """A part's tables with that of its instances."""
+    return {"instances": instance_table(work.instances[first : last + 1], first), **tables}
 
 
 def next_size(size: int, done: int, seconds: float) -> int:

@@ -18,7 +18,7 @@ from filelock import Timeout
 
 from explorer import admission, stopping
 from explorer.errors import ExplorerError, RunError
-from explorer.runs import environment, imported, part
+from explorer.runs import environment, imported, part, pipeline
 from explorer.runs import where as places
 from explorer.runs.bucket import Bucket
 from explorer.runs.folder import Cancelled, RunFolder
@@ -145,7 +145,16 @@ def _do_here(folder: RunFolder, work: part.Work, meter: Meter) -> None:
     made_with = environment.take(work.spec, work.resources, needs_model=recipe.needs_model)
     stamp = folder.keep_environment(made_with)
     meter.restart()
-    size = recipe.first_part
+    if recipe.stages is not None and recipe.stages.may_overlap(work.spec, work.resources):
+        pipeline.make_parts(folder, work, recipe.stages, meter, stamp)
+    else:
+        _one_by_one(folder, work, meter, stamp)
+    folder.write_progress(message="concluding")
+    folder.write_findings(recipe.summarize(work.spec, work.resources, folder))
+
+
+def _one_by_one(folder: RunFolder, work: part.Work, meter: Meter, stamp: str) -> None:
+    size = work.recipe.first_part
     for first, last in folder.unfinished(len(work.instances)):
         while first <= last:
             end = min(first + size - 1, last)
@@ -155,8 +164,6 @@ def _do_here(folder: RunFolder, work: part.Work, meter: Meter) -> None:
             meter.add(amount)
             size = part.next_size(size, amount, time.monotonic() - started)
             first = end + 1
-    folder.write_progress(message="concluding")
-    folder.write_findings(recipe.summarize(work.spec, work.resources, folder))
 
 
 def _close_bucket(folder: RunFolder, say: Say) -> None:

@@ -12,10 +12,10 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from explorer import __version__
-from explorer.records import Request, Score
+from explorer.records import PackedRow, Request, Score
 from explorer.scoring.encode import unencodable
 from explorer.scoring.engine import tree as engine_tree
-from explorer.scoring.model import Encoding, LanguageModel, Progress, RowScores
+from explorer.scoring.model import Encoding, LanguageModel, Progress, RowScores, Scorer
 from explorer.scoring.policy import PRESETS, ScoringPolicy
 
 Truncate = Literal["error", "left"]
@@ -169,6 +169,11 @@ class ModelScorer:
         self.token_budget = token_budget
         self.truncate: Truncate = truncate
 
+    def logprobs(self, rows: Sequence[PackedRow], progress: Progress | None) -> Sequence[RowScores]:
+        """What the model says of packed rows."""
+        options: dict[str, Any] = {} if self.token_budget is None else {"token_budget": self.token_budget}
+        return self.model.logprobs(rows, progress, **options)
+
     def score(
         self,
         requests: Sequence[Request],
@@ -177,6 +182,48 @@ class ModelScorer:
     ) -> list[Score]:
         """Scores in the order asked."""
         return score(self.model, requests, policy, progress, token_budget=self.token_budget, truncate=self.truncate)
+
+
+class Batch:
+    """Requests on their way through a scorer in three steps, of which only the second needs the model's device.
+
+    Where the scorer is no model on this machine, or `prepare` was left out, the second step is all of them.
+    """
+
+    def __init__(self, scorer: Scorer, requests: Sequence[Request], policy: ScoringPolicy) -> None:
+        self.requests = requests
+        self._scorer = scorer
+        self._policy = policy
+        self._prepared: list[_Prepared] | None = None
+        self._rows: list[Sequence[RowScores]] = []
+        self._scores: list[Score] | None = None
+
+    def prepare(self) -> None:
+        """Encodes and packs; on the processor alone."""
+        if isinstance(scorer := self._scorer, ModelScorer):
+            self._prepared = [
+                _prepare(scorer.model, stretch, self._policy, scorer.truncate) for stretch in _stretches(self.requests)
+            ]
+
+    def run(self, progress: Progress | None = None) -> None:
+        """Asks the model."""
+        if self._prepared is None or not isinstance(self._scorer, ModelScorer):
+            self._scores = self._scorer.score(self.requests, self._policy, progress)
+            return
+        done = 0
+        for prepared in self._prepared:
+            stretch = len(prepared.requests)
+            tell = _in_requests(progress, done, stretch, self.requests)
+            self._rows.append(self._scorer.logprobs(prepared.packing.rows, tell))
+            done += stretch
+
+    def scores(self) -> list[Score]:
+        """The scores in the order asked; on the processor alone."""
+        if self._scores is None:
+            assert self._prepared is not None and isinstance(self._scorer, ModelScorer)
+            parts = zip(self._prepared, self._rows, strict=True)
+            self._scores = [score for prepared, rows in parts for score in _finish(self._scorer.model, prepared, rows)]
+        return self._scores
 
 
 def policy_record(model: LanguageModel, policy: ScoringPolicy) -> dict[str, str | int]:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from explorer.finding import Finding, HalfFindings, SplitFindings
 from explorer.records import Factor
 from explorer.rows.builders import finding_row
 from explorer.stats import split
@@ -25,33 +26,31 @@ Row = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Naming:
-    """What the findings are called: NAME_half, NAME_difference and so on, with factors; `half` is the one that tells
-    low from high."""
+class Where:
+    """Of which group and under which factors findings are stored; `half` is the factor that tells low from high."""
 
-    name: str
     group: str
     factors: Mapping[str, Factor]
     half: str
 
     def row(
         self,
-        what: str,
-        found: Estimate,
+        finding: Finding,
+        estimate: Estimate,
         detail: Mapping[str, Any] | None = None,
         *,
         factors: Mapping[str, Factor] | None = None,
     ) -> Row:
         """A row of `findings`; a number in its detail that is not defined is null."""
-        known = {
-            key: None if isinstance(one, float) and math.isnan(one) else one for key, one in (detail or {}).items()
+        defined = {
+            key: None if isinstance(value, float) and math.isnan(value) else value
+            for key, value in (detail or {}).items()
         }
-        name = f"{self.name}_{what}"
-        return finding_row(name, self.group, found, factors={**self.factors, **(factors or {})}, detail=known)
+        return finding_row(finding, self.group, estimate, factors={**self.factors, **(factors or {})}, detail=defined)
 
 
 def compare(
-    name: str,
+    findings: SplitFindings,
     group: str,
     frame: pd.DataFrame,
     *,
@@ -62,31 +61,41 @@ def compare(
 
     Instances without a score or a verdict are left out and counted.
     """
-    naming = Naming(name, group, factors or {}, half)
+    where = Where(group, factors or {}, half)
     correct, score = frame["correct"].to_numpy(), frame["score"].to_numpy()
     paradigms = paradigms_of(frame)
-    found = split.low_high(score, correct)
-    rows = [*_halves(naming, found, score, correct, paradigms), _difference_row(naming, found)]
+    divided = split.low_high(score, correct)
+    rows = [
+        *_halves(where, findings.half, divided, score, correct, paradigms),
+        _difference_row(where, findings.difference, divided),
+    ]
     if paradigms is not None:
+        # Items of a paradigm share their words and their grammar, so that Fisher's test over items, which the paper
+        # uses, takes them for more than they are; drawing whole paradigms anew gives the interval that holds.
         boot = bootstrap(_difference, score, correct, groups=paradigms)
-        rows.append(naming.row("difference_over_paradigms", boot, {"paradigms": boot.units}))
-    if found.rank_split is not None:
-        ranks = found.rank_split
+        rows.append(where.row(findings.difference_over_paradigms, boot, {"paradigms": boot.units}))
+    if divided.rank_split is not None:
+        ranks = divided.rank_split
         detail = {"low": ranks.low, "high": ranks.high, "seeds": ranks.seeds}
-        rows.append(naming.row("rank_split", ranks.difference, detail))
-    rows += [_slope(naming, correct, score), _auc(naming, correct, score)]
+        rows.append(where.row(findings.rank_split, ranks.difference, detail))
+    rows += [_slope(where, findings, correct, score), where.row(findings.auc, auc(correct, score))]
     for number, bin in enumerate(split.quantile_curve(score, correct, bins=BINS).bins):
         scores = {"lowest": bin.lowest, "highest": bin.highest, "mean": bin.mean}
-        rows.append(naming.row("curve", bin.accuracy, scores, factors={"part": number}))
+        rows.append(where.row(findings.curve, bin.accuracy, scores, factors={"part": number}))
     return rows
 
 
-def halves(name: str, group: str, frame: pd.DataFrame, *, factors: Mapping[str, Factor] | None = None) -> list[Row]:
+def halves(
+    findings: HalfFindings, group: str, frame: pd.DataFrame, *, factors: Mapping[str, Factor] | None = None
+) -> list[Row]:
     """Of what `compare` finds the two halves, with Wilson intervals, and their difference alone."""
-    naming = Naming(name, group, factors or {}, "condition")
+    where = Where(group, factors or {}, "condition")
     correct, score = frame["correct"].to_numpy(), frame["score"].to_numpy()
-    found = split.low_high(score, correct)
-    return [*_halves(naming, found, score, correct, None), _difference_row(naming, found)]
+    divided = split.low_high(score, correct)
+    return [
+        *_halves(where, findings.half, divided, score, correct, None),
+        _difference_row(where, findings.difference, divided),
+    ]
 
 
 def paradigms_of(frame: pd.DataFrame) -> np.ndarray | None:
@@ -95,51 +104,58 @@ def paradigms_of(frame: pd.DataFrame) -> np.ndarray | None:
 
 
 def _halves(
-    naming: Naming, found: LowHigh, score: np.ndarray, correct: np.ndarray, paradigms: np.ndarray | None
+    where: Where,
+    finding: Finding,
+    divided: LowHigh,
+    score: np.ndarray,
+    correct: np.ndarray,
+    paradigms: np.ndarray | None,
 ) -> list[Row]:
+    below, above = split.halves(_with_outcome(correct, score))
     return [
-        _half(naming, half, share, found, correct[inside], None if paradigms is None else paradigms[inside])
-        for half, share, inside in zip(
-            ("low", "high"), (found.low, found.high), split.halves(_where(correct, score)), strict=False
-        )
+        _half(where, finding, name, share, divided, correct[inside], None if paradigms is None else paradigms[inside])
+        for name, share, inside in (("low", divided.low, below), ("high", divided.high, above))
     ]
 
 
 def _half(
-    naming: Naming, half: str, share: Proportion, found: LowHigh, correct: np.ndarray, paradigms: np.ndarray | None
+    where: Where,
+    finding: Finding,
+    name: str,
+    share: Proportion,
+    divided: LowHigh,
+    correct: np.ndarray,
+    paradigms: np.ndarray | None,
 ) -> Row:
     """Accuracy of a half; for minimal pairs with an interval over paradigms, whose items are alike."""
-    detail = {"median": found.median, "ties": share.ties}
+    detail = {"median": divided.median, "ties": share.ties}
     if paradigms is not None and len(set(paradigms)) > 1:
         over = bootstrap_mean(correct, paradigms)
         share = replace(share, low=over.low, high=over.high)
         detail |= {"paradigms": over.units}
-    share = replace(share, left_out=found.left_out, reason=found.reason or share.reason)
-    return naming.row("half", share, detail, factors={naming.half: half})
+    share = replace(share, left_out=divided.left_out, reason=divided.reason or share.reason)
+    return where.row(finding, share, detail, factors={where.half: name})
 
 
-def _difference_row(naming: Naming, found: LowHigh) -> Row:
-    gap = replace(found.difference, left_out=found.left_out, reason=found.difference.reason or found.reason)
-    return naming.row("difference", gap, {"median": found.median})
+def _difference_row(where: Where, finding: Finding, divided: LowHigh) -> Row:
+    reason = divided.difference.reason or divided.reason
+    gap = replace(divided.difference, left_out=divided.left_out, reason=reason)
+    return where.row(finding, gap, {"median": divided.median})
 
 
-def _where(correct: np.ndarray, score: np.ndarray) -> np.ndarray:
+def _with_outcome(correct: np.ndarray, score: np.ndarray) -> np.ndarray:
     """The scores of instances that have an outcome; nan for the others."""
     return np.where(np.isfinite(correct), score, np.nan)
 
 
-def _slope(naming: Naming, correct: np.ndarray, score: np.ndarray) -> Row:
-    # A tie counts as wrong in a logistic regression.
-    fit = logistic(correct, score, names=[naming.name])
+def _slope(where: Where, findings: SplitFindings, correct: np.ndarray, score: np.ndarray) -> Row:
+    # A tie counts as wrong in a logistic regression, whose outcomes are 0 and 1.
+    fit = logistic(correct, score, names=[findings.name])
     (slope,) = fit.slopes
     if math.isnan(slope.value):
-        return naming.row("slope", slope)
+        return where.row(findings.slope, slope)
     detail = {"intercept": fit.intercept, "per_sd": slope.per_sd, "covariance": fit.covariance}
-    return naming.row("slope", slope, detail)
-
-
-def _auc(naming: Naming, correct: np.ndarray, score: np.ndarray) -> Row:
-    return naming.row("auc", auc(correct, score))
+    return where.row(findings.slope, slope, detail)
 
 
 def _difference(score: np.ndarray, correct: np.ndarray) -> float:

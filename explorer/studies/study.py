@@ -28,15 +28,18 @@ class Setting:
     help: str
     choices: tuple[str, ...] = ()
 
+    @property
+    def default_text(self) -> str:
+        """The default as it is typed on a command line."""
+        return ",".join(map(str, self.default)) if isinstance(self.default, tuple) else str(self.default)
+
     def parse(self, name: str, text: str) -> Any:
         """The value that `name=text` gives on a command line."""
         try:
             value = _parse_like(self.default, text)
         except ValueError as error:
             kind = KINDS.get(type(self.default), "a text")
-            raise UsageError(
-                f"The setting {name} got {text!r}, expected {kind}, like {_shown(self.default)}."
-            ) from error
+            raise UsageError(f"The setting {name} got {text!r}, expected {kind}, like {self.default_text}.") from error
         return self.check(name, value)
 
     def check(self, name: str, value: Any) -> Any:
@@ -50,12 +53,36 @@ class Setting:
 
 
 @dataclass(frozen=True, slots=True)
+class Stages:
+    """One part of a run in three steps, so that the parts before and after it can be under way at the same time.
+
+    prepare   on the processor: requests made, encoded and packed; may run in a thread beside the other two
+    score     on the model's device, always in the main thread
+    tables    on the processor again: rows; may run in a thread beside the other two
+
+    Each step is handed what the one before gave. `may_overlap` says whether a run's steps really keep to these places:
+    an endpoint, or a second model that helps to prepare, is asked one part after another.
+    """
+
+    prepare: Callable[[RunSpec, Resources, Sequence[Instance], Progress, bool], Any]  # the last: encode already now
+    score: Callable[[RunSpec, Resources, Any, Progress], Any]
+    tables: Callable[[RunSpec, Resources, Any], Tables]
+    may_overlap: Callable[[RunSpec, Resources], bool]
+
+    def run(self, spec: RunSpec, resources: Resources, instances: Sequence[Instance], progress: Progress) -> Tables:
+        """The three steps of one part, one after another."""
+        prepared = self.prepare(spec, resources, instances, progress, False)
+        return self.tables(spec, resources, self.score(spec, resources, prepared, progress))
+
+
+@dataclass(frozen=True, slots=True)
 class Study:
     """A recipe.
 
     select    the instances of a run, in benchmark order
     run_part  rows of one part: given the spec, the resources, the part's instances and a progress callback
     summarize rows of `findings` from the finished run folder
+    stages    what `run_part` does, step by step, for studies whose parts may overlap
     languages which languages its texts may be in (ISO 639 codes); () = any
     plan      what these instances will ask of an endpoint at most, told without asking it; None where it is not known
     """
@@ -70,6 +97,7 @@ class Study:
     summarize: Callable[[RunSpec, Resources, RunFolder], list[dict[str, Any]]]
     select: Callable[[RunSpec, Resources], Sequence[Instance]]
     plan: Callable[[RunSpec, Resources, Sequence[Instance]], Sequence[Planned]] | None = None
+    stages: Stages | None = None
     needs_model: bool = True
     languages: tuple[str, ...] = ()
     first_part: int = 16  # instances in the first part; later parts grow until one takes about ten seconds
@@ -101,7 +129,3 @@ def _parse_like(default: Any, text: str) -> Any:
         kind = type(default[0]) if default else str
         return tuple(kind(piece.strip()) for piece in text.split(",") if piece.strip())
     return type(default)(text)
-
-
-def _shown(default: Any) -> str:
-    return ",".join(map(str, default)) if isinstance(default, tuple) else str(default)

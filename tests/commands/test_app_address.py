@@ -13,7 +13,7 @@ from explorer.errors import UsageError
 @pytest.mark.parametrize("host", ["", " ", "no-such-host.invalid", "999.1.1.1", "1.2.3.4:80", "x y"])
 def test_an_address_that_is_none_is_one_sentence(host):
     with pytest.raises(UsageError, match="is no address of this machine"):
-        command.address_of(host)
+        command.ip_address(host)
 
 
 def test_an_address_of_another_machine_is_one_sentence():
@@ -26,7 +26,7 @@ def test_an_address_of_another_machine_is_one_sentence():
     [("localhost", "127.0.0.1"), ("127.0.0.1", "127.0.0.1"), ("0.0.0.0", "0.0.0.0"), ("[::]", "::")],
 )
 def test_a_name_becomes_the_address_it_means(host, address):
-    assert command.address_of(host) in (address, "::1" if host == "localhost" else address)
+    assert command.ip_address(host) in (address, "::1" if host == "localhost" else address)
 
 
 def test_a_taken_port_gives_the_next_free_one():
@@ -34,5 +34,5 @@ def test_a_taken_port_gives_the_next_free_one():
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = taken.getsockname()[1]
-        assert port < command.free_port("127.0.0.1", port) <= port + command.MOST_PORTS
+        assert port < command.free_port("127.0.0.1", port) <= port + command.MAX_PORTS_TRIED
     assert command.free_port("127.0.0.1", port) == port

@@ -151,7 +151,7 @@ def test_stored_edges_rate_other_texts(cache_folder: Path, index_folder, tmp_pat
 def test_a_lone_text_can_be_read_from_standard_input(cache_folder: Path, index_folder, capsys, monkeypatch):
     import io
 
-    monkeypatch.setattr("sys.stdin", io.StringIO('{"text": "the cat sees"}\n'))
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b'{"text": "the cat sees"}\n')))
     assert main(["popularity", "--index", str(index_folder), "--n", "2", "--in", "-"]) == 0
     assert json.loads(capsys.readouterr().out)["ips"] >= 1
 

@@ -18,6 +18,7 @@ from explorer.rows.builders import finding_row, instance_row, measure_row
 from explorer.runs.folder import RunFolder
 from explorer.settings import read as read_settings
 from explorer.stats.estimate import Estimate
+from explorer.studies.accuracy.declared import ACCURACY
 
 
 def a_run(runs, benchmark: str, seed: int = 0) -> RunFolder:
@@ -29,7 +30,7 @@ def a_run(runs, benchmark: str, seed: int = 0) -> RunFolder:
     measures = [measure_row(pair.id, name, 1.0) for pair in pairs for name in ("margin", "correct")]
     instances = [instance_row(pair, place) for place, pair in enumerate(pairs)]
     folder.write_part(0, 1, {"instances": instances, "measures": measures})
-    folder.write_findings([finding_row("accuracy", "overall", Estimate.point(1.0, 2))])
+    folder.write_findings([finding_row(ACCURACY, "overall", Estimate.point(1.0, 2))])
     folder.write_progress(status="complete", total=2)
     return folder
 

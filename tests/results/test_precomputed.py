@@ -37,6 +37,7 @@ from explorer.runs.folder import RunFolder
 from explorer.settings import ROOT
 from explorer.settings import read as read_settings
 from explorer.stats.estimate import Estimate
+from explorer.studies.accuracy.declared import ACCURACY
 from explorer.studies.perturbation import queries as perturbation_queries
 from explorer.studies.priming import queries as priming_queries
 from explorer.variants import wordnet
@@ -89,8 +90,8 @@ def a_run(settings, benchmark: str, seed: int = 0) -> RunFolder:
     folder.write_part(0, 2, {"instances": [instance_row(pair, i) for i, pair in enumerate(pairs)], **rows})
     folder.write_findings(
         [
-            finding_row("accuracy", "overall", Estimate(2 / 3, 0.2, 0.9, n=3, p=1e-60, left_out=1, reason="few")),
-            finding_row("accuracy", "two groups", math.nan, factors={"setting": "sum"}, detail={"ties": 1}),
+            finding_row(ACCURACY, "overall", Estimate(2 / 3, 0.2, 0.9, n=3, p=1e-60, left_out=1, reason="few")),
+            finding_row(ACCURACY, "two groups", math.nan, factors={"setting": "sum"}, detail={"ties": 1}),
         ]
     )
     folder.write_progress(status="complete", total=3)
@@ -176,7 +177,7 @@ def test_lengths_of_a_text_are_kept_once_for_all_contexts_and_read_at_each(setti
 def test_numbers_in_the_details_of_findings_keep_six_decimals(settings, tmp_path):
     folder = a_run(settings, "blimp")
     folder.write_findings(
-        [finding_row("a", "overall", 1.0, detail={"mean": -0.123456789, "p": 1.23456789e-30, "n": 12345678})]
+        [finding_row(ACCURACY, "overall", 1.0, detail={"mean": -0.123456789, "p": 1.23456789e-30, "n": 12345678})]
     )
     _, packed = both(settings, [folder], tmp_path)
     assert json.loads(packed.frame("SELECT detail FROM findings")["detail"][0]) == {
@@ -386,7 +387,7 @@ def texts(data_folder) -> set[Words]:
 def test_the_search_finds_a_text_that_is_there(settings, tmp_path, texts):
     folder = a_run(settings, "blimp")
     folder.write_findings(
-        [finding_row("accuracy", "overall", Estimate.point(1.0, reason="Some cats that aren't hissing had sat."))]
+        [finding_row(ACCURACY, "overall", Estimate.point(1.0, reason="Some cats that aren't hissing had sat."))]
     )
     precomputed.pack([folder], tmp_path / "packed.duckdb")
     assert leaks(tmp_path / "packed.duckdb", {words_of("cats that aren't hissing")})

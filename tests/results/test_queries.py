@@ -12,6 +12,7 @@ from explorer.results import queries, store
 from explorer.rows.builders import finding_row, instance_row, measure_row
 from explorer.runs.folder import RunFolder
 from explorer.stats.estimate import Estimate
+from explorer.studies.accuracy.declared import ACCURACY
 
 NAN = math.nan
 # correct and margin of each item, by run; item 3 has no verdict, item 4 is a tie
@@ -43,11 +44,11 @@ def make_run(settings, spec, outcomes, texts=None):
     known = [correct for correct, _ in outcomes if not math.isnan(correct)]
     folder.write_findings(
         [
-            finding_row("accuracy", "overall", Estimate(sum(known) / len(known), 0.1, 0.9, n=len(known))),
-            finding_row("accuracy", "overall", Estimate.point(0.25, len(known)), factors={"setting": "per_char"}),
-            finding_row("accuracy", "even", Estimate(0.5, 0.1, 0.9, n=2)),
-            finding_row("accuracy", "odd", Estimate(1.0, 0.4, 1.0, n=2)),
-            finding_row("accuracy", "mean over groups", Estimate.point(0.75, 4)),
+            finding_row(ACCURACY, "overall", Estimate(sum(known) / len(known), 0.1, 0.9, n=len(known))),
+            finding_row(ACCURACY, "overall", Estimate.point(0.25, len(known)), factors={"setting": "per_char"}),
+            finding_row(ACCURACY, "even", Estimate(0.5, 0.1, 0.9, n=2)),
+            finding_row(ACCURACY, "odd", Estimate(1.0, 0.4, 1.0, n=2)),
+            finding_row(ACCURACY, "mean over groups", Estimate.point(0.75, 4)),
         ]
     )
     folder.write_progress(status="complete", total=len(items))

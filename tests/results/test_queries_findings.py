@@ -13,6 +13,7 @@ from explorer.results.measures import MEASURES
 from explorer.rows.builders import finding_row, instance_row, measure_row
 from explorer.runs.folder import RunFolder
 from explorer.stats.estimate import Estimate
+from explorer.studies.accuracy.declared import ACCURACY
 
 SPEC = RunSpec("accuracy", 1, "toy", "pairs", settings={"preset": "natural"})
 
@@ -56,8 +57,8 @@ def made(settings):
     ]
     attacks = [measure_row(items[0].id, "mia_loss", value, option=option) for option, value in ((0, 2.0), (1, 3.5))]
     shares = [
-        finding_row("accuracy", "overall", Estimate(0.5, 0.2, 0.8, n=4)),
-        finding_row("accuracy", "overall", Estimate.point(0.6, 4), factors={"setting": "sum"}),
+        finding_row(ACCURACY, "overall", Estimate(0.5, 0.2, 0.8, n=4)),
+        finding_row(ACCURACY, "overall", Estimate.point(0.6, 4), factors={"setting": "sum"}),
     ]
     runs = {
         "accuracy": keep("accuracy", items, margin + correct + gap, shares),

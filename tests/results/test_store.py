@@ -15,6 +15,7 @@ from explorer.rows.builders import finding_row, instance_row, measure_row
 from explorer.rows.schema import TABLES
 from explorer.runs.folder import RunFolder
 from explorer.stats.estimate import Estimate
+from explorer.studies.accuracy.declared import ACCURACY
 
 
 def stored_run(settings, seed: int = 0, values=(1.0, 0.0, float("nan"))) -> RunFolder:
@@ -31,7 +32,7 @@ def stored_run(settings, seed: int = 0, values=(1.0, 0.0, float("nan"))) -> RunF
             "measures": [measure_row(pair.id, "correct", value) for pair, value in zip(pairs, values, strict=True)],
         },
     )
-    folder.write_findings([finding_row("accuracy", "overall", Estimate.point(0.5, 2, left_out=1))])
+    folder.write_findings([finding_row(ACCURACY, "overall", Estimate.point(0.5, 2, left_out=1))])
     folder.write_progress(status="complete", total=len(values))
     return folder
 

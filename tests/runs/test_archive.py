@@ -20,6 +20,7 @@ from explorer.runs import imported
 from explorer.runs.folder import RunFolder
 from explorer.settings import Settings
 from explorer.stats.estimate import Estimate
+from explorer.studies.accuracy.declared import ACCURACY
 
 KEY = "sk-planted-0123456789"
 
@@ -38,7 +39,7 @@ def make_run(settings: Settings, text: str = "The cat sat.") -> RunFolder:
             tables["scores"].append(score_row(score, 0))
             tables["measures"].append(measure_row(pair.id, "correct", 1.0))
         folder.write_part(first, first + size - 1, tables, "e1")
-    folder.write_findings([finding_row("accuracy", "overall", Estimate.point(1.0, 3))])
+    folder.write_findings([finding_row(ACCURACY, "overall", Estimate.point(1.0, 3))])
     folder.write_progress(status="complete", total=3, done=3, pid=1, host="my-laptop")
     folder.add_review({"instance": "blimp/g/0", "verdict": "same"})
     return folder
@@ -77,6 +78,7 @@ def test_an_archive_says_what_it_is_and_whom_to_cite(folder, settings, tmp_path)
     with zipfile.ZipFile(pack(folder, settings, tmp_path / "run.zip")) as found:
         names = found.namelist()
         readme, bib = found.read("README.md").decode(), found.read("CITATION.bib").decode()
+        assert f"| `accuracy` | Accuracy | share | item | {ACCURACY.meaning} |" in readme
         scores = pd.read_csv(io.BytesIO(found.read("tables/scores.csv")))
         rows = pd.read_csv(io.BytesIO(found.read("tables/by_instance.csv")))
         progress = json.loads(found.read("progress.json"))

@@ -3,6 +3,7 @@ from dataclasses import replace
 
 import pytest
 
+from explorer.finding import Finding
 from explorer.rows.builders import finding_row
 from explorer.stats.estimate import Estimate
 from explorer.stats.fisher import fisher
@@ -14,6 +15,7 @@ from explorer.stats.proportion import Proportion, proportion
 from explorer.stats.spearman import spearman
 from explorer.stats.wilcoxon import wilcoxon
 
+NAMED = Finding("name", "Name", "share", "item", "A number.")
 COLUMNS = ("value", "low", "high", "p", "n", "left_out", "reason")
 FOUND = {
     "proportion": proportion([1, 0, 0.5, math.nan]),
@@ -29,14 +31,14 @@ FOUND = {
 
 @pytest.mark.parametrize("found", FOUND.values(), ids=FOUND)
 def test_a_row_of_findings_has_all_that_an_estimate_says(found):
-    row = finding_row("name", "overall", found)
+    row = finding_row(NAMED, "overall", found)
     assert isinstance(found, Estimate)
     assert [row[name] for name in COLUMNS] == pytest.approx([getattr(found, name) for name in COLUMNS], nan_ok=True)
     assert found.reason or not math.isnan(found.value)
 
 
 def test_a_bare_number_is_a_row_without_an_interval():
-    row = finding_row("name", "overall", 3)
+    row = finding_row(NAMED, "overall", 3)
     assert (row["value"], row["n"], row["left_out"], row["reason"]) == (3.0, 0, 0, "")
     assert all(math.isnan(row[name]) for name in ("low", "high", "p"))
 

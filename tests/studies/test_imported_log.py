@@ -65,6 +65,9 @@ def test_demonstrations_before_the_question_do_not_hide_the_instance(resources):
     assert scores["context"].str.contains("\n\n").all()
     correct = measures(kept.folder, "correct")
     assert sum(correct) / len(correct) == pytest.approx(log.results["acc,none"], abs=1e-12)
+    findings = kept.folder.read("findings")
+    reported = findings[findings["finding"] == "reported"].set_index("grp")["value"]
+    assert reported.to_dict() == pytest.approx(dict(log.results))
 
 
 def test_matched_samples_join_with_runs_of_our_own_by_instance_and_text(resources):
@@ -85,6 +88,9 @@ def test_a_log_that_fits_no_benchmark_becomes_one(resources):
     assert {one.kind for one in instances} == {"choice"} and {len(one.options) for one in instances} == {2, 3}
     correct = measures(kept.folder, "correct")
     assert sum(correct) / len(correct) == pytest.approx(log.results["acc,none"], abs=1e-12)
+    findings = kept.folder.read("findings")
+    reported = findings[findings["finding"] == "reported"].set_index("grp")["value"]
+    assert reported.to_dict() == pytest.approx(dict(log.results))
 
 
 def test_written_answers_and_each_filter_s_metric_are_kept(resources):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import math
 import random
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -18,6 +19,7 @@ from explorer.runs import cost
 from explorer.runs.folder import RunFolder
 from explorer.runs.request import make_spec
 from explorer.runs.worker import work
+from explorer.studies.ontology import declared
 from explorer.studies.ontology import study as ontology_study
 
 WORDS = ("heart", "valve", "cell", "bone", "growth", "repair", "membrane", "left", "early", "acid", "transport", "fold")
@@ -145,6 +147,13 @@ def test_a_raw_answer_is_kept_and_ends_once_its_id_stands(whole):
     assert list(given["role"].unique()) == ["prompt", "sample"]
 
 
+def test_what_is_known_of_right_ids_is_found_over_all_by_bucket_and_against_popularity(whole):
+    names = set(whole.read("findings")["finding"])
+    assert {"gold_rank_sampled", "bucket_gold_rank_sampled", "spearman_gold_rank_sampled"} <= names
+    assert {"sampled_correct", "bucket_sampled_correct", "spearman_sampled_correct"} <= names
+    assert names <= {one.name for one in declared.FINDINGS}
+
+
 def test_the_right_id_is_scored_digit_by_digit_and_ranked(whole):
     scores = whole.read("scores")
     gold = scores[scores["role"] == "target"]
@@ -170,7 +179,7 @@ def test_a_run_that_was_broken_off_equals_an_unbroken_one(whole, module_settings
     folder = RunFolder.create(settings.runs, whole.spec)
     chosen = ontology_study.STUDY.select(whole.spec, resources)
     part = chosen[:7]
-    rows = ontology_study.STUDY.do(whole.spec, resources, part, lambda done, total: None)
+    rows = ontology_study.STUDY.run_part(whole.spec, resources, part, lambda done, total: None)
     folder.write_part(0, 6, {"instances": [instance_row(item, i) for i, item in enumerate(part)], **rows})
     work(folder, Resources(settings), print, wait=False)
     for table in ("instances", "generations"):
@@ -208,6 +217,14 @@ def test_questions_are_repeated_in_three_ways(module_settings, taught, toy):
     assert 0 <= finding(folder, "invariance", setting="PI-2", condition="raw") <= 1
     assert 0 <= finding(folder, "invariance_accuracy", setting="PI-3", condition="parsed") <= 1
     assert finding(folder, "accuracy", language="it") >= 0
+    buckets = [finding(folder, "bucket_invariance", str(n), setting="PI-1", condition="parsed") for n in (1, 2, 3, 4)]
+    assert buckets == [1, 1, 1, 1]
+    right = [
+        finding(folder, "bucket_invariance_accuracy", str(n), setting="PI-3", condition="parsed") for n in (1, 2, 3, 4)
+    ]
+    assert sum(right) / 4 == pytest.approx(finding(folder, "invariance_accuracy", setting="PI-3", condition="parsed"))
+    # Invariance that is the same everywhere has no correlation.
+    assert math.isnan(finding(folder, "spearman_invariance", setting="PI-1", condition="parsed"))
     found = folder.read("findings")
     languages = found[found["finding"] == "language_accuracy"].set_index("language")
     assert list(languages.index) == ["en", "it", "fr", "de", "es"] and (languages["n"] == 8).all()

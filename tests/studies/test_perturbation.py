@@ -17,6 +17,9 @@ from explorer.runs.worker import work
 from explorer.settings import Settings
 from explorer.similarity.measured import Similarity
 from explorer.studies.perturbation import (
+    declared,
+)
+from explorer.studies.perturbation import (
     findings as perturbation_findings,
 )
 from explorer.studies.perturbation import (
@@ -311,7 +314,7 @@ def test_holm_counts_the_tests_of_one_table():
         change("piqa", "NV", 0.01), change("copa", "NV", 0.04), change("lambada", "NV", math.nan),
         change("piqa", "N", 0.01), change("piqa", "V", 0.02), change("overall", "NV", 0.03),
     ]  # fmt: skip
-    perturbation_findings.adjust_tables(rows, "change")
+    perturbation_findings.adjust_tables(rows, declared.CHANGE)
     adjusted = [json.loads(row["detail"])["p_holm"] for row in rows]
     # two tests in the first table, two in that of nouns and verbs, one alone
     assert adjusted == [pytest.approx(0.02), pytest.approx(0.04), None, pytest.approx(0.02), pytest.approx(0.02), 0.03]

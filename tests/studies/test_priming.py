@@ -18,6 +18,7 @@ from explorer.runs.folder import RunFolder
 from explorer.runs.request import make_spec
 from explorer.scoring.policy import ScoringPolicy
 from explorer.studies.priming import edits as priming_edits
+from explorer.studies.priming import findings as priming_findings
 from explorer.studies.priming import of_spec
 from explorer.studies.priming import study as priming_study
 from explorer.variants import running_text
@@ -170,6 +171,8 @@ def test_items_that_share_contexts_take_few_of_them(resources, make):
     found = done(make(suites=("islands",), per_group=12, chains=2), resources)
     drawn = {context.ids for _, context in contexts_of(found) if context.condition == "matched_acceptable"}
     assert len(drawn) == 2
+    told = priming_findings._remarks(make(chains=2), resources)
+    assert [row["value"] for row in told if row["finding"] == "shared_contexts"] == [2]
     texts = {item.id: set(map(fold, item.options)) for item in resources.instances("starter_pairs").instances}
     pools = of_spec.ground_of(make(), resources).pools
     for name, context in contexts_of(found):
@@ -218,6 +221,9 @@ def test_one_run_chooses_the_suites_on_which_another_measures_edits(resources, m
     findings = folder.read("findings")
     effects = findings[findings["finding"] == "edit_effect"]
     assert effects["setting"].tolist() == ["none", "clause", "all"] * 2
+    curves = findings[findings["finding"] == "edit_curve"]
+    assert set(curves["setting"]) == {"none", "clause", "all"} and (curves["length"] > 0).all()
+    assert (findings["finding"] == "edit_correlation").sum() == 2
     similarity = [json.loads(text)["similarity"] for text in effects["detail"][:3]]
     assert similarity[0] == 1.0 > similarity[1] > similarity[2] > 0
     with pytest.raises(RunError, match="no run"):

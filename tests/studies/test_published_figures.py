@@ -122,9 +122,7 @@ def test_statements_of_the_priming_paper_are_said_with_their_numbers():
     before = "accuracy before and after matched acceptable contexts"
     assert said[before, "appendix C, mean of three sets"] == "r 0.85 (GPT-2), 0.59 (OPT 2.7B)"
     assert said["similarity of edited unacceptable contexts and effect", "section 5"] == "ρ −0.7, p < 0.05 (OPT 6.7B)"
-    assert (
-        said["shared tokens and a judgement, mismatched contexts", "appendix D"] == "r < 0.05, p > 0.1 for all models"
-    )
+    assert said["shared tokens and a judgment, mismatched contexts", "appendix D"] == "r < 0.05, p > 0.1 for all models"
     others = [one.said for one in priming_published.statements("crows_pairs")]
     assert "up to +10 to +20 points" in others and len(said) == 17
 

@@ -10,6 +10,8 @@ import pytest
 
 from explorer.__main__ import parser_for
 from explorer.studies import study
+from explorer.studies.accuracy.declared import ACCURACY
+from explorer.studies.ontology.declared import SPEARMAN_ITEMS
 from explorer.studies.replication import board as replication_board
 from explorer.studies.replication.board import Answer, BoardFigure
 
@@ -33,7 +35,7 @@ def printed(value: float, *answers: Answer, **changes) -> BoardFigure:
     return BoardFigure(value=value, answers=answers, **{**shared, **changes})
 
 
-PIQA = Answer("accuracy", "piqa", "accuracy", scale=100, presets=("lm-eval",))
+PIQA = Answer("accuracy", "piqa", ACCURACY, scale=100, presets=("lm-eval",))
 
 
 def test_every_source_has_its_figures():
@@ -72,7 +74,7 @@ def test_ours_is_taken_in_the_unit_of_the_printed_figure():
 
 
 def test_a_share_that_is_counted_from_the_other_side_is_turned_round():
-    turned = Answer("accuracy", "crows_pairs", "accuracy", scale=-100, offset=100)
+    turned = Answer("accuracy", "crows_pairs", ACCURACY, scale=-100, offset=100)
     rows = [row(benchmark="crows_pairs", value=0.4, low=0.38, high=0.43)]
     found = replication_board.beside(printed(60, turned), replication_board.index(rows))
     assert (found.value, found.low, found.high) == pytest.approx((60, 57, 62))
@@ -105,7 +107,7 @@ def test_only_the_same_model_answers():
 
 
 def test_without_an_interval_ours_is_compared_as_printed():
-    answer = Answer("ontology", "go", "spearman_items")
+    answer = Answer("ontology", "go", SPEARMAN_ITEMS)
     rows = replication_board.index(
         [row(study="ontology", benchmark="go", finding="spearman_items", value=0.1372, low=math.nan, high=math.nan)]
     )

@@ -15,6 +15,8 @@ from explorer.results.precomputed_plan import plan
 from explorer.rows.builders import finding_row, instance_row, measure_row, score_row
 from explorer.runs.folder import RunFolder
 from explorer.stats.estimate import Estimate
+from explorer.studies.accuracy.declared import ACCURACY
+from explorer.studies.perturbation.declared import ACCEPTED, ACCURACY_ORIGINAL, ACCURACY_PERTURBED, CHANGE
 from explorer.studies.perturbation.study import STUDY as PERTURBATION
 from explorer.ui.layout import PAGES
 from explorer.ui.overview import headlines
@@ -65,13 +67,14 @@ def copa_runs(runs: Path) -> list[RunFolder]:
                     for name, value in (("correct", 0.0), ("margin", -1.0), ("swaps", 1.0))
                 ]
         folder.write_part(0, 2, {"instances": [instance_row(pair, i) for i, pair in enumerate(pairs)], **rows})
-        found = [finding_row("accuracy", "overall", Estimate(1.0, 0.4, 1.0, n=3))]
+        found = [finding_row(ACCURACY, "overall", Estimate(1.0, 0.4, 1.0, n=3))]
         if study == "perturbation":
             about = {"factors": {"setting": "NV"}, "detail": {"lost": 3, "rejected": {}}}
             found = [
                 finding_row(name, "overall", Estimate.point(value, 3), **about)
-                for name, value in (("change", -12.5), ("accuracy_original", 1.0), ("accuracy_perturbed", 0.0),
-                                    ("accepted", 1.0))
+                for name, value in (
+                    (CHANGE, -12.5), (ACCURACY_ORIGINAL, 1.0), (ACCURACY_PERTURBED, 0.0), (ACCEPTED, 1.0),
+                )
             ]  # fmt: skip
         folder.write_findings(found)
         folder.write_progress(status="complete", total=3)

@@ -12,6 +12,7 @@ from explorer.rows.builders import finding_row
 from explorer.runs.folder import RunFolder
 from explorer.settings import ROOT
 from explorer.stats.estimate import Estimate
+from explorer.studies.accuracy.declared import ACCURACY
 from explorer.studies.replication import board as replication_board
 from explorer.studies.replication import papers
 from explorer.ui.layout import PAGES
@@ -39,7 +40,7 @@ def pythia(tmp_path):
     ):
         spec = RunSpec("accuracy", 1, "EleutherAI/pythia-6.9b", benchmark, settings={"preset": preset})
         folder = RunFolder.create(settings.runs, spec)
-        folder.write_findings([finding_row("accuracy", "overall", Estimate(value, value - 0.02, value + 0.02, n=1000))])
+        folder.write_findings([finding_row(ACCURACY, "overall", Estimate(value, value - 0.02, value + 0.02, n=1000))])
         folder.write_progress(status="complete", total=0)
         folders.append(folder)
     store.ingest(settings, folders)

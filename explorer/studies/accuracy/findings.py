@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from explorer.finding import Finding
 from explorer.records import RunSpec
 from explorer.rows.builders import finding_row
 from explorer.scoring import reduce
 from explorer.scoring.policy import PRESETS, Normalization, TieRule
 from explorer.stats.bootstrap import bootstrap_mean
 from explorer.stats.proportion import Proportion, proportion
-from explorer.studies.accuracy import ratings
+from explorer.studies.accuracy import declared, ratings
 
 if TYPE_CHECKING:
     from explorer.resources import Resources
@@ -63,23 +64,23 @@ def summarize(spec: RunSpec, resources: Resources, folder: RunFolder) -> list[di
         ties = PRESETS[str(spec.settings.get("preset", "natural"))].ties
         for name in REDUCTIONS:
             found = proportion(chosen_is_gold(instances, asked, name, ties))
-            rows.append(_share_row("accuracy", "overall", found, {"setting": name}))
+            rows.append(_share_row(declared.ACCURACY, "overall", found, {"setting": name}))
     return rows
 
 
 def shares(instances: pd.DataFrame, correct: np.ndarray) -> list[dict[str, Any]]:
     """Accuracy per group, per phenomenon, over all items, and as the mean over groups."""
     rows = []
-    for column, finding in (("grp", "accuracy"), ("phenomenon", "accuracy_by_phenomenon")):
+    for column, finding in (("grp", declared.ACCURACY), ("phenomenon", declared.ACCURACY_BY_PHENOMENON)):
         names = instances[column].to_numpy()
         for name in dict.fromkeys(names):
             if name:
                 rows.append(_share_row(finding, name, proportion(correct[names == name])))
-    rows.append(_share_row("accuracy", "overall", proportion(correct)))
+    rows.append(_share_row(declared.ACCURACY, "overall", proportion(correct)))
     groups = instances["grp"].to_numpy()
     if len(set(groups)) > 1:
         macro = bootstrap_mean(correct, groups, macro=True)
-        rows.append(finding_row("accuracy", "mean over groups", macro))
+        rows.append(finding_row(declared.ACCURACY, "mean over groups", macro))
     return rows
 
 
@@ -129,11 +130,11 @@ def _option(asked: Asked | None, normalization: Normalization) -> reduce.Option:
 def _formulas(instances: pd.DataFrame, measures: pd.DataFrame) -> list[dict[str, Any]]:
     rows = []
     groups = instances.set_index("instance_id")["grp"]
-    for name in ("formula", "formula_equal"):
-        held = measures[measures["measure"] == name]
+    for finding in (declared.FORMULA, declared.FORMULA_EQUAL):
+        held = measures[measures["measure"] == finding.name]  # the measure of an item has the same name
         by_suite = held.groupby([held["instance_id"].map(groups), held["part"].astype(str)], sort=False)["value"]
         for (group, part), values in by_suite:
-            rows.append(_share_row(name, str(group), proportion(values.to_numpy()), {"part": int(float(str(part)))}))
+            rows.append(_share_row(finding, str(group), proportion(values.to_numpy()), {"part": int(float(str(part)))}))
     return rows
 
 
@@ -144,7 +145,7 @@ def _perplexity(logprobs: pd.Series) -> list[dict[str, Any]]:
     perplexity = replace(
         mean, value=math.exp(-mean.value), low=math.exp(-mean.high), high=math.exp(-mean.low), reason=reason
     )
-    return [finding_row("perplexity", "overall", perplexity)]
+    return [finding_row(declared.PERPLEXITY, "overall", perplexity)]
 
 
 def _measure(measures: pd.DataFrame, name: str) -> pd.Series:
@@ -153,5 +154,7 @@ def _measure(measures: pd.DataFrame, name: str) -> pd.Series:
     return own.drop_duplicates("instance_id").set_index("instance_id")["value"]
 
 
-def _share_row(finding: str, group: str, share: Proportion, factors: dict[str, Any] | None = None) -> dict[str, Any]:
+def _share_row(
+    finding: Finding, group: str, share: Proportion, factors: dict[str, Any] | None = None
+) -> dict[str, Any]:
     return finding_row(finding, group, share, factors=factors, detail={"ties": share.ties} if share.ties else None)

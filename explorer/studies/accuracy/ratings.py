@@ -10,6 +10,7 @@ import pandas as pd
 from explorer.rows.builders import finding_row
 from explorer.stats.pearson import pearson
 from explorer.stats.spearman import spearman
+from explorer.studies.accuracy import declared
 
 # Reduction → the column of `scores` that a sum is divided by.
 FOR_LENGTH = {"mean_token": "scored", "per_char": "chars", "per_byte": "bytes"}
@@ -32,6 +33,6 @@ def correlations(instances: pd.DataFrame, measures: pd.DataFrame, scores: pd.Dat
         for group in ("overall", *names):
             chosen = np.ones(len(groups), dtype=bool) if group == "overall" else groups == group
             line, order = pearson(values[chosen], rated[chosen]), spearman(values[chosen], rated[chosen])
-            rows.append(finding_row("rating_pearson", group, line, factors={"setting": name}))
-            rows.append(finding_row("rating_spearman", group, order, factors={"setting": name}))
+            rows.append(finding_row(declared.RATING_PEARSON, group, line, factors={"setting": name}))
+            rows.append(finding_row(declared.RATING_SPEARMAN, group, order, factors={"setting": name}))
     return rows

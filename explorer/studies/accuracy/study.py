@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from explorer import prompts
@@ -15,9 +16,10 @@ from explorer.rows.columns import score_table
 from explorer.runs import response_cache
 from explorer.scoring.http_cost import Planned
 from explorer.scoring.policy import PRESETS, ScoringPolicy
+from explorer.scoring.score import Batch, ModelScorer
 from explorer.studies import QUESTIONS, selection, verdicts
 from explorer.studies.accuracy import findings
-from explorer.studies.study import Progress, Setting, Study
+from explorer.studies.study import Progress, Setting, Stages, Study
 
 if TYPE_CHECKING:
     from explorer.resources import Resources
@@ -50,20 +52,54 @@ def ask(instance: Instance, policy: ScoringPolicy) -> list[Request]:
     return asked
 
 
-def run_part(spec: RunSpec, resources: Resources, instances: Sequence[Instance], progress: Progress) -> Tables:
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Instances, how many requests each has, and the requests."""
+
+    instances: Sequence[Instance]
+    sizes: Sequence[int]
+    batch: Batch
+
+
+def prepare(
+    spec: RunSpec, resources: Resources, instances: Sequence[Instance], progress: Progress, ahead: bool
+) -> Asked:
+    """The requests of a part, encoded and packed already where `ahead`."""
     policy = policy_of(spec)
-    scorer = response_cache.scorer(spec, resources)
     asked = [ask(instance, policy) for instance in instances]
     flat = [request for requests in asked for request in requests]
-    scores = scorer.score(flat, policy, progress)
+    batch = Batch(response_cache.scorer(spec, resources), flat, policy)
+    if ahead:
+        batch.prepare()
+    return Asked(instances, [len(requests) for requests in asked], batch)
+
+
+def score(spec: RunSpec, resources: Resources, asked: Asked, progress: Progress) -> Asked:
+    """The same, scored."""
+    asked.batch.run(progress)
+    return asked
+
+
+def tables(spec: RunSpec, resources: Resources, asked: Asked) -> Tables:
+    """Rows of `scores` and `measures`."""
+    scores = asked.batch.scores()
     dtype = str(resources.model_record(spec.model, spec.dtype).get("dtype", ""))  # a server does not tell its own
     rest = iter(scores)
-    judged = [(one, [next(rest) for _ in requests]) for one, requests in zip(instances, asked, strict=True)]
-    numbers = [number for requests in asked for number in range(len(requests))]
+    judged = [(one, [next(rest) for _ in range(size)]) for one, size in zip(asked.instances, asked.sizes, strict=True)]
+    numbers = [number for size in asked.sizes for number in range(size)]
     return {
         "scores": score_table(scores, numbers, tokens=bool(spec.settings["tokens"])),
-        "measures": verdicts.judge_all(judged, policy, dtype).table(),
+        "measures": verdicts.judge_all(judged, policy_of(spec), dtype).table(),
     }
+
+
+def is_on_this_machine(spec: RunSpec, resources: Resources) -> bool:
+    """Whether the scored model runs here, so that encoding and scoring are steps of their own."""
+    return isinstance(resources.scorer(spec.model, spec.dtype), ModelScorer)
+
+
+STAGES = Stages(prepare, score, tables, is_on_this_machine)
+run_part = STAGES.run
 
 
 def plan(spec: RunSpec, resources: Resources, instances: Sequence[Instance]) -> list[Planned]:
@@ -81,6 +117,7 @@ STUDY = Study(
     kinds=("pair", "choice", "cloze", "regions", "labelled", "rating"),
     select=selection.select,
     run_part=run_part,
+    stages=STAGES,
     summarize=findings.summarize,
     plan=plan,
 )

@@ -22,6 +22,7 @@ from explorer.stats.fisher import fisher
 from explorer.stats.kappa import kappa
 from explorer.stats.pearson import pearson
 from explorer.stats.proportion import proportion
+from explorer.studies.icl import declared
 from explorer.studies.icl.rows import SOURCES, verdict_table
 
 if TYPE_CHECKING:
@@ -33,9 +34,11 @@ Factors = Mapping[str, Factor]
 OVERALL = "overall"
 PLAN = "plan.json"  # in the run's folder: what the draw left out, and which k were skipped
 # Finding → the kinds of completions that count.
-COUNTED = {"replication": ("exact", "near-exact"), "replication_exact": ("exact",)}
-CORRELATED = {"replication": "pearson", "replication_exact": "pearson_exact"}
+COUNTED = {declared.REPLICATION: ("exact", "near-exact"), declared.REPLICATION_EXACT: ("exact",)}
+# ... → the finding that is its correlation with performance.
+CORRELATED = {declared.REPLICATION: declared.PEARSON, declared.REPLICATION_EXACT: declared.PEARSON_EXACT}
 BECAME_EXACT = "near-exact to exact"
+_LABELS = ((declared.LABEL_ACCURACY, "correct"), (declared.LABEL_ACCURACY_WRITTEN, "correct_written"))
 
 
 def summarize(spec: RunSpec, resources: Resources, folder: RunFolder) -> list[Row]:
@@ -86,7 +89,7 @@ def label_table(measures: pd.DataFrame) -> pd.DataFrame:
 def accuracies(labels: pd.DataFrame, instance_ids: Sequence[str]) -> list[Row]:
     """Accuracy for each k in each order (or repeat), and its mean with the least and the greatest."""
     rows = []
-    for finding, column in (("label_accuracy", "correct"), ("label_accuracy_written", "correct_written")):
+    for finding, column in _LABELS:
         known = labels[labels[column].notna()]
         for k, own in known.groupby("k", sort=True):
             shares = []
@@ -104,12 +107,12 @@ def accuracies(labels: pd.DataFrame, instance_ids: Sequence[str]) -> list[Row]:
 def correlations(shares: Sequence[Row], accuracy: Mapping[int, float], about: Factors) -> list[Row]:
     """Pearson's r over k of memorization and performance; undefined under four k, or where one does not vary."""
     rows = []
-    for finding, name in CORRELATED.items():
-        own = {row["k"]: row["value"] for row in shares if row["finding"] == finding and row["grp"] == OVERALL}
+    for finding, correlation in CORRELATED.items():
+        own = {row["k"]: row["value"] for row in shares if row["finding"] == finding.name and row["grp"] == OVERALL}
         ks = [k for k in own if k in accuracy]
         found = pearson([own[k] for k in ks], [accuracy[k] for k in ks])
         found = found if accuracy else replace(found, reason="no performance was measured")
-        rows.append(finding_row(name, OVERALL, found, factors=about, detail={"k": ks}))
+        rows.append(finding_row(correlation, OVERALL, found, factors=about, detail={"k": ks}))
     return rows
 
 
@@ -125,7 +128,9 @@ def transitions(table: pd.DataFrame, source: str, about: Factors) -> list[Row]:
         share = _because(f"nothing was near-exact with k = {before}", exact)
         share = replace(share, left_out=len(kinds) - len(both))
         detail = {"from": int(before), "counts": {f"{one} → {other}": n for (one, other), n in counts.items()}}
-        rows.append(finding_row("transition", BECAME_EXACT, share, factors={**about, "k": int(now)}, detail=detail))
+        rows.append(
+            finding_row(declared.TRANSITION, BECAME_EXACT, share, factors={**about, "k": int(now)}, detail=detail)
+        )
     return rows
 
 
@@ -138,14 +143,15 @@ def gaps(table: pd.DataFrame, source: str, labels: pd.DataFrame, about: Factors)
         right = first[first["k"] == k].set_index("instance_id")[column].reindex(own["instance_id"]).to_numpy(float)
         if np.isnan(right).all():
             continue
-        judged, memorized = _judged(own[source]).to_numpy(), own[source].isin(COUNTED["replication"]).to_numpy()
+        judged, memorized = _judged(own[source]).to_numpy(), own[source].isin(COUNTED[declared.REPLICATION]).to_numpy()
         groups = right[judged & memorized], right[judged & ~memorized]
         factors = {**about, "k": int(str(k))}
-        for name, values in zip(("accuracy_memorized", "accuracy_other"), groups, strict=True):
-            rows.append(finding_row(name, OVERALL, _because("no such item", proportion(values)), factors=factors))
+        for finding, values in zip((declared.ACCURACY_MEMORIZED, declared.ACCURACY_OTHER), groups, strict=True):
+            share = _because("no such item", proportion(values))
+            rows.append(finding_row(finding, OVERALL, share, factors=factors))
         gap = _because("no memorized item, or no other", fisher(*groups))
         gap = replace(gap, left_out=gap.left_out + int((~judged).sum()))
-        rows.append(finding_row("accuracy_gap", OVERALL, gap, factors=factors))
+        rows.append(finding_row(declared.ACCURACY_GAP, OVERALL, gap, factors=factors))
     return rows
 
 
@@ -158,7 +164,7 @@ def agreements(table: pd.DataFrame) -> list[Row]:
         if not all(any(side) for side in kinds):
             continue
         found = kappa(*kinds)
-        rows.append(finding_row("kappa", f"{one}, {other}", found, detail={"agreed": _plain(found.agreed)}))
+        rows.append(finding_row(declared.KAPPA, f"{one}, {other}", found, detail={"agreed": _plain(found.agreed)}))
     return rows
 
 
@@ -188,7 +194,7 @@ def _drawn(spec: RunSpec, folder: RunFolder, instances: int) -> list[Row]:
     most = max(map(int, spec.settings["k"]))
     counts = (("instances", instances, wanted), ("demonstrations", demonstrations, most))
     return [
-        finding_row("drawn", name, Estimate.point(have, have, left_out=max(0, asked - have), reason=reason))
+        finding_row(declared.DRAWN, name, Estimate.point(have, have, left_out=max(0, asked - have), reason=reason))
         for name, have, asked in counts
     ]
 
@@ -210,7 +216,7 @@ def _skipped(spec: RunSpec, folder: RunFolder, asked: set[tuple[str, int]]) -> l
         factors = {"k": one["k"], **({"setting": one["setting"]} if one["setting"] else {})}
         largest = float(one["largest"]) if one["largest"] >= 0 else math.nan
         why = Estimate.point(largest, reason=one["reason"])
-        rows.append(finding_row("skipped_k", one["part"], why, factors=factors))
+        rows.append(finding_row(declared.SKIPPED_K, one["part"], why, factors=factors))
     return rows
 
 
@@ -227,7 +233,7 @@ def _prefill(folder: RunFolder) -> list[Row]:
         }
         read = total.pop("read_tokens")
         rows.append(
-            finding_row("prefill", shares[0]["group"], read, factors=shares[0]["factors"], detail=total)
+            finding_row(declared.PREFILL, shares[0]["group"], read, factors=shares[0]["factors"], detail=total)
         )  # fmt: skip
     return rows
 

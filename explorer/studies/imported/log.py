@@ -24,6 +24,8 @@ from explorer.scoring.policy import PRESETS
 from explorer.stats.estimate import Estimate
 from explorer.studies import verdicts
 from explorer.studies.accuracy import findings as accuracy_findings
+from explorer.studies.accuracy.declared import ACCURACY
+from explorer.studies.imported import declared
 
 if TYPE_CHECKING:
     from explorer.resources import Resources
@@ -433,11 +435,11 @@ def _findings(
     if log.passes > 1:
         # Half of the passes right is no tie.
         told = json.dumps({"passes": log.passes, "reducer": log.reducer})
-        found = [{**row, "detail": told} if row["finding"] == "accuracy" else row for row in found]
+        found = [{**row, "detail": told} if row["finding"] == ACCURACY.name else row for row in found]
     means: Mapping[str, float] = {one.metric: one.ours for one in agreement(log)}
     for metric, value in log.results.items():
         detail = {"by": log.mark, "from samples": means.get(metric)}
-        found.append(finding_row("reported", metric, Estimate.point(value, len(placed)), detail=detail))
+        found.append(finding_row(declared.REPORTED, metric, Estimate.point(value, len(placed)), detail=detail))
     return found
 
 

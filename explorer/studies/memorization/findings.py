@@ -28,6 +28,7 @@ from explorer.stats.multiple import correct as adjust
 from explorer.stats.p_values import stars
 from explorer.studies import median_split
 from explorer.studies.accuracy import findings as accuracy_findings
+from explorer.studies.memorization import declared
 from explorer.studies.memorization.rows import ATTACKS, NEIGHBOUR, SMALLEST, scored_instances, sides_of
 from explorer.studies.popularity.groups import groups_of, kind_of
 
@@ -94,12 +95,14 @@ def classifiers(group: str, attack: str, sides: Sequence[str], frame: pd.DataFra
         f1 = replace(found.macro_f1, left_out=left_out, reason=reason)
         area = replace(found.auc, left_out=left_out, reason=reason or found.auc.reason)
         curve = {"in_sample": _known(found.auc_in_sample), "roc": _thinned(found.roc)}
-        rows.append(finding_row("classifier_f1", group, f1, factors=factors, detail=detail))
-        rows.append(finding_row("classifier_auc", group, area, factors=factors, detail=curve))
+        rows.append(finding_row(declared.CLASSIFIER_F1, group, f1, factors=factors, detail=detail))
+        rows.append(finding_row(declared.CLASSIFIER_AUC, group, area, factors=factors, detail=curve))
         if kind == "logistic":
             about = {"setting": attack, "condition": "majority"}
             right = {"right": found.right}
-            rows.append(finding_row("classifier_f1", group, found.macro_f1_majority, factors=about, detail=right))
+            rows.append(
+                finding_row(declared.CLASSIFIER_F1, group, found.macro_f1_majority, factors=about, detail=right)
+            )
     return rows
 
 
@@ -115,7 +118,7 @@ def coefficients(group: str, attack: str, sides: Sequence[str], frame: pd.DataFr
             "intercept": _known(fit.intercept), "right": fit.right,
         }  # fmt: skip
         about = {"setting": attack, "condition": slope.name}
-        rows.append(finding_row("classifier_coefficient", group, slope, factors=about, detail=detail))
+        rows.append(finding_row(declared.CLASSIFIER_COEFFICIENT, group, slope, factors=about, detail=detail))
     return rows
 
 
@@ -126,7 +129,7 @@ def adjust_coefficients(rows: Iterable[Row]) -> None:
     """
     families: dict[str, list[Row]] = {}
     for row in rows:
-        if row["finding"] == "classifier_coefficient":
+        if row["finding"] == declared.CLASSIFIER_COEFFICIENT.name:
             families.setdefault(kind_of(row["grp"]), []).append(row)
     for tested in families.values():
         found = adjust([row["p"] for row in tested], "holm")
@@ -140,19 +143,19 @@ def low_and_high(group: str, attack: str, sides: Sequence[str], frame: pd.DataFr
     factors = {"setting": attack}
     if "correct" not in sides:
         one = frame.assign(score=frame[f"{attack}/{sides[0]}"])
-        return median_split.compare("memorization", group, one, factors=factors)
+        return median_split.compare(declared.SPLIT, group, one, factors=factors)
     right, wrong = frame[f"{attack}/correct"].to_numpy(), frame[f"{attack}/wrong"].to_numpy()
     corrected = frame.assign(score=split_score(right, wrong, "corrected"))
     published = frame.assign(score=split_score(right, wrong, "published"))
     plain = frame.assign(score=split_score(right, wrong, "plain"))
-    divided = median_split.compare("memorization", group, corrected, factors=factors)
-    divided += median_split.halves("memorization_published", group, published, factors=factors)
+    divided = median_split.compare(declared.SPLIT, group, corrected, factors=factors)
+    divided += median_split.halves(declared.PUBLISHED, group, published, factors=factors)
     undefined = int((np.abs(right) < SMALLEST).sum())
     if undefined:
         why = f"{undefined:,} scores of the correct option are too near to zero to divide by"
         for row in divided:
             row["reason"] = why if not row["n"] else "; ".join(filter(None, (row["reason"], why)))
-    return [*divided, *median_split.halves("memorization_plain", group, plain, factors=factors)]
+    return [*divided, *median_split.halves(declared.PLAIN, group, plain, factors=factors)]
 
 
 def split_score(right: np.ndarray, wrong: np.ndarray, division: str) -> np.ndarray:
@@ -190,14 +193,14 @@ def neighbours_by(spec: RunSpec, folder: RunFolder, frame: pd.DataFrame) -> Row:
     reason = f"at most {cap:,} instances of each task" if detail["beyond_cap"] else ""
     count = Estimate.point(instances, instances, left_out=len(frame) - instances, reason=reason)
     factors = {"setting": methods[0]} if methods else None
-    return finding_row("neighbours_by", "overall", count, factors=factors, detail=detail)
+    return finding_row(declared.NEIGHBORS_BY, "overall", count, factors=factors, detail=detail)
 
 
 def _mean(group: str, attack: str, side: str, frame: pd.DataFrame) -> Row:
     """The mean over instances, with its interval over paradigms where these are several."""
     paradigms = median_split.paradigms_of(frame)
     mean = bootstrap_mean(frame[f"{attack}/{side}"].to_numpy(), paradigms)
-    return finding_row("memorization_score", group, mean, factors={"setting": attack, "condition": side})
+    return finding_row(declared.SCORE, group, mean, factors={"setting": attack, "condition": side})
 
 
 def _sample(frame: pd.DataFrame, attack: str, sides: Sequence[str], seed: int) -> pd.DataFrame:

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import pandas as pd
 
+from explorer.finding import quoted
 from explorer.results.measures import mean_of_all
 from explorer.results.store import Store
+from explorer.studies.memorization import declared
 
 
 def runs(store: Store, benchmark: str) -> pd.DataFrame:
     """The memorization runs on a benchmark that concluded something: complete ones first, then the larger ones."""
     return store.frame(
-        """
+        f"""
         SELECT run_id, model, status, created, done, total, seed, spec
         FROM runs
         WHERE study = 'memorization'
             AND benchmark = ?
-            AND run_id IN (SELECT run_id FROM findings WHERE finding = 'memorization_score')
+            AND run_id IN (SELECT run_id FROM findings WHERE finding = '{declared.SCORE}')
         ORDER BY status = 'complete' DESC, done DESC, created DESC
         """,
         [benchmark],
@@ -26,11 +28,11 @@ def runs(store: Store, benchmark: str) -> pd.DataFrame:
 def groups(store: Store, run_id: str) -> pd.DataFrame:
     """The groups of instances that a run has findings about, the broadest first."""
     return store.frame(
-        """
+        f"""
         SELECT grp, max(n) AS n
         FROM findings
         WHERE run_id = ?
-            AND finding = 'memorization_score'
+            AND finding = '{declared.SCORE}'
         GROUP BY grp
         ORDER BY grp <> 'overall', n DESC, grp
         """,
@@ -41,12 +43,12 @@ def groups(store: Store, run_id: str) -> pd.DataFrame:
 def of_group(store: Store, run_id: str, group: str) -> pd.DataFrame:
     """All that a memorization run found about one group: rows of findings, `setting` naming the attack."""
     return store.frame(
-        """
+        f"""
         SELECT finding, setting, condition, part, value, low, high, p, n, left_out, reason, detail
         FROM findings
         WHERE run_id = ?
             AND grp = ?
-            AND (finding LIKE 'memorization_%' OR finding LIKE 'classifier_%')
+            AND finding IN ({quoted(*declared.OF_ATTACK)})
         ORDER BY finding, setting, condition, part
         """,
         [run_id, group],
@@ -56,11 +58,11 @@ def of_group(store: Store, run_id: str, group: str) -> pd.DataFrame:
 def neighbours_by(store: Store, run_id: str) -> pd.DataFrame:
     """Who proposed a run's neighbours, of how many instances, and why not of more; no row without neighbours."""
     return store.frame(
-        """
+        f"""
         SELECT setting, value, left_out, reason, detail
         FROM findings
         WHERE run_id = ?
-            AND finding = 'neighbours_by'
+            AND finding = '{declared.NEIGHBORS_BY}'
         """,
         [run_id],
     )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from explorer.finding import Finding
 from explorer.ontologies import invariance
 from explorer.ontologies.analysis import PERMUTATIONS, analyze
 from explorer.ontologies.as_benchmark import concept_of
@@ -20,6 +21,7 @@ from explorer.stats.bootstrap import bootstrap_mean
 from explorer.stats.estimate import Estimate
 from explorer.stats.proportion import proportion
 from explorer.stats.spearman import spearman
+from explorer.studies.ontology import declared
 from explorer.studies.ontology import languages as ontology_languages
 from explorer.studies.ontology.asking import asking, trials
 from explorer.studies.ontology.rows import finding_rows
@@ -31,11 +33,7 @@ if TYPE_CHECKING:
     from explorer.runs.folder import RunFolder
     from explorer.studies.ontology.asking import Asking
 
-# Measures of what an exact match hides.
-KNOWLEDGE = (
-    "gold_logprob", "gold_gain", "gold_rank", "gold_preferred", "gold_gain_preferred", "gold_rank_sampled",
-    "sampled_correct",
-)  # fmt: skip
+KNOWLEDGE = tuple(one.name for one in declared.KNOWLEDGE)  # measures of an answer have the same names
 
 
 def summarize(spec: RunSpec, resources: Resources, folder: RunFolder) -> list[dict[str, Any]]:
@@ -72,11 +70,13 @@ def summarize(spec: RunSpec, resources: Resources, folder: RunFolder) -> list[di
     rows += repeated(folder, frame, buckets, put.parse, spec.seed)
     if spec.settings["prompt"] == "best":
         rows += [
-            finding_row("prompt_accuracy", trial.prompt, trial.accuracy, detail={"tokens": trial.tokens})
+            finding_row(declared.PROMPT_ACCURACY, trial.prompt, trial.accuracy, detail={"tokens": trial.tokens})
             for trial in trials(spec, resources, put.ground)
         ]
     rows.append(
-        finding_row("prompt", put.prompt.name, Estimate.point(1.0, len(frame)), detail={"new_tokens": put.new_tokens})
+        finding_row(
+            declared.PROMPT, put.prompt.name, Estimate.point(1.0, len(frame)), detail={"new_tokens": put.new_tokens}
+        )
     )
     return rows
 
@@ -107,15 +107,15 @@ def knowledge(frame: pd.DataFrame, buckets: Sequence[Bucket], seed: int) -> list
     """How likely the right ids are, over all concepts, over those answered wrongly, and by bucket."""
     rows = []
     wrong = (frame["correct"] == 0).to_numpy()
-    for name in KNOWLEDGE:
-        values = frame[name].to_numpy()
+    for finding in declared.KNOWLEDGE:
+        values = frame[finding.name].to_numpy()
         if np.isnan(values).all():
             continue
-        rows += [_mean(name, "overall", values), _mean(name, "wrong answers", values[wrong])]
+        rows += [_mean(finding, "overall", values), _mean(finding, "wrong answers", values[wrong])]
         for bucket in buckets:
-            rows.append(_mean(f"bucket_{name}", str(bucket.number), values[list(bucket.rows)]))
-        found = spearman(frame["count"].to_numpy(), values, permutations=PERMUTATIONS, resamples=0, seed=seed)
-        rows.append(finding_row(f"spearman_{name}", "overall", found))
+            rows.append(_mean(declared.IN_BUCKET[finding], str(bucket.number), values[list(bucket.rows)]))
+        with_count = spearman(frame["count"].to_numpy(), values, permutations=PERMUTATIONS, resamples=0, seed=seed)
+        rows.append(finding_row(declared.WITH_POPULARITY[finding], "overall", with_count))
     return rows
 
 
@@ -126,7 +126,7 @@ def languages(folder: RunFolder) -> list[dict[str, Any]]:
     rows = []
     for language, values in correct.groupby("language", sort=False)["value"]:
         share = proportion(values.to_numpy())
-        rows.append(finding_row("accuracy", "overall", share, factors={"language": str(language)}))
+        rows.append(finding_row(declared.ACCURACY, "overall", share, factors={"language": str(language)}))
     return rows
 
 
@@ -164,18 +164,18 @@ def _invariance_rows(
     factors = {"setting": way, "condition": form}
     whole = invariance.summarize(groups)
     mean, identical = Estimate.point(whole.mean_pi, whole.n), {"identical": whole.identical}
-    rows = [finding_row("invariance", "overall", mean, factors=factors, detail=identical)]
+    rows = [finding_row(declared.INVARIANCE, "overall", mean, factors=factors, detail=identical)]
     if form != "parsed":
         return rows
     found = by_popularity(concepts, groups, buckets, seed=seed)
     accuracy = Estimate.point(found.accuracy, len(concepts))
-    rows.append(finding_row("invariance_accuracy", "overall", accuracy, factors=factors))
+    rows.append(finding_row(declared.INVARIANCE_ACCURACY, "overall", accuracy, factors=factors))
     for bucket in found.buckets:
         name = str(bucket.bucket)
         mean, accuracy = Estimate.point(bucket.mean_pi, bucket.n), Estimate.point(bucket.accuracy, bucket.n)
-        rows.append(finding_row("bucket_invariance", name, mean, factors=factors))
-        rows.append(finding_row("bucket_invariance_accuracy", name, accuracy, factors=factors))
-    rows.append({**finding_row("spearman_invariance", "overall", found.spearman), **factors})
+        rows.append(finding_row(declared.BUCKET_INVARIANCE, name, mean, factors=factors))
+        rows.append(finding_row(declared.BUCKET_INVARIANCE_ACCURACY, name, accuracy, factors=factors))
+    rows.append({**finding_row(declared.SPEARMAN_INVARIANCE, "overall", found.spearman), **factors})
     return rows
 
 
@@ -186,5 +186,5 @@ def _as_written(put: Asking, answer: str) -> str:
     return put.parse(answer).id or f"{put.ground.prefix}:{answer.strip()}"
 
 
-def _mean(name: str, group: str, values: np.ndarray) -> dict[str, Any]:
-    return finding_row(name, group, bootstrap_mean(values))
+def _mean(finding: Finding, group: str, values: np.ndarray) -> dict[str, Any]:
+    return finding_row(finding, group, bootstrap_mean(values))

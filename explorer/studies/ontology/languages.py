@@ -8,12 +8,14 @@ from typing import Any
 
 import pandas as pd
 
+from explorer.finding import Finding
 from explorer.ontologies import invariance
 from explorer.ontologies.parse import Outcome
 from explorer.ontologies.prompts import LANGUAGES
 from explorer.records import Concept
 from explorer.rows.builders import finding_row
 from explorer.stats.proportion import proportion
+from explorer.studies.ontology import declared
 
 WAY = "PI-3"
 
@@ -30,16 +32,16 @@ def compare(
         if language in wide
     }
     rows = [
-        _share("language_accuracy", "overall", language, list(map(str.__eq__, ids, gold)))
+        _share(declared.LANGUAGE_ACCURACY, "overall", language, list(map(str.__eq__, ids, gold)))
         for language, ids in given.items()
     ]
     rows += [
-        _share("language_agreement", other, one, list(map(str.__eq__, given[one], given[other])))
+        _share(declared.LANGUAGE_AGREEMENT, other, one, list(map(str.__eq__, given[one], given[other])))
         for one, other in itertools.permutations(given, 2)
     ]
     return rows
 
 
-def _share(finding: str, group: str, language: str, hits: list[bool]) -> dict[str, Any]:
+def _share(finding: Finding, group: str, language: str, hits: list[bool]) -> dict[str, Any]:
     share = proportion([float(hit) for hit in hits])
     return finding_row(finding, group, share, factors={"setting": WAY, "language": language})

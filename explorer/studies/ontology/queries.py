@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pandas as pd
 
+from explorer.finding import quoted
 from explorer.results.store import Store
+from explorer.studies.ontology import declared
 
 
 def runs(store: Store, benchmark: str) -> pd.DataFrame:
@@ -24,18 +26,18 @@ def runs(store: Store, benchmark: str) -> pd.DataFrame:
 def buckets(store: Store, run_id: str, setting: str) -> pd.DataFrame:
     """A row a popularity bucket: concepts, mean count, accuracy, nearness of wrong ids, share of repeated ids."""
     return store.frame(
-        """
+        f"""
         SELECT CAST(grp AS INTEGER) AS bucket,
-            max(n) FILTER (finding = 'bucket_accuracy') AS n,
+            max(n) FILTER (finding = '{declared.BUCKET_ACCURACY}') AS n,
             max(CAST(json_extract(detail, '$.mean_count') AS DOUBLE)) AS mean_count,
-            max(value) FILTER (finding = 'bucket_accuracy') AS accuracy,
-            max(value) FILTER (finding = 'bucket_jaccard') AS jaccard,
-            max(value) FILTER (finding = 'bucket_levenshtein') AS levenshtein,
-            max(value) FILTER (finding = 'bucket_repeated_ratio') AS repeated
+            max(value) FILTER (finding = '{declared.BUCKET_ACCURACY}') AS accuracy,
+            max(value) FILTER (finding = '{declared.BUCKET_JACCARD}') AS jaccard,
+            max(value) FILTER (finding = '{declared.BUCKET_LEVENSHTEIN}') AS levenshtein,
+            max(value) FILTER (finding = '{declared.BUCKET_REPEATED_RATIO}') AS repeated
         FROM findings
         WHERE run_id = ?
             AND setting = ?
-            AND finding IN ('bucket_accuracy', 'bucket_jaccard', 'bucket_levenshtein', 'bucket_repeated_ratio')
+            AND finding IN ({quoted(*declared.ANSWERS_IN_BUCKET)})
         GROUP BY bucket
         ORDER BY bucket
         """,
@@ -46,11 +48,11 @@ def buckets(store: Store, run_id: str, setting: str) -> pd.DataFrame:
 def overall(store: Store, run_id: str) -> pd.DataFrame:
     """What a run found over all its concepts; `setting` tells the authors' way of counting from the corrected one."""
     return store.frame(
-        """
+        f"""
         SELECT finding, grp, setting, condition, language, value, low, high, p, n, left_out, reason, detail
         FROM findings
         WHERE run_id = ?
-            AND finding NOT LIKE 'bucket_%'
+            AND finding NOT IN ({quoted(*declared.BUCKETS)})
         ORDER BY finding, grp, setting
         """,
         [run_id],
@@ -60,13 +62,13 @@ def overall(store: Store, run_id: str) -> pd.DataFrame:
 def invariance(store: Store, run_id: str) -> pd.DataFrame:
     """A row a way to repeat the question and bucket: average invariance of parsed ids, and accuracy."""
     return store.frame(
-        """
+        f"""
         SELECT setting AS way, CAST(grp AS INTEGER) AS bucket, max(n) AS n,
-            max(value) FILTER (finding = 'bucket_invariance') AS invariance,
-            max(value) FILTER (finding = 'bucket_invariance_accuracy') AS accuracy
+            max(value) FILTER (finding = '{declared.BUCKET_INVARIANCE}') AS invariance,
+            max(value) FILTER (finding = '{declared.BUCKET_INVARIANCE_ACCURACY}') AS accuracy
         FROM findings
         WHERE run_id = ?
-            AND finding IN ('bucket_invariance', 'bucket_invariance_accuracy')
+            AND finding IN ({quoted(*declared.REPEATS_IN_BUCKET)})
         GROUP BY way, bucket
         ORDER BY way, bucket
         """,
@@ -76,22 +78,26 @@ def invariance(store: Store, run_id: str) -> pd.DataFrame:
 
 def knowledge(store: Store, run_id: str) -> pd.DataFrame:
     """A row a popularity bucket: how likely the right ids are there, each measure with its interval."""
+    logprob, rank, preferred, gain = (
+        declared.IN_BUCKET[one]
+        for one in (
+            declared.GOLD_LOGPROB, declared.GOLD_RANK, declared.GOLD_PREFERRED, declared.GOLD_GAIN_PREFERRED,
+        )
+    )  # fmt: skip
     return store.frame(
-        """
+        f"""
         SELECT CAST(grp AS INTEGER) AS bucket, max(n) AS n,
-            max(value) FILTER (finding = 'bucket_gold_logprob') AS gold_logprob,
-            max(low) FILTER (finding = 'bucket_gold_logprob') AS gold_logprob_low,
-            max(high) FILTER (finding = 'bucket_gold_logprob') AS gold_logprob_high,
-            max(value) FILTER (finding = 'bucket_gold_rank') AS gold_rank,
-            max(low) FILTER (finding = 'bucket_gold_rank') AS gold_rank_low,
-            max(high) FILTER (finding = 'bucket_gold_rank') AS gold_rank_high,
-            max(value) FILTER (finding = 'bucket_gold_preferred') AS gold_preferred,
-            max(value) FILTER (finding = 'bucket_gold_gain_preferred') AS gold_gain_preferred
+            max(value) FILTER (finding = '{logprob}') AS gold_logprob,
+            max(low) FILTER (finding = '{logprob}') AS gold_logprob_low,
+            max(high) FILTER (finding = '{logprob}') AS gold_logprob_high,
+            max(value) FILTER (finding = '{rank}') AS gold_rank,
+            max(low) FILTER (finding = '{rank}') AS gold_rank_low,
+            max(high) FILTER (finding = '{rank}') AS gold_rank_high,
+            max(value) FILTER (finding = '{preferred}') AS gold_preferred,
+            max(value) FILTER (finding = '{gain}') AS gold_gain_preferred
         FROM findings
         WHERE run_id = ?
-            AND finding IN (
-                'bucket_gold_logprob', 'bucket_gold_rank', 'bucket_gold_preferred', 'bucket_gold_gain_preferred'
-            )
+            AND finding IN ({quoted(logprob, rank, preferred, gain)})
         GROUP BY bucket
         ORDER BY bucket
         """,
@@ -102,11 +108,11 @@ def knowledge(store: Store, run_id: str) -> pd.DataFrame:
 def languages(store: Store, run_id: str) -> pd.DataFrame:
     """Accuracy of the repeated question in each language, with its interval."""
     return store.frame(
-        """
+        f"""
         SELECT language AS grp, value, low, high, n
         FROM findings
         WHERE run_id = ?
-            AND finding = 'language_accuracy'
+            AND finding = '{declared.LANGUAGE_ACCURACY}'
         """,
         [run_id],
     )
@@ -115,11 +121,11 @@ def languages(store: Store, run_id: str) -> pd.DataFrame:
 def agreement(store: Store, run_id: str) -> pd.DataFrame:
     """How often two languages of the question get the same answer."""
     return store.frame(
-        """
+        f"""
         SELECT language AS grp, grp AS other, value, n
         FROM findings
         WHERE run_id = ?
-            AND finding = 'language_agreement'
+            AND finding = '{declared.LANGUAGE_AGREEMENT}'
         """,
         [run_id],
     )

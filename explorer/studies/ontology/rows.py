@@ -6,12 +6,14 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from explorer.finding import Finding
 from explorer.ontologies.analysis import Analysis, Item
 from explorer.records import Generation, Instance, Request
 from explorer.rows.builders import finding_row, generation_row, instance_row, measure_row
 from explorer.similarity.measured import WORDS
 from explorer.stats.estimate import Estimate
 from explorer.stats.proportion import proportion
+from explorer.studies.ontology import declared
 
 AS_RELEASED = "as released"
 CORRECTED = "corrected"
@@ -52,8 +54,10 @@ def finding_rows(analysis: Analysis) -> list[dict[str, Any]]:
     """Rows of findings; the factor `setting` tells the authors' way of counting from the corrected one."""
     factors = {"setting": AS_RELEASED if analysis.as_released else CORRECTED}
 
-    def row(finding: str, group: str, found: Estimate, detail: Mapping[str, Any] | None = None) -> dict[str, Any]:
-        return finding_row(finding, group, found, factors=factors, detail=detail)
+    def row(
+        finding: Finding, group: str, estimate: Estimate, detail: Mapping[str, Any] | None = None
+    ) -> dict[str, Any]:
+        return finding_row(finding, group, estimate, factors=factors, detail=detail)
 
     share = proportion([float(item.correct) for item in analysis.items])
     clean = analysis.unflagged
@@ -77,30 +81,30 @@ def finding_rows(analysis: Analysis) -> list[dict[str, Any]]:
         reason="" if wrong.well_formed else "no wrong answer gives an id",
     )
     rows = [
-        row("accuracy", "overall", share),
-        row("accuracy", "without obsolete and shared labels", unflagged),
-        row("distinct_predictions", "overall", Estimate.point(analysis.distinct_predictions, analysis.all.n)),
-        row("jaccard_wrong", "overall", jaccard, {"unknown_ids": wrong.unknown}),
-        row("levenshtein_wrong", "overall", levenshtein),
-        row("spearman_buckets", "overall", analysis.spearman_buckets),
-        row("spearman_items", "overall", analysis.spearman_items),
-        row("spearman_jaccard", "overall", analysis.spearman_jaccard),
-        row("spearman_levenshtein", "overall", analysis.spearman_levenshtein),
-        row("spearman_repeated", "overall", analysis.spearman_repeated),
+        row(declared.ACCURACY, "overall", share),
+        row(declared.ACCURACY, "without obsolete and shared labels", unflagged),
+        row(declared.DISTINCT_PREDICTIONS, "overall", Estimate.point(analysis.distinct_predictions, analysis.all.n)),
+        row(declared.JACCARD_WRONG, "overall", jaccard, {"unknown_ids": wrong.unknown}),
+        row(declared.LEVENSHTEIN_WRONG, "overall", levenshtein),
+        row(declared.SPEARMAN_BUCKETS, "overall", analysis.spearman_buckets),
+        row(declared.SPEARMAN_ITEMS, "overall", analysis.spearman_items),
+        row(declared.SPEARMAN_JACCARD, "overall", analysis.spearman_jaccard),
+        row(declared.SPEARMAN_LEVENSHTEIN, "overall", analysis.spearman_levenshtein),
+        row(declared.SPEARMAN_REPEATED, "overall", analysis.spearman_repeated),
     ]
     rows += [
-        row("outcome", kind, Estimate.point(count / analysis.all.n, analysis.all.n))
+        row(declared.OUTCOME, kind, Estimate.point(count / analysis.all.n, analysis.all.n))
         for kind, count in analysis.outcomes.items()
     ]
     for bucket, ratio in zip(analysis.buckets, analysis.repeated.ratio, strict=True):
         name = str(bucket.bucket)
         empty = "" if bucket.n else "no concept is left in this bucket"
         where = {"mean_count": bucket.mean_count, "low": bucket.low, "high": bucket.high} if bucket.n else None
-        rows.append(row("bucket_accuracy", name, Estimate.point(bucket.accuracy, bucket.n, reason=empty), where))
+        rows.append(row(declared.BUCKET_ACCURACY, name, Estimate.point(bucket.accuracy, bucket.n, reason=empty), where))
         for finding, value, why in (
-            ("bucket_jaccard", bucket.jaccard, "no wrong id"),
-            ("bucket_levenshtein", bucket.levenshtein, "no wrong id"),
-            ("bucket_repeated_ratio", ratio, "no repeated id is expected here"),
+            (declared.BUCKET_JACCARD, bucket.jaccard, "no wrong id"),
+            (declared.BUCKET_LEVENSHTEIN, bucket.levenshtein, "no wrong id"),
+            (declared.BUCKET_REPEATED_RATIO, ratio, "no repeated id is expected here"),
         ):
             rows.append(row(finding, name, Estimate.point(value, bucket.n, reason=why if math.isnan(value) else "")))
     return rows

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from explorer.finding import Finding
 from explorer.records import RunSpec
 from explorer.rows.builders import finding_row
 from explorer.stats.bootstrap import bootstrap_mean
@@ -19,6 +20,7 @@ from explorer.stats.mcnemar import mcnemar
 from explorer.stats.multiple import correct as adjust
 from explorer.stats.proportion import proportion
 from explorer.stats.wilcoxon import wilcoxon
+from explorer.studies.perturbation import declared
 from explorer.studies.perturbation.judge import ROLE
 from explorer.studies.popularity.deciles import edges_of
 from explorer.studies.popularity.findings import require_one_index
@@ -34,7 +36,7 @@ QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 ARGUMENTS = "argument_structure"
 FLAG = "verb swapped in an argument-structure pair"
 MEASURE_COLUMNS = ["instance_id", "option", "condition", "setting", "measure", "value", "reason", "part"]
-SIMILARITIES = ("bertscore", "rouge_l")
+SIMILARITIES = tuple(one.name for one in declared.SIMILARITIES)  # measures of an instance have the same names
 
 
 def summarize(spec: RunSpec, resources: Resources, folder: RunFolder) -> list[Row]:
@@ -56,7 +58,7 @@ def summarize(spec: RunSpec, resources: Resources, folder: RunFolder) -> list[Ro
         for group, members in _groups(frame):
             rows += compare(group, frame[members], {"setting": pos})
     rows += _frequencies(folder)
-    for finding in ("change", "ips_of_lost"):
+    for finding in (declared.CHANGE, declared.IPS_OF_LOST):
         adjust_tables(rows, finding)
     return [*rows, *edges.to_rows()]
 
@@ -78,7 +80,7 @@ def paired(instances: pd.DataFrame, measures: pd.DataFrame, variants: pd.DataFra
     for name in ("swaps", *SIMILARITIES):
         frame[name] = _measure(frame, sides["after"], name)
     told = sides["after"]
-    units = _by_instance(frame, told[told["measure"] == "rouge_l"], "reason")
+    units = _by_instance(frame, told[told["measure"] == declared.ROUGE_L.name], "reason")
     frame["by_characters"] = (units == "by characters").to_numpy(dtype=bool)
     frame["accepted"] = _by_instance(frame, variants, "accepted").astype(bool)
     frame["reason"] = _by_instance(frame, variants, "reason").fillna("")
@@ -92,18 +94,18 @@ def compare(group: str, frame: pd.DataFrame, factors: Mapping[str, Any]) -> list
     if (frame["kind"] == "cloze").all():
         rows += _perplexities(group, both, factors)
     rows += [_flips(group, both, factors), _accepted(group, frame, factors)]
-    rows += [_similarity(group, frame, name, factors) for name in SIMILARITIES if frame[name].notna().any()]
+    rows += [_similarity(group, frame, one, factors) for one in declared.SIMILARITIES if frame[one.name].notna().any()]
     if frame["judged"].notna().any():
         rows.append(_judged(group, frame["judged"].dropna(), factors))
     return rows
 
 
-def adjust_tables(rows: list[Row], finding: str) -> None:
+def adjust_tables(rows: list[Row], finding: Finding) -> None:
     """Adds Holm's p to each row's detail: over the groups of one kind, nouns and verbs apart from both (Tables 1 and 2
     against C and D)."""
     tables: dict[tuple[str, bool], list[Row]] = {}
     for row in rows:
-        if row["finding"] == finding:
+        if row["finding"] == finding.name:
             tables.setdefault((kind_of(row["grp"]), row["setting"] == "NV"), []).append(row)
     for tested in tables.values():
         for row, p in zip(tested, adjust([row["p"] for row in tested], "holm").p, strict=True):
@@ -122,13 +124,13 @@ def _groups(frame: pd.DataFrame) -> Iterator[tuple[str, np.ndarray]]:
 
 def _accuracies(group: str, frame: pd.DataFrame, both: pd.DataFrame, factors: Mapping[str, Any]) -> list[Row]:
     sides = {
-        "accuracy_original_all": frame["correct_before"],
-        "accuracy_original": both["correct_before"],
-        "accuracy_perturbed": both["correct_after"],
+        declared.ACCURACY_ORIGINAL_ALL: frame["correct_before"],
+        declared.ACCURACY_ORIGINAL: both["correct_before"],
+        declared.ACCURACY_PERTURBED: both["correct_after"],
     }
-    found = {name: proportion(column.to_numpy()) for name, column in sides.items()}
-    rows = [finding_row(name, group, share, factors=factors) for name, share in found.items()]
-    before, after = found["accuracy_original"].value, found["accuracy_perturbed"].value
+    shares = {finding: proportion(column.to_numpy()) for finding, column in sides.items()}
+    rows = [finding_row(finding, group, share, factors=factors) for finding, share in shares.items()]
+    before, after = shares[declared.ACCURACY_ORIGINAL].value, shares[declared.ACCURACY_PERTURBED].value
     test = mcnemar(both["correct_before"].to_numpy(), both["correct_after"].to_numpy())
     detail = {
         "unit": "percent of the original",
@@ -143,19 +145,19 @@ def _accuracies(group: str, frame: pd.DataFrame, both: pd.DataFrame, factors: Ma
         left_out=len(frame) - len(both),
         reason=test.reason or ("" if before else "the original accuracy is 0"),
     )
-    return [*rows, finding_row("change", group, change, factors=factors, detail=detail)]
+    return [*rows, finding_row(declared.CHANGE, group, change, factors=factors, detail=detail)]
 
 
 def _perplexities(group: str, frame: pd.DataFrame, factors: Mapping[str, Any]) -> list[Row]:
     """exp(-mean log P of the last word), before and after, and the change in percent of the original."""
     rows = []
-    for side, name in (("before", "perplexity_original"), ("after", "perplexity_perturbed")):
+    for side, finding in (("before", declared.PERPLEXITY_ORIGINAL), ("after", declared.PERPLEXITY_PERTURBED)):
         mean = bootstrap_mean(frame[f"logprob_{side}"].to_numpy())
         perplexity = replace(mean, value=math.exp(-mean.value), low=math.exp(-mean.high), high=math.exp(-mean.low))
-        rows.append(finding_row(name, group, perplexity, factors=factors))
+        rows.append(finding_row(finding, group, perplexity, factors=factors))
     before, after = (row["value"] for row in rows)
     change = Estimate.point(100 * (after - before) / before, len(frame))
-    return [*rows, finding_row("perplexity_change", group, change, factors=factors)]
+    return [*rows, finding_row(declared.PERPLEXITY_CHANGE, group, change, factors=factors)]
 
 
 def _flips(group: str, frame: pd.DataFrame, factors: Mapping[str, Any]) -> Row:
@@ -168,7 +170,7 @@ def _flips(group: str, frame: pd.DataFrame, factors: Mapping[str, Any]) -> Row:
         for side in ("before", "after"):
             values = known[f"ips_{side}"]
             detail |= {side: float(values.mean()), f"sd_{side}": float(values.std(ddof=1)) if len(known) > 1 else None}
-    return finding_row("ips_of_lost", group, shift, factors=factors, detail=detail)
+    return finding_row(declared.IPS_OF_LOST, group, shift, factors=factors, detail=detail)
 
 
 def _accepted(group: str, frame: pd.DataFrame, factors: Mapping[str, Any]) -> Row:
@@ -176,19 +178,20 @@ def _accepted(group: str, frame: pd.DataFrame, factors: Mapping[str, Any]) -> Ro
     reasons = frame.loc[~frame["accepted"], "reason"].value_counts().to_dict()
     detail = {"rejected": reasons, "unchanged": int((frame["accepted"] & (frame["swaps"] == 0)).sum())}
     # Stored runs keep no reason here: a group none of whose instances are in it says so by n = 0.
-    return finding_row("accepted", group, replace(share, reason=""), factors=factors, detail=detail)
+    return finding_row(declared.ACCEPTED, group, replace(share, reason=""), factors=factors, detail=detail)
 
 
-def _similarity(group: str, frame: pd.DataFrame, name: str, factors: Mapping[str, Any]) -> Row:
+def _similarity(group: str, frame: pd.DataFrame, finding: Finding, factors: Mapping[str, Any]) -> Row:
     """Mean and quantiles over the instances that were changed."""
+    name = finding.name
     known = frame[frame[name].notna()]
     paradigms = known["grp"].to_numpy() if known["grp"].nunique() > 1 else None
     mean = bootstrap_mean(known[name].to_numpy(), paradigms)
     detail: dict[str, Any] = {"quantiles": np.quantile(known[name].to_numpy(), QUANTILES).tolist()}
-    if name == "rouge_l" and known["by_characters"].any():
+    if finding == declared.ROUGE_L and known["by_characters"].any():
         detail["by characters"] = int(known["by_characters"].sum())
     mean = replace(mean, left_out=len(frame) - len(known))
-    return finding_row(name, group, mean, factors=factors, detail=detail)
+    return finding_row(finding, group, mean, factors=factors, detail=detail)
 
 
 def _judged(group: str, answers: pd.Series, factors: Mapping[str, Any]) -> Row:
@@ -197,7 +200,7 @@ def _judged(group: str, answers: pd.Series, factors: Mapping[str, Any]) -> Row:
     share, unparsed = proportion((parsed == "same").astype(float).to_numpy()), len(answers) - len(parsed)
     share = replace(share, left_out=unparsed, reason=share.reason and "no answer could be parsed")
     detail = {"unparsed": unparsed, "asked": len(answers)}
-    return finding_row("judged_same", group, share, factors=factors, detail=detail)
+    return finding_row(declared.JUDGED_SAME, group, share, factors=factors, detail=detail)
 
 
 def _frequencies(folder: RunFolder) -> list[Row]:
@@ -206,7 +209,7 @@ def _frequencies(folder: RunFolder) -> list[Row]:
     swaps = counts[counts["condition"] == "swap"]
     rows = []
     for pos in dict.fromkeys(swaps["setting"]):
-        for side, name in ((0, "frequency_original"), (1, "frequency_synonym")):
+        for side, finding in ((0, declared.FREQUENCY_ORIGINAL), (1, declared.FREQUENCY_SYNONYM)):
             own = swaps.loc[(swaps["setting"] == pos) & (swaps["part"] == side), "count"]
             known = own.dropna().to_numpy()
             detail = {"quantiles": np.quantile(known, QUANTILES).tolist(), "zeros": int((known == 0).sum())}
@@ -217,7 +220,7 @@ def _frequencies(folder: RunFolder) -> list[Row]:
                 reason="" if known.size else "no count could be had",
             )
             factors = {"setting": pos}
-            rows.append(finding_row(name, "overall", median, factors=factors, detail=detail if known.size else None))
+            rows.append(finding_row(finding, "overall", median, factors=factors, detail=detail if known.size else None))
     return rows
 
 

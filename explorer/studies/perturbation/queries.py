@@ -6,7 +6,9 @@ from collections.abc import Mapping
 
 import pandas as pd
 
+from explorer.finding import quoted
 from explorer.results.store import Store
+from explorer.studies.perturbation import declared
 
 # What became of an instance → the condition on its outcomes before and after; a tie is not right, as in the tests.
 FATES: Mapping[str, str] = {
@@ -38,20 +40,34 @@ def changes(store: Store) -> pd.DataFrame:
     """A row a run, group and setting: accuracies and perplexities before and after, McNemar's p, the popularity of
     flips, the shares accepted and judged the same."""
     wanted = {
-        "all_value": ("accuracy_original_all", "value"), "all_n": ("accuracy_original_all", "n"),
-        "before": ("accuracy_original", "value"), "before_low": ("accuracy_original", "low"),
-        "before_high": ("accuracy_original", "high"), "after": ("accuracy_perturbed", "value"),
-        "after_low": ("accuracy_perturbed", "low"), "after_high": ("accuracy_perturbed", "high"),
-        "change": ("change", "value"), "p": ("change", "p"), "n": ("change", "n"),
-        "left_out": ("change", "left_out"), "change_detail": ("change", "detail"),
-        "perplexity_before": ("perplexity_original", "value"), "perplexity_after": ("perplexity_perturbed", "value"),
-        "perplexity_change": ("perplexity_change", "value"), "flips_p": ("ips_of_lost", "p"),
-        "flips_n": ("ips_of_lost", "n"), "flips_detail": ("ips_of_lost", "detail"),
-        "flips_reason": ("ips_of_lost", "reason"), "accepted": ("accepted", "value"),
-        "accepted_detail": ("accepted", "detail"), "same": ("judged_same", "value"), "same_low": ("judged_same", "low"),
-        "same_high": ("judged_same", "high"), "same_n": ("judged_same", "n"),
-        "same_unparsed": ("judged_same", "left_out"),
-    }  # fmt: skip
+        "all_value": (declared.ACCURACY_ORIGINAL_ALL, "value"),
+        "all_n": (declared.ACCURACY_ORIGINAL_ALL, "n"),
+        "before": (declared.ACCURACY_ORIGINAL, "value"),
+        "before_low": (declared.ACCURACY_ORIGINAL, "low"),
+        "before_high": (declared.ACCURACY_ORIGINAL, "high"),
+        "after": (declared.ACCURACY_PERTURBED, "value"),
+        "after_low": (declared.ACCURACY_PERTURBED, "low"),
+        "after_high": (declared.ACCURACY_PERTURBED, "high"),
+        "change": (declared.CHANGE, "value"),
+        "p": (declared.CHANGE, "p"),
+        "n": (declared.CHANGE, "n"),
+        "left_out": (declared.CHANGE, "left_out"),
+        "change_detail": (declared.CHANGE, "detail"),
+        "perplexity_before": (declared.PERPLEXITY_ORIGINAL, "value"),
+        "perplexity_after": (declared.PERPLEXITY_PERTURBED, "value"),
+        "perplexity_change": (declared.PERPLEXITY_CHANGE, "value"),
+        "flips_p": (declared.IPS_OF_LOST, "p"),
+        "flips_n": (declared.IPS_OF_LOST, "n"),
+        "flips_detail": (declared.IPS_OF_LOST, "detail"),
+        "flips_reason": (declared.IPS_OF_LOST, "reason"),
+        "accepted": (declared.ACCEPTED, "value"),
+        "accepted_detail": (declared.ACCEPTED, "detail"),
+        "same": (declared.JUDGED_SAME, "value"),
+        "same_low": (declared.JUDGED_SAME, "low"),
+        "same_high": (declared.JUDGED_SAME, "high"),
+        "same_n": (declared.JUDGED_SAME, "n"),
+        "same_unparsed": (declared.JUDGED_SAME, "left_out"),
+    }
     picked = ",\n".join(
         f"max(found.{column}) FILTER (found.finding = '{finding}') AS {name}"
         for name, (finding, column) in wanted.items()
@@ -115,7 +131,7 @@ def frequencies(store: Store, run_id: str, setting: str, width: float = 0.25) ->
 def similarities(store: Store, run_id: str, setting: str, width: float = 0.025) -> pd.DataFrame:
     """How many changed texts are how like their originals, by field (formal, functional), in bins of `width`."""
     return store.frame(
-        """
+        f"""
         SELECT measures.measure || CASE WHEN measures.reason = 'by characters' THEN ' by characters' ELSE '' END
             AS measure, coalesce(nullif(instances.field, ''), 'other') AS series,
             floor(least(measures.value, 0.9999) / ?) * ? AS bin, count(*) AS n
@@ -125,7 +141,7 @@ def similarities(store: Store, run_id: str, setting: str, width: float = 0.025) 
             AND instances.instance_id = measures.instance_id
         WHERE measures.run_id = ?
             AND measures.setting = ?
-            AND measures.measure IN ('bertscore', 'rouge_l')
+            AND measures.measure IN ({quoted(*declared.SIMILARITIES)})
             AND measures.value IS NOT NULL
             AND NOT isnan(measures.value)
         GROUP BY ALL

@@ -18,7 +18,7 @@ from explorer.rows.builders import measure_row, payload, score_row
 from explorer.similarity import bertscore, judge, rouge
 from explorer.studies import QUESTIONS, selection, verdicts
 from explorer.studies.accuracy import study as accuracy_study
-from explorer.studies.perturbation import findings
+from explorer.studies.perturbation import declared, findings
 from explorer.studies.perturbation import judge as perturbation_judge
 from explorer.studies.popularity import study as popularity_study
 from explorer.studies.popularity.deciles import COUNTING
@@ -184,8 +184,8 @@ def _similarities(
         return []
     befores, afters = [row[2] for row in changed], [row[3] for row in changed]
     measured = {
-        "bertscore": resources.bertscore(str(spec.settings["encoder"])).f1(befores, afters),
-        "rouge_l": rouge.rouge_l(befores, afters),
+        declared.BERTSCORE.name: resources.bertscore(str(spec.settings["encoder"])).f1(befores, afters),
+        declared.ROUGE_L.name: rouge.rouge_l(befores, afters),
     }
     return [
         measure_row(instance_id, name, one.value, option=option, reason=one.remark, factors=_perturbed(pos))

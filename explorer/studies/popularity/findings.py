@@ -18,6 +18,7 @@ from explorer.rows.builders import finding_row
 from explorer.stats.logistic import LogisticCurve, LogisticFit, Slope, logistic_curve
 from explorer.studies import median_split
 from explorer.studies.accuracy import findings as accuracy_findings
+from explorer.studies.popularity import declared
 from explorer.studies.popularity.deciles import edges_of
 from explorer.studies.popularity.groups import SCORE_OF_KIND, groups_of
 
@@ -36,7 +37,7 @@ def summarize(spec: RunSpec, resources: Resources, folder: RunFolder) -> list[di
     for group, members in groups_of(frame):
         rows += compare(group, frame[members])
     known = indexes.is_pretraining_data(str(spec.settings["index"]), spec.model)
-    rows.append(finding_row("index_is_pretraining_data", "overall", math.nan if known is None else float(known)))
+    rows.append(finding_row(declared.INDEX_IS_PRETRAINING_DATA, "overall", math.nan if known is None else float(known)))
     return rows
 
 
@@ -63,7 +64,7 @@ def require_one_index(folder: RunFolder, index: str) -> None:
 
 def compare(group: str, frame: pd.DataFrame) -> list[dict[str, Any]]:
     """Findings about one group of instances; those without a score are left out and counted."""
-    return median_split.compare("popularity", group, frame, half="setting")
+    return median_split.compare(declared.SPLIT, group, frame, half="setting")
 
 
 def chance_curve(slope: Mapping[Any, Any], scores: ArrayLike) -> LogisticCurve | None:
@@ -74,7 +75,7 @@ def chance_curve(slope: Mapping[Any, Any], scores: ArrayLike) -> LogisticCurve |
     gap = math.nan
     one = Slope(
         *(slope[name] for name in ("value", "low", "high", "n", "p")),
-        name="popularity",
+        name=declared.SPLIT.name,
         se=gap,
         z=gap,
         per_sd=detail["per_sd"],

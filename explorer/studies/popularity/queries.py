@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import pandas as pd
 
+from explorer.finding import quoted
 from explorer.results.measures import mean_of_all
 from explorer.results.store import Store
+from explorer.studies.popularity import declared
 
 
 def runs(store: Store) -> pd.DataFrame:
     """Every run that rated popularity, alone or before and after a perturbation: its index and its deciles (JSON)."""
     return store.frame(
-        """
+        f"""
         SELECT runs.run_id, runs.study, runs.model, runs.benchmark, runs.status, runs.created, runs.done,
             json_extract_string(runs.spec, '$.settings.index') AS index_name,
             findings.detail AS edges
         FROM runs
         JOIN findings USING (run_id)
-        WHERE findings.finding = 'popularity_edge'
+        WHERE findings.finding = '{declared.EDGE}'
             AND findings.detail IS NOT NULL
         ORDER BY runs.status = 'complete' DESC, runs.done DESC, runs.created DESC
         """
@@ -27,11 +29,11 @@ def runs(store: Store) -> pd.DataFrame:
 def halves(store: Store) -> pd.DataFrame:
     """A row a group of every popularity run: accuracy of its low and high half, their difference and its p."""
     return store.frame(
-        """
+        f"""
         WITH half AS (
             SELECT run_id, grp, setting, value, low, high, n
             FROM findings
-            WHERE finding = 'popularity_half'
+            WHERE finding = '{declared.SPLIT.half}'
         )
         SELECT runs.run_id, runs.model, runs.benchmark, runs.done, runs.created, gap.grp,
             below.value AS low_value, below.low AS low_low, below.high AS low_high, below.n AS low_n,
@@ -50,9 +52,9 @@ def halves(store: Store) -> pd.DataFrame:
             AND above.setting = 'high'
         JOIN findings AS edges
             ON edges.run_id = gap.run_id
-            AND edges.finding = 'popularity_edge'
+            AND edges.finding = '{declared.EDGE}'
             AND edges.detail IS NOT NULL
-        WHERE gap.finding = 'popularity_difference'
+        WHERE gap.finding = '{declared.SPLIT.difference}'
             AND runs.study = 'popularity'
             AND runs.status = 'complete'
         ORDER BY runs.done DESC, runs.created DESC
@@ -63,13 +65,12 @@ def halves(store: Store) -> pd.DataFrame:
 def of_group(store: Store, run_id: str, group: str) -> pd.DataFrame:
     """All that a popularity run found about one group of instances, bins of its curve in order."""
     return store.frame(
-        """
+        f"""
         SELECT finding, setting, part, value, low, high, p, n, left_out, reason, detail
         FROM findings
         WHERE run_id = ?
             AND grp = ?
-            AND finding LIKE 'popularity_%'
-            AND finding <> 'popularity_edge'
+            AND finding IN ({quoted(*declared.SPLIT.every)})
         ORDER BY finding, part, setting
         """,
         [run_id, group],
@@ -79,11 +80,11 @@ def of_group(store: Store, run_id: str, group: str) -> pd.DataFrame:
 def groups(store: Store, run_id: str) -> pd.DataFrame:
     """The groups that a popularity run compared, as it found them."""
     return store.frame(
-        """
+        f"""
         SELECT grp, n, left_out
         FROM findings
         WHERE run_id = ?
-            AND finding = 'popularity_difference'
+            AND finding = '{declared.SPLIT.difference}'
         """,
         [run_id],
     )

@@ -16,7 +16,7 @@ from explorer.studies import QUESTIONS, selection
 from explorer.studies.accuracy import study as accuracy_study
 from explorer.studies.popularity import findings
 from explorer.studies.popularity.deciles import COUNTING, edges_of
-from explorer.studies.study import Progress, Study
+from explorer.studies.study import Progress, Stages, Study
 
 if TYPE_CHECKING:
     from explorer.resources import Resources
@@ -38,10 +38,31 @@ def rate(
     return rows if spec.settings["rows"] else {"measures": rows["measures"]}
 
 
-def run_part(spec: RunSpec, resources: Resources, instances: Sequence[Instance], progress: Progress) -> Tables:
+def prepare(
+    spec: RunSpec, resources: Resources, instances: Sequence[Instance], progress: Progress, ahead: bool
+) -> tuple[Tables, accuracy_study.Asked]:
+    """The popularity of a part's instances, and what is asked about them."""
     popular = rate(spec, resources, instances, progress)
-    scored = accuracy_study.run_part(spec, resources, instances, progress)
-    return {**scored, **popular, "measures": joined("measures", [scored["measures"], popular["measures"]])}
+    return popular, accuracy_study.prepare(spec, resources, instances, progress, ahead)
+
+
+def score(
+    spec: RunSpec, resources: Resources, prepared: tuple[Tables, accuracy_study.Asked], progress: Progress
+) -> tuple[Tables, accuracy_study.Asked]:
+    """The same, scored."""
+    popular, asked = prepared
+    return popular, accuracy_study.score(spec, resources, asked, progress)
+
+
+def tables(spec: RunSpec, resources: Resources, scored: tuple[Tables, accuracy_study.Asked]) -> Tables:
+    """Rows of all tables."""
+    popular, asked = scored
+    judged = accuracy_study.tables(spec, resources, asked)
+    return {**judged, **popular, "measures": joined("measures", [judged["measures"], popular["measures"]])}
+
+
+STAGES = Stages(prepare, score, tables, accuracy_study.is_on_this_machine)
+run_part = STAGES.run
 
 
 STUDY = Study(
@@ -53,5 +74,6 @@ STUDY = Study(
     kinds=("pair", "choice", "cloze"),
     select=selection.select,
     run_part=run_part,
+    stages=STAGES,
     summarize=findings.summarize,
 )

@@ -19,6 +19,7 @@ from explorer.runs.folder import RunFolder
 from explorer.stats.bootstrap import Bootstrapped, bootstrap_mean
 from explorer.stats.overlap import token_f1
 from explorer.stats.spearman import spearman
+from explorer.studies.priming import declared
 from explorer.studies.priming.of_spec import ground_of
 from explorer.variants import running_text
 from explorer.variants.prefix_edits import PREFIX_EDITS, edit_sentence
@@ -41,7 +42,7 @@ def is_measured(item_id: str) -> bool:
 def suites_of_run(runs: Path, run_id: str) -> list[str]:
     """The most affected suites that a finished run concluded."""
     found = RunFolder.find(runs, run_id).read("findings", ["finding", "grp"])
-    suites = found.loc[found["finding"] == "most_affected", "grp"].tolist()
+    suites = found.loc[found["finding"] == declared.MOST_AFFECTED.name, "grp"].tolist()
     if not suites:
         raise RunError(
             f"The run {run_id} names no most affected suites, expected a finished priming run with matched contexts. "
@@ -56,7 +57,7 @@ def summarize(spec: RunSpec, resources: Resources, table: pd.DataFrame) -> list[
     measured = table["instance_id"].map(is_measured) if halves else pd.Series(True, table.index)
     affected = most_affected(table if not halves or given else table[~measured])
     rows = [
-        finding_row("most_affected", str(suite), value, factors={"part": rank})
+        finding_row(declared.MOST_AFFECTED, str(suite), value, factors={"part": rank})
         for rank, (suite, value) in enumerate(affected.items())
     ]
     if not spec.settings["edits"] or affected.empty:
@@ -96,15 +97,17 @@ def _one_side(
         for length, at in of_edit.groupby("length", sort=True):
             mean = bootstrap_mean(at["delta"].to_numpy(), at["grp"].to_numpy(), macro=True)
             at_length: dict[str, Factor] = {**factors, "length": int(float(str(length)))}
-            rows.append(finding_row("edit_curve", "overall", mean, factors=at_length))
+            rows.append(finding_row(declared.EDIT_CURVE, "overall", mean, factors=at_length))
         effect = _effect(of_edit)
         similarity = similarity_to_plain(ground, edit, condition, suites, seed)
         detail = {"similarity": None if math.isnan(similarity) else similarity, "suites": effect.units}
         effects.append(effect.value)
         likeness.append(similarity)
-        rows.append(finding_row("edit_effect", "overall", replace(effect, left_out=0), factors=factors, detail=detail))
+        rows.append(
+            finding_row(declared.EDIT_EFFECT, "overall", replace(effect, left_out=0), factors=factors, detail=detail)
+        )
     found = spearman(likeness, effects)
-    rows.append(finding_row("edit_correlation", "overall", found, factors={"condition": condition}))
+    rows.append(finding_row(declared.EDIT_CORRELATION, "overall", found, factors={"condition": condition}))
     return rows
 
 

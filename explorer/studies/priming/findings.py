@@ -5,18 +5,20 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
+from explorer.finding import Finding
 from explorer.records import Factor, RunSpec
 from explorer.rows.builders import finding_row
 from explorer.stats.bootstrap import bootstrap_mean
 from explorer.stats.estimate import Estimate
 from explorer.stats.pearson import pearson
 from explorer.stats.proportion import proportion
-from explorer.studies.priming import edits, matrices, regression
+from explorer.studies.priming import declared, edits, matrices, regression
 from explorer.studies.priming.of_spec import ground_of
 from explorer.studies.priming.requests import BASELINE
 from explorer.variants.context_pools import PAPER_SUITES_INFERRED
@@ -28,7 +30,11 @@ if TYPE_CHECKING:
 Row = dict[str, Any]
 
 # Measure → the finding that is its mean along the curves.
-MEANS = {"delta": "priming_delta", "margin": "priming_margin", "perplexity_margin": "priming_perplexity_margin"}
+MEANS = {
+    "delta": declared.PRIMING_DELTA,
+    "margin": declared.PRIMING_MARGIN,
+    "perplexity_margin": declared.PRIMING_PERPLEXITY_MARGIN,
+}
 OVERALL = "overall"
 MEAN = "mean over suites"
 REACHING = "suites that reach every length"
@@ -102,7 +108,7 @@ def reaches(folder: RunFolder, table: pd.DataFrame) -> list[Row]:
         why = [str(reason) for reason in own["reason"] if reason]
         commonest = Counter(why).most_common(1)[0][0] if why else ""
         reach = Estimate.point(float(own["longest"].min()), len(own), left_out=len(why), reason=commonest)
-        rows.append(finding_row("priming_reach", str(group), reach, factors={"condition": str(condition)}))
+        rows.append(finding_row(declared.PRIMING_REACH, str(group), reach, factors={"condition": str(condition)}))
     return rows
 
 
@@ -112,12 +118,12 @@ def curves(plain: pd.DataFrame) -> list[Row]:
     complete = complete_suites(plain)
     for (condition, length), own in plain.groupby(["condition", "length"], sort=False):
         factors = {"condition": str(condition), "length": int(float(str(length)))}
-        for suffix, group, members, over_suites in _scopes(own, complete):
-            rows += _at_one_length(suffix, group, members, factors, over_suites)
+        for scope in _scopes(own, complete):
+            rows += _at_one_length(scope, factors)
     for name, parts in COLLAPSED.items():
         rows += _collapsed(name, plain[plain["condition"].isin(parts)], len(parts))
     if complete:
-        rows.append(finding_row("priming_complete_suites", REACHING, len(complete), detail={"suites": complete}))
+        rows.append(finding_row(declared.COMPLETE_SUITES, REACHING, len(complete), detail={"suites": complete}))
     return rows
 
 
@@ -129,40 +135,56 @@ def complete_suites(plain: pd.DataFrame) -> list[str]:
     return [str(suite) for suite in items.index if whole[suite]]
 
 
-def _scopes(own: pd.DataFrame, complete: Sequence[str]) -> Iterator[tuple[str, str, pd.DataFrame, bool]]:
-    """(end of the finding's name, group, rows, whether suites weigh alike) of everything a mean is taken over."""
-    yield "", OVERALL, own, False
-    yield "", MEAN, own, True
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What a mean is taken over: the group's name, its rows, whether suites weigh alike, whether it is a phenomenon."""
+
+    group: str
+    rows: pd.DataFrame
+    over_suites: bool = False
+    is_phenomenon: bool = False
+
+    def finding(self, curve: Finding) -> Finding:
+        """The finding that this mean of a curve is stored as."""
+        return declared.BY_PHENOMENON[curve] if self.is_phenomenon else curve
+
+
+def _scopes(own: pd.DataFrame, complete: Sequence[str]) -> Iterator[Scope]:
+    """Everything a mean is taken over: all items, suites alike, each suite, each phenomenon."""
+    yield Scope(OVERALL, own)
+    # Items of a suite are made by one template: a mean that is to hold for other suites has its interval over suites.
+    yield Scope(MEAN, own, over_suites=True)
     if 0 < len(complete) < own["grp"].nunique():
-        yield "", REACHING, own[own["grp"].isin(complete)], True
+        yield Scope(REACHING, own[own["grp"].isin(complete)], over_suites=True)
     of_paper = own[own["grp"].isin(PAPER_SUITES_INFERRED)]
     if 0 < len(of_paper) < len(own):
-        yield "", PAPER, of_paper, True
+        yield Scope(PAPER, of_paper, over_suites=True)
     for suite, members in own.groupby("grp", sort=False):
-        yield "", str(suite), members, False
+        yield Scope(str(suite), members)
     if (own["phenomenon"] != own["grp"]).any():
         for phenomenon, members in own.groupby("phenomenon", sort=False):
             if phenomenon:
-                yield "_by_phenomenon", str(phenomenon), members, False
+                yield Scope(str(phenomenon), members, is_phenomenon=True)
 
 
-def _at_one_length(
-    suffix: str, group: str, own: pd.DataFrame, factors: Mapping[str, Any], over_suites: bool
-) -> list[Row]:
-    suites = own["grp"].to_numpy() if over_suites else None
+def _at_one_length(scope: Scope, factors: Mapping[str, Any]) -> list[Row]:
+    own = scope.rows
+    suites = own["grp"].to_numpy() if scope.over_suites else None
     tokens = own["context_tokens"].mean()
     detail = {"tokens": float(tokens), "suites": int(own["grp"].nunique())}
-    found: Estimate
-    if over_suites:
-        found = bootstrap_mean(own["correct"].to_numpy(), suites, macro=True)
+    accuracy: Estimate
+    if scope.over_suites:
+        accuracy = bootstrap_mean(own["correct"].to_numpy(), suites, macro=True)
     else:
-        found = share = proportion(own["correct"].to_numpy())
+        accuracy = share = proportion(own["correct"].to_numpy())
         detail |= {"ties": share.ties} if share.ties else {}
-    rows = [finding_row(f"priming_accuracy{suffix}", group, found, factors=factors, detail=detail)]
-    for column, finding in MEANS.items():
+    finding = scope.finding(declared.PRIMING_ACCURACY)
+    rows = [finding_row(finding, scope.group, accuracy, factors=factors, detail=detail)]
+    for column, curve in MEANS.items():
         if column in own and own[column].notna().any():
-            mean = bootstrap_mean(own[column].to_numpy(), suites, macro=over_suites, resamples=1_000)
-            rows.append(finding_row(f"{finding}{suffix}", group, mean, factors=factors))
+            # There are thousands of these means in a run, so that fewer resamples are drawn for each.
+            mean = bootstrap_mean(own[column].to_numpy(), suites, macro=scope.over_suites, resamples=1_000)
+            rows.append(finding_row(scope.finding(curve), scope.group, mean, factors=factors))
     return rows
 
 
@@ -176,7 +198,7 @@ def _collapsed(name: str, own: pd.DataFrame, members: int) -> list[Row]:
     rows = []
     for length, at in means.groupby("length", sort=False):
         factors: dict[str, Factor] = {"condition": name, "length": int(float(str(length)))}
-        for column, finding in (("correct", "priming_accuracy"), ("delta", "priming_delta")):
+        for column, finding in (("correct", declared.PRIMING_ACCURACY), ("delta", declared.PRIMING_DELTA)):
             for group, suites in ((OVERALL, None), (MEAN, at["grp"].to_numpy())):
                 mean = bootstrap_mean(at[column].to_numpy(), suites, macro=suites is not None)
                 rows.append(finding_row(finding, group, mean, factors=factors))
@@ -204,7 +226,9 @@ def ranked_suites(plain: pd.DataFrame) -> list[Row]:
                 "longest": float(values.iloc[-1]) if len(values) else None,
             }
             rows.append(
-                finding_row("suite_delta", str(suite), mean, factors={"condition": str(condition)}, detail=detail)
+                finding_row(
+                    declared.SUITE_DELTA, str(suite), mean, factors={"condition": str(condition)}, detail=detail
+                )
             )
     return rows
 
@@ -221,7 +245,7 @@ def baseline_against_longest(plain: pd.DataFrame) -> list[Row]:
         before, after = np.array(pairs).T if pairs else (np.array([]), np.array([]))
         found = pearson(before, after)
         factors = {"condition": str(condition)}
-        rows.append(finding_row("baseline_against_longest", OVERALL, found, factors=factors))
+        rows.append(finding_row(declared.BASELINE_AGAINST_LONGEST, OVERALL, found, factors=factors))
     return rows
 
 
@@ -232,10 +256,10 @@ def _remarks(spec: RunSpec, resources: Resources) -> list[Row]:
         ground = ground_of(spec, resources)
         sentences = Estimate.point(len(ground.pools.unrelated) or math.nan, reason=ground.why_not)
         rows.append(
-            finding_row("unrelated_source", OVERALL, sentences, factors={"setting": ground.unrelated or "none"})
+            finding_row(declared.UNRELATED_SOURCE, OVERALL, sentences, factors={"setting": ground.unrelated or "none"})
         )
     chains = int(spec.settings["chains"])
     if chains:
         why = f"fast preview: the items of a suite share {chains} contexts, so intervals over items are too narrow"
-        rows.append(finding_row("shared_contexts", OVERALL, Estimate.point(chains, reason=why)))
+        rows.append(finding_row(declared.SHARED_CONTEXTS, OVERALL, Estimate.point(chains, reason=why)))
     return rows

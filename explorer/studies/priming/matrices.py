@@ -11,12 +11,14 @@ import numpy as np
 import pandas as pd
 
 from explorer import prompts
+from explorer.finding import Finding
 from explorer.records import Instance, RunSpec
 from explorer.rows.builders import finding_row
 from explorer.stats.estimate import Estimate
 from explorer.stats.mantel import mantel
 from explorer.stats.overlap import OverlapMatrix, overlap_matrix, token_f1
 from explorer.stats.point_biserial import point_biserial
+from explorer.studies.priming import declared
 from explorer.studies.priming.context import splits_of
 from explorer.studies.priming.of_spec import ground_of
 from explorer.variants import running_text
@@ -29,7 +31,9 @@ if TYPE_CHECKING:
 Row = dict[str, Any]
 Labels = Mapping[str, Sequence[Hashable]]  # by text: its tokens, or the dependency labels of its words
 
-KINDS = {"token": "token_f1", "dependency": "dependency_f1"}
+KINDS = {"token": declared.TOKEN_F1, "dependency": declared.DEPENDENCY_F1}
+# Which matrix of `suite_by_suite` → its finding.
+PRIMED = {"accuracy": declared.MATRIX_ACCURACY, "delta": declared.MATRIX_DELTA}
 PAIRS = 2_000  # pairs of sentences a cell
 ITEMS, SENTENCES = 500, 10  # judgements, and sentences of each one's context, whose overlap is measured
 
@@ -40,15 +44,15 @@ def summarize(spec: RunSpec, resources: Resources, folder: RunFolder, table: pd.
     rows, matrices = [], {}
     primed, judged = suite_by_suite(table, suites)
     for name, matrix in primed.items():
-        rows += _cells(f"matrix_{name}", suites, matrix, judged)
+        rows += _cells(PRIMED[name], suites, matrix, judged)
     if spec.settings["overlap"]:
         ground = ground_of(spec, resources)
         sample = sample_sentences(ground, suites, int(spec.settings["overlap"]), spec.seed)
-        for kind, name in KINDS.items():
+        for kind, finding in KINDS.items():
             labels = label(kind, [text for texts in sample.values() for text in texts], ground, resources)
             found = overlap(labels, sample, spec.seed)
-            matrices[name] = np.array(found.values)
-            rows += _cells(name, suites, matrices[name], np.full(matrices[name].shape, found.pairs))
+            shared = matrices[finding.name] = np.array(found.values)
+            rows += _cells(finding, suites, shared, np.full(shared.shape, found.pairs))
         rows += _judgements(spec, resources, folder, table, ground)
     for first, one in matrices.items():
         for second, other in primed.items():
@@ -119,15 +123,15 @@ def _judgements(
             continue
         correct = _after_longest(table, condition).reindex(list(pairs)).to_numpy(dtype=float)
         texts = [text for target, context in pairs.values() for text in (target, *context)]
-        for kind, name in KINDS.items():
+        for kind, finding in KINDS.items():
             labels = label(kind, texts, ground, resources)
             shared = [
                 float(np.mean([token_f1(labels[target], labels[text]) for text in context]))
                 for target, context in pairs.values()
             ]
             found = point_biserial(correct, shared)
-            factors, detail = {"condition": condition, "setting": name}, {"sentences": SENTENCES}
-            rows.append(finding_row("overlap_and_judgement", "overall", found, factors=factors, detail=detail))
+            factors, detail = {"condition": condition, "setting": finding.name}, {"sentences": SENTENCES}
+            rows.append(finding_row(declared.OVERLAP_AND_JUDGEMENT, "overall", found, factors=factors, detail=detail))
     return rows
 
 
@@ -150,7 +154,7 @@ def _after_longest(table: pd.DataFrame, condition: str) -> pd.Series:
     return own.sort_values("length", kind="stable").groupby("instance_id")["correct"].last()
 
 
-def _cells(finding: str, suites: Sequence[str], matrix: np.ndarray, counts: np.ndarray) -> list[Row]:
+def _cells(finding: Finding, suites: Sequence[str], matrix: np.ndarray, counts: np.ndarray) -> list[Row]:
     rows = []
     for i, j in np.ndindex(matrix.shape):
         reason = "too few sentences" if math.isnan(matrix[i, j]) else ""
@@ -162,4 +166,4 @@ def _cells(finding: str, suites: Sequence[str], matrix: np.ndarray, counts: np.n
 def _agreement(name: str, one: np.ndarray, other: np.ndarray, seed: int) -> Row:
     found = mantel(one, other, seed=seed)
     factors, detail = {"setting": name}, {"cells": found.cells}
-    return finding_row("matrix_correlation", "overall", found, factors=factors, detail=detail)
+    return finding_row(declared.MATRIX_CORRELATION, "overall", found, factors=factors, detail=detail)

@@ -7,7 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 
+from explorer.finding import Finding
 from explorer.studies import published_figures
+from explorer.studies.priming import declared
 from explorer.studies.published_figures import Printed
 
 PAPER = "priming"
@@ -41,7 +43,7 @@ class Published:
     what: str
     figures: tuple[Printed, ...]
     words: str
-    finding: str
+    finding: Finding
     takes: str
     condition: str = ""
     setting: str = ""
@@ -78,17 +80,17 @@ def published() -> tuple[Published, ...]:
 
 _GRAMMAR = ("blimp", "syntaxgym")
 _EVERY = (*_GRAMMAR, "crows_pairs")
-_DELTA = "priming_delta"
+_DELTA = declared.PRIMING_DELTA
 _TEXT = "Section 4"
 
 
 def _changes() -> list[Published]:
     def change(condition: str, words: str, takes: str) -> Published:
-        figure = published_figures.figure(PAPER, table=_TEXT, condition=condition, metric=_DELTA)
+        figure = published_figures.figure(PAPER, table=_TEXT, condition=condition, metric=_DELTA.name)
         return Published(("blimp",), f"{condition.replace('_', ' ')} contexts", (figure,), words, _DELTA, takes,
                          condition=condition)  # fmt: skip
 
-    others = published_figures.figure(PAPER, table=f"{_TEXT}, figure 2", metric=_DELTA)
+    others = published_figures.figure(PAPER, table=f"{_TEXT}, figure 2", metric=_DELTA.name)
     return [
         change("acceptable", "up to {0.value:+.0f} points", "largest"),
         change("matched_acceptable", "{0.value:+.0f} points or more", "largest"),
@@ -105,8 +107,8 @@ def _changes() -> list[Published]:
 
 def _regressions() -> list[Published]:
     def term(benchmarks: tuple[str, ...], what: str, setting: str, group: str, words: str) -> Published:
-        figure = published_figures.figure(PAPER, metric="regression", setting=setting, condition=group)
-        return Published(benchmarks, what, (figure,), words, "regression", "p", setting=setting, group=group)
+        figure = published_figures.figure(PAPER, metric=declared.REGRESSION.name, setting=setting, condition=group)
+        return Published(benchmarks, what, (figure,), words, declared.REGRESSION, "p", setting=setting, group=group)
 
     every = "p {0.p} for all models"
     return [
@@ -118,14 +120,14 @@ def _regressions() -> list[Published]:
 
 def edit_correlations() -> tuple[Printed, ...]:
     """Section 5: likeness of edited contexts and their effect, of acceptable and of unacceptable contexts."""
-    return tuple(published_figures.select(PAPER, metric="edit_correlation"))
+    return tuple(published_figures.select(PAPER, metric=declared.EDIT_CORRELATION.name))
 
 
 def _edits() -> list[Published]:
     return [
         Published(
             ("blimp",), f"similarity of edited {one.condition.removeprefix('matched_')} contexts and effect", (one,),
-            "ρ {0.value}, p {0.p} ({0.model})", one.metric, "value", condition=one.condition,
+            "ρ {0.value}, p {0.p} ({0.model})", declared.EDIT_CORRELATION, "value", condition=one.condition,
         )
         for one in edit_correlations()
     ]  # fmt: skip
@@ -133,14 +135,15 @@ def _edits() -> list[Published]:
 
 def before_and_after(condition: str) -> tuple[Printed, ...]:
     """Appendix C: r of the suites' accuracy before and after matched contexts, of GPT-2 and of OPT 2.7B."""
-    return tuple(published_figures.select(PAPER, metric="baseline_against_longest", condition=condition))
+    metric = declared.BASELINE_AGAINST_LONGEST.name
+    return tuple(published_figures.select(PAPER, metric=metric, condition=condition))
 
 
 def _before_and_after() -> list[Published]:
     return [
         Published(
             _EVERY, f"accuracy before and after {condition.replace('_', ' ')} contexts", before_and_after(condition),
-            "r {0.value} ({0.model}), {1.value} ({1.model})", "baseline_against_longest", "value",
+            "r {0.value} ({0.model}), {1.value} ({1.model})", declared.BASELINE_AGAINST_LONGEST, "value",
             condition=condition, aside=", mean of three sets",
         )
         for condition in ("matched_acceptable", "matched_unacceptable")
@@ -148,21 +151,21 @@ def _before_and_after() -> list[Published]:
 
 
 def _overlaps() -> list[Published]:
-    shared = {"token_f1": "shared tokens", "dependency_f1": "shared dependency labels"}
-    judgement, matrix, condition = "overlap_and_judgement", "matrix_correlation", "mismatched_acceptable"
+    shared = {declared.TOKEN_F1.name: "shared tokens", declared.DEPENDENCY_F1.name: "shared dependency labels"}
+    judgment, matrix, condition = declared.OVERLAP_AND_JUDGEMENT, declared.MATRIX_CORRELATION, "mismatched_acceptable"
     return [
         *(
             Published(
-                ("blimp",), f"{what} and a judgement, mismatched contexts",
-                (published_figures.figure(PAPER, metric=judgement, setting=setting),),
-                "r < {0.high}, p {0.p} for all models", judgement, "value", condition=condition, setting=setting,
+                ("blimp",), f"{what} and a judgment, mismatched contexts",
+                (published_figures.figure(PAPER, metric=judgment.name, setting=setting),),
+                "r < {0.high}, p {0.p} for all models", judgment, "value", condition=condition, setting=setting,
             )
             for setting, what in shared.items()
         ),
         *(
             Published(
                 ("blimp",), f"{what} and accuracy, suite by suite",
-                (published_figures.figure(PAPER, metric=matrix, setting=f"{setting} and accuracy"),),
+                (published_figures.figure(PAPER, metric=matrix.name, setting=f"{setting} and accuracy"),),
                 "ρ {0.value}, p {0.p} ({0.model})", matrix, "value", setting=f"{setting} and accuracy",
             )
             for setting, what in shared.items()

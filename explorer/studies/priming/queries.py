@@ -6,18 +6,20 @@ from collections.abc import Sequence
 
 import pandas as pd
 
+from explorer.finding import quoted
 from explorer.results.store import Store
+from explorer.studies.priming import declared
 
 
 def runs(store: Store, benchmark: str) -> pd.DataFrame:
     """The priming runs on a benchmark that concluded something: complete ones first, then those with more items."""
     return store.frame(
-        """
+        f"""
         SELECT run_id, model, status, created, done, total, seed, spec
         FROM runs
         WHERE study = 'priming'
             AND benchmark = ?
-            AND run_id IN (SELECT run_id FROM findings WHERE finding = 'priming_accuracy')
+            AND run_id IN (SELECT run_id FROM findings WHERE finding = '{declared.PRIMING_ACCURACY}')
         ORDER BY status = 'complete' DESC, done DESC, created DESC
         """,
         [benchmark],
@@ -42,12 +44,13 @@ def curves(store: Store, run_ids: Sequence[str], finding: str, group: str) -> pd
 
 def groups(store: Store, run_id: str) -> pd.DataFrame:
     """What the curves of a run are given for: overall, means over suites, suites, phenomena (`finding` tells which)."""
+    accuracy = declared.PRIMING_ACCURACY
     return store.frame(
-        """
+        f"""
         SELECT grp, finding, max(n) AS n
         FROM findings
         WHERE run_id = ?
-            AND finding IN ('priming_accuracy', 'priming_accuracy_by_phenomenon')
+            AND finding IN ({quoted(accuracy, declared.BY_PHENOMENON[accuracy])})
         GROUP BY ALL
         """,
         [run_id],
@@ -57,13 +60,13 @@ def groups(store: Store, run_id: str) -> pd.DataFrame:
 def suites(store: Store, run_id: str) -> pd.DataFrame:
     """A row a suite and condition: mean change of accuracy over lengths, its sd, and accuracy at both ends."""
     return store.frame(
-        """
+        f"""
         WITH accuracy AS (
             SELECT grp, condition, min_by(value, length) AS baseline, max_by(value, length) AS longest,
                 max(length) AS longest_length, max(n) AS n
             FROM findings
             WHERE run_id = ?
-                AND finding = 'priming_accuracy'
+                AND finding = '{declared.PRIMING_ACCURACY}'
             GROUP BY ALL
         )
         SELECT findings.grp, findings.condition, findings.value AS delta,
@@ -72,7 +75,7 @@ def suites(store: Store, run_id: str) -> pd.DataFrame:
         FROM findings
         JOIN accuracy USING (grp, condition)
         WHERE run_id = ?
-            AND finding = 'suite_delta'
+            AND finding = '{declared.SUITE_DELTA}'
         ORDER BY findings.condition, delta DESC
         """,
         [run_id, run_id],
@@ -82,11 +85,11 @@ def suites(store: Store, run_id: str) -> pd.DataFrame:
 def reach(store: Store, run_id: str) -> pd.DataFrame:
     """A row a suite and condition whose contexts end before the longest length, with the reason."""
     return store.frame(
-        """
+        f"""
         SELECT grp, condition, CAST(value AS INTEGER) AS length, n, left_out AS cut, reason
         FROM findings
         WHERE run_id = ?
-            AND finding = 'priming_reach'
+            AND finding = '{declared.PRIMING_REACH}'
             AND reason <> ''
         ORDER BY length, grp, condition
         """,
@@ -97,12 +100,12 @@ def reach(store: Store, run_id: str) -> pd.DataFrame:
 def regression(store: Store, run_id: str) -> pd.DataFrame:
     """A row a term of each fitted regression (`setting`), in the order of the formula."""
     return store.frame(
-        """
+        f"""
         SELECT setting, grp AS term, value AS estimate, CAST(detail->>'se' AS DOUBLE) AS se,
             CAST(detail->>'z' AS DOUBLE) AS z, p, low, high, n, reason
         FROM findings
         WHERE run_id = ?
-            AND finding = 'regression'
+            AND finding = '{declared.REGRESSION}'
         ORDER BY setting, part
         """,
         [run_id],
@@ -112,11 +115,11 @@ def regression(store: Store, run_id: str) -> pd.DataFrame:
 def fits(store: Store, run_id: str) -> pd.DataFrame:
     """A row a regression (`setting`): its log-likelihood, AIC, formula and remarks (JSON)."""
     return store.frame(
-        """
+        f"""
         SELECT setting, value AS loglik, n, left_out, reason, detail
         FROM findings
         WHERE run_id = ?
-            AND finding = 'regression_fit'
+            AND finding = '{declared.REGRESSION_FIT}'
         """,
         [run_id],
     )
@@ -125,12 +128,12 @@ def fits(store: Store, run_id: str) -> pd.DataFrame:
 def edits(store: Store, run_id: str) -> pd.DataFrame:
     """The curves and effects of prefix perturbations, and their correlation with similarity (`finding`)."""
     return store.frame(
-        """
+        f"""
         SELECT finding, condition, setting, length, value, low, high, p, n, reason,
             CAST(detail->>'similarity' AS DOUBLE) AS similarity, CAST(detail->>'suites' AS INTEGER) AS suites
         FROM findings
         WHERE run_id = ?
-            AND finding IN ('edit_curve', 'edit_effect', 'edit_correlation')
+            AND finding IN ({quoted(*declared.EDITS)})
         ORDER BY finding, condition, length
         """,
         [run_id],
@@ -154,12 +157,11 @@ def matrix(store: Store, run_id: str, finding: str) -> pd.DataFrame:
 def correlations(store: Store, run_id: str) -> pd.DataFrame:
     """Every correlation that a run concluded, with its interval or permutation p."""
     return store.frame(
-        """
+        f"""
         SELECT finding, condition, setting, value, low, high, p, n, left_out, reason
         FROM findings
         WHERE run_id = ?
-            AND finding IN ('baseline_against_longest', 'edit_correlation', 'matrix_correlation',
-                'overlap_and_judgement')
+            AND finding IN ({quoted(*declared.CORRELATIONS)})
         ORDER BY finding, condition, setting
         """,
         [run_id],
@@ -169,11 +171,11 @@ def correlations(store: Store, run_id: str) -> pd.DataFrame:
 def remarks(store: Store, run_id: str) -> pd.DataFrame:
     """What a reader should know about a run: the source of unrelated sentences, shared contexts, whole suites."""
     return store.frame(
-        """
+        f"""
         SELECT finding, setting, value, reason, detail
         FROM findings
         WHERE run_id = ?
-            AND finding IN ('unrelated_source', 'shared_contexts', 'priming_complete_suites')
+            AND finding IN ({quoted(*declared.REMARKS)})
         """,
         [run_id],
     )

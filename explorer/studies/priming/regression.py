@@ -10,6 +10,7 @@ import pandas as pd
 
 from explorer.rows.builders import finding_row
 from explorer.stats.mixed_logit import MixedLogit, mixed_logit, sum_coded
+from explorer.studies.priming import declared
 
 Row = dict[str, Any]
 
@@ -64,8 +65,10 @@ def _rows(name: str, fit: MixedLogit) -> list[Row]:
         "levels": {one.name: one.levels for one in fit.random},
         "warnings": list(fit.warnings),
     }
-    rows = [finding_row("regression_fit", "log-likelihood", fit.loglik, factors={"setting": name}, detail=about)]
+    rows = [finding_row(declared.REGRESSION_FIT, "log-likelihood", fit.loglik, factors={"setting": name}, detail=about)]
     for place, term in enumerate(fit.terms):
         detail = None if math.isnan(term.value) else {"se": term.se, "z": term.z}
-        rows.append(finding_row("regression", term.name, term, factors={"setting": name, "part": place}, detail=detail))
+        rows.append(
+            finding_row(declared.REGRESSION, term.name, term, factors={"setting": name, "part": place}, detail=detail)
+        )
     return rows

@@ -14,13 +14,19 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+from explorer.finding import Finding
 from explorer.popularity.tasks import TASKS
 from explorer.scoring import catalog
-from explorer.studies import published, published_figures
+from explorer.studies import declared, published, published_figures
+from explorer.studies.accuracy.declared import ACCURACY, ACCURACY_BY_PHENOMENON, PERPLEXITY
+from explorer.studies.icl import declared as icl_declared
 from explorer.studies.icl import published as icl_published
+from explorer.studies.memorization import declared as memorization_declared
 from explorer.studies.memorization import published as memorization_published
 from explorer.studies.memorization.rows import ATTACKS
 from explorer.studies.ontology import published as ontology_published
+from explorer.studies.perturbation import declared as perturbation_declared
+from explorer.studies.priming import declared as priming_declared
 from explorer.studies.priming import published as priming_published
 from explorer.studies.published_figures import Printed
 
@@ -52,7 +58,7 @@ class Answer:
 
     study: str
     benchmark: str
-    finding: str
+    finding: Finding
     group: str = "overall"
     setting: str = ""
     condition: str = ""
@@ -209,7 +215,7 @@ def verdict(printed: BoardFigure, ours: Ours | None) -> str:
 
 def _key(answer: Answer) -> Key:
     return (
-        answer.study, answer.benchmark, answer.finding, answer.group, answer.setting, answer.condition, answer.k
+        answer.study, answer.benchmark, answer.finding.name, answer.group, answer.setting, answer.condition, answer.k
     )  # fmt: skip
 
 
@@ -251,9 +257,9 @@ METRICS = {
     "accuracy": "accuracy, %",
     "accuracy_change": "change, %",
     "perplexity": "perplexity",
-    "perplexity_change": "change, %",
+    perturbation_declared.PERPLEXITY_CHANGE.name: "change, %",
     "ips": "mean IPS of instances that flip",
-    "judged_same": "judged to mean the same, %",
+    perturbation_declared.JUDGED_SAME.name: "judged to mean the same, %",
     "f1_macro": "macro-F1, %",
     "auc": "AUC, %",
 }
@@ -285,36 +291,46 @@ def _popularity_answers(row: Printed) -> tuple[tuple[Answer, ...], str]:
     run = f"--model {row.model_id} --benchmark {benchmark} --set preset=lm-eval"
     perturb = f"python -m explorer run perturbation {run} --set index={index}"
 
-    def swapped(finding: str, **more: Any) -> Answer:
+    def swapped(finding: Finding, **more: Any) -> Answer:
         setting = "NV" if row.condition == "original" else row.condition
         return Answer("perturbation", benchmark, finding, row.subject, setting, presets=HARNESS, **more)
 
     if row.metric == "accuracy" and row.condition == "original":
-        whole = ("accuracy_by_phenomenon", TASKS[row.subject].phenomena[0]) if TASKS[row.subject].phenomena else (
-            "accuracy", "overall"
-        )  # fmt: skip
+        whole = (
+            (ACCURACY_BY_PHENOMENON, TASKS[row.subject].phenomena[0])
+            if TASKS[row.subject].phenomena
+            else (ACCURACY, "overall")
+        )
         scored = tuple(
             Answer(study, benchmark, *whole, scale=100, presets=HARNESS) for study in ("accuracy", "popularity")
         )
-        answers = (*scored, *(Answer("perturbation", benchmark, "accuracy_original_all", row.subject, pos, scale=100,
-                                     presets=HARNESS) for pos in ("NV", "N", "V")))  # fmt: skip
+        original = perturbation_declared.ACCURACY_ORIGINAL_ALL
+        unchanged = tuple(
+            Answer("perturbation", benchmark, original, row.subject, pos, scale=100, presets=HARNESS)
+            for pos in ("NV", "N", "V")
+        )
+        answers = (*scored, *unchanged)
         return answers, f"python -m explorer run accuracy {run}"
     if row.metric == "accuracy" and row.condition in SIDES:
-        return (swapped("accuracy_perturbed", scale=100),), perturb
+        return (swapped(perturbation_declared.ACCURACY_PERTURBED, scale=100),), perturb
     if row.metric == "accuracy_change":
-        return (swapped("change"),), perturb
+        return (swapped(perturbation_declared.CHANGE),), perturb
     if row.metric == "perplexity":
-        side = "original" if row.condition == "original" else "perturbed"
-        alone = (Answer("accuracy", benchmark, "perplexity", presets=HARNESS),) if side == "original" else ()
-        return (*alone, swapped(f"perplexity_{side}")), perturb
-    if row.metric == "perplexity_change":
-        return (swapped("perplexity_change"),), perturb
+        if row.condition != "original":
+            return (swapped(perturbation_declared.PERPLEXITY_PERTURBED),), perturb
+        alone = Answer("accuracy", benchmark, PERPLEXITY, presets=HARNESS)
+        return (alone, swapped(perturbation_declared.PERPLEXITY_ORIGINAL)), perturb
+    if row.metric == perturbation_declared.PERPLEXITY_CHANGE.name:
+        return (swapped(perturbation_declared.PERPLEXITY_CHANGE),), perturb
     if row.metric == "ips":
         detail = "before" if row.condition == "original" else "after"
         return (
-            Answer("perturbation", benchmark, "ips_of_lost", row.subject, "NV", detail=detail, presets=HARNESS),
-        ), perturb
-    if row.metric == "judged_same":
+            Answer(
+                "perturbation", benchmark, perturbation_declared.IPS_OF_LOST, row.subject, "NV", detail=detail,
+                presets=HARNESS,
+            ),
+        ), perturb  # fmt: skip
+    if row.metric == perturbation_declared.JUDGED_SAME.name:
         return (), ""  # the model of Table B is the judge, which a run names in a setting
     return _memorization_answers(row, benchmark), f"python -m explorer run memorization {run}"
 
@@ -324,17 +340,25 @@ def _memorization_answers(row: Printed, benchmark: str) -> tuple[Answer, ...]:
     shared: dict[str, Any] = {"scale": 100.0, "presets": HARNESS}
     if row.metric == "accuracy":
         attack, _, half = row.condition.rpartition(" ")
-        finding = "memorization_half" if row.subject == "lambada" else "memorization_published_half"
-        return (Answer("memorization", benchmark, finding, row.subject, attack, half, **shared),)
+        split = memorization_declared.SPLIT if row.subject == "lambada" else memorization_declared.PUBLISHED
+        return (Answer("memorization", benchmark, split.half, row.subject, attack, half, **shared),)
     kind = "svm" if row.number in memorization_published.SVM else "logistic"
     if row.condition == "baseline":
         if row.metric == "auc":
             return ()  # a constant guess: 50 by definition
         # The majority dummy does not look at the attack.
         return (
-            Answer("memorization", benchmark, "classifier_f1", row.subject, "tde_likelihood", "majority", **shared),
+            Answer(
+                "memorization",
+                benchmark,
+                memorization_declared.CLASSIFIER_F1,
+                row.subject,
+                "tde_likelihood",
+                "majority",
+                **shared,
+            ),
         )
-    finding = {"f1_macro": "classifier_f1", "auc": "classifier_auc"}[row.metric]
+    finding = memorization_declared.CLASSIFIER_F1 if row.metric == "f1_macro" else memorization_declared.CLASSIFIER_AUC
     return (Answer("memorization", benchmark, finding, row.subject, row.condition, kind, **shared),)
 
 
@@ -344,7 +368,9 @@ def _memorization_answers(row: Printed, benchmark: str) -> tuple[Answer, ...]:
 def _priming() -> Iterator[BoardFigure]:
     for suite, models in priming_published.unacceptable_table().items():
         for one in models.values():
-            answer = Answer("priming", "blimp", "suite_delta", suite, condition=one.condition, presets=MINICONS)
+            answer = Answer(
+                "priming", "blimp", priming_declared.SUITE_DELTA, suite, condition=one.condition, presets=MINICONS
+            )
             yield _figure(
                 one,
                 model=_title(one),
@@ -355,11 +381,12 @@ def _priming() -> Iterator[BoardFigure]:
                 command=_priming_command(one.model_id) if one.model_id else "",
             )
     for one in published_figures.of_paper(PRIMING):
-        if one.metric not in _CORRELATIONS:
+        finding = declared.find("priming", one.metric)
+        if finding not in _CORRELATIONS:
             continue
-        what = _CORRELATIONS[one.metric] or _SHARED[one.setting]
-        answer = Answer("priming", "blimp", one.metric, setting=one.setting, condition=one.condition, presets=MINICONS)
-        edits, matrix = one.metric == "edit_correlation", one.metric == "matrix_correlation"
+        what = _CORRELATIONS[finding] or _SHARED[one.setting]
+        answer = Answer("priming", "blimp", finding, setting=one.setting, condition=one.condition, presets=MINICONS)
+        edits, matrix = finding == priming_declared.EDIT_CORRELATION, finding == priming_declared.MATRIX_CORRELATION
         yield _figure(
             one,
             model=_title(one),
@@ -373,13 +400,13 @@ def _priming() -> Iterator[BoardFigure]:
 
 # Our finding → what is correlated; "" where it is the setting that tells.
 _CORRELATIONS = {
-    "edit_correlation": "similarity of edited contexts and effect",
-    "baseline_against_longest": "accuracy before and after",
-    "matrix_correlation": "",
+    priming_declared.EDIT_CORRELATION: "similarity of edited contexts and effect",
+    priming_declared.BASELINE_AGAINST_LONGEST: "accuracy before and after",
+    priming_declared.MATRIX_CORRELATION: "",
 }
 _SHARED = {
-    "token_f1 and accuracy": "shared tokens and accuracy, suite by suite",
-    "dependency_f1 and accuracy": "shared dependency labels and accuracy, suite by suite",
+    f"{priming_declared.TOKEN_F1} and accuracy": "shared tokens and accuracy, suite by suite",
+    f"{priming_declared.DEPENDENCY_F1} and accuracy": "shared dependency labels and accuracy, suite by suite",
 }
 
 
@@ -403,17 +430,16 @@ _ONTOLOGIES = {"go": "Gene Ontology", "uberon": "Uberon"}
 
 def _ontologies() -> Iterator[BoardFigure]:
     for one in published_figures.of_paper(ONTOLOGIES):
-        invariance = one.metric == ontology_published.INVARIANCE
+        finding = declared.finding("ontology", one.metric)
+        invariance = finding == ontology_published.INVARIANCE
         settings = (one.setting,) if invariance else ("as released", "corrected")
         prompt = "completion" if one.model == "Pythia-12B" else "chat"
         yield _figure(
             one,
             what=_ONTOLOGIES[one.subject],
             condition=one.setting,
-            metric="Spearman, prediction invariance and accuracy over buckets"
-            if invariance
-            else ontology_published.TITLES[one.metric],
-            answers=tuple(Answer("ontology", one.subject, one.metric, setting=setting) for setting in settings),
+            metric=finding.title,
+            answers=tuple(Answer("ontology", one.subject, finding, setting=setting) for setting in settings),
             command=f"python -m explorer run ontology --model {one.model_id} --benchmark {one.subject}"
             f" --set prompt={prompt}" + (f" --set invariance={one.setting}" if invariance else ""),
         )
@@ -425,9 +451,9 @@ def _ontologies() -> Iterator[BoardFigure]:
 _ICL_SETS = {"wnli": "WNLI", "trec": "TREC", "dbpedia14": "DBpedia", "rte": "RTE"}
 _ICL_SETTINGS = {"full": "full information", "pairs_labels": "pairs and labels", "pairs": "only pairs"}
 _ICL_METRICS = {
-    "pearson": "Pearson's r over k, performance and exact or near-exact matches",
-    "pearson_exact": "Pearson's r over k, performance and exact matches",
-    "replication": "exact and near-exact matches, %",
+    icl_declared.PEARSON: "Pearson's r over k, performance and exact or near-exact matches",
+    icl_declared.PEARSON_EXACT: "Pearson's r over k, performance and exact matches",
+    icl_declared.REPLICATION: "exact and near-exact matches, %",
 }
 _WHOSE = ("final", "rule")  # verdicts: people's or the judge's where there are any, else the rule's
 
@@ -435,14 +461,14 @@ _WHOSE = ("final", "rule")  # verdicts: people's or the judge's where there are 
 def _icl() -> Iterator[BoardFigure]:
     for one in published_figures.of_paper(ICL):
         scale = 100.0 if one.unit == "percent" else 1.0
-        k = icl_published.shots(one)
+        k, finding = icl_published.shots(one), declared.finding("icl", one.metric)
         yield _figure(
             one,
             what=_ICL_SETS[one.subject],
             condition=_ICL_SETTINGS[one.setting] + (f", {one.condition}" if one.condition else ""),
-            metric=_ICL_METRICS[one.metric],
+            metric=_ICL_METRICS[finding],
             answers=tuple(
-                Answer("icl", one.subject, one.metric, setting=one.setting, condition=who, scale=scale, k=k)
+                Answer("icl", one.subject, finding, setting=one.setting, condition=who, scale=scale, k=k)
                 for who in _WHOSE
             ),
             command=f"python -m explorer run icl --model {one.model_id} --benchmark {one.subject}",
@@ -462,7 +488,11 @@ def _released() -> Iterator[BoardFigure]:
             metric=_released_metric(one),
             answers=(
                 Answer(
-                    "ontology", one.subject, one.metric, one.condition or "overall", one.setting,
+                    "ontology",
+                    one.subject,
+                    declared.finding("ontology", one.metric),
+                    one.condition or "overall",
+                    one.setting,
                     scale=100.0 if percent else 1.0,
                 ),
             ),
@@ -473,7 +503,7 @@ def _released() -> Iterator[BoardFigure]:
 
 def _released_metric(one: Printed) -> str:
     if one.unit != "percent":
-        return ontology_published.TITLES[one.metric]
+        return declared.finding("ontology", one.metric).title
     if one.condition:
         return "Accuracy, %"
     right = published_figures.figure(RELEASED, subject=one.subject, metric="right").value
@@ -494,9 +524,9 @@ def _reference() -> Iterator[BoardFigure]:
 
 def _reference_figure(one: Printed) -> BoardFigure:
     perplexity = one.metric == "perplexity"
-    finding, group = "perplexity" if perplexity else "accuracy", one.condition or "overall"
+    finding, group = PERPLEXITY if perplexity else ACCURACY, one.condition or "overall"
     if group.startswith("phenomenon: "):
-        group, finding = group.removeprefix("phenomenon: "), "accuracy_by_phenomenon"
+        group, finding = group.removeprefix("phenomenon: "), ACCURACY_BY_PHENOMENON
     # CrowS-Pairs: our accuracy is the share of less stereotypical choices.
     turned: dict[str, Any] = (
         {"scale": -100.0, "offset": 100.0} if one.metric == "stereotypical" else {"scale": 1.0 if perplexity else 100.0}

@@ -9,6 +9,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from explorer.figures import theme
+from explorer.studies.icl.declared import REPLICATION, REPLICATION_EXACT
 
 COLORS: Mapping[str, str] = {
     "full": theme.BLUE,
@@ -36,8 +37,8 @@ def replication_curves(rows: pd.DataFrame, names: Mapping[str, str], accuracy: p
     most = max(rows["k"].max(), 1)
     for setting in (name for name in COLORS if name in set(rows["setting"])):
         for finding, dash, what in (
-            ("replication", "solid", "exact or near-exact"),
-            ("replication_exact", "dot", "exact"),
+            (REPLICATION.name, "solid", "exact or near-exact"),
+            (REPLICATION_EXACT.name, "dot", "exact"),
         ):
             own = rows[(rows["setting"] == setting) & (rows["finding"] == finding)].sort_values("k")
             if len(own):

@@ -10,6 +10,8 @@ import pandas as pd
 import streamlit as st
 
 from explorer import display
+from explorer.finding import Finding
+from explorer.studies.icl import declared
 from explorer.studies.icl import published as icl_published
 from explorer.studies.icl import queries as icl_queries
 from explorer.ui import links, resources, show
@@ -23,7 +25,7 @@ GROUPS = {"replication": "completions", "labels": "labels scored"}
 
 def draw_icl_results(run_id: str, chosen: Chosen) -> None:
     """Curves, correlations, memorized against other items, transitions, and what could not be asked."""
-    shares = _over_k(run_id, "replication", "replication_exact")
+    shares = _over_k(run_id, declared.REPLICATION, declared.REPLICATION_EXACT)
     sources = [name for name in run.SOURCES if name in set(shares["condition"])]
     if not sources:
         show.note("This run has judged no completion.")
@@ -57,15 +59,15 @@ def draw_icl_results(run_id: str, chosen: Chosen) -> None:
     _tokens(run_id)
 
 
-def _over_k(run_id: str, *findings: str, group: str = "overall") -> pd.DataFrame:
-    frames = [resources.ask(icl_queries.findings, run_id, name, group).assign(finding=name) for name in findings]
+def _over_k(run_id: str, *findings: Finding, group: str = "overall") -> pd.DataFrame:
+    frames = [resources.ask(icl_queries.findings, run_id, one.name, group).assign(finding=one.name) for one in findings]
     return pd.concat(frames, ignore_index=True)
 
 
 def _accuracy(run_id: str) -> tuple[pd.DataFrame, str]:
     """Mean accuracy of labels over k, and how labels were asked for."""
-    for finding, kind in (("label_accuracy", "scored"), ("label_accuracy_written", "written")):
-        found = resources.ask(icl_queries.findings, run_id, finding)
+    for finding, kind in ((declared.LABEL_ACCURACY, "scored"), (declared.LABEL_ACCURACY_WRITTEN, "written")):
+        found = resources.ask(icl_queries.findings, run_id, finding.name)
         found = found[found["part"].isna()]
         if len(found):
             return found, kind
@@ -73,14 +75,14 @@ def _accuracy(run_id: str) -> tuple[pd.DataFrame, str]:
 
 
 def _numbers(shares: pd.DataFrame, accuracy: pd.DataFrame, kind: str) -> None:
-    both = shares[(shares["finding"] == "replication") & shares["value"].notna()]
+    both = shares[(shares["finding"] == declared.REPLICATION.name) & shares["value"].notna()]
     cells = []
     if len(both):
         best = both.sort_values("value", ascending=False, kind="stable").iloc[0]
         told = f"{run.SETTINGS[best['setting']]}, {best['k']:.0f} demonstrations, {best['n']:,.0f} items"
         cells.append(("Most memorized", display.share(best["value"]), told))
         exact = shares[
-            (shares["finding"] == "replication_exact")
+            (shares["finding"] == declared.REPLICATION_EXACT.name)
             & (shares["setting"] == best["setting"])
             & (shares["k"] == best["k"])
         ]
@@ -97,7 +99,7 @@ def _numbers(shares: pd.DataFrame, accuracy: pd.DataFrame, kind: str) -> None:
 
 
 def _skipped(run_id: str) -> None:
-    found = resources.ask(icl_queries.findings, run_id, "skipped_k", "")
+    found = resources.ask(icl_queries.findings, run_id, declared.SKIPPED_K.name, "")
     if found.empty:
         return
     with st.expander(f"{len(found)} numbers of demonstrations were not asked"):
@@ -113,7 +115,7 @@ def _skipped(run_id: str) -> None:
 
 def _correlations(run_id: str, source: str, benchmark: str, shares: pd.DataFrame, accuracy: pd.DataFrame) -> None:
     st.subheader("Does performance follow memorization?", anchor=False)
-    memorized = shares[shares["finding"] == "replication"][["setting", "k", "value"]]
+    memorized = shares[shares["finding"] == declared.REPLICATION.name][["setting", "k", "value"]]
     points = memorized.rename(columns={"value": "memorized"}).merge(
         accuracy[["k", "value"]].rename(columns={"value": "accuracy"}), on="k"
     )
@@ -132,12 +134,12 @@ def _correlations(run_id: str, source: str, benchmark: str, shares: pd.DataFrame
 
 
 def _pearson(run_id: str, source: str, benchmark: str) -> None:
-    found = _over_k(run_id, "pearson", "pearson_exact")
+    found = _over_k(run_id, declared.PEARSON, declared.PEARSON_EXACT)
     found = found[found["condition"] == source]
     paper = {(one.setting, one.metric): one.value for one in icl_published.figures_of(benchmark)}
     rows = found.assign(
         name=found["setting"].map(run.SETTINGS),
-        kind=found["finding"].map({"pearson": "exact + near-exact", "pearson_exact": "exact"}),
+        kind=found["finding"].map({declared.PEARSON.name: "exact + near-exact", declared.PEARSON_EXACT.name: "exact"}),
         paper=[paper.get((row["setting"], row["finding"]), math.nan) for row in found.to_dict("records")],
     )
     show.table(
@@ -156,8 +158,9 @@ def _pearson(run_id: str, source: str, benchmark: str) -> None:
 
 
 def _memorized(run_id: str, source: str) -> None:
-    names = {"accuracy_memorized": "memorized", "accuracy_other": "other", "accuracy_gap": "gap"}
-    found = _over_k(run_id, *names)
+    memorized, other, gap = declared.ACCURACY_MEMORIZED, declared.ACCURACY_OTHER, declared.ACCURACY_GAP
+    names = {memorized.name: "memorized", other.name: "other", gap.name: "gap"}
+    found = _over_k(run_id, memorized, other, gap)
     found = found[(found["condition"] == source)]
     if found.empty or found["value"].isna().all():
         return
@@ -166,10 +169,8 @@ def _memorized(run_id: str, source: str) -> None:
         index=["setting", "k"], columns="what", values="value", dropna=False, aggfunc="first"
     )
     counts = found.pivot_table(index=["setting", "k"], columns="finding", values="n", aggfunc="first")
-    p = found[found["finding"] == "accuracy_gap"].set_index(["setting", "k"])["p"]
-    rows = wide.assign(
-        n_memorized=counts.get("accuracy_memorized"), n_other=counts.get("accuracy_other"), p=p
-    ).reset_index()
+    p = found[found["finding"] == gap.name].set_index(["setting", "k"])["p"]
+    rows = wide.assign(n_memorized=counts.get(memorized.name), n_other=counts.get(other.name), p=p).reset_index()
     rows["name"] = rows["setting"].map(run.SETTINGS)
     show.table(
         rows,
@@ -188,7 +189,7 @@ def _memorized(run_id: str, source: str) -> None:
 
 
 def _transitions(run_id: str, source: str) -> None:
-    found = resources.ask(icl_queries.findings, run_id, "transition", "near-exact to exact")
+    found = resources.ask(icl_queries.findings, run_id, declared.TRANSITION.name, "near-exact to exact")
     found = found[(found["condition"] == source) & found["value"].notna()]
     if found.empty:
         return
@@ -211,7 +212,7 @@ def _transitions(run_id: str, source: str) -> None:
 
 
 def _labels(run_id: str, source: str) -> None:
-    found = resources.ask(icl_queries.findings, run_id, "replication", "")
+    found = resources.ask(icl_queries.findings, run_id, declared.REPLICATION.name, "")
     found = found[(found["condition"] == source) & (found["grp"] != "overall")]
     if found["grp"].nunique() < 2:
         return
@@ -228,7 +229,7 @@ def _labels(run_id: str, source: str) -> None:
 
 
 def _agreement(run_id: str) -> None:
-    found = resources.ask(icl_queries.findings, run_id, "kappa", "")
+    found = resources.ask(icl_queries.findings, run_id, declared.KAPPA.name, "")
     if found.empty:
         return
     cells = []
@@ -241,7 +242,7 @@ def _agreement(run_id: str) -> None:
 
 def _tokens(run_id: str) -> None:
     """How much reading the shared beginnings saved."""
-    found = resources.ask(icl_queries.findings, run_id, "prefill", "")
+    found = resources.ask(icl_queries.findings, run_id, declared.PREFILL.name, "")
     if found.empty:
         return
     details: list[dict[str, Any]] = [json.loads(text) if isinstance(text, str) else {} for text in found["detail"]]

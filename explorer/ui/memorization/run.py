@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
 import streamlit as st
 
+from explorer.finding import HalfFindings, SplitFindings
 from explorer.scoring.reduce import word_of
 from explorer.stats.p_values import LEGEND
-from explorer.studies.memorization import published
+from explorer.studies.memorization import declared, published
 from explorer.studies.memorization import queries as memorization_queries
 from explorer.studies.memorization.rows import ATTACKS
 from explorer.studies.popularity.groups import members_of, title_of
@@ -30,10 +32,10 @@ from explorer.ui.layout import Chosen
 from explorer.ui.memorization.figure_roc import one_score, roc_curves, two_scores
 from explorer.ui.popularity.figure_dumbbells import dumbbells
 
-DIVISIONS = {
-    "memorization": "by |score of the right text|",
-    "memorization_published": "by the signed score, as published",
-    "memorization_plain": "plain difference",
+DIVISIONS: Mapping[SplitFindings | HalfFindings, str] = {
+    declared.SPLIT: "by |score of the right text|",
+    declared.PUBLISHED: "by the signed score, as published",
+    declared.PLAIN: "plain difference",
 }
 SIDES = {"correct": "right text", "wrong": "other text", "text": "text"}
 CLASSIFIERS = {"logistic": "Logistic regression", "svm": "SVM, polynomial"}
@@ -59,7 +61,7 @@ def scores(run_id: str, chosen: Chosen) -> None:
     found = _of(run_id, group)
     undecided.tell([run_id])
     _neighbours(run_id)
-    means = found[found["finding"] == "memorization_score"]
+    means = found[found["finding"] == declared.SCORE.name]
     show.table(
         means.assign(
             attack=[_title(name) for name in means["setting"]],
@@ -155,9 +157,9 @@ def low_high(run_id: str, chosen: Chosen) -> None:
     group = pick_group(run_id)
     found = _of(run_id, group)
     rows = []
-    for prefix, division in DIVISIONS.items():
+    for findings, division in DIVISIONS.items():
         for attack in _attacks(found):
-            row = _half(found, prefix, attack)
+            row = _half(found, findings, attack)
             if row:
                 rows.append(
                     {**row, "field": division, "task": _title(attack), "model": layout.model_title(chosen.model)}
@@ -225,7 +227,7 @@ def _attacks(found: pd.DataFrame) -> list[str]:
 
 
 def _attack(found: pd.DataFrame) -> str:
-    known = found[(found["finding"] == "memorization_score") & found["value"].notna()]
+    known = found[(found["finding"] == declared.SCORE.name) & found["value"].notna()]
     names = [name for name in ATTACKS if name in set(known["setting"])] or list(ATTACKS)
     first = "mia_loss" if "mia_loss" in names else names[0]
     return links.pick(st.selectbox, "Score", "attack", names, default=first, format_func=_title)
@@ -250,11 +252,11 @@ def _neighbours(run_id: str) -> None:
 
 def _classified(found: pd.DataFrame, attack: str, model: str, group: str) -> list[dict[str, Any]]:
     own = found[found["setting"] == attack]
-    dummy = own[(own["finding"] == "classifier_f1") & (own["condition"] == "majority")]
+    dummy = own[(own["finding"] == declared.CLASSIFIER_F1.name) & (own["condition"] == "majority")]
     rows = []
     for kind, title in CLASSIFIERS.items():
-        f1 = own[(own["finding"] == "classifier_f1") & (own["condition"] == kind)]
-        area = own[(own["finding"] == "classifier_auc") & (own["condition"] == kind)]
+        f1 = own[(own["finding"] == declared.CLASSIFIER_F1.name) & (own["condition"] == kind)]
+        area = own[(own["finding"] == declared.CLASSIFIER_AUC.name) & (own["condition"] == kind)]
         if f1.empty or area.empty:
             continue
         one, two = f1.iloc[0], area.iloc[0]
@@ -286,7 +288,9 @@ def _roc(found: pd.DataFrame) -> None:
         st.segmented_control, "ROC curves of", "classifier", list(CLASSIFIERS), default="logistic", required=True,
         format_func=CLASSIFIERS.get,
     )  # fmt: skip
-    areas = found[(found["finding"] == "classifier_auc") & (found["condition"] == kind) & found["value"].notna()]
+    areas = found[
+        (found["finding"] == declared.CLASSIFIER_AUC.name) & (found["condition"] == kind) & found["value"].notna()
+    ]
     curves = {}
     for row in areas.to_dict("records"):
         roc = _detail(row["detail"]).get("roc") or {}
@@ -297,7 +301,7 @@ def _roc(found: pd.DataFrame) -> None:
 
 
 def _coefficients(found: pd.DataFrame) -> None:
-    own = found[found["finding"] == "classifier_coefficient"]
+    own = found[found["finding"] == declared.CLASSIFIER_COEFFICIENT.name]
     if own.empty:
         return
     st.subheader("Coefficients", anchor=False)
@@ -326,13 +330,14 @@ def _coefficients(found: pd.DataFrame) -> None:
     )  # fmt: skip
 
 
-def _half(found: pd.DataFrame, prefix: str, attack: str) -> dict[str, Any]:
+def _half(found: pd.DataFrame, findings: SplitFindings | HalfFindings, attack: str) -> dict[str, Any]:
     own = found[found["setting"] == attack]
-    halves = own[own["finding"] == f"{prefix}_half"].set_index("condition")
-    gap = own[own["finding"] == f"{prefix}_difference"]
+    halves = own[own["finding"] == findings.half.name].set_index("condition")
+    gap = own[own["finding"] == findings.difference.name]
     if gap.empty or not {"low", "high"} <= set(halves.index):
         return {}
-    area = own[own["finding"] == f"{prefix}_auc"]
+    # Of the other divisions only the halves are stored: the AUC needs none, and is the same for all.
+    area = own[own["finding"] == findings.auc.name] if isinstance(findings, SplitFindings) else own.head(0)
     row: dict[str, Any] = {"attack": attack}
     for end in ("low", "high"):
         one = halves.loc[end]

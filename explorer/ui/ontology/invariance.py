@@ -8,6 +8,8 @@ import pandas as pd
 import streamlit as st
 
 from explorer.figures.accuracy_by_group import accuracy_by_group
+from explorer.finding import Finding
+from explorer.studies.ontology import declared
 from explorer.studies.ontology import queries as ontology_queries
 from explorer.studies.ontology.published import invariance
 from explorer.ui import resources, show
@@ -49,19 +51,19 @@ def draw_ontology_invariance(run_id: str, found: pd.DataFrame) -> None:
 def _ways(found: pd.DataFrame) -> pd.DataFrame:
     """A row a way: mean invariance on raw answers and parsed ids, accuracy, and their correlation over buckets."""
 
-    def value(finding: str, way: str, form: str) -> Any:
-        own = found[(found["finding"] == finding) & (found["setting"] == way) & (found["condition"] == form)]
+    def value(finding: Finding, way: str, form: str) -> Any:
+        own = found[(found["finding"] == finding.name) & (found["setting"] == way) & (found["condition"] == form)]
         return float(own["value"].iloc[0]) if len(own) and own["value"].notna().all() else float("nan")
 
     printed = invariance()
-    ways = sorted(found.loc[found["finding"] == "invariance", "setting"].unique())
+    ways = sorted(found.loc[found["finding"] == declared.INVARIANCE.name, "setting"].unique())
     return pd.DataFrame(
         {
             "Way": ways,
-            "Raw answers": [value("invariance", way, "raw") for way in ways],
-            "Parsed IDs": [value("invariance", way, "parsed") for way in ways],
-            "Accuracy": [value("invariance_accuracy", way, "parsed") for way in ways],
-            "Spearman": [value("spearman_invariance", way, "parsed") for way in ways],
+            "Raw answers": [value(declared.INVARIANCE, way, "raw") for way in ways],
+            "Parsed IDs": [value(declared.INVARIANCE, way, "parsed") for way in ways],
+            "Accuracy": [value(declared.INVARIANCE_ACCURACY, way, "parsed") for way in ways],
+            "Spearman": [value(declared.SPEARMAN_INVARIANCE, way, "parsed") for way in ways],
             "Published": [printed.get(way, float("nan")) for way in ways],
         }
     )

@@ -8,9 +8,11 @@ import pandas as pd
 import streamlit as st
 
 from explorer import display
+from explorer.finding import Finding
 from explorer.runs import imported
+from explorer.studies.ontology import declared
 from explorer.studies.ontology import queries as ontology_queries
-from explorer.studies.ontology.published import MODELS, SIGNIFICANT, TITLES, figures_of, mark, size
+from explorer.studies.ontology.published import BESIDE, MODELS, SIGNIFICANT, figures_of, mark, size
 from explorer.studies.ontology.rows import AS_RELEASED, CORRECTED
 from explorer.ui import layout, links, resources, show
 from explorer.ui.layout import Chosen
@@ -19,12 +21,12 @@ from explorer.ui.ontology import invariance, knowledge, popularity
 ROW = 35  # pixels of a table's row
 COUNTED = {"Corrected": CORRECTED, "As the authors counted": AS_RELEASED}
 KNOWLEDGE = {
-    "gold_logprob": ("log P of the right ID (nats)", "Summed over the ID's digits, after the prompt."),
-    "gold_gain_preferred": (
+    declared.GOLD_LOGPROB: ("log P of the right ID (nats)", "Summed over the ID's digits, after the prompt."),
+    declared.GOLD_GAIN_PREFERRED: (
         "Label speaks for the right ID",
         "Share of other IDs to which the label adds less than to the right one; 50% by chance.",
     ),
-    "gold_preferred": (
+    declared.GOLD_PREFERRED: (
         "Right ID likelier than others",
         "Share of other IDs, drawn at random, that are less likely than the right one.",
     ),
@@ -77,15 +79,15 @@ def beside_the_paper(ours: pd.DataFrame, benchmark: str) -> pd.DataFrame:
     """A row a figure: ours, and what the paper prints for its three models."""
     printed = figures_of(benchmark)
     rows = []
-    for finding, title in TITLES.items():
-        if finding not in ours.index:
+    for finding in BESIDE:
+        if finding.name not in ours.index:
             continue
-        row: Any = ours.loc[finding]
-        given = printed.get(finding, {})
+        row: Any = ours.loc[finding.name]
+        given = printed.get(finding.name, {})
         concepts = size(benchmark) if given else 0
         rows.append(
             {
-                "Figure": title,
+                "Figure": finding.title,
                 "This run": _shown(finding, row["value"], int(row["n"])) + ("*" if row["p"] <= SIGNIFICANT else ""),
                 **{
                     model: _shown(finding, given[model].value, concepts) + mark(given[model])
@@ -107,9 +109,11 @@ def others_of(run_id: str, chosen: Chosen) -> dict[str, str]:
 
 
 def _numbers(found: pd.DataFrame, ours: pd.DataFrame, setting: str) -> None:
-    accuracy: Any = ours.loc["accuracy"]
-    distinct: Any = ours.loc["distinct_predictions"]
-    outcomes = found[(found["finding"] == "outcome") & (found["setting"] == setting)].set_index("grp")["value"]
+    accuracy: Any = ours.loc[declared.ACCURACY.name]
+    distinct: Any = ours.loc[declared.DISTINCT_PREDICTIONS.name]
+    outcomes = found[(found["finding"] == declared.OUTCOME.name) & (found["setting"] == setting)].set_index("grp")[
+        "value"
+    ]
     show.numbers(
         [
             (
@@ -121,13 +125,17 @@ def _numbers(found: pd.DataFrame, ours: pd.DataFrame, setting: str) -> None:
             ("Distinct predicted IDs", f"{int(distinct['value']):,}", "Over all answers."),
         ]
     )
-    known = found[(found["grp"] == "overall") & found["finding"].isin(list(KNOWLEDGE))].set_index("finding")
+    known = found[(found["grp"] == "overall") & found["finding"].isin([one.name for one in KNOWLEDGE])].set_index(
+        "finding"
+    )
     cells = []
     for finding, (label, meaning) in KNOWLEDGE.items():
-        if finding in known.index:
-            row: Any = known.loc[finding]
+        if finding.name in known.index:
+            row: Any = known.loc[finding.name]
             value = float(row["value"])
-            cells.append((label, display.number(value) if finding == "gold_logprob" else display.share(value), meaning))
+            cells.append(
+                (label, display.number(value) if finding == declared.GOLD_LOGPROB else display.share(value), meaning)
+            )
     if cells:
         show.numbers(cells)
 
@@ -139,9 +147,9 @@ def _name(row: Any) -> str:
     return f"{layout.model_title(row['model'])} · {kind}{row['done']:,} concepts{state} · {row['run_id'][-6:]}"
 
 
-def _shown(finding: str, value: float, n: int) -> str:
+def _shown(finding: Finding, value: float, n: int) -> str:
     if value != value:
         return display.MISSING
-    if finding != "distinct_predictions":
+    if finding != declared.DISTINCT_PREDICTIONS:
         return display.number(value, 3)
     return f"{display.count(value)} ({display.share(value / n, decimals=2)})" if n else display.count(value)

@@ -14,6 +14,7 @@ from explorer import display
 from explorer.popularity import indexes
 from explorer.popularity.ips import Edges
 from explorer.studies.popularity import queries as popularity_queries
+from explorer.studies.popularity.declared import SPLIT
 from explorer.studies.popularity.findings import chance_curve
 from explorer.studies.popularity.groups import title_of
 from explorer.ui import layout, links, resources, show, undecided
@@ -90,11 +91,11 @@ def _numbers(found: pd.DataFrame) -> None:
     rows: dict[tuple[str, str], Any] = {
         (row["finding"], row["setting"] if isinstance(row["setting"], str) else ""): row for _, row in found.iterrows()
     }
-    low, high = rows["popularity_half", "low"], rows["popularity_half", "high"]
-    gap, area = rows["popularity_difference", ""], rows["popularity_auc", ""]
-    over = rows.get(("popularity_difference_over_paradigms", ""))
+    low, high = rows[SPLIT.half.name, "low"], rows[SPLIT.half.name, "high"]
+    gap, area = rows[SPLIT.difference.name, ""], rows[SPLIT.auc.name, ""]
+    over = rows.get((SPLIT.difference_over_paradigms.name, ""))
     interval = over if over is not None else gap
-    slope = rows["popularity_slope", ""]
+    slope = rows[SPLIT.slope.name, ""]
     per_sd = json.loads(slope["detail"])["per_sd"] if isinstance(slope["detail"], str) else math.nan
     show.numbers(
         [
@@ -121,7 +122,7 @@ def _numbers(found: pd.DataFrame) -> None:
             ),
         ]
     )
-    ranks = rows.get(("popularity_rank_split", ""))
+    ranks = rows.get((SPLIT.rank_split.name, ""))
     if ranks is not None:
         detail = json.loads(ranks["detail"])
         show.note(
@@ -146,8 +147,8 @@ def _explain(half: pd.Series) -> str:
 
 
 def _curve(found: pd.DataFrame, items: pd.DataFrame) -> None:
-    bins = found[found["finding"] == "popularity_curve"]
-    slope = found[found["finding"] == "popularity_slope"].iloc[0]
+    bins = found[found["finding"] == SPLIT.curve.name]
+    slope = found[found["finding"] == SPLIT.slope.name].iloc[0]
     if bins.empty:
         return
     bins = pd.concat([bins, pd.DataFrame([json.loads(text) for text in bins["detail"]], index=bins.index)], axis=1)
@@ -163,7 +164,7 @@ def _curve(found: pd.DataFrame, items: pd.DataFrame) -> None:
 
 
 def _left_out(run_id: str, found: pd.DataFrame) -> None:
-    gap = found[found["finding"] == "popularity_difference"].iloc[0]
+    gap = found[found["finding"] == SPLIT.difference.name].iloc[0]
     if not gap["left_out"]:
         return
     why = resources.ask(popularity_queries.undefined, run_id)

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import pandas as pd
 import streamlit as st
 
+from explorer.finding import Finding
+from explorer.studies.priming import declared
 from explorer.studies.priming import queries as priming_queries
 from explorer.studies.priming.findings import COLLAPSED, MEAN, OVERALL, PAPER, REACHING
 from explorer.ui import layout as frame
@@ -30,7 +32,7 @@ MOST_PANELS = 34
 class Measure:
     """What the curves show: its finding, the axis, the numbers' format, and where nothing changes."""
 
-    finding: str
+    finding: Finding
     title: str
     tick: str
     zero: float | None = None
@@ -38,10 +40,12 @@ class Measure:
 
 
 MEASURES = {
-    "Change of accuracy": Measure("priming_delta", "Change of accuracy", "+.0%", 0.0),
-    "Accuracy": Measure("priming_accuracy", "Accuracy", ".0%", 0.5, "50%"),
-    "Margin": Measure("priming_margin", "Margin in nats", "+.1f", 0.0),
-    "Perplexity margin": Measure("priming_perplexity_margin", "Perplexity, acceptable − unacceptable", "+.0f", 0.0),
+    "Change of accuracy": Measure(declared.PRIMING_DELTA, "Change of accuracy", "+.0%", 0.0),
+    "Accuracy": Measure(declared.PRIMING_ACCURACY, "Accuracy", ".0%", 0.5, "50%"),
+    "Margin": Measure(declared.PRIMING_MARGIN, "Margin in nats", "+.1f", 0.0),
+    "Perplexity margin": Measure(
+        declared.PRIMING_PERPLEXITY_MARGIN, "Perplexity, acceptable − unacceptable", "+.0f", 0.0
+    ),
 }
 # The paper's figures that a layout of a measure shows anew.
 FIGURES = {
@@ -86,7 +90,7 @@ def draw_priming_curves(chosen: Chosen, run_id: str) -> None:
         )
         return
     stereotypes = chosen.benchmark == "crows_pairs"
-    ideal = stereotypes and measure.finding == "priming_accuracy"
+    ideal = stereotypes and measure.finding == declared.PRIMING_ACCURACY
     figure = priming_curves(
         panels,
         title=measure.title,
@@ -110,8 +114,9 @@ def draw_priming_curves(chosen: Chosen, run_id: str) -> None:
 
 def _groups(groups: pd.DataFrame) -> dict[str, str]:
     """What a curve can be given for: key → name; phenomena have a mark before their name in the key."""
-    own = list(groups.loc[groups["finding"] == "priming_accuracy", "grp"])
-    phenomena = sorted(groups.loc[groups["finding"] == "priming_accuracy_by_phenomenon", "grp"])
+    own = list(groups.loc[groups["finding"] == declared.PRIMING_ACCURACY.name, "grp"])
+    by_phenomenon = declared.BY_PHENOMENON[declared.PRIMING_ACCURACY].name
+    phenomena = sorted(groups.loc[groups["finding"] == by_phenomenon, "grp"])
     named = {name: title for name, title in GROUP_NAMES.items() if name in own}
     named |= {f"phenomenon:{name}": f"Phenomenon: {name.replace('_', ' ')}" for name in phenomena}
     return named | {name: f"Suite: {name}" for name in sorted(own) if name not in GROUP_NAMES}
@@ -136,8 +141,10 @@ def _take_beside() -> None:
 
 
 def _panels(chosen: Chosen, runs: list[str], measure: Measure, key: str, layout: str) -> list[Panel]:
-    suffix, group = ("_by_phenomenon", key.removeprefix("phenomenon:")) if key.startswith("phenomenon:") else ("", key)
-    found = resources.ask(priming_queries.curves, tuple(runs), f"{measure.finding}{suffix}", group)
+    finding, group = measure.finding, key
+    if key.startswith("phenomenon:"):
+        finding, group = declared.BY_PHENOMENON[finding], key.removeprefix("phenomenon:")
+    found = resources.ask(priming_queries.curves, tuple(runs), finding.name, group)
     panels = []
     for run_id in runs:
         own = found[found["run_id"] == run_id]
@@ -158,9 +165,10 @@ def _panels(chosen: Chosen, runs: list[str], measure: Measure, key: str, layout:
 
 def _phenomena(run_id: str, measure: Measure) -> list[Panel]:
     """A panel a phenomenon, or a suite where phenomena are not parted from suites."""
-    found = resources.ask(priming_queries.curves_by_group, run_id, f"{measure.finding}_by_phenomenon")
+    by_phenomenon = declared.BY_PHENOMENON[measure.finding]
+    found = resources.ask(priming_queries.curves_by_group, run_id, by_phenomenon.name)
     if found.empty:
-        found = resources.ask(priming_queries.curves_by_group, run_id, measure.finding)
+        found = resources.ask(priming_queries.curves_by_group, run_id, measure.finding.name)
         found = found[~found["grp"].isin(list(GROUP_NAMES))]
     found = found[~found["condition"].isin(COLLAPSED)]
     names = sorted(set(found["grp"]))[:MOST_PANELS]
@@ -179,7 +187,7 @@ def _numbers(panels: list[Panel], run_id: str, measure: Measure) -> None:
         "value": number_column(measure.title, 4),
         "low": number_column("From", 4),
         "high": number_column("To", 4),
-        "n": count_column("Judgements"),
+        "n": count_column("Judgments"),
         "left_out": "Left out",
         "reason": "Remark",
     }

@@ -10,6 +10,7 @@ import streamlit as st
 
 from explorer import display
 from explorer.results import queries
+from explorer.studies.priming import declared
 from explorer.studies.priming import queries as priming_queries
 from explorer.studies.priming.published import edit_correlations, minus
 from explorer.ui import links, resources, show
@@ -32,10 +33,12 @@ class Matrix:
 
 
 MATRICES = {
-    "token_f1": Matrix("Shared tokens", "figure 12, left", ".2f"),
-    "dependency_f1": Matrix("Shared dependency labels", "figure 12, right", ".2f"),
-    "matrix_accuracy": Matrix("Accuracy after 10 sentences", "figure 13, left", ".0%", diagonal=False),
-    "matrix_delta": Matrix("Change after 10 sentences", "figures 13, right, and 14", "+.0%", True, diagonal=False),
+    declared.TOKEN_F1: Matrix("Shared tokens", "figure 12, left", ".2f"),
+    declared.DEPENDENCY_F1: Matrix("Shared dependency labels", "figure 12, right", ".2f"),
+    declared.MATRIX_ACCURACY: Matrix("Accuracy after 10 sentences", "figure 13, left", ".0%", diagonal=False),
+    declared.MATRIX_DELTA: Matrix(
+        "Change after 10 sentences", "figures 13, right, and 14", "+.0%", True, diagonal=False
+    ),
 }
 
 
@@ -47,7 +50,7 @@ def _asked_for_edits(run_id: str) -> bool:
 def edits(chosen: Chosen, run_id: str) -> None:
     """What mild changes of matched contexts do to their effect."""
     found = resources.ask(priming_queries.edits, run_id)
-    curves = found[found["finding"] == "edit_curve"]
+    curves = found[found["finding"] == declared.EDIT_CURVE.name]
     if curves.empty and _asked_for_edits(run_id):
         show.nothing_yet(
             "Nothing was measured of the perturbed contexts",
@@ -72,7 +75,7 @@ def edits(chosen: Chosen, run_id: str) -> None:
         key="edit_curves",
         alt="Change of accuracy over the tokens of context, a line an edit of the context sentences",
     )
-    effects = found[found["finding"] == "edit_effect"]
+    effects = found[found["finding"] == declared.EDIT_EFFECT.name]
     suites = int(effects["suites"].max())
     show.note(
         f"Mean over the {suites} suites that matched contexts move most (figure 5 of the paper), chosen on one half of "
@@ -86,7 +89,7 @@ def edits(chosen: Chosen, run_id: str) -> None:
     printed = edit_correlations()
     values = minus(" and ".join(str(one.value) for one in printed))
     told = []
-    for _, row in found[found["finding"] == "edit_correlation"].iterrows():
+    for _, row in found[found["finding"] == declared.EDIT_CORRELATION.name].iterrows():
         value = (
             "not defined"
             if row["value"] != row["value"]
@@ -101,16 +104,17 @@ def edits(chosen: Chosen, run_id: str) -> None:
 
 def matrices(run_id: str) -> None:
     """Suites compared with suites, and whether the matrices and judgements go together."""
-    cells = {name: resources.ask(priming_queries.matrix, run_id, name) for name in MATRICES}
+    matrices = {finding.name: matrix for finding, matrix in MATRICES.items()}
+    cells = {name: resources.ask(priming_queries.matrix, run_id, name) for name in matrices}
     here = [name for name, found in cells.items() if len(found) > 1]
     if not here:
         show.nothing_yet("No matrices in this run", "A run of several suites makes them where `overlap` is not 0.")
         return
     name = links.pick(
         st.segmented_control, "Matrix", "matrix", here, default=here[0], required=True,
-        format_func=lambda one: MATRICES[one].title,
+        format_func=lambda one: matrices[one].title,
     )  # fmt: skip
-    kind = MATRICES[name]
+    kind = matrices[name]
     show.chart(
         priming_heatmap(
             cells[name],
@@ -126,17 +130,17 @@ def matrices(run_id: str) -> None:
     )
     show.note(f"As in {kind.figure} of the paper.")
     show.save(cells[name], f"{name} {run_id}")
-    if "matrix_delta" not in here:
+    if declared.MATRIX_DELTA.name not in here:
         show.note("How one suite primes another is asked where the run's option `matrix` is not 0.")
     _correlations(resources.ask(priming_queries.correlations, run_id), run_id)
 
 
 def _correlations(found: pd.DataFrame, run_id: str) -> None:
-    own = found[found["finding"].isin(["matrix_correlation", "overlap_and_judgement"])]
+    what = {declared.MATRIX_CORRELATION.name: "matrices", declared.OVERLAP_AND_JUDGEMENT.name: "judgments"}
+    own = found[found["finding"].isin(list(what))]
     if own.empty:
         return
     st.subheader("Does likeness go with accuracy?", anchor=False)
-    what = {"matrix_correlation": "matrices", "overlap_and_judgement": "judgements"}
     table = pd.DataFrame(
         {
             "level": own["finding"].map(what),
@@ -161,12 +165,12 @@ def _correlations(found: pd.DataFrame, run_id: str) -> None:
             "low": number_column("From", 3),
             "high": number_column("To", 3),
             "p": p_column(),
-            "n": count_column("n", "suites of a matrix, or judgements"),
+            "n": count_column("n", "suites of a matrix, or judgments"),
             "reason": "Remark",
         },
     )
     show.note(
-        "Matrices: Spearman's ρ without the diagonal and Mantel's permutation p. Judgements: the point-biserial "
+        "Matrices: Spearman's ρ without the diagonal and Mantel's permutation p. Judgments: the point-biserial "
         "correlation of being right with the mean token or label F1 of the pair's acceptable sentence and the first "
         "sentences of its context (appendix D of the paper)."
     )

@@ -7,6 +7,7 @@ import json
 import pandas as pd
 import streamlit as st
 
+from explorer.studies.priming import declared
 from explorer.studies.priming import queries as priming_queries
 from explorer.ui import layout, links, resources, show, undecided
 from explorer.ui.layout import Chosen
@@ -47,9 +48,9 @@ def name_of(row: pd.Series) -> str:
 def _remarks(run_id: str) -> None:
     found = resources.ask(priming_queries.remarks, run_id)
     for _, row in found.iterrows():
-        if row["finding"] == "shared_contexts":
+        if row["finding"] == declared.SHARED_CONTEXTS.name:
             st.warning(show.plain(str(row["reason"])), icon=":material/bolt:")
-        elif row["finding"] == "unrelated_source":
+        elif row["finding"] == declared.UNRELATED_SOURCE.name:
             if row["reason"]:
                 st.warning(show.plain(str(row["reason"])), icon=":material/info:")
             else:

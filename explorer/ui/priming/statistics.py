@@ -117,7 +117,7 @@ def beside_the_paper(chosen: Chosen, run_id: str) -> None:
 
 
 def _ours(row: Published, findings: pd.DataFrame) -> str:
-    own = findings[(findings["finding"] == row.finding) & (findings["grp"] == row.group)]
+    own = findings[(findings["finding"] == row.finding.name) & (findings["grp"] == row.group)]
     for column, wish in (("condition", row.condition), ("setting", row.setting)):
         if wish:
             own = own[own[column] == wish]

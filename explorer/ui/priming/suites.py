@@ -8,6 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from explorer import display
+from explorer.studies.priming import declared
 from explorer.studies.priming import queries as priming_queries
 from explorer.studies.priming.published import MEAN, before_and_after, unacceptable_table
 from explorer.ui import links, resources, show
@@ -93,7 +94,7 @@ def _table(own: pd.DataFrame, chosen: Chosen, condition: str, run_id: str) -> No
 def _correlation(run_id: str, stereotypes: bool) -> None:
     found = resources.ask(priming_queries.correlations, run_id)
     told = []
-    for _, row in found[found["finding"] == "baseline_against_longest"].iterrows():
+    for _, row in found[found["finding"] == declared.BASELINE_AGAINST_LONGEST.name].iterrows():
         if row["condition"] in LOOKS and row["condition"].startswith("matched"):
             name = name_of(str(row["condition"]), stereotypes=stereotypes)
             value = float(row["value"])

@@ -77,7 +77,7 @@ def _pickers(source: str) -> tuple[str, str]:
 
 
 def _findings() -> pd.DataFrame:
-    names = sorted({answer.finding for one in replication_board.figures() for answer in one.answers})
+    names = sorted({answer.finding.name for one in replication_board.figures() for answer in one.answers})
     return resources.ask(queries_replication.findings, tuple(names))
 
 

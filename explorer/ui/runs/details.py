@@ -22,11 +22,14 @@ from explorer.runs import imported, queue
 from explorer.runs import where as places
 from explorer.runs.folder import RunFolder
 from explorer.runs.queue import RunInfo
+from explorer.studies import declared
+from explorer.studies.accuracy import declared as accuracy
 from explorer.ui import layout, progress, resources, show, starting, undecided
 from explorer.ui.columns import count_column, link_column, mixed_column, nats_column, p_column, text_column
 
 # The columns of what a run concluded, as headings; one without a value in any row is left out.
 FINDINGS: Mapping[str, Any] = {
+    "title": "What",
     "finding": "Finding",
     "grp": text_column("Group", width=130),
     "condition": "Condition",
@@ -43,6 +46,9 @@ FINDINGS: Mapping[str, Any] = {
     "n": count_column("n"),
     "left_out": count_column("Left out"),
     "reason": "Remark",
+    "meaning": st.column_config.TextColumn("Meaning", width=400),
+    "unit": "Unit",
+    "of": st.column_config.TextColumn("Of", help="what n counts"),
     "detail": "Detail",
 }
 RESUMABLE = ("interrupted", "cancelled", "failed")
@@ -145,7 +151,7 @@ def _findings(run: RunInfo) -> None:
             _items(resources.ask(queries.items, run.run_id), "So far")
             return
         if run.study != "accuracy":
-            found = resources.ask(queries.findings, run.run_id)
+            found = _explained(resources.ask(queries.findings, run.run_id), run.study)
             if len(found):
                 show.section("Findings")
                 columns = {name: label for name, label in FINDINGS.items() if found[name].notna().any()}
@@ -161,7 +167,7 @@ def _findings(run: RunInfo) -> None:
         _items(items, "Margins")
         if len(groups) > 1:
             st.subheader("Accuracy by group", anchor=False)
-            share = overall.loc[(overall["finding"] == "accuracy") & overall["setting"].isna(), "value"]
+            share = overall.loc[(overall["finding"] == accuracy.ACCURACY.name) & overall["setting"].isna(), "value"]
             show.chart(
                 accuracy_by_group(groups, overall=float(share.iloc[0])),
                 key="by_group",
@@ -173,9 +179,20 @@ def _findings(run: RunInfo) -> None:
                 _every_instance(run, items)
 
 
+def _explained(findings: pd.DataFrame, study: str) -> pd.DataFrame:
+    """The findings with what each is called, its unit, what its n counts and what it means, as the study declares."""
+    known = {name: declared.find(study, name) for name in findings["finding"].unique()}
+    told = {name: one for name, one in known.items() if one is not None}
+    columns = {
+        column: findings["finding"].map({name: getattr(one, column) for name, one in told.items()})
+        for column in ("title", "unit", "of", "meaning")
+    }
+    return findings.assign(**columns)
+
+
 def _ratings(run: RunInfo) -> None:
     """The correlations of a run over rated sentences, which has no right and wrong to draw."""
-    found = resources.ask(queries.findings, run.run_id)
+    found = _explained(resources.ask(queries.findings, run.run_id), run.study)
     columns = {name: label for name, label in FINDINGS.items() if found[name].notna().any()}
     show.section("Scores and ratings")
     show.table(found, f"findings {run.run_id}", columns=columns)
@@ -206,21 +223,21 @@ def _standing(run: RunInfo) -> str:
     return f"{run.status.capitalize()}: {amount}, started {when}.{remark}"
 
 
-CORRELATIONS = {"rating_pearson": "Pearson with ratings", "rating_spearman": "Spearman with ratings"}
+CORRELATIONS = {one.name: one.title for one in (accuracy.RATING_PEARSON, accuracy.RATING_SPEARMAN)}
 
 
 def _headline(overall: pd.DataFrame) -> None:
     cells = []
     for row in overall.to_dict("records"):
         setting = row["setting"] if isinstance(row["setting"], str) else ""
-        if row["finding"] == "accuracy" and not setting:
+        if row["finding"] == accuracy.ACCURACY.name and not setting:
             label = "Accuracy" if row["grp"] == "overall" else "Mean over groups"
             cells.append((label, display.share(row["value"]), _explain(row)))
         elif row["finding"] in CORRELATIONS:
             if setting == "mean_token":
                 about = f"{row['low']:.2f} to {row['high']:.2f}, of ratings with nats a token. {_explain(row)}"
                 cells.append((CORRELATIONS[row["finding"]], f"{row['value']:.2f}", about))
-        elif row["finding"] == "perplexity":
+        elif row["finding"] == accuracy.PERPLEXITY.name:
             cells.append(("Perplexity of the last word", f"{row['value']:.2f}", _explain(row)))
         elif setting in ("mean_token", "per_char"):
             label = {"mean_token": "By mean per token", "per_char": "By mean per character"}[setting]
@@ -232,7 +249,7 @@ def _headline(overall: pd.DataFrame) -> None:
 
 def _explain(row: dict) -> str:
     left_out = f", {row['left_out']} left out" if row["left_out"] else ""
-    interval = display.share(row["value"], row["low"], row["high"]) if row["finding"] == "accuracy" else ""
+    interval = display.share(row["value"], row["low"], row["high"]) if row["finding"] == accuracy.ACCURACY.name else ""
     told = json.loads(row["detail"]) if isinstance(row.get("detail"), str) else {}
     passes = f", each answered {told['passes']} times ({told['reducer']})" if told.get("passes") else ""
     return f"{interval} {row['n']:,} instances{passes}{left_out}".strip()

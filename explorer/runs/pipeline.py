@@ -1,0 +1,135 @@
+"""The parts of a run, three under way at once: while the model scores one, the next is prepared and the last is stored.
+
+    prepare   part 3  part 4  part 5        a thread: requests made, encoded, packed
+    score             part 3  part 4  ...   the main thread: the model's device is never left waiting for the others
+    store                     part 3  ...   a thread: rows made, written, marked as done
+
+Each part is stored as a whole and parts are stored in order, one at a time, so a kill loses what is under way and
+nothing that is marked, as without the threads. No more than three parts are ever held: a part waits before it is stored
+until the one before is. An error in one step ends the run after the parts before it are stored.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+from explorer.runs import part
+from explorer.runs.folder import RunFolder
+from explorer.stopping import Begun
+from explorer.studies.study import Progress, Stages
+
+if TYPE_CHECKING:
+    from explorer.runs.part import Work
+
+STORING = 30.0  # seconds a part that is being stored has to end when the run is stopped
+
+
+class Meter(Protocol):
+    """What is told how far the run is."""
+
+    def within(self, size: int) -> Progress: ...
+
+    def add(self, size: int) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class _Prepared:
+    """A part that can be scored, and how long it took to get there."""
+
+    first: int
+    last: int
+    content: Any
+    seconds: float
+
+
+class _Ranges:
+    """The parts to make, each cut when it is asked for, so that its size follows from how long earlier ones took."""
+
+    def __init__(self, unfinished: list[tuple[int, int]], size: int) -> None:
+        self.size = size
+        self._left = unfinished
+
+    def __iter__(self) -> Iterator[tuple[int, int]]:
+        for first, last in self._left:
+            while first <= last:
+                end = min(first + self.size - 1, last)
+                yield first, end
+                first = end + 1
+
+
+def make_parts(folder: RunFolder, work: Work, stages: Stages, meter: Meter, stamp: str) -> None:
+    """Makes and stores every part that the folder lacks."""
+    ranges = _Ranges(folder.unfinished(len(work.instances)), work.recipe.first_part)
+    coming, storing = _Coming(iter(ranges), work, stages), None
+    try:
+        # With nothing to overlap, the first part is prepared here, where its progress can be told.
+        current = coming.here(meter)
+        while current is not None:
+            coming.begin()
+            amount = current.last - current.first + 1
+            started = time.monotonic()
+            scored = stages.score(work.spec, work.resources, current.content, meter.within(amount))
+            seconds = max(time.monotonic() - started, current.seconds)
+            ranges.size = part.next_size(ranges.size, amount, seconds)
+            if storing is not None:
+                storing.result()
+            storing = _begin_storing(folder, work, stages, current, scored, stamp)
+            meter.add(amount)
+            current = coming.take()
+        if storing is not None:
+            storing.result()
+    finally:
+        coming.leave()
+        if storing is not None:
+            storing.settle(STORING)  # nothing may be written any more when what is there goes into the database
+
+
+def _begin_storing(
+    folder: RunFolder, work: Work, stages: Stages, made: _Prepared, scored: Any, stamp: str
+) -> Begun[None]:
+    def store() -> None:
+        tables = part.with_instances(work, made.first, made.last, stages.tables(work.spec, work.resources, scored))
+        folder.write_part(made.first, made.last, tables, stamp)
+
+    return Begun(store, "store")
+
+
+class _Coming:
+    """The part after the one in hand."""
+
+    def __init__(self, ranges: Iterator[tuple[int, int]], work: Work, stages: Stages) -> None:
+        self._ranges = ranges
+        self._work = work
+        self._stages = stages
+        self._begun: Begun[_Prepared] | None = None
+
+    def here(self, meter: Meter) -> _Prepared | None:
+        """The next part, prepared now."""
+        wanted = next(self._ranges, None)
+        return None if wanted is None else self._prepare(wanted, meter.within(wanted[1] - wanted[0] + 1))
+
+    def begin(self) -> None:
+        """Prepares the next part, if there is one, in a thread."""
+        wanted = next(self._ranges, None)
+        self._begun = None
+        if wanted is not None:
+            self._begun = Begun(lambda: self._prepare(wanted, lambda done, of: None), "prepare")
+
+    def take(self) -> _Prepared | None:
+        """The part that was begun, once it is prepared."""
+        return self._begun.result() if self._begun is not None else None
+
+    def leave(self) -> None:
+        """Nobody wants it any more."""
+        if self._begun is not None:
+            self._begun.leave()
+
+    def _prepare(self, wanted: tuple[int, int], progress: Progress) -> _Prepared:
+        started = time.monotonic()
+        first, last = wanted
+        instances = self._work.instances[first : last + 1]
+        content = self._stages.prepare(self._work.spec, self._work.resources, instances, progress, True)
+        return _Prepared(first, last, content, time.monotonic() - started)

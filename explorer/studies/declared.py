@@ -1,0 +1,44 @@
+"""Every finding of every study, as each declares it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from explorer.finding import Finding
+from explorer.studies.accuracy import declared as accuracy
+from explorer.studies.icl import declared as icl
+from explorer.studies.imported import declared as imported
+from explorer.studies.memorization import declared as memorization
+from explorer.studies.ontology import declared as ontology
+from explorer.studies.perturbation import declared as perturbation
+from explorer.studies.popularity import declared as popularity
+from explorer.studies.priming import declared as priming
+
+# Study → what its runs may find, imported ones included.
+FINDINGS: Mapping[str, tuple[Finding, ...]] = {
+    "accuracy": (*accuracy.FINDINGS, *imported.FINDINGS),
+    "popularity": (*accuracy.FINDINGS, *popularity.FINDINGS),
+    "perturbation": (*perturbation.FINDINGS, popularity.EDGE),
+    "memorization": (*accuracy.FINDINGS, *memorization.FINDINGS),
+    "priming": priming.FINDINGS,
+    "ontology": ontology.FINDINGS,
+    "icl": icl.FINDINGS,
+}
+
+
+def in_words(study: str) -> str:
+    """What a study's runs find, a line each: the name, what it is called, its unit, and what it means."""
+    return "\n".join(f"  {one.name} ({one.title}; {one.unit})\n      {one.meaning}" for one in FINDINGS.get(study, ()))
+
+
+def find(study: str, name: str) -> Finding | None:
+    """What a run of this study stores under this name; none where a run of a later version has stored it."""
+    return next((finding for finding in FINDINGS.get(study, ()) if finding.name == name), None)
+
+
+def finding(study: str, name: str) -> Finding:
+    """The same, where it is known to be declared."""
+    found = find(study, name)
+    if found is None:
+        raise KeyError(f"The study {study} declares no finding {name}; declare it in its declared.py.")
+    return found

@@ -1,0 +1,50 @@
+"""What a memorization run finds of each attack (`setting`) beside accuracy."""
+
+from __future__ import annotations
+
+from explorer.finding import Finding, halves_by, split_by
+
+SCORE = Finding(
+    "memorization_score",
+    "Mean score",
+    "attack's",
+    "item",
+    "Mean score of the right, the wrong or the only text (`condition`); over several paradigms the interval is over "
+    "paradigms.",
+)
+CLASSIFIER_F1 = Finding(
+    "classifier_f1",
+    "Macro-F1",
+    "F1",
+    "item",
+    "Macro-F1, over held-out folds, of a classifier (`condition`) that tells right from wrong answers by the attack's "
+    "scores; \"majority\" always gives the commoner answer.",
+)  # fmt: skip
+CLASSIFIER_AUC = Finding(
+    "classifier_auc",
+    "AUC of the classifier",
+    "AUC",
+    "item",
+    "Area under the ROC curve of that classifier over held-out folds; 0.5 by chance.",
+)
+CLASSIFIER_COEFFICIENT = Finding(
+    "classifier_coefficient",
+    "Coefficient",
+    "log odds",
+    "item",
+    "Change in the log odds of being right per unit of the score of one text (`condition`), unpenalized logistic "
+    "regression.",
+)
+SPLIT = split_by("memorization", "score of memorization")
+PUBLISHED = halves_by("memorization_published", "score of memorization, divided as published")
+PLAIN = halves_by("memorization_plain", "undivided score of memorization")
+NEIGHBORS_BY = Finding(
+    "neighbours_by",
+    "Items with neighbors",
+    "count",
+    "item",
+    "How many items have neighbors, and who proposed them (`setting`).",
+)
+CLASSIFIED = (CLASSIFIER_F1, CLASSIFIER_AUC, CLASSIFIER_COEFFICIENT)
+OF_ATTACK = (SCORE, *CLASSIFIED, *SPLIT.every, *PUBLISHED.every, *PLAIN.every)
+FINDINGS = (*OF_ATTACK, NEIGHBORS_BY)

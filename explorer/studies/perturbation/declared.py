@@ -1,0 +1,111 @@
+"""What a perturbation run finds for each setting (N, V, NV: which words were swapped)."""
+
+from __future__ import annotations
+
+from explorer.finding import Finding
+
+ACCURACY_ORIGINAL_ALL = Finding(
+    "accuracy_original_all",
+    "Accuracy before, all items",
+    "share",
+    "item",
+    "Share of right answers on the unchanged items, whether or not they could be perturbed.",
+)
+ACCURACY_ORIGINAL = Finding(
+    "accuracy_original",
+    "Accuracy before",
+    "share",
+    "item",
+    "Share of right answers on the unchanged items that have a verdict before and after.",
+)
+ACCURACY_PERTURBED = Finding(
+    "accuracy_perturbed",
+    "Accuracy after",
+    "share",
+    "item",
+    "Share of right answers on the perturbed items that have a verdict before and after.",
+)
+CHANGE = Finding(
+    "change",
+    "Change of accuracy",
+    "percent",
+    "item",
+    "Change of accuracy in percent of the original accuracy, with McNemar's test over items.",
+)
+PERPLEXITY_ORIGINAL = Finding(
+    "perplexity_original",
+    "Perplexity before",
+    "perplexity",
+    "item",
+    "exp of the mean surprisal (nats) of the last word before words were swapped.",
+)
+PERPLEXITY_PERTURBED = Finding(
+    "perplexity_perturbed",
+    "Perplexity after",
+    "perplexity",
+    "item",
+    "exp of the mean surprisal (nats) of the last word after words were swapped.",
+)
+PERPLEXITY_CHANGE = Finding(
+    "perplexity_change",
+    "Change of perplexity",
+    "percent",
+    "item",
+    "Change of perplexity in percent of the original one.",
+)
+IPS_OF_LOST = Finding(
+    "ips_of_lost",
+    "IPS of lost items, after less before",
+    "IPS",
+    "item",
+    "Median change of the popularity score (IPS) of the right option over the items that were right before and wrong "
+    "after, with Wilcoxon's signed-rank test.",
+)
+ACCEPTED = Finding(
+    "accepted",
+    "Perturbations accepted",
+    "share",
+    "item",
+    "Share of items of which a perturbed version was made; the others have a reason.",
+)
+BERTSCORE = Finding(
+    "bertscore",
+    "BERTScore",
+    "ratio",
+    "item",
+    "Mean BERTScore F1 of the changed texts with their originals; over several paradigms the interval is over "
+    "paradigms.",
+)
+ROUGE_L = Finding(
+    "rouge_l",
+    "ROUGE-L",
+    "ratio",
+    "item",
+    "Mean ROUGE-L F1 of the changed texts with their originals; over several paradigms the interval is over paradigms.",
+)
+JUDGED_SAME = Finding(
+    "judged_same",
+    "Judged to mean the same",
+    "share",
+    "item",
+    "Share of a sample of changed items that the judge model says mean the same as before.",
+)
+FREQUENCY_ORIGINAL = Finding(
+    "frequency_original",
+    "Count of swapped words",
+    "count",
+    "word",
+    "Median count in the index of the words that were swapped.",
+)
+FREQUENCY_SYNONYM = Finding(
+    "frequency_synonym",
+    "Count of substitutes",
+    "count",
+    "word",
+    "Median count in the index of the words that took their place.",
+)
+SIMILARITIES = (BERTSCORE, ROUGE_L)
+FINDINGS = (
+    ACCURACY_ORIGINAL_ALL, ACCURACY_ORIGINAL, ACCURACY_PERTURBED, CHANGE, PERPLEXITY_ORIGINAL, PERPLEXITY_PERTURBED,
+    PERPLEXITY_CHANGE, IPS_OF_LOST, ACCEPTED, *SIMILARITIES, JUDGED_SAME, FREQUENCY_ORIGINAL, FREQUENCY_SYNONYM,
+)  # fmt: skip

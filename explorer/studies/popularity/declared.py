@@ -1,0 +1,22 @@
+"""What a popularity run finds beside accuracy."""
+
+from __future__ import annotations
+
+from explorer.finding import Finding, split_by
+
+EDGE = Finding(
+    "popularity_edge",
+    "Decile edge of the counts",
+    "count",
+    "n-gram",
+    "The count at or below which `part` tenths of the n-grams of the reference set lie.",
+)
+SPLIT = split_by("popularity", "popularity score")
+INDEX_IS_PRETRAINING_DATA = Finding(
+    "index_is_pretraining_data",
+    "Index is the model's data",
+    "yes or no",
+    "item",
+    "1 where the counted index is known to be what the model was trained on, 0 where it is known not to be.",
+)
+FINDINGS = (EDGE, *SPLIT.every, INDEX_IS_PRETRAINING_DATA)
