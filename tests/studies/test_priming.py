@@ -13,6 +13,7 @@ from explorer import settings as settings_module
 from explorer.errors import RunError, UsageError
 from explorer.records import Request, RunSpec
 from explorer.resources import Resources
+from explorer.rows.columns import as_arrow
 from explorer.runs import worker
 from explorer.runs.folder import RunFolder
 from explorer.runs.request import make_spec
@@ -61,7 +62,7 @@ def done(spec: RunSpec, resources: Resources, *parts: slice) -> dict[str, pd.Dat
     tables: dict[str, list] = {"variants": [], "scores": [], "measures": []}
     for part in parts or (slice(None),):
         for name, rows in priming_study.run_part(spec, resources, instances[part], quiet).items():
-            tables[name] += rows
+            tables[name] += as_arrow(name, rows).to_pylist()
     return {name: pd.DataFrame(rows) for name, rows in tables.items()}
 
 

@@ -191,7 +191,7 @@ def test_the_labs_margin_is_that_of_the_full_run(primed, tiny_gpt2, monkeypatch)
         assert [line.id for line in lines] == list(context.ids)
         (stored,) = [
             row["value"]
-            for row in rows["measures"]
+            for row in rows["measures"].to_pylist()
             if (row["condition"], row["length"], row["measure"]) == (context.condition, 200, "margin")
         ]
         points = priming_live.growth(item, [line.text for line in lines], str(tiny_gpt2), "natural")

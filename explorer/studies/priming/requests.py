@@ -14,6 +14,8 @@ from explorer.benchmarks.core import syntaxgym_formula
 from explorer.benchmarks.core.syntaxgym_formula import Formula, Logic, Surprisals
 from explorer.records import Factor, Instance, Request, Score
 from explorer.rows.builders import measure_row
+from explorer.rows.columns import Measures
+from explorer.scoring import reduce
 from explorer.scoring.policy import PRESETS, Bos, ScoringPolicy
 from explorer.studies import verdicts
 from explorer.variants import running_text
@@ -126,8 +128,7 @@ def judge(
     With the token ids of the baseline, a target that is other tokens after this context has no verdict.
     """
     item, factors = asked.item, asked.factors
-    if baseline is not None and any(baseline.get(_key(one)) != one.token_ids for one in scores if not one.reason):
-        scores = [dataclasses.replace(score, reason=OTHER_TOKENS) for score in scores]
+    scores = _comparable(scores, baseline)
     rows = [row for row in verdicts.judge(item, scores, policy, dtype, factors) if row["measure"] != "chosen"]
     if item.kind == "pair":
         margin, reason = perplexity_margin(item, scores)
@@ -137,6 +138,36 @@ def judge(
         rows.append(measure_row(item.id, "margin", slack, reason=reason, factors=factors))
     rows.append(measure_row(item.id, "context_tokens", asked.tokens, factors=factors))
     return rows
+
+
+# A step, its scores, and the tokens of its item's targets without a context, where they are compared.
+Judged = tuple[Step, Sequence[Score], Mapping[Key, tuple[int, ...]] | None]
+
+
+def judge_all(judged: Sequence[Judged], policy: ScoringPolicy, dtype: str) -> Measures:
+    """What `judge` gives for each step, one after another; the verdicts between sentences of pairs all at once."""
+    measures = Measures()
+    own = [_comparable(scores, baseline) for _, scores, baseline in judged]
+    pairs = [place for place, (step, _, _) in enumerate(judged) if step.item.kind == "pair"]
+    found = reduce.compare_all([own[i] for i in pairs], [judged[i][0].item.gold for i in pairs], policy, dtype)
+    of_pair = dict(zip(pairs, found, strict=True))
+    for place, (step, _, _) in enumerate(judged):
+        item, factors = step.item, step.factors
+        if place not in of_pair:
+            measures.add_rows(judge(step, own[place], policy, dtype))
+            continue
+        verdicts.add_verdict(measures, item.id, of_pair[place], own[place], factors, chosen=False)
+        margin, reason = perplexity_margin(item, own[place])
+        measures.add(item.id, "perplexity_margin", margin, reason=reason, factors=factors)
+        measures.add(item.id, "context_tokens", float(step.tokens), factors=factors)
+    return measures
+
+
+def _comparable(scores: Sequence[Score], baseline: Mapping[Key, tuple[int, ...]] | None) -> Sequence[Score]:
+    """The scores, each with a reason where one's target is other tokens than without a context."""
+    if baseline is not None and any(baseline.get(_key(one)) != one.token_ids for one in scores if not one.reason):
+        return [dataclasses.replace(score, reason=OTHER_TOKENS) for score in scores]
+    return scores
 
 
 def perplexity_margin(item: Instance, scores: Sequence[Score]) -> tuple[float, str]:

@@ -10,19 +10,21 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from explorer.errors import UsageError
 from explorer.records import Instance, RunSpec
-from explorer.rows.builders import score_row
+from explorer.rows.columns import score_table
+from explorer.scoring.score import Batch, ModelScorer
 from explorer.studies import QUESTIONS, selection
 from explorer.studies.priming import context as priming_context
 from explorer.studies.priming import edits, findings, requests
 from explorer.studies.priming.context import Ground, splits_of
 from explorer.studies.priming.of_spec import ground_of, policy_of
 from explorer.studies.priming.requests import BASELINE, Step
-from explorer.studies.study import Progress, Setting, Study
+from explorer.studies.study import Progress, Setting, Stages, Study
 from explorer.variants.context_pools import CONDITIONS
 from explorer.variants.contexts import LENGTHS, Context, make_contexts, rebuild, suite_context
 from explorer.variants.prefix_edits import PREFIX_EDITS
@@ -67,8 +69,24 @@ def select(spec: RunSpec, resources: Resources) -> list[Instance]:
     return [item for item in chosen if item.group in suites and _is_edited(spec, item)]
 
 
-def run_part(spec: RunSpec, resources: Resources, instances: Sequence[Instance], progress: Progress) -> Tables:
-    """Rows of one part: contexts, and each item after none and after every length of each of them."""
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Items, the contexts of each, each item's steps (the first without a context), and the requests of all steps."""
+
+    instances: Sequence[Instance]
+    lines: Mapping[str, Lines]
+    steps: Mapping[str, Sequence[Step]]
+    why_not_unrelated: str
+    batch: Batch
+
+
+def prepare(
+    spec: RunSpec, resources: Resources, instances: Sequence[Instance], progress: Progress, ahead: bool
+) -> Asked:
+    """Contexts drawn, and each item after none and after every length of each of them; encoded already where `ahead`.
+
+    All lengths, conditions and options are asked at once: what they share is computed once.
+    """
     if not spec.settings["conditions"]:
         raise UsageError(f"The setting conditions is empty, expected some of {', '.join(CONDITIONS)}.")
     if spec.settings["chains"] == 1:
@@ -76,32 +94,59 @@ def run_part(spec: RunSpec, resources: Resources, instances: Sequence[Instance],
             "The setting chains is 1, expected 0 or at least 2: a context that a whole suite shares may hold none "
             "of their sentences."
         )
-    policy, ground = policy_of(spec), ground_of(spec, resources)
-    dtype = str(resources.model_record(spec.model, spec.dtype)["dtype"])
+    ground = ground_of(spec, resources)
     baselines = {item.id: requests.step(item, "", ground.opening, condition=BASELINE, length=0) for item in instances}
     lines = _lines(spec, resources, ground, instances)
-    asked = {
-        name: [baseline, *(step for _, steps in lines[name] for step in steps)] for name, baseline in baselines.items()
+    steps = {
+        name: [baseline, *(step for _, own in lines[name] for step in own)] for name, baseline in baselines.items()
     }
-    flat = [request for steps in asked.values() for step in steps for request in step.requests]
-    # All lengths, conditions and options at once: what they share is computed once.
-    scores = iter(resources.scorer(spec.model, spec.dtype).score(flat, policy, progress))
-    tables: dict[str, list[Row]] = {"variants": [], "scores": [], "measures": []}
-    for item in instances:
-        tables["variants"] += [_variant_row(item, context) for context, _ in lines[item.id]]
-        if ground.why_not and "unrelated" in spec.settings["conditions"]:
-            tables["variants"].append(_missing_row(item, ground.why_not))
-        number = itertools.count()
-        baseline = None
-        for step in asked[item.id]:
-            own = list(itertools.islice(scores, len(step.requests)))
-            tables["measures"] += requests.judge(step, own, policy, dtype, baseline)
-            tables["scores"] += [
-                score_row(score, next(number), tokens=bool(spec.settings["tokens"]), context=False) for score in own
-            ]
+    flat = [request for item in instances for step in steps[item.id] for request in step.requests]
+    batch = Batch(resources.scorer(spec.model, spec.dtype), flat, policy_of(spec))
+    if ahead:
+        batch.prepare()
+    why_not = ground.why_not if "unrelated" in spec.settings["conditions"] else ""
+    return Asked(instances, lines, steps, why_not, batch)
+
+
+def score(spec: RunSpec, resources: Resources, asked: Asked, progress: Progress) -> Asked:
+    """The same, scored."""
+    asked.batch.run(progress)
+    return asked
+
+
+def tables(spec: RunSpec, resources: Resources, asked: Asked) -> Tables:
+    """Rows of one part: contexts, scores, and what they say of each item after each context."""
+    dtype = str(resources.model_record(spec.model, spec.dtype)["dtype"])
+    scores = asked.batch.scores()
+    rest = iter(scores)
+    variants: list[Row] = []
+    judged: list[requests.Judged] = []
+    numbers: list[int] = []
+    for item in asked.instances:
+        variants += [_variant_row(item, context) for context, _ in asked.lines[item.id]]
+        if asked.why_not_unrelated:
+            variants.append(_missing_row(item, asked.why_not_unrelated))
+        before, baseline = len(numbers), None
+        for step in asked.steps[item.id]:
+            own = list(itertools.islice(rest, len(step.requests)))
+            numbers += range(len(numbers) - before, len(numbers) - before + len(own))
+            judged.append((step, own, baseline))
             if baseline is None and spec.settings["preset"] == "natural":
                 baseline = requests.token_ids(own)
-    return tables
+    return {
+        "variants": variants,
+        "scores": score_table(scores, numbers, tokens=bool(spec.settings["tokens"]), context=False),
+        "measures": requests.judge_all(judged, policy_of(spec), dtype).table(),
+    }
+
+
+def may_overlap(spec: RunSpec, resources: Resources) -> bool:
+    """Whether the scored model runs on this machine."""
+    return isinstance(resources.scorer(spec.model, spec.dtype), ModelScorer)
+
+
+STAGES = Stages(prepare, score, tables, may_overlap)
+run_part = STAGES.run
 
 
 def _lines(spec: RunSpec, resources: Resources, ground: Ground, instances: Sequence[Instance]) -> dict[str, Lines]:
@@ -227,6 +272,7 @@ STUDY = Study(
     kinds=("pair", "regions"),
     select=select,
     run_part=run_part,
+    stages=STAGES,
     summarize=findings.summarize,
     first_part=4,
 )
