@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from explorer import prompts
 from explorer.popularity import ips as scores
@@ -18,7 +17,7 @@ from explorer.popularity.counter import Counter, Progress
 from explorer.popularity.ips import IPS, Edges
 from explorer.popularity.ngrams import DEFAULT_N, Initial, Ngram, TextNgrams
 from explorer.records import Count, Factor, Instance
-from explorer.rows.builders import measure_row
+from explorer.rows.columns import Measures, Table, from_columns
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,25 +85,20 @@ def rows(
     measured: Sequence[InstancePopularity],
     counts: Mapping[Ngram, Count],
     factors: Mapping[str, Factor] | None = None,
-) -> dict[str, list[dict[str, Any]]]:
+) -> dict[str, Table]:
     """Rows of `counts` and of `measures` (ips per option, relative_difference per instance)."""
-    tables: dict[str, list[dict[str, Any]]] = {"counts": [], "measures": []}
+    measures = Measures()
     for instance in measured:
         for option in instance.options:
-            tables["counts"] += _count_rows(instance.instance_id, option, counts, factors)
-            tables["measures"].append(
-                measure_row(
-                    instance.instance_id, "ips", option.ips.value, option=option.option, reason=option.ips.reason,
-                    factors=factors,
-                )
+            measures.add(
+                instance.instance_id, "ips", option.ips.value, option=option.option, reason=option.ips.reason,
+                factors=factors,
             )  # fmt: skip
         if instance.score_name == "relative_difference":
-            tables["measures"].append(
-                measure_row(
-                    instance.instance_id, instance.score_name, instance.score, reason=instance.reason, factors=factors
-                )
+            measures.add(
+                instance.instance_id, instance.score_name, instance.score, reason=instance.reason, factors=factors
             )
-    return tables
+    return {"counts": _count_table(measured, counts, factors), "measures": measures.table()}
 
 
 def _half(progress: Progress | None, half: int) -> Progress | None:
@@ -124,23 +118,24 @@ def _instance(instance: Instance, options: tuple[OptionPopularity, ...]) -> Inst
     return InstancePopularity(instance.id, options, math.nan, "ips", "no option is known to be the right one")
 
 
-def _count_rows(
-    instance_id: str, option: OptionPopularity, counts: Mapping[Ngram, Count], factors: Mapping[str, Factor] | None
-) -> list[dict[str, Any]]:
+def _count_table(
+    measured: Sequence[InstancePopularity], counts: Mapping[Ngram, Count], factors: Mapping[str, Factor] | None
+) -> Table:
     """A row for each distinct n-gram; `start` is -1 for one that only the form without a leading blank has."""
-    found = option.ngrams
-    return [
-        {
-            "instance_id": instance_id,
-            "option": option.option,
-            **(factors or {}),
-            "index_name": counts[ngram].index,
-            "n": found.n,
-            "start": start if i < found.bare_from else -1,
-            "ids": list(ngram),
-            "count": counts[ngram].count,
-            "approx": counts[ngram].approx,
-            "reason": counts[ngram].reason,
-        }
-        for i, (ngram, start) in enumerate(zip(found.ngrams, found.starts, strict=True))
-    ]
+    options = [(instance.instance_id, option, option.ngrams) for instance in measured for option in instance.options]
+    ids = [ngram for _, _, texts in options for ngram in texts.ngrams]
+    found = [counts[ngram] for ngram in ids]
+    columns = {
+        "instance_id": [name for name, _, texts in options for _ in texts.ngrams],
+        "option": [option.option for _, option, texts in options for _ in texts.ngrams],
+        "index_name": [count.index for count in found],
+        "n": [texts.n for _, _, texts in options for _ in texts.ngrams],
+        "start": [
+            start if i < texts.bare_from else -1 for _, _, texts in options for i, start in enumerate(texts.starts)
+        ],
+        "ids": ids,
+        "count": [count.count for count in found],
+        "approx": [count.approx for count in found],
+        "reason": [count.reason for count in found],
+    }
+    return from_columns("counts", len(ids), {**(factors or {}), **columns})

@@ -12,6 +12,7 @@ from explorer.popularity.cached import UNREACHABLE
 from explorer.popularity.ips import Edges
 from explorer.popularity.tasks import S_SELECTION, TASKS, task_of
 from explorer.records import Count, Instance
+from explorer.rows.columns import as_arrow
 from explorer.rows.schema import TABLES
 
 
@@ -70,11 +71,15 @@ def test_the_surveys_progress_never_goes_back():
     assert seen[-1] == (1000, 1000)
 
 
+def rows(measured, counts):
+    return {name: as_arrow(name, made).to_pylist() for name, made in measure.rows(measured, counts).items()}
+
+
 def test_rows_hold_counts_scores_and_differences():
     counter = Letters()
     edges = measure.survey(counter, PAIRS, reference="three pairs", n=2)
     measured, counts = measure.measure(counter, PAIRS, edges)
-    tables = measure.rows(measured, counts)
+    tables = rows(measured, counts)
     assert all(set(row) <= set(TABLES["counts"]) for row in tables["counts"])
     assert all(set(row) <= set(TABLES["measures"]) for row in tables["measures"])
     first = [row for row in tables["counts"] if row["instance_id"] == "blimp/g/1" and row["option"] == 1]
@@ -92,8 +97,8 @@ def test_a_text_too_short_leaves_its_instance_without_a_score():
     measured, counts = measure.measure(counter, PAIRS, edges)
     assert math.isnan(measured[2].score)
     assert "fewer than n = 3" in measured[2].reason
-    row = measure.rows(measured, counts)["measures"][-1]
-    assert math.isnan(row["value"]) and row["reason"] == measured[2].reason
+    row = rows(measured, counts)["measures"][-1]
+    assert row["value"] is None and row["reason"] == measured[2].reason
 
 
 def test_a_cloze_is_scored_by_its_own_ips():
@@ -102,7 +107,7 @@ def test_a_cloze_is_scored_by_its_own_ips():
     [measured], counts = measure.measure(counter, [CLOZE], edges)
     assert measured.score_name == "ips"
     assert measured.score == measured.options[0].ips.value
-    assert [row["measure"] for row in measure.rows([measured], counts)["measures"]] == ["ips"]
+    assert [row["measure"] for row in rows([measured], counts)["measures"]] == ["ips"]
 
 
 def test_parts_measured_apart_equal_the_whole():

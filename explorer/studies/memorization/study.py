@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +17,7 @@ from explorer import prompts
 from explorer.errors import UsageError
 from explorer.popularity.tasks import task_of
 from explorer.records import Instance, Request, RunSpec, Score
-from explorer.rows.builders import score_row
+from explorer.rows.columns import Table, score_table
 from explorer.runs import response_cache
 from explorer.runs import spec as specs
 from explorer.scoring import attacks
@@ -92,15 +92,14 @@ def run_part(spec: RunSpec, resources: Resources, instances: Sequence[Instance],
         for one in asked:
             one.scores[EXTRACTION] = [next(prompted) for _ in one.texts]
 
-    tables: dict[str, list[Row]] = {"variants": [], "scores": [], "measures": []}
+    tables: dict[str, list[Row]] = {"variants": [], "measures": []}
     for one in asked:
         if one.verdict:
             tables["measures"] += verdicts.judge(one.instance, one.scores["verdict"], policy, dtype)
         tables["measures"] += measures(one, float(spec.settings["min_k"]) / 100)
-        tables["scores"] += score_rows(one, tokens=bool(spec.settings["tokens"]))
         if proposer is not None:
             tables["variants"] += variant_rows(one, proposer)
-    return tables
+    return {**tables, "scores": score_rows(asked, tokens=bool(spec.settings["tokens"]))}
 
 
 def ask(
@@ -200,17 +199,23 @@ def measures(one: Asked, min_k: float) -> list[Row]:
     return rows
 
 
-def score_rows(one: Asked, *, tokens: bool) -> list[Row]:
-    """Rows of `scores` of everything that was asked about an instance."""
-    rows: list[Row] = [score_row(score, i, tokens=tokens) for i, score in enumerate(one.scores["verdict"])]
+def score_rows(asked: Sequence[Asked], *, tokens: bool) -> Table:
+    """Rows of `scores` of everything that was asked about these instances; neighbors without their tokens."""
+    numbered = [pair for one in asked for pair in _numbered(one)]
+    return score_table(
+        [score for _, score in numbered],
+        [number for number, _ in numbered],
+        tokens=lambda score: tokens and score.request.role != NEIGHBOUR,
+    )
+
+
+def _numbered(one: Asked) -> Iterator[tuple[int, Score]]:
+    """Every score of an instance with its number."""
+    yield from enumerate(one.scores["verdict"])
     for role in (TEXT, EXTRACTION):
-        rows += [
-            score_row(score, NUMBERS[role] + score.request.option, tokens=tokens) for score in one.scores.get(role, ())
-        ]
+        yield from ((NUMBERS[role] + score.request.option, score) for score in one.scores.get(role, ()))
     for score in one.scores[NEIGHBOUR]:
-        number = NUMBERS[NEIGHBOUR] + PER_OPTION * score.request.option + int(score.request.factors["part"])
-        rows.append(score_row(score, number, tokens=False))
-    return rows
+        yield NUMBERS[NEIGHBOUR] + PER_OPTION * score.request.option + int(score.request.factors["part"]), score
 
 
 def variant_rows(one: Asked, proposer: Proposer) -> list[Row]:

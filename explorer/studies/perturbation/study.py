@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from explorer import prompts
 from explorer.popularity import ngrams
-from explorer.records import Factor, Instance, Request, RunSpec
-from explorer.rows.builders import measure_row, payload, score_row
+from explorer.records import Factor, Instance, RunSpec
+from explorer.rows.builders import measure_row, payload
+from explorer.rows.columns import Table, joined, score_table
 from explorer.similarity import bertscore, judge, rouge
 from explorer.studies import QUESTIONS, selection, verdicts
 from explorer.studies.accuracy import study as accuracy_study
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from explorer.runs.folder import Tables
 
 Row = Mapping[str, Any]
+Gathered = dict[str, list[Table]]  # table name → its rows, block by block
 
 PERTURBING = {
     "pos": Setting(("N", "V", "NV"), "which words are swapped: nouns, verbs, both", tuple(POS)),
@@ -70,22 +72,23 @@ def run_part(spec: RunSpec, resources: Resources, instances: Sequence[Instance],
         ]
         versions.append(Version(number, _perturbed(pos), tuple(kept)))
 
-    tables: dict[str, list[Row]] = {"variants": [], "scores": [], "measures": [], "counts": [], "generations": []}
+    tables: Gathered = {"variants": [], "scores": [], "measures": [], "counts": [], "generations": []}
     for version in versions:
         _add(tables, popularity_study.rate(spec, resources, version.instances, progress, version.factors))
     _add(tables, _score(spec, resources, versions, progress))
     for pos, perturbed in made.items():
         _add(tables, _swap_rows(instances, perturbed, pos))
         if spec.settings["similarity"]:
-            tables["measures"] += _similarities(spec, resources, instances, perturbed, pos)
+            tables["measures"].append(_similarities(spec, resources, instances, perturbed, pos))
         if spec.settings["frequencies"]:
-            tables["counts"] += _frequencies(spec, resources, instances, perturbed, pos)
+            tables["counts"].append(_frequencies(spec, resources, instances, perturbed, pos))
     if spec.settings["judge"]:
         pos = perturbation_judge.judged_setting(spec.settings["pos"])
         wanted = perturbation_judge.sample(spec, resources, lambda some: perturb(spec, kit, some, pos))
         generator = _beside(str(spec.settings["judge"]), spec, resources).generator(str(spec.settings["judge"]))
-        tables["generations"] += perturbation_judge.rows(instances, made[pos], wanted, generator, pos, spec.seed)
-    return tables
+        answers = perturbation_judge.rows(instances, made[pos], wanted, generator, pos, spec.seed)
+        tables["generations"].append(answers)
+    return {name: joined(name, parts) for name, parts in tables.items()}
 
 
 def tools_of(spec: RunSpec, resources: Resources) -> Tools:
@@ -118,9 +121,9 @@ def _perturbed(pos: str) -> dict[str, Factor]:
     return {"condition": "perturbed", "setting": pos}
 
 
-def _add(tables: dict[str, list[Row]], more: Tables) -> None:
+def _add(tables: Gathered, more: Tables) -> None:
     for name, rows in more.items():
-        tables[name] += rows
+        tables[name].append(rows)
 
 
 def _score(spec: RunSpec, resources: Resources, versions: Sequence[Version], progress: Progress) -> Tables:
@@ -130,22 +133,19 @@ def _score(spec: RunSpec, resources: Resources, versions: Sequence[Version], pro
     dtype = str(resources.model_record(spec.model, spec.dtype)["dtype"])
     asked = [(version, one, accuracy_study.ask(one, policy)) for version in versions for one in version.instances]
     flat = [request for _, _, requests in asked for request in requests]
-    scores = iter(scorer.score(flat, policy, progress))
-    tables: dict[str, list[Row]] = {"scores": [], "measures": []}
-    for version, instance, requests in asked:
-        own = [next(scores) for _ in requests]
-        tables["measures"] += verdicts.judge(instance, own, policy, dtype, version.factors)
-        for number, score in enumerate(own):
-            tagged = dataclasses.replace(score, request=_tagged(score.request, version.factors))
-            tables["scores"].append(
-                score_row(tagged, APART * version.number + number, tokens=bool(spec.settings["tokens"]))
-            )
-    return tables
-
-
-def _tagged(request: Request, factors: Mapping[str, Factor]) -> Request:
-    """The request with the version's factors; a SyntaxGym request keeps its own condition, `setting` tells the rest."""
-    return dataclasses.replace(request, factors={**factors, **request.factors})
+    scores = scorer.score(flat, policy, progress)
+    rest = iter(scores)
+    judged = [(one, [next(rest) for _ in requests]) for _, one, requests in asked]
+    return {
+        "scores": score_table(
+            scores,
+            [APART * version.number + number for version, _, requests in asked for number in range(len(requests))],
+            tokens=bool(spec.settings["tokens"]),
+            # A SyntaxGym request keeps its own condition; its version's `setting` tells the rest.
+            factors=[version.factors for version, _, requests in asked for _ in requests],
+        ),
+        "measures": verdicts.judge_all(judged, policy, dtype, [version.factors for version, _, _ in asked]).table(),
+    }
 
 
 def _swap_rows(instances: Sequence[Instance], perturbed: Sequence[PerturbedInstance], pos: str) -> Tables:
