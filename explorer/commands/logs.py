@@ -68,8 +68,8 @@ def _report_import(log: Log, kept: Kept) -> None:
             f"{len(kept.dropped) - MAX_PRINTED:,} more were left out; left_out.jsonl in the run's folder has them all."
         )
     common.report(
-        f"{kept.instances:,} samples of {log.task} ({log.mark}), {kept.matched:,} of them instances of {kept.benchmark}"
-        + ("" if kept.new else "; this log was here already")
+        f"{kept.instances:,} samples of {log.task} ({log.made_by}), {kept.matched:,} of them instances of "
+        f"{kept.benchmark}{'' if kept.new else '; this log was here already'}"
     )
     for figure in kept.agreement:
         same = "as its samples say" if figure.agrees else f"but its samples say {figure.ours:.6g}"

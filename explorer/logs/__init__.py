@@ -12,7 +12,7 @@ from pathlib import Path
 from explorer.errors import LogError
 from explorer.logs import inspect_log, lm_eval
 from explorer.logs.log import MISSHAPEN, Log
-from explorer.logs.opening import Opened, opened
+from explorer.logs.opening import LogFile, open_log
 
 
 def read(path: Path) -> Log:
@@ -24,7 +24,7 @@ def read(path: Path) -> Log:
 
 
 def _read(path: Path) -> Log:
-    with opened(path) as file:
+    with open_log(path) as file:
         if file.is_zip:
             return inspect_log.read_eval(file)
         start = file.peek().lstrip(b"\xef\xbb\xbf \t\r\n")
@@ -37,7 +37,7 @@ def _read(path: Path) -> Log:
         return _whole(file)
 
 
-def _is_object_a_line(start: bytes, file: Opened) -> bool:
+def _is_object_a_line(start: bytes, file: LogFile) -> bool:
     """Whether the file is JSON Lines; a first line that is damaged does not speak against it."""
     if ".jsonl" in file.path.suffixes:
         return True
@@ -47,8 +47,8 @@ def _is_object_a_line(start: bytes, file: Opened) -> bool:
         return False
 
 
-def _whole(file: Opened) -> Log:
-    fields = file.as_json()
+def _whole(file: LogFile) -> Log:
+    fields = file.read_json()
     if isinstance(fields, dict) and isinstance(fields.get("eval"), dict):
         return inspect_log.read_json(file, fields)
     if isinstance(fields, dict) and "results" in fields and "configs" in fields:

@@ -6,18 +6,20 @@ import dataclasses
 import math
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from explorer.scoring.reduce import word_of
+
 LM_EVAL, INSPECT = "lm-evaluation-harness", "Inspect"
-# What reading raises where an object stands in another's place: a log is not checked field by field.
+# What Python raises where a log holds, say, a list in the place of an object: a log is not checked field by field.
 MISSHAPEN = (AttributeError, TypeError, ValueError, KeyError, IndexError, OverflowError, RecursionError)
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """An option as the harness asked it: its log-probability in nats, and whether it was what the model prefers."""
+class ScoredOption:
+    """An option as the harness scored it: its log-probability in nats, and whether greedy decoding gives it."""
 
     context: str
     continuation: str
@@ -36,7 +38,7 @@ class Metric:
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class WrittenAnswer:
     """What the model wrote to a sample's prompt."""
 
     prompt: str
@@ -50,19 +52,20 @@ class Written:
 class Sample:
     """One document of a log with all that the harness says of it.
 
-    texts    every text of the document, by which it is matched with our instances
-    asked    its options in the harness's order, where options were scored
-    gold     the index of the right option in that order, or none where it cannot be told
-    correct  the harness's own verdict: 1, 0, 0.5, a share of several passes, or nan with the reason
-    repeats  each pass (epoch, repeat) over a document that was answered several times; the rest then sums them up
+    texts           every text of the document, by which it is matched with our instances
+    scored_options  its options in the harness's order, where options were scored
+    gold            the index of the right option in that order, or none where it is not known
+    correct         the harness's own verdict: 1, 0, 0.5, a share of several passes, or nan with the reason
+    repeats         each pass (epoch, repeat) over a document that was answered several times; the other fields then
+                    hold what the passes are reduced to
     """
 
     where: str
     key: str
     texts: tuple[str, ...]
-    asked: tuple[Asked, ...] = ()
+    scored_options: tuple[ScoredOption, ...] = ()
     unconditional: tuple[float, ...] = ()
-    written: tuple[Written, ...] = ()
+    answers: tuple[WrittenAnswer, ...] = ()
     choices: tuple[str, ...] = ()
     target: str = ""
     gold: int | None = None
@@ -80,6 +83,30 @@ class Dropped:
     where: str
     reason: str
     raw: str = ""
+
+
+class NotASample(Exception):
+    """Raised while a line or entry is read that becomes no sample; the text says why."""
+
+
+# What reading one line or entry may raise.
+UNREADABLE = (NotASample, *MISSHAPEN)
+
+
+def drop(where: str, error: Exception, raw: str, harness: str) -> Dropped:
+    """The record of a line or entry whose reading raised one of UNREADABLE."""
+    reason = str(error) if isinstance(error, NotASample) else f"not put together as {harness} does it ({error})"
+    return Dropped(where, reason, raw)
+
+
+def first_reason(dropped: Sequence[Dropped]) -> str:
+    """Why the first of the dropped was, as the end of a sentence about a log without samples; "" for none."""
+    return f"; the first: {dropped[0].where}: {dropped[0].reason}" if dropped else ""
+
+
+def verdict_word(correct: float) -> str:
+    """The verdict as it is stored beside an answer; "" where there is none."""
+    return "" if (word := word_of(correct)) == "none" else word
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,26 +139,26 @@ class Log:
         return max((len(sample.repeats) for sample in self.samples), default=0) or 1
 
     @property
-    def mark(self) -> str:
-        """By whom the answers were made: harness and version."""
+    def made_by(self) -> str:
+        """The harness with its version."""
         return f"{self.source} {self.version}".strip()
 
 
-def fold(text: str) -> str:
+def normalize(text: str) -> str:
     """The text as it is compared: NFC, runs of blanks as one, none at the edges."""
     return " ".join(unicodedata.normalize("NFC", text).split())
 
 
-def texts_in(value: Any, depth: int = 8) -> Iterable[str]:
+def all_texts(value: Any, depth: int = 8) -> Iterable[str]:
     """Every text in a value of JSON."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping) and depth:
         for item in value.values():
-            yield from texts_in(item, depth - 1)
+            yield from all_texts(item, depth - 1)
     elif isinstance(value, list | tuple) and depth:
         for item in value:
-            yield from texts_in(item, depth - 1)
+            yield from all_texts(item, depth - 1)
 
 
 def as_number(value: Any) -> float:
@@ -144,13 +171,13 @@ def as_number(value: Any) -> float:
         return {"true": 1.0, "false": 0.0}.get(str(value).strip().lower(), math.nan)
 
 
-def without_keys(value: Any, depth: int = 8) -> Any:
+def without_secrets(value: Any, depth: int = 8) -> Any:
     """A configuration without what may be a key or a password."""
     if isinstance(value, Mapping):
         kept = {str(name): item for name, item in value.items() if not _SECRET.search(str(name))}
-        return {name: without_keys(item, depth - 1) for name, item in kept.items()} if depth else {}
+        return {name: without_secrets(item, depth - 1) for name, item in kept.items()} if depth else {}
     if isinstance(value, list | tuple):
-        return [without_keys(item, depth - 1) for item in value] if depth else []
+        return [without_secrets(item, depth - 1) for item in value] if depth else []
     # lm-evaluation-harness writes the arguments of a model as name=value,name=value.
     return _VALUE.sub(_without_secret, value) if isinstance(value, str) else value
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from explorer import prompts
-from explorer.logs.log import Sample, fold
-from explorer.records import Instance
+from explorer.logs.log import Sample, ScoredOption, normalize
+from explorer.records import Instance, Request
 
-ENOUGH = 0.5  # the share of a log's samples that must be a benchmark's for the run to be called by its name
+MIN_MATCHED_SHARE = 0.5  # the share of a log's samples that must be a benchmark's for the run to be called by its name
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +22,7 @@ class Match:
     order: tuple[int, ...]
 
 
-class Index:
+class InstanceIndex:
     """A benchmark's instances by their texts."""
 
     def __init__(self, instances: Iterable[Instance]) -> None:
@@ -30,25 +31,26 @@ class Index:
         for instance in instances:
             if instance.kind not in ("pair", "choice", "cloze", "labelled"):
                 continue
-            texts = frozenset(filter(None, map(fold, _texts(instance))))
+            texts = frozenset(filter(None, map(normalize, _texts(instance))))
             if texts:
                 self._by_text[max(texts, key=lambda text: (len(text), text))].append((instance, texts))
-            asked = frozenset(fold(one.context + one.continuation) for one in prompts.requests(instance, "lm-eval"))
-            self._by_request[asked].append(instance)
+            requests = prompts.requests(instance, "lm-eval")
+            self._by_request[_request_texts(requests)].append(instance)
 
     def find(self, sample: Sample, taken: set[str]) -> Match | None:
         """The instance that the sample is, not one of those `taken`; none where no text agrees."""
-        own = {fold(text) for text in sample.texts}
-        for text in own:
+        sample_texts = {normalize(text) for text in sample.texts}
+        for text in sample_texts:
             for instance, texts in self._by_text.get(text, ()):
-                if instance.id not in taken and texts <= own and (match := _match(instance, sample)):
+                if instance.id not in taken and texts <= sample_texts and (match := _match(instance, sample)):
                     return match
-        for full in (True, False):
-            # Demonstrations stand before the last empty line.
-            asked = frozenset(
-                fold((one.context if full else _last(one.context)) + one.continuation) for one in sample.asked
-            )
-            for instance in self._by_request.get(asked, ()) if asked else ():
+        options = sample.scored_options
+        # Demonstrations stand before the last empty line of a context.
+        without_demonstrations = [
+            dataclasses.replace(option, context=_last_block(option.context)) for option in options
+        ]
+        for texts in (_request_texts(options), _request_texts(without_demonstrations)):
+            for instance in self._by_request.get(texts, ()) if texts else ():
                 if instance.id not in taken and (match := _match(instance, sample)):
                     return match
         return None
@@ -56,23 +58,23 @@ class Index:
 
 def match(samples: Sequence[Sample], instances: Iterable[Instance]) -> dict[str, Match]:
     """Sample's key → its instance, each instance once, in the order of the samples."""
-    index = Index(instances)
-    found: dict[str, Match] = {}
+    index = InstanceIndex(instances)
+    matches: dict[str, Match] = {}
     taken: set[str] = set()
     for sample in samples:
-        if one := index.find(sample, taken):
-            found[sample.key] = one
-            taken.add(one.instance.id)
-    return found
+        if found := index.find(sample, taken):
+            matches[sample.key] = found
+            taken.add(found.instance.id)
+    return matches
 
 
-def likely(task: str, names: Sequence[str]) -> list[str]:
+def order_by_task_name(task: str, names: Sequence[str]) -> list[str]:
     """The benchmarks in the order in which a task of this name suggests them."""
-    told = task.lower()
+    task = task.lower()
 
     def distance(name: str) -> tuple[int, int]:
         bare = name.removeprefix("starter_").removeprefix("imported_")
-        return (0 if name in told else 1 if bare in told else 2 if bare.split("_")[0] in told else 3, names.index(name))
+        return (0 if name in task else 1 if bare in task else 2 if bare.split("_")[0] in task else 3, names.index(name))
 
     return sorted(names, key=distance)
 
@@ -88,40 +90,39 @@ def _texts(instance: Instance) -> Sequence[str]:
     return (instance.context, instance.second)
 
 
-def _last(context: str) -> str:
+def _request_texts(options: Iterable[ScoredOption | Request]) -> frozenset[str]:
+    return frozenset(normalize(option.context + option.continuation) for option in options)
+
+
+def _last_block(context: str) -> str:
     return context.rsplit("\n\n", 1)[-1]
 
 
 def _match(instance: Instance, sample: Sample) -> Match | None:
     """The match with the options in our order; none where it cannot be told which option is which."""
-    if not sample.asked:
-        named = [fold(choice) for choice in sample.choices]
-        wanted = [fold(option) for option in instance.options]
-        order = tuple(named.index(option) for option in wanted) if set(wanted) <= set(named) else ()
+    if not sample.scored_options:
+        theirs = [normalize(choice) for choice in sample.choices]
+        ours = [normalize(option) for option in instance.options]
+        order = tuple(theirs.index(option) for option in ours) if set(ours) <= set(theirs) else ()
         return Match(instance, order)
-    if len(sample.asked) != len(instance.options):
+    if len(sample.scored_options) != len(instance.options):
         return None
-    for theirs, ours in _ways(instance, sample):
+    for theirs, ours in _comparable_texts(instance, sample):
         if len(set(theirs)) == len(theirs) and sorted(theirs) == sorted(ours):
             return Match(instance, tuple(theirs.index(text) for text in ours))
     # Both members of a pair are sometimes the same text; their order is then the harness's.
     same_gold = sample.gold is not None and sample.gold == instance.gold
-    return Match(instance, tuple(range(len(sample.asked)))) if same_gold else None
+    return Match(instance, tuple(range(len(sample.scored_options)))) if same_gold else None
 
 
-def _ways(instance: Instance, sample: Sample) -> Iterable[tuple[list[str], list[str]]]:
+def _comparable_texts(instance: Instance, sample: Sample) -> Iterable[tuple[list[str], list[str]]]:
     """Texts of the options, theirs and ours, in a few forms."""
-    requests = prompts.requests(instance, "lm-eval")
+    options, requests = sample.scored_options, prompts.requests(instance, "lm-eval")
     yield (
-        [fold(one.context + one.continuation) for one in sample.asked],
-        [fold(one.context + one.continuation) for one in requests],
+        [normalize(option.context + option.continuation) for option in options],
+        [normalize(request.context + request.continuation) for request in requests],
     )
-    if len({one.continuation for one in sample.asked}) > 1:
-        yield (
-            [fold(one.continuation).casefold() for one in sample.asked],
-            [fold(one.continuation).casefold() for one in requests],
-        )
-        yield (
-            [fold(one.continuation).casefold() for one in sample.asked],
-            [fold(option).casefold() for option in instance.options],
-        )
+    if len({option.continuation for option in options}) > 1:
+        theirs = [normalize(option.continuation).casefold() for option in options]
+        yield theirs, [normalize(request.continuation).casefold() for request in requests]
+        yield theirs, [normalize(option).casefold() for option in instance.options]

@@ -19,15 +19,15 @@ def is_known(reducer: str) -> bool:
     return bool(KNOWN.fullmatch(reducer))
 
 
-def reduced(values: Sequence[float], reducer: str) -> float:
+def reduce_values(values: Sequence[float], reducer: str) -> float:
     """The values as one, by Inspect's reducer of this name (the mean for one not known); nan where none is known."""
     known = [value for value in values if value == value]
     if not known:
         return math.nan
-    found = KNOWN.fullmatch(reducer)
-    if found and found[1]:
-        count, hits = int(found[2]), sum(value >= 1.0 for value in known)
-        if found[1] == "at_least":
+    counted = KNOWN.fullmatch(reducer)
+    if counted and counted[1]:
+        count, hits = int(counted[2]), sum(value >= 1.0 for value in known)
+        if counted[1] == "at_least":
             return float(hits >= count)
         missed = math.comb(len(known) - hits, count) / math.comb(len(known), count) if count <= len(known) else 0.0
         return 1.0 - missed if hits else 0.0
@@ -38,10 +38,10 @@ def reduced(values: Sequence[float], reducer: str) -> float:
     return statistics.fmean(known)
 
 
-def together(samples: Sequence[Sample], reducer: str, name: str, told: float = math.nan) -> Sample:
-    """The passes over a document (`name` says what the log calls them) as one sample, which keeps each of them.
+def merge_passes(samples: Sequence[Sample], reducer: str, name: str, logged_verdict: float = math.nan) -> Sample:
+    """The passes over a document as one sample, which keeps each of them.
 
-    `told` is the verdict that the log itself reduced them to.
+    `name` is what the log calls the passes, `logged_verdict` the verdict that the log itself reduced them to.
     """
     first = samples[0]
     passes = tuple(_numbered(sample, number) for number, sample in enumerate(samples))
@@ -49,18 +49,18 @@ def together(samples: Sequence[Sample], reducer: str, name: str, told: float = m
     chosen = {sample.chosen for sample in samples}
     return dataclasses.replace(
         first,
-        written=tuple(one for sample in passes for one in sample.written),
+        answers=tuple(answer for sample in passes for answer in sample.answers),
         chosen=first.chosen if len(chosen) == 1 else None,
-        correct=told if told == told else reduced(verdicts, reducer),
-        reason=in_words(verdicts, reducer, name) or first.reason,
-        metrics=(*_reduced_metrics(samples, reducer), *(one for sample in passes for one in sample.metrics)),
+        correct=logged_verdict if logged_verdict == logged_verdict else reduce_values(verdicts, reducer),
+        reason=describe_passes(verdicts, reducer, name) or first.reason,
+        metrics=(*_reduced_metrics(samples, reducer), *(metric for sample in passes for metric in sample.metrics)),
         repeats=passes,
     )
 
 
-def in_words(verdicts: Sequence[float], reducer: str, name: str) -> str:
+def describe_passes(verdicts: Sequence[float], reducer: str, name: str) -> str:
     """How many of the passes were right, and how they became one; "" where none has a verdict."""
-    known = [one for one in verdicts if one == one]
+    known = [verdict for verdict in verdicts if verdict == verdict]
     if not known:
         return ""
     gaps = f", {len(verdicts) - len(known)} without a verdict" if len(known) < len(verdicts) else ""
@@ -70,8 +70,8 @@ def in_words(verdicts: Sequence[float], reducer: str, name: str) -> str:
 def _numbered(sample: Sample, number: int) -> Sample:
     return dataclasses.replace(
         sample,
-        written=tuple(dataclasses.replace(one, repeat=number) for one in sample.written),
-        metrics=tuple(dataclasses.replace(one, repeat=number) for one in sample.metrics),
+        answers=tuple(dataclasses.replace(answer, repeat=number) for answer in sample.answers),
+        metrics=tuple(dataclasses.replace(metric, repeat=number) for metric in sample.metrics),
     )
 
 
@@ -80,4 +80,4 @@ def _reduced_metrics(samples: Sequence[Sample], reducer: str) -> list[Metric]:
     for sample in samples:
         for metric in sample.metrics:
             values.setdefault((metric.name, metric.filter), []).append(metric.value)
-    return [Metric(name, reduced(own, reducer), filter) for (name, filter), own in values.items()]
+    return [Metric(name, reduce_values(passes, reducer), filter) for (name, filter), passes in values.items()]

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from explorer.errors import OntologyError
-from explorer.logs.log import without_keys
+from explorer.logs.log import without_secrets
 from explorer.ontologies import obo, parse, table
 from explorer.ontologies.contents import as_curie
 from explorer.settings import ROOT
@@ -100,7 +100,7 @@ READERS = {
     "rows whose quotes never end": lambda: table.read('GO:0000001;"a""b\n' * (BIG // 4), "x.csv"),
     "an answer of quotes": lambda: parse.bare('"' * BIG + "'" * BIG + '"' * BIG),
     "an answer of nested quotes": lambda: parse.bare('"' * BIG + "a" + '"' * BIG),
-    "a configuration of one word": lambda: without_keys("passw" * BIG),
+    "a configuration of one word": lambda: without_secrets("passw" * BIG),
     "an id without end": lambda: as_curie("GO_" * BIG),
 }
 
@@ -115,7 +115,7 @@ def test_what_reads_lines_takes_linear_time(name):
 
 
 def test_a_secret_in_the_arguments_of_a_model_is_still_left_out():
-    said = without_keys({"model_args": "pretrained=x,api_key=sk-1,hub_token=t2,my_password2=p3,n=4"})
+    said = without_secrets({"model_args": "pretrained=x,api_key=sk-1,hub_token=t2,my_password2=p3,n=4"})
     assert said == {"model_args": "pretrained=x,api_key=(left out),hub_token=(left out),my_password2=(left out),n=4"}
 
 

@@ -67,7 +67,7 @@ def test_both_forms_say_the_same(tmp_path, write):
     assert [one.correct for one in log.samples] == [1.0, 0.0, 0.5, 0.0]
     first = log.samples[0]
     assert (first.gold, first.chosen, first.choices) == (0, 0, ("yes", "no"))
-    assert (first.written[0].prompt, first.written[0].text) == ("Question 1?", "ANSWER: A")
+    assert (first.answers[0].prompt, first.answers[0].text) == ("Question 1?", "ANSWER: A")
     assert log.results == {"accuracy,choice": 0.5}
     assert "sk-hidden" not in json.dumps(log.record)
 
@@ -79,8 +79,8 @@ def test_long_texts_are_put_back_and_conversations_read(tmp_path):
     ]
     long = sample(1, input="attachment://abc123", attachments={"abc123": "A very long question?"})
     log = logs.read(as_json(tmp_path, [long, sample(2, input=turns)]))
-    assert log.samples[0].written[0].prompt == "A very long question?"
-    assert log.samples[1].written[0].prompt == "system: Be brief.\n\nuser: Who?"
+    assert log.samples[0].answers[0].prompt == "A very long question?"
+    assert log.samples[1].answers[0].prompt == "system: Be brief.\n\nuser: Who?"
 
 
 def with_epochs(*reducers: str, **results: Any) -> dict[str, Any]:
@@ -107,7 +107,7 @@ def test_epochs_are_one_sample_with_the_verdict_of_all_of_them(tmp_path, write):
     assert first.reason == "right in 2 of 3 epochs; mean"
     assert [(one.value, one.repeat) for one in first.metrics] == [(pytest.approx(2 / 3), None), (1, 0), (0, 1), (1, 2)]
     assert [one.correct for one in first.repeats] == [1.0, 0.0, 1.0]
-    assert [one.repeat for one in first.written] == [0, 1, 2]
+    assert [one.repeat for one in first.answers] == [0, 1, 2]
     assert (log.reducer, log.passes) == ("mean", 3)
     assert "3 epochs, and its verdict is the mean" in " ".join(log.remarks)
 

@@ -58,7 +58,7 @@ def test_each_option_has_its_log_probability_and_whether_it_is_greedy(tmp_path):
     log = logs.read(write(tmp_path, line(0), line(1, -12, -10), results=RESULTS))
     assert [one.key for one in log.samples] == ["0", "1"] and not log.dropped and not log.remarks
     first = log.samples[0]
-    assert [(one.continuation, one.logprob, one.greedy) for one in first.asked] == [
+    assert [(one.continuation, one.logprob, one.greedy) for one in first.scored_options] == [
         (" Good 0.", -10.0, False),
         (" Bad 0.", -12.0, True),
     ]
@@ -86,7 +86,7 @@ def test_older_dresses_are_read_alike(tmp_path, shape):
     else:
         path = write(tmp_path, b"\xef\xbb\xbf" + json.dumps(line(0)).encode(), line(1))
     found = logs.read(path)
-    assert [one.asked for one in found.samples] == [one.asked for one in plain.samples]
+    assert [one.scored_options for one in found.samples] == [one.scored_options for one in plain.samples]
     assert [one.gold for one in found.samples] == [0, 0]
 
 
@@ -135,7 +135,7 @@ def test_a_second_filter_adds_its_metrics_and_no_sample(tmp_path):
     )
     log = logs.read(write(tmp_path, written, {**written, "filter": "last-word", "exact_match": 1.0}))
     (sample,) = log.samples
-    assert (sample.written[0].prompt, sample.written[0].text, sample.correct) == ("Who?", "a person", 0.0)
+    assert (sample.answers[0].prompt, sample.answers[0].text, sample.correct) == ("Who?", "a person", 0.0)
     assert [(one.name, one.value, one.filter) for one in sample.metrics] == [
         ("exact_match", 0.0, "as-is"),
         ("exact_match", 1.0, "last-word"),
@@ -159,7 +159,7 @@ def test_lines_that_answer_every_document_again_are_repeats_and_all_count(tmp_pa
     assert not log.dropped and (log.passes, log.reducer) == (3, "mean")
     assert [one.correct for one in log.samples] == [pytest.approx(2 / 3), 1.0]
     assert log.samples[0].reason == "right in 2 of 3 repeats; mean"
-    assert [one.asked[0].logprob for one in log.samples[0].repeats] == [-10.0, -14.0, -10.0]
+    assert [one.scored_options[0].logprob for one in log.samples[0].repeats] == [-10.0, -14.0, -10.0]
     assert [(one.value, one.repeat) for one in log.samples[0].metrics] == [
         (pytest.approx(2 / 3), None), (1.0, 0), (0.0, 1), (1.0, 2),
     ]  # fmt: skip
@@ -178,7 +178,7 @@ def test_all_answers_to_a_prompt_that_was_put_several_times_are_kept(tmp_path):
         resps=[["a", "b", "a"]], filtered_resps=["a"], metrics=["exact_match"], exact_match=1.0, filter="maj@3",
     )  # fmt: skip
     log = logs.read(write(tmp_path, written))
-    assert [(one.text, one.repeat) for one in log.samples[0].written] == [("a", None), ("a", 0), ("b", 1), ("a", 2)]
+    assert [(one.text, one.repeat) for one in log.samples[0].answers] == [("a", None), ("a", 0), ("b", 1), ("a", 2)]
     assert log.samples[0].correct == 1.0
     assert "answered up to 3 times; the filter maj@3 made one answer" in " ".join(log.remarks)
 

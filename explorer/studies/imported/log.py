@@ -96,7 +96,7 @@ def keep(log: Log, resources: Resources, *, benchmark: str = "", model: str = ""
         benchmark=chosen,
         data_hash=data_hash,
         dtype="",
-        settings={"imported": log.mark, "log": log.sha256, "task": log.task, "preset": POLICY.preset},
+        settings={"imported": log.made_by, "log": log.sha256, "task": log.task, "preset": POLICY.preset},
     )
     settings = resources.settings
     folder = RunFolder(settings.runs / run_id(spec))
@@ -104,7 +104,7 @@ def keep(log: Log, resources: Resources, *, benchmark: str = "", model: str = ""
     if new:
         with leftovers.scratch(settings.cache, settings.cache, "unpacking-") as work:
             made = RunFolder.create(work, spec)
-            mark = f"{log.mark}, task {log.task}, file {log.file}, SHA-256 {log.sha256[:12]}"[:LONGEST_MARK]
+            mark = f"{log.made_by}, task {log.task}, file {log.file}, SHA-256 {log.sha256[:12]}"[:LONGEST_MARK]
             files.write_json(made.path / "environment.json", _environment(log))
             _write_left_out(made, dropped)
             made.write_part(0, len(placed) - 1, rows(placed))
@@ -156,7 +156,7 @@ def _benchmark(log: Log, resources: Resources, wish: str) -> tuple[str, dict[str
             )
         return wish, found
     best: tuple[str, dict[str, Match]] = ("", {})
-    for name in matching.likely(log.task, benchmarks.available(resources.settings)):
+    for name in matching.order_by_task_name(log.task, benchmarks.available(resources.settings)):
         if benchmarks.find(name, resources.settings).kind not in ("pair", "choice", "cloze", "labelled"):
             continue
         try:
@@ -167,7 +167,7 @@ def _benchmark(log: Log, resources: Resources, wish: str) -> tuple[str, dict[str
             best = (name, found)
         if len(found) >= 0.9 * len(log.samples):
             break
-    return best if len(best[1]) >= matching.ENOUGH * len(log.samples) else ("", {})
+    return best if len(best[1]) >= matching.MIN_MATCHED_SHARE * len(log.samples) else ("", {})
 
 
 def _as_own(log: Log, resources: Resources) -> tuple[str, list[Placed], str, tuple[Dropped, ...]]:
@@ -231,7 +231,7 @@ def _table_row(key: str, instance: Instance) -> dict[str, Any]:
 
 
 def _as_logged(sample: Sample) -> tuple[int, ...]:
-    return tuple(range(len(sample.asked) or len(sample.choices)))
+    return tuple(range(len(sample.scored_options) or len(sample.choices)))
 
 
 def _instance(sample: Sample, benchmark: str, group: str) -> Instance:
@@ -239,7 +239,7 @@ def _instance(sample: Sample, benchmark: str, group: str) -> Instance:
     base = Instance(
         f"{benchmark}/{group}/{sample.key}", benchmark, "all", group, "cloze", "cloze", extra={"log": sample.where}
     )
-    asked = sample.asked
+    asked = sample.scored_options
     if len(asked) == 2 and sample.gold == 0 and not any(one.context for one in asked):
         texts = tuple(one.continuation.strip() for one in asked)
         return dataclasses.replace(base, kind="pair", format="sentence", options=texts, gold=0)
@@ -252,7 +252,7 @@ def _instance(sample: Sample, benchmark: str, group: str) -> Instance:
         )
     if asked:
         return dataclasses.replace(base, context=asked[0].context, options=(asked[0].continuation.strip(),), gold=0)
-    prompt = sample.written[0].prompt if sample.written else ""
+    prompt = sample.answers[0].prompt if sample.answers else ""
     if sample.choices:
         return dataclasses.replace(
             base, kind="choice", format="choice", context=prompt, options=sample.choices, gold=sample.gold
@@ -285,7 +285,7 @@ def _scores(one: Placed) -> list[Score]:
     """Our options with the harness's log-probabilities; it does not tell tokens, so each counts as one."""
     made = []
     for option, place in enumerate(one.order):
-        asked = one.sample.asked[place]
+        asked = one.sample.scored_options[place]
         bare = asked.continuation.removeprefix(" ")
         request = Request(
             one.instance.id,
@@ -308,12 +308,12 @@ def _score_rows(one: Placed) -> list[dict[str, Any]]:
 
 
 def _rows_of_pass(one: Placed) -> list[dict[str, Any]]:
-    if not one.sample.asked:
+    if not one.sample.scored_options:
         return []
     unknown = {"tokens": None, "scored": None, "straddles": None, "truncated": None}
     found = []
     for number, (place, score) in enumerate(zip(one.order, _scores(one), strict=False)):
-        greedy = one.sample.asked[place].greedy
+        greedy = one.sample.scored_options[place].greedy
         found.append({**score_row(score, number, tokens=False), **unknown, "greedy": greedy})
     for option, place in enumerate(one.order if one.sample.unconditional else ()):
         score = _scores(one)[option]
@@ -336,7 +336,7 @@ def _generation_rows(one: Placed) -> list[dict[str, Any]]:
             "verdict": written.verdict,
             "reason": "",
         }
-        for number, written in enumerate(one.sample.written)
+        for number, written in enumerate(one.sample.answers)
     ]
 
 
@@ -370,7 +370,7 @@ def _measure_rows(one: Placed) -> list[dict[str, Any]]:
 
 
 def _verdict_rows(one: Placed, factors: Mapping[str, Factor]) -> list[dict[str, Any]]:
-    if one.sample.asked:
+    if one.sample.scored_options:
         return verdicts.judge(one.instance, _scores(one), POLICY, "float32", factors)
     found = [measure_row(one.instance.id, "correct", one.sample.correct, reason=one.sample.reason, factors=factors)]
     if one.sample.chosen is not None and one.order:
@@ -381,16 +381,18 @@ def _verdict_rows(one: Placed, factors: Mapping[str, Factor]) -> list[dict[str, 
 
 def _reduced_rows(one: Placed, each: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """The verdict over all passes, and the mean of what else each has."""
-    if not one.sample.asked:
+    if not one.sample.scored_options:
         return [measure_row(one.instance.id, "correct", one.sample.correct, reason=one.sample.reason)]
     found = []
     for name in ("correct", "margin", "logprob"):
         values = [float(row["value"]) for row in each if row["measure"] == name]
         if values:
             told = (
-                repeats.in_words(values, "mean", "repeats") if name == "correct" else f"mean of {len(values)} repeats"
+                repeats.describe_passes(values, "mean", "repeats")
+                if name == "correct"
+                else f"mean of {len(values)} repeats"
             )
-            found.append(measure_row(one.instance.id, name, repeats.reduced(values, "mean"), reason=told))
+            found.append(measure_row(one.instance.id, name, repeats.reduce_values(values, "mean"), reason=told))
     return found
 
 
@@ -422,7 +424,7 @@ def _is_of(metric: Any, name: str, filter: str) -> bool:
 def _findings(
     spec: RunSpec, resources: Resources, folder: RunFolder, log: Log, placed: Sequence[Placed]
 ) -> list[dict[str, Any]]:
-    if any(one.sample.asked for one in placed):
+    if any(one.sample.scored_options for one in placed):
         found = accuracy_findings.summarize(spec, resources, folder)
         # Without token counts there is no mean per token.
         found = [row for row in found if not (row.get("setting") == "mean_token" and row["n"] == 0)]
@@ -438,7 +440,7 @@ def _findings(
         found = [{**row, "detail": told} if row["finding"] == ACCURACY.name else row for row in found]
     means: Mapping[str, float] = {one.metric: one.ours for one in agreement(log)}
     for metric, value in log.results.items():
-        detail = {"by": log.mark, "from samples": means.get(metric)}
+        detail = {"by": log.made_by, "from samples": means.get(metric)}
         found.append(finding_row(declared.REPORTED, metric, Estimate.point(value, len(placed)), detail=detail))
     return found
 

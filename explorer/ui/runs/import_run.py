@@ -60,7 +60,7 @@ def _one(path: Path, model: str) -> list[str]:
     log = logs.read(path)
     kept = imported_log.keep(log, resources.resources(), model=model.strip())
     title = layout.benchmark_title(kept.benchmark)
-    lines = [f"{path.name}: {kept.instances:,} samples of {log.mark}, {kept.matched:,} of them instances of {title}"]
+    lines = [f"{path.name}: {kept.instances:,} samples of {log.made_by}, {kept.matched:,} of them instances of {title}"]
     lines += list(log.remarks)
     lines += [f"{path.name} {one.where}: {one.reason}" for one in kept.dropped[:LEFT_OUT_SHOWN]]
     more = len(kept.dropped) - LEFT_OUT_SHOWN
