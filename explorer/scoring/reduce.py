@@ -6,7 +6,7 @@ import math
 import operator
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -179,10 +179,7 @@ def _compare_plain(
     dtype: str,
     verdicts: list[Verdict | None],
 ) -> None:
-    """Fills in the verdicts of cases with equally many options and a gold one, where every option has a number.
-
-    The same steps as in `decide`, on arrays with a line a case and a column an option.
-    """
+    """Fills in the verdicts of cases with equally many options and a gold one, where every option has a number."""
     flat = [score for place in places for score in cases[place] if score is not None]
     shape = (len(places), -1)
     scored = np.array([score.scored for score in flat], dtype=np.float64)
@@ -192,39 +189,56 @@ def _compare_plain(
     unit = np.where(unit == 0, 1, unit)
     near = (TIE * scored / unit).reshape(shape)
     shaky = ((SPREAD[dtype] * np.sqrt(scored) if dtype in SPREAD else TIE * scored) / unit).reshape(shape)
-    line, width = np.arange(len(places)), value.shape[1]
     gold = np.array([golds[place] for place in places])
-    plain = np.isfinite(value).all(axis=1) & (gold < width) & (gold >= 0)
+    plain = np.isfinite(value).all(axis=1) & (gold < value.shape[1]) & (gold >= 0)
     gold = np.where(plain, gold, 0)
-
-    own, own_near = value[line, gold][:, None], near[line, gold][:, None]
-    rival = np.arange(width) != gold[:, None]
-    tied = np.zeros_like(rival)
-    if policy.ties == "half":
-        same = np.zeros_like(rival)
-        for k, place in enumerate(places):
-            texts = [(score.request.context, score.request.continuation) for score in cases[place] if score is not None]
-            same[k] = [text == texts[gold[k]] for text in texts]
-        with np.errstate(invalid="ignore"):
-            tied = rival & (same | (np.abs(own - value) <= np.maximum(own_near, near)))
-    beats = value > own
-    if policy.ties == "first":
-        beats |= (value == own) & (np.arange(width) < gold[:, None])
-    beaten = (rival & ~tied & beats).any(axis=1)
-    is_tie = tied.any(axis=1) & ~beaten
-    second = np.where(rival, value, -np.inf).argmax(axis=1)  # the first of equals, as max() takes
-    with np.errstate(invalid="ignore"):
-        margin = value[line, gold] - value[line, second]
-    undecided = np.abs(margin) <= np.maximum(shaky[line, gold], shaky[line, second])
-    best = np.where(np.isnan(value), -np.inf, value).argmax(axis=1)
+    same = np.zeros(value.shape, dtype=bool)
+    for k, place in enumerate(places):
+        texts = [(score.request.context, score.request.continuation) for score in cases[place] if score is not None]
+        same[k] = [text == texts[gold[k]] for text in texts]
+    found = decide_plain(value, near, shaky, same, gold, policy.ties)
     for place, good, tie, lost, gap, chosen, close in zip(
-        places, plain.tolist(), is_tie.tolist(), beaten.tolist(), margin.tolist(), best.tolist(), undecided.tolist(),
-        strict=True,
-    ):  # fmt: skip
+        places, plain.tolist(), *(column.tolist() for column in found), strict=True
+    ):
         if good and tie:
             verdicts[place] = Verdict("tie", 0.5, gap, None)
         elif good:
             verdicts[place] = Verdict("wrong" if lost else "right", float(not lost), gap, chosen, close)
+
+
+class PlainVerdicts(NamedTuple):
+    """Verdicts of many cases, an array each: whether it is a tie, whether gold is beaten; margin, chosen, undecided."""
+
+    tie: np.ndarray
+    beaten: np.ndarray
+    margin: np.ndarray
+    chosen: np.ndarray
+    undecided: np.ndarray
+
+
+def decide_plain(
+    value: np.ndarray, near: np.ndarray, shaky: np.ndarray, same: np.ndarray, gold: np.ndarray, ties: TieRule
+) -> PlainVerdicts:
+    """The steps of `decide` on arrays with a line a case and a column an option, where every option has a number.
+
+    `same` says which options have the gold option's text, `gold` which one that is.
+    """
+    line, width = np.arange(len(value)), value.shape[1]
+    own = value[line, gold][:, None]
+    rival = np.arange(width) != gold[:, None]
+    with np.errstate(invalid="ignore"):
+        tied = rival & (same | (np.abs(own - value) <= np.maximum(near[line, gold][:, None], near)))
+    beats = value > own
+    if ties == "first":
+        tied[:] = False
+        beats |= (value == own) & (np.arange(width) < gold[:, None])
+    beaten = (rival & ~tied & beats).any(axis=1)
+    second = np.where(rival, value, -np.inf).argmax(axis=1)  # the first of equals, as max() takes
+    best = np.where(np.isnan(value), -np.inf, value).argmax(axis=1)
+    with np.errstate(invalid="ignore"):
+        margin = value[line, gold] - value[line, second]
+    undecided = np.abs(margin) <= np.maximum(shaky[line, gold], shaky[line, second])
+    return PlainVerdicts(tied.any(axis=1) & ~beaten, beaten, margin, best, undecided)
 
 
 def _sizes(scores: Sequence[Score], scored: np.ndarray, normalization: Normalization) -> np.ndarray:

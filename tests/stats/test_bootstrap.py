@@ -65,3 +65,25 @@ def test_the_interval_lies_within_the_data_and_the_seed_decides_it(values, seed)
     found = bootstrap_mean(values, resamples=100, seed=seed)
     assert found == bootstrap_mean(values, resamples=100, seed=seed)
     assert min(values) - 1e-9 <= found.low <= found.high <= max(values) + 1e-9
+
+
+@pytest.mark.parametrize("macro", [False, True])
+def test_a_means_interval_is_that_of_scipy(macro):
+    from scipy.stats import bootstrap as scipy_bootstrap
+
+    chance = np.random.default_rng(3)
+    values, groups = chance.random(1500), chance.integers(0, 60, 1500)
+    found = bootstrap_mean(values, groups, macro=macro, seed=7, resamples=999)
+    sums = np.array([values[groups == group].sum() for group in range(60)])
+    sizes = np.array([(groups == group).sum() for group in range(60)], dtype=float)
+    if macro:
+        sums, sizes = sums / sizes, np.ones(60)
+
+    def mean_of(total, count, axis=-1):
+        return total.sum(axis) / count.sum(axis)
+
+    expected = scipy_bootstrap(
+        (sums, sizes), mean_of, paired=True, vectorized=True, n_resamples=999, method="percentile",
+        rng=np.random.default_rng(7), batch=max(1, 2_000_000 // 60),
+    ).confidence_interval  # fmt: skip
+    assert (found.low, found.high) == pytest.approx((expected.low, expected.high), rel=1e-12)

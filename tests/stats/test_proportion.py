@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from explorer.stats.proportion import proportion
+from explorer.stats.proportion import proportion, wilson
 
 right = st.sampled_from([0.0, 0.5, 1.0])
 
@@ -41,3 +41,12 @@ def test_order_does_not_matter_and_the_interval_holds_the_value_within_0_and_1(o
 def test_the_opposite_outcomes_mirror_the_interval(outcomes):
     found, opposite = proportion(outcomes), proportion([1 - one for one in outcomes])
     assert (opposite.low, opposite.high) == pytest.approx((1 - found.high, 1 - found.low))
+
+
+def test_wilsons_interval_is_that_of_statsmodels():
+    from statsmodels.stats.proportion import proportion_confint
+
+    for successes, n in ((0, 1), (1, 1), (0, 40), (40, 40), (12.5, 40), (3, 7), (66_999, 67_000), (33_333.5, 67_000)):
+        for level in (0.5, 0.95, 0.999):
+            expected = proportion_confint(successes, n, alpha=1 - level, method="wilson")
+            assert wilson(successes, n, level) == pytest.approx(expected, rel=1e-12, abs=1e-15)

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import math
+import random
+
+import numpy as np
+import pandas as pd
 import pytest
 
 from explorer.resources import Resources
@@ -9,6 +14,7 @@ from explorer.runs import cost
 from explorer.runs.folder import RunFolder
 from explorer.runs.request import make_spec
 from explorer.runs.worker import work
+from explorer.studies.accuracy import findings
 
 
 def test_an_endpoint_that_scores_is_judged_like_a_model(settings, letters):
@@ -39,3 +45,30 @@ def test_an_endpoint_cannot_be_scored_by_the_conventions_of_a_tokenizer(settings
     folder = RunFolder.create(settings.runs, spec)
     assert work(folder, resources, print, wait=False) == "failed"
     assert "Score endpoints with the preset natural" in folder.progress().message
+
+
+def test_reductions_worked_out_at_once_are_those_worked_out_one_by_one():
+    chance = random.Random(5)
+    numbers = (0.0, -1.0, -1.000001, -2.5, -40.0, math.nan, -math.inf)
+    asked, rows = {}, []
+    for number in range(400):
+        count = chance.choice((1, 2, 2, 3))
+        passes = [
+            {
+                option: findings.Asked(
+                    chance.choice(numbers), chance.choice((0, 1, 3, math.nan)), chance.choice((0, 4)), 5.0,
+                    ("", chance.choice(("one", "two", f"option {option}"))),
+                )
+                for option in range(count)
+                if chance.random() > 0.03
+            }
+            for _ in range(chance.choice((1, 1, 1, 2)))
+        ]  # fmt: skip
+        asked[str(number)] = passes
+        rows.append((str(number), chance.choice((None, *range(count + 1))), count))
+    instances = pd.DataFrame(rows, columns=["instance_id", "gold", "options"])
+    for reduction in findings.REDUCTIONS:
+        for ties in ("half", "first"):
+            together = findings.chosen_is_gold(instances, asked, reduction, ties)
+            alone = [findings._of_passes(asked[name], gold, count, reduction, ties) for name, gold, count in rows]
+            np.testing.assert_array_equal(together, np.array(alone))

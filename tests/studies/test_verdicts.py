@@ -119,7 +119,7 @@ def test_a_bad_sentence_beyond_the_window_is_not_beaten_under_any_reduction():
     rows = [(name, 0, -4.0, 4) for name in names]
     # of the others four are too long: two with no number, one of log probability -inf, one not in the table
     rows += [
-        (name, 1, value, 4) for name, value in zip(names, [-5.0] * 4 + [math.nan, math.nan, -math.inf], strict=True)
+        (name, 1, value, 4) for name, value in zip(names, [-5.0] * 4 + [math.nan, math.nan, -math.inf], strict=False)
     ]
     for reduction in accuracy_findings.REDUCTIONS:
         found = accuracy_findings.chosen_is_gold(instances, stored(*rows), reduction)

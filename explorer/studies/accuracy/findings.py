@@ -106,16 +106,52 @@ def chosen_is_gold(
 
     Of several passes over an instance the mean of those that have a verdict.
     """
-    found = []
-    for name, gold, count in zip(instances["instance_id"], instances["gold"], instances["options"], strict=True):
-        right = None if pd.isna(gold) else int(gold)
-        outcomes = [
-            reduce.decide([_option(own.get(option), normalization) for option in range(count)], right, ties).correct
-            for own in asked.get(name, [{}])
-        ]
-        known = [one for one in outcomes if one == one]
-        found.append(math.fsum(known) / len(known) if known else math.nan)
-    return np.array(found, dtype=float)
+    cases = list(zip(instances["instance_id"], instances["gold"], instances["options"], strict=True))
+    found = np.full(len(cases), math.nan)
+    plain: dict[int, list[tuple[int, int, list[Asked]]]] = {}  # by the number of options: place, gold, options
+    for place, (name, gold, count) in enumerate(cases):
+        passes, right = asked.get(name, [{}]), None if pd.isna(gold) else int(gold)
+        options = [passes[0].get(option) for option in range(count)]
+        if len(passes) == 1 and count > 1 and right is not None and 0 <= right < count and None not in options:
+            plain.setdefault(count, []).append((place, right, [one for one in options if one is not None]))
+        else:
+            found[place] = _of_passes(passes, right, count, normalization, ties)
+    for group in plain.values():
+        places = np.array([place for place, _, _ in group])
+        found[places] = _of_plain(group, normalization, ties)
+    return found
+
+
+def _of_passes(
+    passes: Sequence[Mapping[int, Asked]],
+    gold: int | None,
+    count: int,
+    normalization: Normalization,
+    ties: TieRule,
+) -> float:
+    outcomes = [
+        reduce.decide([_option(own.get(option), normalization) for option in range(count)], gold, ties).correct
+        for own in passes
+    ]
+    known = [one for one in outcomes if one == one]
+    return math.fsum(known) / len(known) if known else math.nan
+
+
+def _of_plain(group: Sequence[tuple[int, int, list[Asked]]], normalization: Normalization, ties: TieRule) -> np.ndarray:
+    """What `_of_passes` gives for cases with one pass, a gold option and all scores, worked out at once."""
+    numbers = np.array([[one[:-1] for one in options] for _, _, options in group], dtype=float)
+    logprob, scored, chars, size = (numbers[:, :, column] for column in range(4))
+    by = {"mean_token": scored, "per_char": chars, "per_byte": size}.get(normalization, np.ones_like(logprob))
+    value = np.divide(logprob, by, out=np.full(by.shape, math.nan), where=by > 0)
+    near = reduce.TIE * np.where(np.isnan(scored), 1, scored) / np.where(by == 0, 1, by)
+    gold = np.array([right for _, right, _ in group])
+    same = np.array([[one.text == options[right].text for one in options] for _, right, options in group])
+    verdicts = reduce.decide_plain(value, near, near, same, gold, ties)
+    correct = np.where(verdicts.tie, 0.5, np.where(verdicts.beaten, 0.0, 1.0))
+    for row in np.flatnonzero(~np.isfinite(value).all(axis=1)).tolist():
+        _, right, options = group[row]
+        correct[row] = _of_passes([dict(enumerate(options))], right, len(options), normalization, ties)
+    return correct
 
 
 def _option(asked: Asked | None, normalization: Normalization) -> reduce.Option:
