@@ -148,12 +148,17 @@ def _engine(settings: Settings) -> tuple[str, str]:
 def _indexes(settings: Settings) -> tuple[str, str]:
     from explorer.popularity import manifest
 
-    names = sorted(path.name for path in settings.indexes.glob("*") if path.is_dir() and not path.name.startswith("."))
+    names = _index_names(settings)
     for name in names:
         about = manifest.read(settings.indexes / name)
         manifest.check_sizes(settings.indexes / name, about)
         manifest.check_tokenizer(settings.indexes / name, about)
     return "ok", ", ".join(names) or "none here yet"
+
+
+def _index_names(settings: Settings) -> list[str]:
+    # A name with a dot before it is a folder that is still being built.
+    return sorted(path.name for path in settings.indexes.glob("*") if path.is_dir() and not path.name.startswith("."))
 
 
 def _counts(settings: Settings) -> tuple[str, str]:
@@ -226,7 +231,7 @@ def _verified_runs(settings: Settings) -> tuple[str, str]:
     if changed:
         run_id, name = changed[0]
         return "fault", (
-            f"{len(changed)} files that tell of a run are not as they were written (the first: {run_id}/{name}). "
+            f"{len(changed)} files that describe a run are not as they were written (the first: {run_id}/{name}). "
             f"{_remedy_of_note(run_id, name)}"
         )
     hashed, without = (sum(folder.hashed()[place] for folder in folders) for place in (0, 1))
@@ -240,14 +245,14 @@ def _remedy_of_note(run_id: str, name: str) -> str:
     if name == "where.json":
         return f"Delete it and run `python -m explorer resume {run_id}` with --cluster where the run is on one."
     return (
-        "Bring it back from a copy, or delete it: the rows stay, and only what they were made with is no longer told."
+        "Bring it back from a copy, or delete it: the rows stay, and only what they were made with is no longer known."
     )
 
 
 def _verified_indexes(settings: Settings) -> tuple[str, str]:
     from explorer.popularity import manifest
 
-    names = sorted(path.name for path in settings.indexes.glob("*") if path.is_dir() and not path.name.startswith("."))
+    names = _index_names(settings)
     for name in names:
         manifest.check_hashes(settings.indexes / name, manifest.read(settings.indexes / name))
     return "ok", f"{len(names)} are as they were built"

@@ -86,6 +86,7 @@ def free_port(host: str, port: int) -> int:
     for candidate in range(port, min(port + MAX_PORTS_TRIED, LARGEST_PORT) + 1):
         with socket.socket(family, socket.SOCK_STREAM) as probe:
             if os.name != "nt":
+                # A port that was given up a moment ago counts as free, as it does for the server itself.
                 probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             try:
                 probe.bind((host, candidate))

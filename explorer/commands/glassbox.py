@@ -24,19 +24,19 @@ def add(subparsers: Any) -> None:
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
 
     corpus = common.parser(actions, "corpus", "build the corpus, its index and the table of what is planted")
-    _planting(corpus)
+    _add_planting(corpus)
     corpus.set_defaults(run=build_corpus)
 
     train = common.parser(actions, "train", "train a model on the corpus")
     train.add_argument("size", metavar="SIZE", help="s, m or l: about 2, 8 and 26 million parameters")
-    _planting(train)
+    _add_planting(train)
     train.add_argument("--epochs", type=int, default=0, metavar="N", help="passes over the corpus (3)")
     train.add_argument("--seed", type=int, default=0, help="of the first weights and of the order of the text (0)")
     train.add_argument("--device", default="", choices=["", "cpu", "cuda"], help="empty = the GPU where there is one")
     train.set_defaults(run=train_model)
 
 
-def _planting(parser: argparse.ArgumentParser) -> None:
+def _add_planting(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--plant", type=Path, metavar="FILE", help="texts of one's own: CSV with text and dose")
     parser.add_argument(
         "--name", default="", help="what corpus and model are called (glassbox; with --plant, the file's)"
@@ -47,17 +47,24 @@ def build_corpus(args: argparse.Namespace, settings: Settings) -> int:
     """Builds the corpus and its index; the table of what is planted lies beside them."""
     from explorer.glassbox import corpus, index, schedule
 
-    name = _name_of(args)
+    name = _corpus_name(args)
     documents = corpus.build(settings, args.plant)
-    made = corpus.corpus_hash(documents)
+    corpus_hash = corpus.corpus_hash(documents)
     folder = index.ensure(settings, name, documents, common.ProgressLine(f"index {name}"))
     table = folder.with_name(f"{name}.schedule.csv")
     table.write_text(schedule.as_table(schedule.plantings(settings, args.plant)), encoding="utf-8")
-    told = {"name": name, "corpus": made, "documents": len(documents), "index": str(folder), "schedule": str(table)}
     if args.json:
-        common.print_json(told)
+        common.print_json(
+            {
+                "name": name,
+                "corpus": corpus_hash,
+                "documents": len(documents),
+                "index": str(folder),
+                "schedule": str(table),
+            }
+        )
     else:
-        print(f"{name}: {len(documents):,} documents, SHA-256 {made}")
+        print(f"{name}: {len(documents):,} documents, SHA-256 {corpus_hash}")
         print(f"index: {folder}")
         print(f"what is planted: {table}")
     return 0
@@ -68,14 +75,14 @@ def train_model(args: argparse.Namespace, settings: Settings) -> int:
     from explorer.glassbox import corpus, sizes
 
     size = sizes.size_of(args.size)
-    folder = settings.models / f"{_name_of(args)}-{size.name}"
+    folder = settings.models / f"{_corpus_name(args)}-{size.name}"
     documents: list[SourceDocument] = corpus.build(settings, args.plant)
     from explorer.glassbox import train
 
     plan = train.Plan(size, epochs=args.epochs or sizes.EPOCHS, seed=args.seed)
     windows = train.encode(documents, plan.window)
     line = common.ProgressLine(f"training {folder.name}")
-    made = train.train(
+    model = train.train(
         windows,
         plan,
         folder,
@@ -84,11 +91,11 @@ def train_model(args: argparse.Namespace, settings: Settings) -> int:
         progress=lambda step, steps, loss: line(step, steps),
     )
     if args.json:
-        common.print_json({"model": str(made), "steps": plan.steps(len(windows))})
+        common.print_json({"model": str(model), "steps": plan.steps(len(windows))})
     else:
-        print(made)
+        print(model)
     return 0
 
 
-def _name_of(args: argparse.Namespace) -> str:
+def _corpus_name(args: argparse.Namespace) -> str:
     return args.name or (f"glassbox-{args.plant.stem}" if args.plant else "glassbox")

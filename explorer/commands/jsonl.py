@@ -26,8 +26,10 @@ class Line:
 
 
 def read(source: str, needed: Sequence[str]) -> list[Line]:
-    """Every line that is not blank, with its number in the file; those without a string under each needed key are in
-    error. `source` is a file, or - for standard input."""
+    """Every line that is not blank, with its number in the file; `source` is a file, or - for standard input.
+
+    A line without a string under each needed key is in error, and the others can still be used.
+    """
     try:
         data = sys.stdin.buffer.read() if source == "-" else path_of(source).read_bytes()
     except OSError as error:

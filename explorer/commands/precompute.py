@@ -167,8 +167,8 @@ def _run_processes(args: argparse.Namespace, settings: Settings, until: float) -
         }
         if gpus:
             environment["CUDA_VISIBLE_DEVICES"] = gpus[number % len(gpus)]
-        own = ["--minutes", str((until - time.monotonic()) / 60), "--share", f"{number + 1}/{args.processes}"]
-        children.append(subprocess.Popen([*command, *own], env=environment))
+        share = ["--minutes", str((until - time.monotonic()) / 60), "--share", f"{number + 1}/{args.processes}"]
+        children.append(subprocess.Popen([*command, *share], env=environment))
     codes = [child.wait() for child in children]
     if any(codes) or args.parts_only:
         return max(codes)

@@ -40,7 +40,7 @@ def sentence(message: str) -> str:
 # Wordings of Python 3.11 to 3.14; one that is not among them is shown as it is.
 _SENTENCES = (
     (r"the following arguments are required: (.+)", "{} is missing, expected a value for it"),
-    (r"unrecognized arguments: (.+)", "{} is not known here, expected one of the command's own flags"),
+    (r"unrecognized arguments: (.+)", "{} is not known here, expected only what the command takes"),
     (r"argument (.+?): invalid choice: (.+?) \(choose from (.+)\)", "{} is {}, expected one of {}"),
     (r"argument (.+?): expected one argument", "{} has no value, expected one"),
     (r"argument (.+?): expected at least one argument", "{} has no value, expected at least one"),

@@ -116,7 +116,11 @@ def _match(instance: Instance, sample: Sample) -> Match | None:
 
 
 def _comparable_texts(instance: Instance, sample: Sample) -> Iterable[tuple[list[str], list[str]]]:
-    """Texts of the options, theirs and ours, in a few forms."""
+    """Texts of the options, theirs and ours, from the strictest form to the most lenient.
+
+    A harness's task may ask another question than ours about the same document. So the whole requests are compared
+    first, then the continuations alone, then our options as the benchmark has them.
+    """
     options, requests = sample.scored_options, prompts.requests(instance, "lm-eval")
     yield (
         [normalize(option.context + option.continuation) for option in options],

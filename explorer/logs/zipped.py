@@ -37,6 +37,7 @@ def _zstandard(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bytes:
     header = file.read(_HEADER)
     if len(header) < _HEADER or header[:4] != b"PK\x03\x04":
         raise ValueError(f"{entry.filename} has no header")
+    # The name and the extra field may be longer here than in the list of files at the end, so their lengths are read.
     file.seek(int.from_bytes(header[26:28], "little") + int.from_bytes(header[28:30], "little"), 1)
     packed = file.read(entry.compress_size)
     try:
