@@ -108,6 +108,11 @@ def short_id(run_id: str) -> str:
     return run_id[-SHORT_ID:]
 
 
+def words(text: str) -> str:
+    """A stored name (of a group, condition or setting) as words: without underscores."""
+    return text.replace("_", " ").strip()
+
+
 def name(text: str, most: int = 44) -> str:
     """A name with its middle left out where it is longer than `most` characters: its ends tell names apart."""
     if len(text) <= most:

@@ -4,8 +4,9 @@ import streamlit as st
 
 from explorer.figures.headline import headline
 from explorer.results import queries
+from explorer.studies import STUDIES, study
 from explorer.ui import inventory, layout, resources, show, undecided
-from explorer.ui.columns import count_column
+from explorer.ui.columns import count_column, id_column
 from explorer.ui.overview import headlines
 
 chosen = layout.open_page(
@@ -59,17 +60,19 @@ with show.problems():
         st.header("Latest runs", anchor=False)
         show.table(
             runs.head(8).assign(
-                model=layout.models_in(runs.head(8)), benchmark=runs["benchmark"].map(layout.benchmark_title)
+                model=layout.models_in(runs.head(8)),
+                benchmark=runs["benchmark"].map(layout.benchmark_title),
+                study=[study(name).title if name in STUDIES else name for name in runs.head(8)["study"]],
             ),
             "latest runs",
             columns={
-                "run_id": "Run",
                 "study": "Study",
                 "model": "Model",
                 "benchmark": "Benchmark",
                 "status": "Status",
                 "done": count_column("Instances"),
                 "created": st.column_config.DatetimeColumn("Started", format="distance"),
+                "run_id": id_column("Run", width=None),
             },
         )
         layout.link_to("Runs", "All runs, with their progress and log")

@@ -63,6 +63,10 @@ def test_a_p_value_is_never_printed_as_zero():
     assert math.isnan(display.above_zero(NAN))
 
 
+def test_stored_names_are_read_as_words():
+    assert display.words("principle_A_case_2") == "principle A case 2"
+
+
 def test_a_long_name_keeps_both_its_ends():
     assert display.name("short") == "short"
     cut = display.name("a" * 50 + "end", 20)
@@ -72,10 +76,9 @@ def test_a_long_name_keeps_both_its_ends():
 def test_a_percent_sign_follows_its_number_without_a_blank():
     """One way everywhere: 95%, as Plotly's axes and Python write it."""
     sources = [ROOT / "app.py", *(ROOT / "pages").rglob("*.py"), *(ROOT / "explorer").rglob("*.py")]
-    documents = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]
     apart = re.compile(r"[\d}][ \u00a0\u2009\u202f]%(?![{\w(])")
     modulo = re.compile(r"\d % (\d|[a-z_(])")  # arithmetic
-    for path in [*sources, *documents]:
+    for path in sources:
         for line in path.read_text("utf-8").splitlines():
             found = apart.search(line)
             assert not found or modulo.search(line, found.start()), f"{path.name}: write 95%, without a blank: {line}"

@@ -74,7 +74,7 @@ def groups_of_two_runs(groups: pd.DataFrame, first: str, second: str) -> go.Figu
     figure.update_yaxes(
         tickmode="array",
         tickvals=places,
-        ticktext=[theme.escape(display.name(str(group))) for group in rows["grp"]],
+        ticktext=[theme.escape(display.name(display.words(str(group)))) for group in rows["grp"]],
         range=[-0.8, len(rows) - 0.2],
     )
     return figure

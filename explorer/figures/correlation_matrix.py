@@ -13,9 +13,10 @@ from explorer.figures import theme
 
 CELL = 46  # pixels
 CERTAIN = 0.05
-STRONG = 0.6  # from which on the color asks for white ink
-# Vermilion for opposite, blue for alike; nothing in the middle, so that it stands on any ground.
-SCALE = [[0.0, theme.VERMILION], [0.5, "rgba(127,127,127,0.06)"], [1.0, theme.BLUE]]
+# Vermilion for opposite, blue for alike. The middle is no blank: only on a ground of its own has a number the same
+# contrast in both themes and on paper.
+MIDDLE = "#eceef0"
+SCALE = [[0.0, theme.VERMILION], [0.5, MIDDLE], [1.0, theme.BLUE]]
 
 
 def correlation_matrix(pairs: pd.DataFrame, names: Sequence[str]) -> go.Figure:
@@ -26,11 +27,12 @@ def correlation_matrix(pairs: pd.DataFrame, names: Sequence[str]) -> go.Figure:
     place = {name: number for number, name in enumerate(names)}
     values = np.full((len(names), len(names)), np.nan)
     hover = [["" for _ in names] for _ in names]
-    labels: dict[bool, list[tuple[int, int, str]]] = {False: [], True: []}
+    labels: dict[str, list[tuple[int, int, str]]] = {}
     for row in pairs.to_dict("records"):
         i, j = sorted((place[row["first"]], place[row["second"]]))[::-1]  # one triangle says it all
         values[i, j] = row["rho"]
-        labels[abs(row["rho"]) > STRONG].append((i, j, _describe(row["rho"], row["adjusted_p"])))
+        ink = theme.ink_on(ground_of(row["rho"]))
+        labels.setdefault(ink, []).append((i, j, _describe(row["rho"], row["adjusted_p"])))
         hover[i][j] = (
             f"<b>{theme.escape(row['first'])}</b><br>and {theme.escape(row['second'])}<br>{display.number(row['rho'])} "
             f"({display.number(row['low'])} to {display.number(row['high'])}), adjusted "
@@ -51,18 +53,18 @@ def correlation_matrix(pairs: pd.DataFrame, names: Sequence[str]) -> go.Figure:
         ygap=2,
         colorbar={"thickness": 12, "tickvals": [-1, -0.5, 0, 0.5, 1], "title": {"text": "rho"}},
     )
-    # The ink of the theme, which a heat map's own text does not follow; white on the strong colors.
+    # Two traces of texts, black and white: a heat map's own texts have one color in all cells.
     texts = [
         go.Scatter(
-            x=[j for _, j, _ in own],
-            y=[i for i, _, _ in own],
-            text=[text for *_, text in own],
+            x=[j for _, j, _ in cells_of_ink],
+            y=[i for i, _, _ in cells_of_ink],
+            text=[text for *_, text in cells_of_ink],
             mode="text",
-            textfont={"size": 13, **({"color": "#ffffff"} if strong else {})},
+            textfont={"size": 13, "color": ink},
             hoverinfo="skip",
             showlegend=False,
         )
-        for strong, own in labels.items()
+        for ink, cells_of_ink in labels.items()
     ]
     shown = [theme.escape(display.name(name, 40)) for name in names]
     figure = theme.figure(cells, *texts, height=150 + CELL * max(3, len(names)))
@@ -75,6 +77,13 @@ def correlation_matrix(pairs: pd.DataFrame, names: Sequence[str]) -> go.Figure:
         autorange="reversed",
     )  # fmt: skip
     return figure
+
+
+def ground_of(rho: float) -> str:
+    """The color of a cell."""
+    if rho != rho:
+        return MIDDLE
+    return theme.between(MIDDLE, theme.BLUE if rho > 0 else theme.VERMILION, min(1.0, abs(rho)))
 
 
 def _describe(rho: float, p: float) -> str:

@@ -44,7 +44,7 @@ def interval_dots(groups: pd.DataFrame, number: str) -> tuple[go.Scatter, dict[s
     axis: dict[str, object] = {
         "tickmode": "array",
         "tickvals": places,
-        "ticktext": [theme.escape(display.name(str(name))) for name in rows["grp"]],
+        "ticktext": [theme.escape(display.name(display.words(str(name)))) for name in rows["grp"]],
         "range": [-0.8, len(rows) - 0.2],
     }
     return dots, axis

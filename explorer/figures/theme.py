@@ -86,14 +86,30 @@ def figure(*traces: Any, height: int, name: str = "light", **layout: Any) -> go.
     return made
 
 
+def luminance(color: str) -> float:
+    """How bright a color (#rrggbb) is, from 0 to 1, as the contrast rule of WCAG 2 weighs it."""
+    parts = [int(color[place : place + 2], 16) / 255 for place in (1, 3, 5)]
+    red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def contrast(one: str, other: str) -> float:
+    """The contrast of two colors by WCAG 2, from 1 to 21; text needs 4.5."""
+    low, high = sorted((luminance(one), luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+def between(one: str, other: str, share: float) -> str:
+    """The color that lies `share` of the way from one to the other, as Plotly's scales blend them."""
+    parts = [(int(one[place : place + 2], 16), int(other[place : place + 2], 16)) for place in (1, 3, 5)]
+    return "#" + "".join(f"{round(first + share * (second - first)):02x}" for first, second in parts)
+
+
+def ink_on(ground: str) -> str:
+    """Black or white, whichever is read more easily on this ground; one of the two always has 4.5."""
+    return max("#000000", "#ffffff", key=lambda ink: contrast(ink, ground))
+
+
 def escape(text: str) -> str:
     """Text that Plotly shows as it is: its labels read a little HTML, and names come from files."""
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-
-
-def shorten(text: str, most: int = 44) -> str:
-    """The text with its middle left out where it is longer than `most` characters."""
-    if len(text) <= most:
-        return text
-    head = (most - 1) * 2 // 3
-    return f"{text[:head]}…{text[-(most - 1 - head) :]}"

@@ -37,6 +37,7 @@ class Column:
     factor: float = 1.0  # what `printf` needs the numbers to be multiplied by
     link: str = ""  # the text of a column of links
     is_check: bool = False
+    is_name: bool = False  # whether stored names are shown as words
     is_right: bool = False  # whether a text stands at the right, as numbers do
 
     def config(self, *, written: bool) -> Any:
@@ -108,6 +109,22 @@ def name_column(title: str, help: str = "", *, width: Width = "medium") -> Colum
     return Column(title, help, width)
 
 
+def group_column(title: str, help: str = "", *, width: Width = None) -> Column:
+    """Stored names of groups, conditions or settings, shown as words; files keep them as they are."""
+    return Column(title, help, width, is_name=True)
+
+
+def unit_column(unit: str, title: str, help: str = "", *, width: Width = None) -> Column:
+    """Numbers of a finding's unit (explorer/finding.py)."""
+    if unit == "share":
+        return share_column(title, help, width=width)
+    if unit == "points":
+        return points_column(title, help, width=width)
+    if unit == "nats":
+        return nats_column(title, help, width=width)
+    return number_column(title, help=help, width=width)
+
+
 def id_column(title: str, help: str = "", *, width: Width = "small") -> Column:
     """Ids: they stand last and narrow, after all that people read."""
     return Column(title, help, width)
@@ -128,7 +145,8 @@ def as_shown(frame: pd.DataFrame, columns: Mapping[str, Any]) -> tuple[pd.DataFr
     frame = frame.reset_index(drop=True)  # pandas writes texts only where each row has a label of its own
     ours = {name: column for name, column in columns.items() if isinstance(column, Column)}
     numbers = {name: _numbers(frame[name]) for name, column in ours.items() if column.write}
-    frame = frame.assign(**numbers)
+    names = {name: frame[name].map(display.words, na_action="ignore") for name, one in ours.items() if one.is_name}
+    frame = frame.assign(**numbers, **names)
     written = frame.size <= MOST_CELLS
     config = {**columns, **{name: column.config(written=written) for name, column in ours.items()}}
     if written and numbers:

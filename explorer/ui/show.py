@@ -24,6 +24,7 @@ from explorer.ui.plain_text import plain as plain  # "show.plain" on every page
 Figure = Any  # a Plotly figure, made in explorer/figures
 
 LONGEST = 2_000  # characters of a cell on the screen; a download has all of them
+IN_A_ROW = 5
 TABLE_FORMATS = ("csv", "parquet", "latex")
 
 
@@ -254,9 +255,12 @@ def _slug(text: str) -> str:
 
 
 def numbers(cells: Sequence[tuple[str, str, str]]) -> None:
-    """A row of labelled numbers: label, value, what it means."""
-    for column, (label, value, meaning) in zip(st.columns(len(cells)), cells, strict=True):
-        column.metric(label, value, help=meaning or None)
+    """Rows of labeled numbers: label, value, what it means; more than five would cut their labels."""
+    rows = -(-len(cells) // IN_A_ROW)
+    wide = -(-len(cells) // rows) if cells else 0
+    for start in range(0, len(cells), wide or 1):
+        for column, (label, value, meaning) in zip(st.columns(wide), cells[start : start + wide], strict=False):
+            column.metric(label, value, help=meaning or None)
 
 
 def duration(seconds: float) -> str:

@@ -7,10 +7,12 @@ import pytest
 from explorer.figures import theme
 from explorer.figures.accuracy_by_group import accuracy_by_group
 from explorer.figures.comparison import MOST_DOTS, groups_of_two_runs, margins_of_two_runs
+from explorer.figures.correlation_matrix import SCALE, correlation_matrix, ground_of
 from explorer.figures.headline import headline
 from explorer.figures.margins import margin_histogram
 from explorer.figures.surprisal import surprisal_lines
 from explorer.settings import ROOT
+from explorer.ui.popularity.figure_curve import popularity_curve
 
 
 @pytest.fixture
@@ -125,3 +127,37 @@ def _luminance(color):
     parts = [int(color[place : place + 2], 16) / 255 for place in (1, 3, 5)]
     linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def test_every_number_of_the_correlation_matrix_can_be_read_in_both_themes():
+    # Each cell has a ground of its own, whatever the theme; the rule for text is a contrast of 4.5.
+    values = [rho / 50 for rho in range(-50, 51)]
+    assert all(theme.contrast(ground, theme.ink_on(ground)) >= 4.5 for ground in map(ground_of, values))
+    pairs = pd.DataFrame(
+        [
+            {"first": "a", "second": "b", "rho": rho, "low": rho, "high": rho, "p": 0.5, "adjusted_p": 0.5, "n": 9}
+            for rho in (0.9,)
+        ]
+    )
+    figure = correlation_matrix(pairs, ["a", "b"])
+    texts = [trace for trace in figure.data if trace.type == "scatter"]
+    assert [trace.textfont.color for trace in texts] == [theme.ink_on(ground_of(0.9))]
+    assert all(len(color) == 7 for _, color in SCALE)  # opaque, so that the ground of the page plays no part
+
+
+def test_contrast_is_that_of_the_rule():
+    assert theme.contrast("#000000", "#ffffff") == pytest.approx(21)
+    assert theme.contrast("#777777", "#ffffff") == pytest.approx(4.48, abs=0.01)  # WebAIM's example
+    assert theme.between("#000000", "#ffffff", 0.5) == "#808080"
+
+
+def test_the_axes_of_the_popularity_curve_hold_the_data_not_the_scores_far_out():
+    bins = pd.DataFrame(
+        {"value": [0.5, 0.6], "low": [0.45, 0.5], "high": [0.55, 0.7], "n": [50, 50], "mean": [4.0, 6.0],
+         "lowest": [-90.0, 5.0], "highest": [5.0, 80.0]}
+    )  # fmt: skip
+    figure = popularity_curve(bins, None, score="IPS", tick=".1f", overall=0.55)
+    left, right = figure.layout.xaxis.range
+    low, high = figure.layout.yaxis.range
+    assert 3 < left < 4 and 6 < right < 7
+    assert low <= 0.45 and high >= 0.7 and high - low == pytest.approx(0.4)

@@ -9,6 +9,7 @@ from explorer.ui.columns import (
     MOST_CELLS,
     as_shown,
     count_column,
+    group_column,
     link_column,
     mixed_column,
     nats_column,
@@ -18,6 +19,7 @@ from explorer.ui.columns import (
     share_column,
     size_column,
     text_column,
+    unit_column,
 )
 
 
@@ -60,6 +62,18 @@ def test_a_long_table_gets_the_formats_of_streamlit():
     shown, config = as_shown(frame, {"share": share_column("Share")})
     assert isinstance(shown, pd.DataFrame) and shown["share"][0] == 50
     assert config["share"]["type_config"]["format"] == "%.1f%%"
+
+
+def test_stored_names_are_shown_as_words():
+    shown, _ = as_shown(pd.DataFrame({"grp": ["npi_licensing", None]}), {"grp": group_column("Group")})
+    assert shown["grp"][0] == "npi licensing" and shown["grp"].isna().tolist() == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("unit", "shown"), [("share", "25.0%"), ("points", "+25.0"), ("nats", "0.25"), ("AUC", "0.2500"), ("new", "0.2500")]
+)
+def test_a_finding_is_written_in_its_unit(unit, shown):
+    assert texts([0.25], unit_column(unit, "Value")) == [shown]
 
 
 def test_links_and_texts_have_a_kind():

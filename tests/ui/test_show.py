@@ -105,8 +105,9 @@ def test_every_table_can_be_downloaded():
             if called & {"st.dataframe", "st.table", "st.data_editor"}:
                 drawing += 1
                 assert called & {"show.save", "save"}, f"{path.name}: {function.name} draws a table without a download"
-    assert drawing > 1
+    assert drawing
 
 
 def test_every_column_of_a_runs_findings_has_a_heading():
-    assert set(runs_details.FINDINGS) == set(TABLES["findings"])
+    # What a finding is stands above its rows, in words; its details, which are JSON, are in the file alone.
+    assert set(runs_details.FINDINGS) - {"title"} == set(TABLES["findings"]) - {"finding", "detail"}

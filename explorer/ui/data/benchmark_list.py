@@ -11,7 +11,7 @@ from explorer import benchmarks as registry
 from explorer.benchmarks import sources
 from explorer.benchmarks.core.benchmark import Benchmark
 from explorer.settings import Settings
-from explorer.ui import downloads, instance_list, inventory, jobs, resources, show
+from explorer.ui import downloads, instance_list, inventory, jobs, resources, show, visitor
 from explorer.ui.columns import text_column
 
 
@@ -35,12 +35,13 @@ def draw_benchmark_list(name: str) -> None:
             "kind": "Kind",
             "state": "Files",
             "license": "License",
-            "note": text_column("Remark", width="large"),
+            "note": text_column("Remark", width=400),
         },
         height=420,
     )
-    folder = f"your folder {settings.data}, then " if settings.data else ""
-    show.note(f"Files are looked for in {folder}{settings.datasets}, then at the published address.")
+    if visitor.is_trusted():
+        folder = f"your folder {settings.data}, then " if settings.data else ""
+        show.note(f"Files are looked for in {folder}{settings.datasets}, then at the published address.")
 
 
 def _present(benchmark: Benchmark) -> None:
@@ -72,7 +73,9 @@ def _missing(benchmark: Benchmark, missing: list[sources.SourceFile], settings: 
     amount = f" ({size / 1e6:.1f} MB)" if size else ""
     show.nothing_yet(
         f"{len(missing)} of its files are not on this machine",
-        sources.where_to_put(benchmark.title, missing, settings),
+        sources.where_to_put(benchmark.title, missing, settings)
+        if visitor.is_trusted()
+        else "Whoever runs this app can put them there; docs/DATA.md lists every file.",
     )
     if all(file.urls for file in missing):
         st.button(

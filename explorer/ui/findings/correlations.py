@@ -12,7 +12,7 @@ from explorer.figures.correlation_matrix import correlation_matrix
 from explorer.results.measures import MEASURES
 from explorer.stats.correlation_table import correlation_table
 from explorer.ui import layout, links, show
-from explorer.ui.columns import count_column, link_column, number_column, p_column, text_column
+from explorer.ui.columns import count_column, link_column, name_column, number_column, p_column, text_column
 from explorer.ui.findings import data
 from explorer.ui.findings.data import Gathered
 from explorer.ui.layout import Chosen
@@ -141,16 +141,16 @@ def _pairs(told: pd.DataFrame, chosen: Chosen, names: Sequence[str], way: str) -
         ordered,
         f"correlations {way}",
         columns={
-            "first": text_column("Measure", width=185),
-            "second": text_column("and", width=185),
-            "rho": number_column("rho", 3, width="small"),
-            "low": number_column("From", 3, "95% bootstrap interval", width="small"),
-            "high": number_column("To", 3, width="small"),
-            "p": p_column(width="small"),
-            "adjusted_p": p_column("Adjusted p", "Benjamini and Hochberg, all pairs", width="small"),
-            "n": count_column("Instances", width="small"),
-            "look": link_column("Scatter"),
-            "reason": text_column("Remark", width="small"),
+            "first": name_column("Measure", width=232),
+            "second": name_column("and", width=232),
+            "rho": number_column("rho", 2, width=55),
+            "low": number_column("From", 2, "95% bootstrap interval", width=55),
+            "high": number_column("To", 2, width=55),
+            "p": p_column(width=66),
+            "adjusted_p": p_column("Adjusted", "p adjusted by Benjamini and Hochberg over all pairs", width=72),
+            "n": count_column("n", "instances that have both", width=58),
+            "look": link_column("Scatter", width=62),
+            **({"reason": text_column("Remark", width="large")} if ordered["reason"].any() else {}),
         },
         height=min(38 + 35 * len(ordered), 420),
     )

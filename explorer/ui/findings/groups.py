@@ -11,7 +11,7 @@ from explorer.results.measures import MEASURES
 from explorer.stats.between_groups import between_groups
 from explorer.stats.bootstrap import bootstrap_mean
 from explorer.ui import layout, links, show
-from explorer.ui.columns import count_column, link_column, number_column, text_column
+from explorer.ui.columns import count_column, group_column, link_column, number_column
 from explorer.ui.findings import data
 from explorer.ui.findings.data import Gathered
 from explorer.ui.layout import Chosen
@@ -68,7 +68,7 @@ def draw_findings_groups(chosen: Chosen, gathered: Gathered) -> None:
     about = {"model": chosen.model, "benchmark": chosen.benchmark, "finding": "Two measures"}
     look = [layout.address_of("Findings", **about, group=str(group)) for group in groups["grp"]]
     columns = {
-        "grp": text_column(by.capitalize(), width="medium"),
+        "grp": group_column(by.capitalize(), width="medium"),
         "value": number_column("Mean"),
         "low": number_column("From", help="95% bootstrap interval over instances"),
         "high": number_column("To"),

@@ -12,7 +12,7 @@ from explorer.figures.measure_scatter import group_scatter, measure_scatter
 from explorer.results.measures import MEASURES
 from explorer.stats.spearman import spearman, spearman_within
 from explorer.ui import layout, links, show
-from explorer.ui.columns import count_column, link_column, number_column, text_column
+from explorer.ui.columns import count_column, group_column, id_column, link_column, number_column
 from explorer.ui.findings import correlations, data
 from explorer.ui.findings.data import Gathered
 from explorer.ui.layout import Chosen
@@ -125,7 +125,7 @@ def _groups(items: pd.DataFrame, x: str, y: str) -> None:
         means,
         f"group means {x} {y}",
         columns={
-            "grp": "Group",
+            "grp": group_column("Group"),
             "x": number_column(data.title(x)),
             "y": number_column(data.title(y)),
             "n": count_column("Instances"),
@@ -143,12 +143,12 @@ def _picked(shown: pd.DataFrame, answer: Any, x: str, y: str, chosen: Chosen) ->
     about = {"model": chosen.model, "benchmark": chosen.benchmark}
     kept = kept.assign(look=[layout.address_of("Instance", **about, instance=name) for name in kept["instance_id"]])
     columns = {
-        "instance_id": text_column("Instance", width="medium"),
         "x": number_column(MEASURES[x].title),
         "y": number_column(MEASURES[y].title),
         "verdict": "Verdict",
-        "grp": "Group",
+        "grp": group_column("Group"),
         "look": link_column("Dossier", "open"),
+        "instance_id": id_column("Instance", width="medium"),
     }
     if (kept["verdict"] == "").all():
         columns.pop("verdict")

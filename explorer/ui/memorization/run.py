@@ -20,6 +20,7 @@ from explorer.studies.popularity.groups import members_of, title_of
 from explorer.ui import layout, links, resources, show, undecided
 from explorer.ui.columns import (
     count_column,
+    group_column,
     link_column,
     number_column,
     p_column,
@@ -114,7 +115,7 @@ def scores(run_id: str, chosen: Chosen) -> None:
             ),
             f"most like seen {run_id} {attack}",
             columns={
-                "instance_id": "Instance", "grp": "Group", "own": number_column(_title(attack)),
+                "instance_id": "Instance", "grp": group_column("Group"), "own": number_column(_title(attack)),
                 "verdict": "Verdict", "open": link_column("", "open"),
             },
         )  # fmt: skip

@@ -15,6 +15,7 @@ from explorer.results.precomputed_plan import Planned, plan
 from explorer.studies import STUDIES
 from explorer.studies import study as find_study
 from explorer.ui import layout, resources, show
+from explorer.ui.columns import name_column, text_column
 
 NOT_COMPUTED = "not computed"
 
@@ -100,7 +101,11 @@ def draw_headlines() -> None:
             st.subheader(show.plain(find_study(study).title), anchor=False)
             show.lead(HEADLINES[study].sentence)
             if not gaps.all():
-                show.table(rows[~gaps], f"headlines of {study}")
+                columns = {
+                    name: name_column(name, width="large") if name == "On" else text_column(name, right=True)
+                    for name in map(str, rows)
+                }
+                show.table(rows[~gaps], f"headlines of {study}", columns=columns)
         if gaps.any():
             show.note(f"{NOT_COMPUTED.capitalize()}: {', '.join(rows.loc[gaps, 'On'])}.")
         for page in layout.PAGES:

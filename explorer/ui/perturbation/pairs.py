@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from explorer import prompts
+from explorer import display, prompts
 from explorer.records import Instance
 from explorer.rows.builders import instance_of
 from explorer.studies.perturbation import queries as perturbation_queries
@@ -88,7 +88,7 @@ def _pair(row: Mapping[Any, Any], chosen: Chosen) -> None:
 def _describe(row: Mapping[Any, Any]) -> str:
     outcome = f"{answers.verdict_of(row['correct_before'])}, then {answers.verdict_of(row['correct_after'])}"
     numbers = [
-        f"{name} {row[before]:.2f} → {row[after]:.2f}"
+        f"{name} {display.number(row[before])} → {display.number(row[after])}"
         for name, before, after in (("margin", "margin_before", "margin_after"), ("IPS", "ips_before", "ips_after"))
         if pd.notna(row[before]) and pd.notna(row[after])
     ]

@@ -55,7 +55,22 @@ def popularity_curve(
     )
     figure = theme.figure(*traces, height=380)
     figure.add_hline(y=overall, line={"color": theme.GRAY, "width": 1, "dash": "dot"})
-    figure.update_xaxes(title_text=score, tickformat=tick)
-    figure.update_yaxes(title_text="Accuracy", tickformat=".0%", range=[min(0.4, *bins["low"]) - 0.02, 1.02])
+    figure.update_xaxes(title_text=score, tickformat=tick, range=_across(bins))
+    figure.update_yaxes(title_text="Accuracy", tickformat=".0%", range=_up(bins, overall))
     figure.update_layout(showlegend=True)
     return figure
+
+
+def _across(bins: pd.DataFrame) -> list[float]:
+    """An axis that holds the dots: the few scores far out would squeeze all bins together."""
+    first, last = float(bins["mean"].min()), float(bins["mean"].max())
+    margin = 0.06 * (last - first) or 0.5
+    return [first - margin, last + margin]
+
+
+def _up(bins: pd.DataFrame, overall: float) -> list[float]:
+    """An axis that holds the dots, their intervals and the overall accuracy, and at least 40 points."""
+    low, high = min(overall, *bins["low"]), max(overall, *bins["high"])
+    reach = max((high - low) / 2 + 0.03, 0.2)
+    top = min(1.02, (low + high) / 2 + reach)
+    return [max(-0.02, top - 2 * reach), top]

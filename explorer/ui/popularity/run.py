@@ -18,7 +18,7 @@ from explorer.studies.popularity.declared import SPLIT
 from explorer.studies.popularity.findings import chance_curve
 from explorer.studies.popularity.groups import title_of
 from explorer.ui import layout, links, resources, show, undecided
-from explorer.ui.columns import link_column, number_column, share_column
+from explorer.ui.columns import group_column, id_column, link_column, number_column, share_column
 from explorer.ui.instance.corpus_note import corpus_note
 from explorer.ui.layout import Chosen
 from explorer.ui.popularity.figure_curve import popularity_curve
@@ -152,7 +152,7 @@ def _curve(found: pd.DataFrame, items: pd.DataFrame) -> None:
     if bins.empty:
         return
     bins = pd.concat([bins, pd.DataFrame([json.loads(text) for text in bins["detail"]], index=bins.index)], axis=1)
-    ends = np.linspace(bins["lowest"].min(), bins["highest"].max(), 80)
+    ends = np.linspace(bins["lowest"].min(), bins["highest"].max(), 200)
     chance = chance_curve(slope.to_dict(), ends)
     name, tick = SCORES["relative_difference" if items["relative_difference"].notna().any() else "ips"]
     overall = float(np.average(bins["value"], weights=bins["n"]))
@@ -200,13 +200,13 @@ def _ends(run_id: str, chosen: Chosen) -> None:
         look=[layout.address_of("Instance", **about, instance=name) for name in shown["instance_id"]],
     )
     columns = {
-        "instance_id": "Instance",
         "ips": number_column("IPS", 2, "of the right option's text"),
         "ips_others": number_column("Others' IPS", 2, "mean over the other options"),
         "relative_difference": share_column("Relative difference"),
         "verdict": "Verdict",
-        "grp": "Group",
+        "grp": group_column("Group"),
         "look": link_column("Tokens"),
+        "instance_id": id_column("Instance", width="medium"),
     }
     if shown["ips_others"].isna().all():
         columns = {name: kind for name, kind in columns.items() if name not in ("ips_others", "relative_difference")}

@@ -13,7 +13,7 @@ from explorer.studies.priming import queries as priming_queries
 from explorer.studies.priming.findings import COLLAPSED, MEAN, OVERALL, PAPER, REACHING
 from explorer.ui import layout as frame
 from explorer.ui import links, resources, show
-from explorer.ui.columns import count_column, number_column, text_column
+from explorer.ui.columns import count_column, group_column, number_column, text_column
 from explorer.ui.layout import Chosen
 from explorer.ui.priming import run
 from explorer.ui.priming.figure_curves import Panel, priming_curves
@@ -182,7 +182,7 @@ def _numbers(panels: list[Panel], run_id: str, measure: Measure) -> None:
     table = pd.concat([panel.curves.assign(panel=panel.title) for panel in panels])
     columns = {
         "panel": "Panel",
-        "condition": "Condition",
+        "condition": group_column("Condition"),
         "length": count_column("Tokens"),
         "value": number_column(measure.title, 4),
         "low": number_column("From", 4),
@@ -206,8 +206,8 @@ def _ended(run_id: str) -> None:
                 reach,
                 f"missing lengths {run_id}",
                 columns={
-                    "grp": "Suite",
-                    "condition": "Condition",
+                    "grp": group_column("Suite"),
+                    "condition": group_column("Condition"),
                     "length": count_column("All items reach"),
                     "cut": "Items with a gap",
                     "n": "Items",

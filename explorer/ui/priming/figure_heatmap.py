@@ -25,7 +25,7 @@ def priming_heatmap(
     values = wide.reindex(index=names, columns=names).to_numpy(dtype=float, copy=True)
     if not diagonal:
         np.fill_diagonal(values, np.nan)
-    shown = [theme.escape(display.name(name, 30)) for name in names]
+    shown = [theme.escape(display.name(display.words(name), 30)) for name in names]
     reach = float(np.nanmax(np.abs(values))) if np.isfinite(values).any() else 1.0
     scale = (
         [[0, theme.VERMILION], [0.5, "rgba(127, 127, 127, 0.10)"], [1, theme.BLUE]]

@@ -87,7 +87,7 @@ def moved_suites(suites: pd.DataFrame, published: pd.DataFrame) -> go.Figure:
     figure.update_yaxes(
         tickmode="array",
         tickvals=list(place.values()),
-        ticktext=[theme.escape(display.name(str(name))) for name in names],
+        ticktext=[theme.escape(display.name(display.words(str(name)))) for name in names],
         range=[-0.8, len(names) - 0.2],
     )
     return figure

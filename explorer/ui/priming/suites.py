@@ -12,7 +12,7 @@ from explorer.studies.priming import declared
 from explorer.studies.priming import queries as priming_queries
 from explorer.studies.priming.published import MEAN, before_and_after, unacceptable_table
 from explorer.ui import links, resources, show
-from explorer.ui.columns import count_column, points_column, share_column
+from explorer.ui.columns import count_column, group_column, points_column, share_column
 from explorer.ui.layout import Chosen
 from explorer.ui.priming.figure_curves import LOOKS, name_of
 from explorer.ui.priming.figure_suites import baseline_against_longest, moved_suites
@@ -77,7 +77,7 @@ def _published(chosen: Chosen, condition: str) -> pd.DataFrame:
 def _table(own: pd.DataFrame, chosen: Chosen, condition: str, run_id: str) -> None:
     published = _published(chosen, condition).set_index("grp")["delta"]
     columns = {
-        "grp": "Suite",
+        "grp": group_column("Suite"),
         "delta": points_column("Mean change", "points"),
         "sd": points_column("sd over lengths", "points"),
         "baseline": share_column("Without a context"),

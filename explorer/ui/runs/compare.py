@@ -13,7 +13,7 @@ from explorer.results import queries
 from explorer.runs import imported
 from explorer.stats.mcnemar import mcnemar
 from explorer.ui import layout, links, resources, show, undecided
-from explorer.ui.columns import link_column, nats_column
+from explorer.ui.columns import group_column, id_column, link_column, nats_column
 
 PAIRS = ("first", "second")
 
@@ -90,12 +90,12 @@ def _show(first: str, second: str, name: str, other: str, about: Mapping[str, st
         changed,
         f"changed {first} {second}",
         columns={
-            "instance_id": "Instance",
             "outcome": "Right in",
             "margin_a": nats_column("First margin (nats)"),
             "margin_b": nats_column("Second margin (nats)"),
-            "grp": "Group",
+            "grp": group_column("Group"),
             "look": link_column("Tokens"),
+            "instance_id": id_column("Instance", width="medium"),
         },
         height=320,
     )
@@ -111,14 +111,16 @@ def _groups(items: pd.DataFrame) -> pd.DataFrame:
 
 
 def _name(row: pd.Series) -> str:
-    name = f"{row['model']} · {row['benchmark']} · {row['done']:,} instances · {row['run_id'][-6:]}"
+    model, benchmark = layout.model_title(str(row["model"])), layout.benchmark_title(str(row["benchmark"]))
+    name = f"{model} · {benchmark} · {row['done']:,} instances · {display.short_id(row['run_id'])}"
     return " · ".join(filter(None, [imported.label(str(row["spec"])), name]))
 
 
 def _short_names(runs: pd.DataFrame, first: str, second: str) -> tuple[str, str]:
     by_id = runs.set_index("run_id")
     model = {
-        name: imported.named(str(by_id.loc[name, "model"]), str(by_id.loc[name, "spec"])) for name in (first, second)
+        name: imported.named(layout.model_title(str(by_id.loc[name, "model"])), str(by_id.loc[name, "spec"]))
+        for name in (first, second)
     }
     if model[first] != model[second]:
         return model[first], model[second]

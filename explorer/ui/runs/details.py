@@ -15,6 +15,7 @@ from explorer import display
 from explorer.errors import ExplorerError
 from explorer.figures.accuracy_by_group import accuracy_by_group
 from explorer.figures.margins import margin_histogram
+from explorer.finding import Finding
 from explorer.results import archive, ending, queries
 from explorer.results import store as stores
 from explorer.results.packed_run import PackedRun, Run
@@ -24,16 +25,25 @@ from explorer.runs.folder import RunFolder
 from explorer.runs.queue import RunInfo
 from explorer.studies import declared
 from explorer.studies.accuracy import declared as accuracy
-from explorer.ui import layout, progress, resources, show, starting, undecided
-from explorer.ui.columns import count_column, link_column, mixed_column, nats_column, p_column, text_column
+from explorer.ui import layout, links, progress, resources, show, starting, undecided
+from explorer.ui.columns import (
+    count_column,
+    group_column,
+    id_column,
+    link_column,
+    mixed_column,
+    nats_column,
+    p_column,
+    unit_column,
+)
 
-# The columns of what a run concluded, as headings; one without a value in any row is left out.
+# What is shown of a run's findings; a column without a value in any row is left out. Stored names, details and meanings
+# stand in the file.
 FINDINGS: Mapping[str, Any] = {
     "title": "What",
-    "finding": "Finding",
-    "grp": text_column("Group", width=130),
-    "condition": "Condition",
-    "setting": "Setting",
+    "grp": group_column("Group"),
+    "condition": group_column("Condition"),
+    "setting": group_column("Setting"),
     "length": count_column("Tokens of context"),
     "k": "k",
     "part": "Part",
@@ -46,10 +56,6 @@ FINDINGS: Mapping[str, Any] = {
     "n": count_column("n"),
     "left_out": count_column("Left out"),
     "reason": "Remark",
-    "meaning": st.column_config.TextColumn("Meaning", width=400),
-    "unit": "Unit",
-    "of": st.column_config.TextColumn("Of", help="what n counts"),
-    "detail": "Detail",
 }
 RESUMABLE = ("interrupted", "cancelled", "failed")
 
@@ -154,8 +160,7 @@ def _findings(run: RunInfo) -> None:
             found = _explained(resources.ask(queries.findings, run.run_id), run.study)
             if len(found):
                 show.section("Findings")
-                columns = {name: label for name, label in FINDINGS.items() if found[name].notna().any()}
-                show.table(found, f"findings {run.run_id}", columns=columns)
+                _one_finding(run, found)
             return
         _headline(overall)
         if overall["finding"].isin(list(CORRELATIONS)).any():
@@ -190,6 +195,26 @@ def _explained(findings: pd.DataFrame, study: str) -> pd.DataFrame:
     return findings.assign(**columns)
 
 
+def _one_finding(run: RunInfo, found: pd.DataFrame) -> None:
+    """What the run found under one name, in words and in its unit; the file has all names, with their details."""
+    names = list(dict.fromkeys(found["finding"]))
+    known = {name: declared.find(run.study, name) for name in names}
+    name = links.pick(st.selectbox, "Finding", "concluded", names, format_func=lambda one: one_title(known[one], one))
+    rows = found[found["finding"] == name]
+    finding = known[name]
+    columns = {column: shown for column, shown in FINDINGS.items() if column != "title" and rows[column].notna().any()}
+    if finding:
+        show.note(f"{finding.meaning} In {finding.unit}; n counts {finding.of}s.")
+        titles = {"value": "Value", "low": "From", "high": "To"}
+        columns |= {one: unit_column(finding.unit, titles[one]) for one in titles if one in columns}
+    show.table(rows, f"findings {run.run_id}", columns=columns, whole=found)
+
+
+def one_title(finding: Finding | None, name: str) -> str:
+    """What people call a finding; of a later version its stored name as words."""
+    return finding.title if finding else display.words(name).capitalize()
+
+
 def _ratings(run: RunInfo) -> None:
     """The correlations of a run over rated sentences, which has no right and wrong to draw."""
     found = _explained(resources.ask(queries.findings, run.run_id), run.study)
@@ -206,12 +231,12 @@ def _every_instance(run: RunInfo, items: pd.DataFrame) -> None:
         items.drop(columns=["text_hash"]).assign(look=look),
         f"instances {run.run_id}",
         columns={
-            "instance_id": "Instance",
             "verdict": "Verdict",
             "margin": nats_column("Margin (nats)"),
-            "grp": "Group",
+            "grp": group_column("Group"),
             "reason": "Remark",
             "look": link_column("Tokens"),
+            "instance_id": id_column("Instance", width="medium"),
         },
     )
 
@@ -235,10 +260,11 @@ def _headline(overall: pd.DataFrame) -> None:
             cells.append((label, display.share(row["value"]), _explain(row)))
         elif row["finding"] in CORRELATIONS:
             if setting == "mean_token":
-                about = f"{row['low']:.2f} to {row['high']:.2f}, of ratings with nats a token. {_explain(row)}"
-                cells.append((CORRELATIONS[row["finding"]], f"{row['value']:.2f}", about))
+                ends = f"{display.number(row['low'])} to {display.number(row['high'])}"
+                about = f"{ends}, of ratings with nats a token. {_explain(row)}"
+                cells.append((CORRELATIONS[row["finding"]], display.number(row["value"]), about))
         elif row["finding"] == accuracy.PERPLEXITY.name:
-            cells.append(("Perplexity of the last word", f"{row['value']:.2f}", _explain(row)))
+            cells.append(("Perplexity of the last word", display.number(row["value"]), _explain(row)))
         elif setting in ("mean_token", "per_char"):
             label = {"mean_token": "By mean per token", "per_char": "By mean per character"}[setting]
             cells.append(

@@ -11,7 +11,9 @@ from explorer.results import queries
 from explorer.results.packed_run import as_infos
 from explorer.runs import queue
 from explorer.runs.queue import RunInfo
-from explorer.ui import links, progress, resources, show
+from explorer.studies import STUDIES, study
+from explorer.ui import layout, links, progress, resources, show
+from explorer.ui.columns import id_column, name_column, text_column
 
 SOURCES = {"here": "this machine", "imported": "imported", "precomputed": "the explorer"}  # where a run comes from
 SHOWN = "shown"  # the name of the choice: which run is looked at
@@ -59,30 +61,32 @@ def _table(runs: list[RunInfo], shown: str) -> None:
             "remark": [run.message if run.status not in progress.LIVE else "" for run in runs],
         }
     )
-    # The key changes with the list, so that a remembered row never means another run.
-    answer = st.dataframe(
-        frame,
-        hide_index=True,
-        height=min(38 + 35 * len(runs), 330),
-        on_select="rerun",
-        selection_mode="single-row",
-        key=f"runs:{hash(tuple(names))}",
-        column_config={
-            "run": "Run",
+    rows = show.table(
+        frame.assign(
+            study=[study(run.study).title if run.study in STUDIES else run.study for run in runs],
+            model=[layout.model_title(run.model) for run in runs],
+            benchmark=[layout.benchmark_title(run.benchmark) for run in runs],
+        ),
+        "runs",
+        columns={
             "study": "Study",
-            "model": "Model",
+            "model": name_column("Model", width=None),
             "benchmark": "Benchmark",
-            "source": "From",
+            "so_far": text_column("Instances", right=True),
             "status": "Status",
             "share": st.column_config.ProgressColumn("Progress", format="%d%%", min_value=0, max_value=100),
-            "so_far": "Instances",
             "created": st.column_config.DatetimeColumn("Started", format="D MMM, HH:mm"),
+            "source": "From",
             "remark": "Remark",
+            "run": id_column("Run", width=None),
         },
-        alt=f"{len(runs)} runs",
+        height=min(38 + 35 * len(runs), 330),
+        caption="Runs on this machine, and those that came with the explorer",
+        about=show.About(),
+        # The key changes with the list, so that a remembered row never means another run.
+        picks=f"runs:{hash(tuple(names))}",
+        whole=frame,
     )
-    show.save(frame, "runs", caption="Runs on this machine, and those that came with the explorer", about=show.About())
-    rows = answer["selection"]["rows"]
     if rows and names[rows[0]] != shown and names[rows[0]] != st.session_state.get("runs:picked"):
         st.session_state["runs:picked"] = names[rows[0]]
         links.choose(SHOWN, names[rows[0]])
