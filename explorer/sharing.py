@@ -82,6 +82,8 @@ def hold(path: Path, waiting: Callable[[], None] | None = None, longest: float =
 
     TimeoutError where it is not free within `longest` seconds.
     """
+    # The operating system's own lock on an open file: it ends with the process that holds it, however that ends, so a
+    # lock file that lies there says nothing.
     lock = lock_at(path)
     latest = time.monotonic() + longest
     while True:
@@ -107,18 +109,18 @@ def kept_from_us(path: Path, *, writing: bool = False) -> str:
     """A sentence where `path` is there but another account keeps it from being read (or written) by ours, else ""."""
     for place in (*reversed(path.parents), path):
         try:
-            found = place.stat()
+            status = place.stat()
         except OSError:
             return ""  # it is not there
-        folder = stat.S_ISDIR(found.st_mode)
+        folder = stat.S_ISDIR(status.st_mode)
         needed = [(os.X_OK if folder and place != path else os.R_OK | (os.X_OK if folder else 0), "read")]
         # What is ours and marked as read-only may be replaced by us; another's may not.
-        if writing and place == path and found.st_uid != _ourselves():
+        if writing and place == path and status.st_uid != _ourselves():
             needed.append((os.W_OK, "changed"))
         for mode, what in needed:
             if not os.access(place, mode):
                 return (
-                    f"{place} belongs to {_name(found.st_uid)} and cannot be {what} by this account. It is left as it "
+                    f"{place} belongs to {_name(status.st_uid)} and cannot be {what} by this account. It is left as it "
                     "is; ask for the rights (chmod -R g+rwX, where both accounts are in its group)."
                 )
     return ""

@@ -37,6 +37,8 @@ class Lock(Protocol):
     def release(self) -> None: ...
 
 
+# Of this thread, and of the whole process. A thread begins with none of the first kind: whoever starts one gives it a
+# check of its own, as `call` and `in_threads` do.
 _checks: ContextVar[tuple[Check, ...]] = ContextVar("checks", default=())
 _everywhere: list[Check] = []
 
@@ -75,6 +77,7 @@ def pause(seconds: float) -> None:
 def turn(lock: Lock) -> Iterator[None]:
     """Holds a lock of this process's threads, once it is free."""
     look()
+    # In slices: `acquire` without end could not be stopped, and a visitor who left would keep his place in the row.
     while not lock.acquire(timeout=SLICE):
         look()
     try:
@@ -83,8 +86,8 @@ def turn(lock: Lock) -> Iterator[None]:
         lock.release()
 
 
-def call(do: Callable[[], T], within: Callable[[], float]) -> T:
-    """What `do` gives; TimeoutError after `within()` seconds, which may grow while it works.
+def call(work: Callable[[], T], within: Callable[[], float]) -> T:
+    """What `work` gives; TimeoutError after `within()` seconds, which may grow while it works.
 
     It works in a thread of its own, which is left behind when the caller is stopped or the time is over; its next
     `look` ends it then.
@@ -95,11 +98,12 @@ def call(do: Callable[[], T], within: Callable[[], float]) -> T:
     def run() -> None:
         with until(_raising(left_behind)):
             try:
-                outcome.set_result(do())
-            except BaseException as error:
+                outcome.set_result(work())
+            except BaseException as error:  # also Stopped: somebody may still look at the outcome
                 outcome.set_exception(error)
 
     began = time.monotonic()
+    # A daemon, for what is left behind must not keep the process from ending.
     threading.Thread(target=run, name="call", daemon=True).start()
     try:
         while not wait([outcome], timeout=SLICE).done:
@@ -165,21 +169,23 @@ def command(arguments: Sequence[str], seconds: float) -> subprocess.CompletedPro
         return subprocess.CompletedProcess(arguments, child.returncode, said.read())
 
 
-def in_threads(do: Callable[[S], T], items: Iterable[S], threads: int) -> Generator[tuple[int, Future[T]], None, None]:
+def in_threads(
+    work: Callable[[S], T], items: Iterable[S], threads: int
+) -> Generator[tuple[int, Future[T]], None, None]:
     """The place and the outcome of each item, as they come, several under way at once.
 
     Stopped, or left early, all of them end at their next `look`; each outcome that came before is kept by its Future.
     """
     halted = threading.Event()
 
-    def one(item: S) -> T:
+    def run(item: S) -> T:
         with until(_raising(halted)):
             look()
-            return do(item)
+            return work(item)
 
     pool = ThreadPoolExecutor(max(1, threads), thread_name_prefix="several")
     try:
-        places = {pool.submit(one, item): place for place, item in enumerate(items)}
+        places = {pool.submit(run, item): place for place, item in enumerate(items)}
         waiting: set[Future[Any]] = set(places)
         while waiting:
             done, waiting = wait(waiting, timeout=SLICE, return_when=FIRST_COMPLETED)

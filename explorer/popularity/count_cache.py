@@ -25,7 +25,9 @@ CHUNK = 20_000  # keys in one statement; SQLite allows 32,766
 LARGEST_ID = 2**32 - 1
 PATIENCE = 60.0  # seconds to wait for another process that is writing
 
-# `ids` is a blob of little-endian 32-bit token ids.
+# `ids` is a blob of little-endian 32-bit token ids, shorter than any text and compared byte by byte.
+# Without ROWID the rows lie in the key's own tree, so that a lookup is one search and a sorted insert writes few pages.
+# Rows name their index by a number, so that its name stands once and not in every row.
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS indexes (
     number INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, tokens INTEGER
@@ -59,6 +61,8 @@ class CountCache:
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / FILE
+        # One connection for all threads: SQLite lets one write at a time anyway. Processes are kept apart by its own
+        # locks.
         self._lock = threading.RLock()
         self._numbers: dict[str, int] = {}
         with self._plainly():
@@ -74,15 +78,13 @@ class CountCache:
     def counts(self, index: str, ngrams: Iterable[Ngram]) -> dict[Ngram, tuple[int, bool]]:
         """The known ones among the n-grams: how often they occur, and whether that is approximate."""
         keys = {pack(ngram): ngram for ngram in ngrams}
-        found: dict[Ngram, tuple[int, bool]] = {}
         rows = self._lookup("SELECT ids, count, approx FROM counts WHERE index_number = ? AND ids IN", index, keys)
-        for blob, count, approx in rows:
-            found[keys[blob]] = (count, bool(approx))
-        return found
+        return {keys[blob]: (count, bool(approx)) for blob, count, approx in rows}
 
     def store_counts(self, index: str, counts: Mapping[Ngram, tuple[int, bool]]) -> None:
         """Keeps counts; each is a whole number that the index answered."""
         number = self._number(index)
+        # Sorted, as the tree is: neighbors fall into the same page, which is written once.
         rows = [(number, pack(ngram), _whole(count), int(approx)) for ngram, (count, approx) in counts.items()]
         self._write("INSERT OR REPLACE INTO counts VALUES (?, ?, ?, ?)", sorted(rows))
 
@@ -122,6 +124,7 @@ class CountCache:
         known = self._known_words(wanted)
         missing = [(word,) for word in wanted if word not in known]
         if missing:
+            # IGNORE, then read: another process may have numbered the same word in between.
             self._write("INSERT OR IGNORE INTO words (word) VALUES (?)", missing)
             known |= self._known_words([word for (word,) in missing])
         return known
@@ -177,6 +180,8 @@ class CountCache:
 
     def _write(self, statement: str, rows: Sequence[tuple[Any, ...]]) -> None:
         with self._lock, self._plainly():
+            # IMMEDIATE takes the right to write before anything is read. A transaction that begins by reading and then
+            # wants to write is refused at once, without waiting, where another process has written in between.
             self._connection.execute("BEGIN IMMEDIATE")
             try:
                 self._connection.executemany(statement, rows)
@@ -199,9 +204,11 @@ def connect(path: Path) -> sqlite3.Connection:
     """A connection to a count file, in autocommit, waiting for other writers."""
     sharing.new_file(path)  # SQLite would let nobody else write it, whatever the umask
     connection = sqlite3.connect(path, timeout=PATIENCE, isolation_level=None, check_same_thread=False)
+    # Write-ahead: readers go on while one process writes. NORMAL: a crash of the machine may lose the last counts,
+    # which are then asked again, but leaves the file sound.
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA synchronous = NORMAL")
-    connection.execute("PRAGMA cache_size = -65536")
+    connection.execute("PRAGMA cache_size = -65536")  # in KiB where negative: 64 MiB
     return connection
 
 
@@ -226,6 +233,7 @@ def rebuild(folder: Path) -> tuple[Path | None, int]:
     if why := sharing.kept_from_us(path, writing=True):
         raise CountError(why)
     aside = folder / f"{path.stem}.damaged-{time.strftime('%Y%m%d-%H%M%S')}{path.suffix}"
+    # The log goes with its file: beside a new, empty one SQLite would write it into that.
     for suffix in ("", "-wal", "-shm"):
         part = path.with_name(path.name + suffix)
         if part.exists():

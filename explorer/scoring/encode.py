@@ -48,8 +48,6 @@ class TextEncoder:
     """
 
     def __init__(self, tokenizer: Any, plain_bos: str = "") -> None:
-        from tokenizers import Tokenizer
-
         backend = getattr(tokenizer, "backend_tokenizer", None)
         if backend is None:
             raise ScoringError(
@@ -58,12 +56,7 @@ class TextEncoder:
             )
         description = backend.to_str()
         self.hash = hashlib.sha256(description.encode()).hexdigest()[:16]
-        # A copy of our own: transformers sets padding and truncation on the original from call to call.
-        self._backend = Tokenizer.from_str(description)
-        self._backend.no_padding()
-        self._backend.no_truncation()
-        # Post-processors may trim blanks off the offsets; the special tokens they add are put there by policy here.
-        self._backend.post_processor = None
+        self._backend = plain_copy(backend, description)
         self._texts: dict[int, str] = {}
         self._broken: set[int] = set()  # tokens whose bytes are no whole character
         self._anchor = self._ids("a")
@@ -108,14 +101,14 @@ class TextEncoder:
         for first in range(0, len(pairs), BATCH):
             part = pairs[first : first + BATCH]
             texts = [context + continuation for context, continuation in part]
-            for (context, _), text, found in zip(part, texts, self._encode_batch(texts), strict=True):
-                ids = found.ids
+            for (context, _), text, tokens in zip(part, texts, self._encode_batch(texts), strict=True):
+                ids = tokens.ids
                 if context not in alone:
-                    start, straddles = _split(found, text, len(context))
+                    start, straddles = _split(tokens, text, len(context))
                 else:
                     # The peers' rule: as many tokens as the context has alone are cut off, wherever they end.
                     start = min(len(alone[context]), len(ids))
-                    straddles = start < len(ids) and _covering(found.offsets, len(text))[start][0] < len(context)
+                    straddles = start < len(ids) and _covering(tokens.offsets, len(text))[start][0] < len(context)
                     if split == "spliced":
                         start, ids = len(alone[context]), [*alone[context], *ids[start:]]
                 front = self.prefix(context, bos)
@@ -131,7 +124,7 @@ class TextEncoder:
         alone: dict[str, list[int]] = {}
         for first in range(0, len(contexts), BATCH):
             part = contexts[first : first + BATCH]
-            alone.update((text, found.ids) for text, found in zip(part, self._encode_batch(part), strict=True))
+            alone.update((text, tokens.ids) for text, tokens in zip(part, self._encode_batch(part), strict=True))
         return alone
 
     def _encode_batch(self, texts: list[str]) -> list[Any]:
@@ -161,13 +154,13 @@ class TextEncoder:
         whole = self._backend.decode([*self._anchor, token], skip_special_tokens=False)
         return whole[len(self._backend.decode(list(self._anchor), skip_special_tokens=False)) :]
 
-    def _join_bytes(self, ids: Sequence[int], found: list[str]) -> None:
+    def _join_bytes(self, ids: Sequence[int], texts: list[str]) -> None:
         """Gives each character that is spread over several tokens to the last of them."""
         reader = codecs.getincrementaldecoder("utf-8")("replace")
-        for i, (token, text) in enumerate(zip(ids, found, strict=True)):
+        for i, (token, text) in enumerate(zip(ids, texts, strict=True)):
             if BROKEN in text:
-                follows = i + 1 < len(found) and BROKEN in found[i + 1]
-                found[i] = reader.decode(self._bytes(token, text), final=not follows)
+                follows = i + 1 < len(texts) and BROKEN in texts[i + 1]
+                texts[i] = reader.decode(self._bytes(token, text), final=not follows)
 
     def _bytes(self, token: int, text: str) -> bytes:
         name = self._backend.id_to_token(token) or ""
@@ -178,14 +171,37 @@ class TextEncoder:
         return text.encode()
 
 
-def _split(found: Any, text: str, split: int) -> tuple[int, bool]:
+def plain_copy(backend: Any, description: str) -> Any:
+    """A tokenizer that gives the same tokens, but never pads, cuts or adds any.
+
+    A copy, because transformers sets padding and truncation on the original from call to call. Without post-processor,
+    because that may trim blanks off the offsets; the special tokens it adds are put there by policy here.
+    """
+    from tokenizers import Tokenizer
+
+    # The vocabulary and its merges are shared, not copied: reading 262,144 words again takes a second.
+    copy = Tokenizer(backend.model)
+    copy.normalizer, copy.pre_tokenizer, copy.decoder = backend.normalizer, backend.pre_tokenizer, backend.decoder
+    added = backend.get_added_tokens_decoder()
+    # After the normalizer, through which they are looked for, and in the order of their ids, which are given anew.
+    copy.add_tokens([added[number] for number in sorted(added)])
+    if copy.get_added_tokens_decoder() == added and copy.get_vocab_size() == backend.get_vocab_size():
+        return copy
+    copy = Tokenizer.from_str(description)
+    copy.no_padding()
+    copy.no_truncation()
+    copy.post_processor = None
+    return copy
+
+
+def _split(tokens: Any, text: str, split: int) -> tuple[int, bool]:
     """The first token that ends beyond character `split` of the original, and whether it starts before it."""
     if not split:
         return 0, False
-    token = found.char_to_token(split)
+    token = tokens.char_to_token(split)
     if token is not None:
-        return token, found.token_to_chars(token)[0] < split
-    offsets = _covering(found.offsets, len(text))
+        return token, tokens.token_to_chars(token)[0] < split
+    offsets = _covering(tokens.offsets, len(text))
     start = next((i for i, (_, end) in enumerate(offsets) if end > split), len(offsets))
     return start, start < len(offsets) and offsets[start][0] < split
 

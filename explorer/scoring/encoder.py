@@ -38,13 +38,9 @@ class SentenceEncoder:
         self._record = record
         self._device = choose_device(device)
         self._lock = threading.Lock()
-        try:
-            self._tokenizer: Any = transformers.AutoTokenizer.from_pretrained(path, local_files_only=True)
-            model: Any = transformers.AutoModel.from_pretrained(
-                path, local_files_only=True, use_safetensors=True, dtype=torch.float32
-            )
-        except (OSError, ValueError, KeyError) as error:
-            raise ModelError(f"The encoder {name} cannot be loaded ({error}). Reinstall or fetch it again.") from error
+        self._tokenizer, model, _ = _read(
+            path, transformers.AutoModel, f"The encoder {name} cannot be loaded", "Reinstall or fetch it again."
+        )
         self._model = model.to(self._device).eval()
         self._longest = int(_setting(path / "sentence_bert_config.json", "max_seq_length", LONGEST))
         self._first_token = bool(_setting(path / "1_Pooling" / "config.json", "pooling_mode_cls_token", False))
@@ -59,13 +55,13 @@ class SentenceEncoder:
         # An unpaired surrogate, which no tokenizer takes, is read as the mark of a broken character.
         plain = [text.encode("utf-8", "replace").decode() if unencodable(text) else text for text in texts]
         with self._lock, torch.inference_mode():
-            found = self._tokenizer(plain, truncation=True, max_length=self._longest)["input_ids"] if plain else []
-            order = sorted(range(len(found)), key=lambda i: len(found[i]))
+            rows = self._tokenizer(plain, truncation=True, max_length=self._longest)["input_ids"] if plain else []
+            order = sorted(range(len(rows)), key=lambda i: len(rows[i]))
             while order:
-                longest = len(found[order[-1]])
+                longest = len(rows[order[-1]])
                 size = max(1, BATCH_TOKENS.get(self._device.type, 4096) // max(1, longest))
                 batch, order = order[-size:], order[:-size]
-                vectors[batch] = self._vectors([found[i] for i in batch], longest)
+                vectors[batch] = self._vectors([rows[i] for i in batch], longest)
         return vectors
 
     def _vectors(self, rows: Sequence[Sequence[int]], longest: int) -> np.ndarray:
@@ -88,14 +84,9 @@ class MaskedModel:
         self._record = record
         self._device = choose_device(device)
         self._lock = threading.Lock()
-        try:
-            self._tokenizer: Any = transformers.AutoTokenizer.from_pretrained(path, local_files_only=True)
-            loaded: Any = transformers.AutoModelForMaskedLM.from_pretrained(
-                path, local_files_only=True, use_safetensors=True, dtype=torch.float32, output_loading_info=True
-            )
-        except (OSError, ValueError, KeyError) as error:
-            raise ModelError(f"{name} cannot be loaded as a masked model ({error}). Give another one.") from error
-        model, report = loaded
+        self._tokenizer, model, report = _read(
+            path, transformers.AutoModelForMaskedLM, f"{name} cannot be loaded as a masked model", "Give another one."
+        )
         if report["missing_keys"] or self._tokenizer.mask_token is None:
             raise ModelError(f"{name} is no masked language model: it has no trained head or no mask token.")
         self._model = model.to(self._device).eval()
@@ -110,18 +101,18 @@ class MaskedModel:
     def propose(self, gaps: Sequence[Gap], count: int) -> list[list[tuple[str, float]]]:
         """For each gap the likeliest whole words with their log-probability in nats; none where it was cut away."""
         texts = [self._with_mask(gap) for gap in gaps]
-        found = self._tokenizer(texts, truncation=True, max_length=self._longest)["input_ids"] if texts else []
+        rows = self._tokenizer(texts, truncation=True, max_length=self._longest)["input_ids"] if texts else []
         proposals: list[list[tuple[str, float]]] = [[] for _ in gaps]
         mask = self._tokenizer.mask_token_id
-        order = sorted((i for i, ids in enumerate(found) if mask in ids), key=lambda i: len(found[i]))
+        order = sorted((i for i, ids in enumerate(rows) if mask in ids), key=lambda i: len(rows[i]))
         while order:
-            longest = len(found[order[-1]])
+            longest = len(rows[order[-1]])
             size = max(1, MASKED_TOKENS.get(self._device.type, 1024) // longest)
             batch, order = order[-size:], order[:-size]
-            places = [found[i].index(mask) for i in batch]
-            for i, logprobs in zip(batch, self._logprobs([found[i] for i in batch], places, longest), strict=True):
+            places = [rows[i].index(mask) for i in batch]
+            for i, logprobs in zip(batch, self._logprobs([rows[i] for i in batch], places, longest), strict=True):
                 best = self._starts_word[np.argsort(-logprobs[self._starts_word], kind="stable")[:count]]
-                proposals[i] = [(self._words[int(one)], float(logprobs[one])) for one in best]
+                proposals[i] = [(self._words[int(word)], float(logprobs[word])) for word in best]
         return proposals
 
     def _with_mask(self, gap: Gap) -> str:
@@ -150,6 +141,18 @@ def load_masked(name: str, settings: Settings, progress: Steps | None = None) ->
     """A masked language model: a Hugging Face id (roberta-base is the usual choice) or a folder."""
     source = hf_source.locate(name, settings, progress=progress)
     return MaskedModel(source.name, source.path, _record(source))
+
+
+def _read(path: Path, kind: Any, failure: str, remedy: str) -> tuple[Any, Any, Any]:
+    """Tokenizer, model in float32 and what was missing in its files; ModelError where they cannot be read."""
+    try:
+        tokenizer = transformers.AutoTokenizer.from_pretrained(path, local_files_only=True)
+        model, report = kind.from_pretrained(
+            path, local_files_only=True, use_safetensors=True, dtype=torch.float32, output_loading_info=True
+        )
+    except (OSError, ValueError, KeyError) as error:
+        raise ModelError(f"{failure} ({error}). {remedy}") from error
+    return tokenizer, model, report
 
 
 def _record(source: hf_source.Source) -> dict[str, str]:

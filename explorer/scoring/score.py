@@ -36,14 +36,15 @@ def score(
 ) -> list[Score]:
     """log P(continuation | context) of each request, token by token, in nats; nan with a reason where there is none.
 
-    Progress is told in requests. `token_budget` bounds the tokens of one forward pass; the numbers do not depend on it.
+    Progress counts requests. `token_budget` bounds the tokens of one forward pass; the numbers do not depend on it.
     A request longer than the model's window gets a reason, or with truncate="left" loses the first tokens of its
     context (never a BOS that the policy put there), and says how many.
     """
     options: dict[str, Any] = {} if token_budget is None else {"token_budget": token_budget}
     made: list[Future[list[Score]]] = []
     done = 0
-    # While the model is busy with one stretch of requests, the next is encoded and the last is put together.
+    # While the model is busy with one stretch of requests, the next is encoded and the last is put together. One
+    # thread does both in the order given, so that the model never waits for a stretch because an older one is finished.
     with ThreadPoolExecutor(1) as beside:
         stretches = list(_stretches(requests))
         coming = [beside.submit(_prepare, model, stretch, policy, truncate) for stretch in stretches[:1]]
@@ -56,7 +57,7 @@ def score(
             )
             made.append(beside.submit(_finish, model, prepared, rows))
             done += len(stretch)
-        scores = [one for part in made for one in part.result()]
+        scores = [score for part in made for score in part.result()]
     if progress:
         progress(len(requests), len(requests))
     return scores
@@ -99,11 +100,11 @@ def _prepare(model: LanguageModel, requests: Sequence[Request], policy: ScoringP
     encodings = _encode(model, [pairs[i] for i in asked], policy)
     fitted: dict[int, Encoded] = {}
     for i, encoding in zip(asked, encodings, strict=True):
-        found = _fit(encoding, model.window, truncate)
-        if isinstance(found, str):
-            reasons[i] = found
+        fitting = _fit(encoding, model.window, truncate)
+        if isinstance(fitting, str):
+            reasons[i] = fitting
         else:
-            fitted[i] = found
+            fitted[i] = fitting
     sequences = [encoding for encoding, _ in fitted.values()]
     row_tokens = getattr(model, "row_tokens", engine_tree.ROW_TOKENS)
     packing = engine_tree.pack([e.ids for e in sequences], [e.start for e in sequences], row_tokens)

@@ -40,10 +40,10 @@ class SharedScorer:
 
         asked = [request for request in requests if not unscorable(request)]
         pairs = [policy.move(request.context, request.continuation) for request in asked]
-        found = split(self.model, pairs, policy.bos) if policy.split == "offsets" else None
-        if found is None or not shared_prefix.can_share(self.decoder):
+        parts = split(self.model, pairs, policy.bos) if policy.split == "offsets" else None
+        if parts is None or not shared_prefix.can_share(self.decoder):
             return self._plainly(requests, policy, progress)
-        prefix, tails = found
+        prefix, tails = parts
         room = self.model.window - len(prefix) + 1  # the last token is predicted, never read
         fitting = [i for i, tail in enumerate(tails) if len(tail.ids) <= room]
         packing = engine_tree.pack(
@@ -72,8 +72,8 @@ class SharedScorer:
 
     def _plainly(self, requests: Sequence[Request], policy: ScoringPolicy, progress: Progress | None) -> list[Score]:
         scores = score(self.model, requests, policy, progress)
-        pairs = [policy.move(one.context, one.continuation) for one in requests if not unscorable(one)]
-        tokens = sum(len(one.ids) - 1 for one in self.model.encode_all(pairs, policy.bos, policy.split))
+        pairs = [policy.move(request.context, request.continuation) for request in requests if not unscorable(request)]
+        tokens = sum(len(encoding.ids) - 1 for encoding in self.model.encode_all(pairs, policy.bos, policy.split))
         self.stats.prompt_tokens += tokens
         self.stats.read_tokens += tokens
         return scores
@@ -93,9 +93,10 @@ def split(model: object, pairs: Sequence[tuple[str, str]], bos: Bos) -> tuple[Id
     if not cut:
         return None
     lead = contexts[0][max(0, cut - OVERLAP) : cut]
-    owns = [(context[cut:], continuation) for context, continuation in pairs]
-    by_cut = encode([(lead, own + continuation) for own, continuation in owns], "never", "offsets")
-    by_continuation = encode([(lead + own, continuation) for own, continuation in owns], "never", "offsets")
+    rests = [(context[cut:], continuation) for context, continuation in pairs]
+    # Encoded twice, split at the cut and at the continuation: where the prompt's own tokens begin, and what is scored.
+    by_cut = encode([(lead, rest + continuation) for rest, continuation in rests], "never", "offsets")
+    by_continuation = encode([(lead + rest, continuation) for rest, continuation in rests], "never", "offsets")
     (whole,) = encode([(contexts[0][:cut], contexts[0][cut:] + pairs[0][1])], bos, "offsets")
     if whole.straddles or any(one.straddles for one in by_cut):
         return None

@@ -9,7 +9,7 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from explorer.errors import ScoringError
-from explorer.scoring.encode import TextEncoder, unencodable
+from explorer.scoring.encode import TextEncoder, plain_copy, unencodable
 
 spec = importlib.util.spec_from_file_location("tiny_tokenizers", Path(__file__).with_name("conftest.py"))
 assert spec and spec.loader
@@ -26,6 +26,21 @@ def halves(encoder: TextEncoder, context: str, continuation: str) -> tuple[str, 
     found = encoder.encode(context, continuation, "never", "offsets")
     texts = encoder.texts(found.ids)
     return "".join(texts[: found.start]), "".join(texts[found.start :]), found.straddles
+
+
+@pytest.mark.parametrize("name", list(ENCODERS))
+def test_the_copy_that_shares_a_vocabulary_is_the_one_read_from_the_whole_description(name):
+    from tokenizers import AddedToken, Tokenizer
+
+    backend = tiny_tokenizers.TOKENIZERS[name]().backend_tokenizer
+    backend.add_tokens([AddedToken("<end>", special=True), AddedToken("é e\u0301", normalized=True, lstrip=True)])
+    backend.enable_truncation(3)
+    backend.enable_padding(length=9)
+    whole = Tokenizer.from_str(backend.to_str())
+    whole.no_padding()
+    whole.no_truncation()
+    whole.post_processor = None
+    assert plain_copy(backend, "not read").to_str() == whole.to_str()
 
 
 @pytest.mark.parametrize("name", ["gpt2", "gpt_neox", "olmo"])
