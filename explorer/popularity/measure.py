@@ -61,22 +61,26 @@ def survey(
     return scores.decile_edges(counts, reference=reference, index=counter.index, n=n, initial=initial)
 
 
+def rate_texts(
+    counter: Counter, texts: Sequence[str], edges: Edges, progress: Progress | None = None
+) -> tuple[list[tuple[TextNgrams, IPS]], dict[Ngram, Count]]:
+    """Each text's n-grams and IPS by these edges, and the counts they rest on; of runs and of live views alike."""
+    edges.check_fits(counter.index, edges.n, edges.initial)
+    found = ngrams.of_texts(counter, texts, edges.n, edges.initial)
+    counts = ngrams.count(counter, found, progress)
+    return [(each, scores.ips(each, counts, edges)) for each in found], counts
+
+
 def measure(
     counter: Counter, instances: Sequence[Instance], edges: Edges, progress: Progress | None = None
 ) -> tuple[list[InstancePopularity], dict[Ngram, Count]]:
     """The popularity of each instance by these edges, and the counts it rests on."""
-    edges.check_fits(counter.index, edges.n, edges.initial)
     texts = [prompts.option_texts(instance) for instance in instances]
-    flat = ngrams.of_texts(counter, [text for each in texts for text in each], edges.n, edges.initial)
-    counts = ngrams.count(counter, flat, progress)
+    flat, counts = rate_texts(counter, [text for each in texts for text in each], edges, progress)
     rest = iter(flat)
     measured = []
     for instance, options in zip(instances, texts, strict=True):
-        found = [next(rest) for _ in options]
-        rated = tuple(
-            OptionPopularity(i, text, each, scores.ips(each, counts, edges))
-            for i, (text, each) in enumerate(zip(options, found, strict=True))
-        )
+        rated = tuple(OptionPopularity(i, text, *next(rest)) for i, text in enumerate(options))
         measured.append(_instance(instance, rated))
     return measured, counts
 

@@ -75,11 +75,16 @@ def add_verdict(
     chosen: bool = True,
 ) -> None:
     """Adds what a verdict between options says: `correct`, `margin`, and which was `chosen`."""
+    for name, value, reason in _said(verdict, options):
+        if chosen or name != "chosen":
+            measures.add(instance_id, name, value, reason=reason, factors=factors)
+
+
+def _said(verdict: reduce.Verdict, options: Sequence[Score | None]) -> list[tuple[str, float, str]]:
+    """(measure, value, reason) of everything that a verdict between options says, for one instance and for many."""
     remark = _remark(verdict, options)
-    measures.add(instance_id, "correct", verdict.correct, reason=remark, factors=factors)
-    measures.add(instance_id, "margin", verdict.margin, reason=remark, factors=factors)
-    if chosen and verdict.chosen is not None:
-        measures.add(instance_id, "chosen", float(verdict.chosen), factors=factors)
+    said = [("correct", verdict.correct, remark), ("margin", verdict.margin, remark)]
+    return said if verdict.chosen is None else [*said, ("chosen", float(verdict.chosen), "")]
 
 
 def _judge_options(
@@ -94,14 +99,10 @@ def _judge_options(
     options = [own.get(option) for option in range(len(instance.options))]
     prior_sums = [priors.get(option, math.nan) for option in range(len(options))] if priors else None
     verdict = reduce.compare(options, instance.gold, policy, dtype, unconditional=prior_sums)
-    remark = _remark(verdict, options)
-    rows = [
-        measure_row(instance.id, "correct", verdict.correct, reason=remark, factors=factors),
-        measure_row(instance.id, "margin", verdict.margin, reason=remark, factors=factors),
+    return [
+        measure_row(instance.id, name, value, reason=reason, factors=factors)
+        for name, value, reason in _said(verdict, options)
     ]
-    if verdict.chosen is not None:
-        rows.append(measure_row(instance.id, "chosen", verdict.chosen, factors=factors))
-    return rows
 
 
 def _judge_cloze(

@@ -18,6 +18,7 @@ from explorer.scoring import http
 from explorer.settings import Settings
 from explorer.studies import verdicts
 from explorer.studies.accuracy import study as accuracy_study
+from explorer.studies.judged import Judgment
 from explorer.ui import resources, show, visitor
 
 T = TypeVar("T")
@@ -27,10 +28,10 @@ FAULTS = "live:faults"  # view → what it asked and why that failed
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """An instance's scores in the order asked, and what they say: rows of `measures`."""
+    """An instance's scores in the order asked, and what they say."""
 
     scores: tuple[Score, ...]
-    measures: tuple[Mapping[str, Any], ...]
+    judgment: Judgment
 
 
 def judge(instance: Instance, model: str, scoring: Mapping[str, Any]) -> Judged:
@@ -174,7 +175,7 @@ def _judge(text: str, model: str, scoring: tuple[tuple[str, Any], ...], settings
     with turn(model):
         scores = shared.scorer(model).score(accuracy_study.ask(instance, policy), policy)
         dtype = str(shared.model_record(model).get("dtype", ""))  # a server does not tell its own
-    return Judged(tuple(scores), tuple(verdicts.judge(instance, scores, policy, dtype)))
+    return Judged(tuple(scores), Judgment.of_rows(verdicts.judge(instance, scores, policy, dtype)))
 
 
 def edited(instance: Instance, **changes: Any) -> Instance:

@@ -244,7 +244,7 @@ def test_a_servers_scores_in_a_live_view_are_the_models_own(tmp_path, monkeypatc
     for one, other in zip(mine.scores, theirs.scores, strict=True):
         assert other.tokens == one.tokens
         assert other.logprobs == pytest.approx(one.logprobs, abs=1e-4, nan_ok=True)
-    assert [row["measure"] for row in theirs.measures] == [row["measure"] for row in mine.measures]
+    assert [one.name for one in theirs.judgment.measured] == [one.name for one in mine.judgment.measured]
 
 
 def test_after_a_context_a_server_gives_the_margins_of_the_model_itself(tmp_path, monkeypatch, scored, tiny_gpt2):
@@ -253,8 +253,8 @@ def test_after_a_context_a_server_gives_the_margins_of_the_model_itself(tmp_path
     sentences = ["Nobody sings.", "She left."]
     mine = priming_live.growth(pair, sentences, str(tiny_gpt2), "minicons")
     theirs = priming_live.growth(pair, sentences, scored, "natural")
-    assert [point.measure("margin") for point in theirs[1:]] == pytest.approx(
-        [point.measure("margin") for point in mine[1:]], abs=1e-3
+    assert [point.judgment.value("margin") for point in theirs[1:]] == pytest.approx(
+        [point.judgment.value("margin") for point in mine[1:]], abs=1e-3
     )
     assert all(math.isnan(point.tokens) for point in theirs[1:])
     assert "nothing stands before it" in " ".join(priming_live.remarks(theirs))
@@ -301,7 +301,8 @@ def test_the_inspector_asks_an_endpoint_and_tells_how_likely_the_right_id_is_or_
     concept = resources.instances("go").instances[0]
     found = ontology_inspector.asked(concept, Chosen(model, "go"))
     assert len(found.answers) == 16 and set(found.answers["Answer"]) <= {"fine", " fine"}
-    value, reason = found.measures["gold_logprob"]
+    logprob = found.judgment.get("gold_logprob")
+    value, reason = logprob.value, logprob.reason
     assert (value < 0 and not reason) if server == "scored" else (math.isnan(value) and why in reason)
     assert not (tmp_path / "cache" / "runs").exists()  # a question of a visitor's is no run
 

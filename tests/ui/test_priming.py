@@ -196,7 +196,7 @@ def test_the_labs_margin_is_that_of_the_full_run(primed, tiny_gpt2, monkeypatch)
         ]
         points = priming_live.growth(item, [line.text for line in lines], str(tiny_gpt2), "natural")
         assert len(points) == len(lines) + 1
-        assert points[-1].measure("margin") == pytest.approx(stored, abs=1e-3)
+        assert points[-1].judgment.value("margin") == pytest.approx(stored, abs=1e-3)
         assert points[-1].tokens == context.checkpoints[-1].tokens
 
 

@@ -7,7 +7,6 @@ the labels after the same demonstrations, compare. Source: Golchin, Surdeanu, Be
 
 from __future__ import annotations
 
-import dataclasses
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -23,11 +22,11 @@ from explorer.runs.folder import RunFolder
 from explorer.runs.step_cache import KeptSteps, Rows
 from explorer.scoring import http
 from explorer.scoring.generate import ModelGenerator, Stats, Until
-from explorer.scoring.policy import PRESETS, ScoringPolicy
+from explorer.scoring.policy import ScoringPolicy
 from explorer.similarity import replication
 from explorer.similarity.measured import WORDS
-from explorer.studies import QUESTIONS, verdicts
-from explorer.studies.icl import asking, findings
+from explorer.studies import QUESTIONS
+from explorer.studies.icl import asking, findings, judging
 from explorer.studies.icl import rows as icl_rows
 from explorer.studies.icl.context import Ground, Plan, as_json, ground, performance, plan, select
 from explorer.studies.study import Progress, Setting, Study
@@ -159,8 +158,7 @@ class _Run:
         answers, remark = self._ask(
             requests, int(self.spec.settings["max_new_tokens"]), prompts_icl.is_complete, progress
         )
-        references = [one.second for one in pieces]
-        matches = self._rule().judge(references, [prompts_icl.completion(one.text) for one in answers])
+        matches = judging.judge_completions(self._rule(), pieces, answers)
         rows: Rows = {"generations": [], "measures": []}
         for one, answer, match in zip(pieces, answers, matches, strict=True):
             own = generation_row(answer, number, verdict="" if answer.reason else match.kind)
@@ -191,7 +189,7 @@ class _Run:
             rows["scores"] += [
                 score_row(one, 1000 * number + i, tokens=False, context=False) for i, one in enumerate(own)
             ]
-            rows["measures"] += verdicts.judge(instance, own, policy, dtype, factors)
+            rows["measures"] += judging.judge_labels(instance, own, policy, dtype, factors)
         return rows, remark
 
     def _write_labels(self, step: Step, number: int, progress: Progress) -> tuple[Rows, dict[str, Any]]:
@@ -261,17 +259,10 @@ class _Run:
 
     def _rule(self) -> replication.Rule:
         settings = self.spec.settings
-        return self.resources.once(
-            ("replication rule", settings["rouge"], settings["cosine"]),
-            lambda: replication.Rule(
-                self.resources.encoder(),
-                self.resources.tagger(),
-                replication.Thresholds(float(settings["rouge"]), float(settings["cosine"])),
-            ),
-        )
+        return judging.rule_of(self.resources, float(settings["rouge"]), float(settings["cosine"]))
 
     def _policy(self) -> ScoringPolicy:
-        return dataclasses.replace(PRESETS["natural"], normalization=self.spec.settings["normalization"])
+        return judging.policy_of(self.spec.settings["normalization"])
 
 
 def _prefill(now: Stats, before: Stats, started: float) -> dict[str, Any]:

@@ -47,6 +47,10 @@ class Asking:
         """From a raw answer to what it gives."""
         return parser(self.ground.rule, self.prompt.ends_with_prefix)
 
+    def is_right(self, instance: Instance, answer: Generation) -> bool:
+        """Whether an answer gives the concept's own id."""
+        return self.parse(answer.text).id == instance.options[0]
+
     def requests(self, instance: Instance) -> list[Request]:
         """All questions about a concept; the first is the one that counts."""
         main, *others = (self._ask(instance, language=language) for language in self.languages)
@@ -176,7 +180,7 @@ def trials(spec: RunSpec, resources: Resources, found: Ground) -> list[Trial]:
         put = trial(spec, found, prompt)
         requests = [put.requests(instance)[0] for instance in sample]
         answers = answer(spec, resources, put, requests)
-        right = [put.parse(one.text).id == instance.options[0] for one, instance in zip(answers, sample, strict=True)]
+        right = [put.is_right(instance, one) for one, instance in zip(answers, sample, strict=True)]
         made.append(Trial(prompt.name, sum(right) / len(right), _mean_tokens(spec, resources, requests)))
     path = RunFolder.create(resources.settings.runs, spec).path / TRIALS
     files.write_json(path, {"trials": [dataclasses.asdict(one) for one in made]})

@@ -115,7 +115,7 @@ def judge(
         rows += mine
         samples = []
         for one in own[1:]:
-            right = float(parse(one.text).id == item.concept.id)
+            right = float(put.is_right(instance, one))
             if one.request.role == "sample":
                 samples.append(right)
             elif one.request.role == "prompt":

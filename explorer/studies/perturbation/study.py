@@ -11,7 +11,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from explorer import prompts
 from explorer.popularity import ngrams
 from explorer.records import Factor, Instance, RunSpec
 from explorer.rows.builders import measure_row, payload
@@ -21,6 +20,7 @@ from explorer.studies import QUESTIONS, selection, verdicts
 from explorer.studies.accuracy import study as accuracy_study
 from explorer.studies.perturbation import declared, findings
 from explorer.studies.perturbation import judge as perturbation_judge
+from explorer.studies.perturbation.likeness import compared_texts
 from explorer.studies.popularity import study as popularity_study
 from explorer.studies.popularity.deciles import COUNTING
 from explorer.studies.study import Progress, Setting, Study
@@ -175,10 +175,8 @@ def _similarities(
         (old.id, option, before, after)
         for old, new in zip(olds, news, strict=True)
         if new.instance is not None
-        for option, (before, after) in enumerate(
-            zip(prompts.option_texts(old), prompts.option_texts(new.instance), strict=True)
-        )
-        if before != after and old.gold in (None, option)
+        for option, before, after in compared_texts(old, new.instance)
+        if before != after
     ]
     if not changed:
         return []

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, cast
@@ -142,6 +143,22 @@ def judge(
 
 # A step, its scores, and the tokens of its item's targets without a context, where they are compared.
 Judged = tuple[Step, Sequence[Score], Mapping[Key, tuple[int, ...]] | None]
+
+
+def with_baselines(steps: Sequence[Step], scores: Iterable[Score], *, same_tokens: bool) -> list[Judged]:
+    """What is to be judged of an item without a context and after contexts, in this order.
+
+    `scores` are those of all requests, one after another. With `same_tokens` a target that is other tokens after a
+    context than without one has no verdict: then the context would not be all that differs.
+    """
+    rest, baseline = iter(scores), None
+    judged: list[Judged] = []
+    for step in steps:
+        own = list(itertools.islice(rest, len(step.requests)))
+        judged.append((step, own, baseline))
+        if baseline is None and same_tokens:
+            baseline = token_ids(own)
+    return judged
 
 
 def judge_all(judged: Sequence[Judged], policy: ScoringPolicy, dtype: str) -> Measures:

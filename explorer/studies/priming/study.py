@@ -126,13 +126,9 @@ def tables(spec: RunSpec, resources: Resources, asked: Asked) -> Tables:
         variants += [_variant_row(item, context) for context, _ in asked.lines[item.id]]
         if asked.why_not_unrelated:
             variants.append(_missing_row(item, asked.why_not_unrelated))
-        before, baseline = len(numbers), None
-        for step in asked.steps[item.id]:
-            own = list(itertools.islice(rest, len(step.requests)))
-            numbers += range(len(numbers) - before, len(numbers) - before + len(own))
-            judged.append((step, own, baseline))
-            if baseline is None and spec.settings["preset"] == "natural":
-                baseline = requests.token_ids(own)
+        of_item = requests.with_baselines(asked.steps[item.id], rest, same_tokens=spec.settings["preset"] == "natural")
+        numbers += range(sum(len(own) for _, own, _ in of_item))
+        judged += of_item
     return {
         "variants": variants,
         "scores": score_table(scores, numbers, tokens=bool(spec.settings["tokens"]), context=False),

@@ -11,19 +11,21 @@ import streamlit as st
 
 from explorer import prompts, prompts_icl
 from explorer.errors import ExplorerError
-from explorer.records import RunSpec, Score
-from explorer.scoring import http, reduce
-from explorer.scoring.policy import PRESETS
+from explorer.records import Generation, RunSpec, Score
+from explorer.scoring import http
 from explorer.settings import Settings
 from explorer.similarity import replication
+from explorer.studies.icl import judging
 from explorer.studies.icl.context import Ground, ground
 from explorer.studies.icl.study import STUDY
+from explorer.studies.judged import Judgment
 from explorer.ui import layout, links, live, resources, show, texts
 from explorer.ui.columns import check_column, nats_column
 from explorer.ui.icl import run
 from explorer.ui.icl.review import diff_html
 from explorer.ui.instance import ngram_strip
 from explorer.ui.layout import Chosen
+from explorer.variants.demonstrations import Pieces
 
 MOST = 200
 NEW_TOKENS = 60
@@ -38,6 +40,7 @@ class Answered:
     reason: str
     match: replication.Match | str  # or why the rule could not judge
     labels: pd.DataFrame
+    judgment: Judgment  # of the labels
     unscored: str  # why no label has a log-probability
     remark: str
 
@@ -137,11 +140,10 @@ def _verdict(match: replication.Match | str) -> str:
     return "; ".join(told) + "."
 
 
-def _judged(original: str, completion: str) -> replication.Match | str:
+def _judged(pieces: Pieces, written: Generation) -> replication.Match | str:
     """What the rule says; why not, where the encoder or the tagger it needs is not to be had."""
-    shared = resources.resources()
     try:
-        return replication.Rule(shared.encoder(), shared.tagger()).judge([original], [completion])[0]
+        return judging.judge_completions(judging.rule_of(resources.resources()), [pieces], [written])[0]
     except ExplorerError as error:
         return str(error)
 
@@ -185,33 +187,34 @@ def _answer(
     options: dict[str, Any] = {} if is_remote else {"until": prompts_icl.is_complete}
     scores: list[Score] = []
     unscored = ""
+    policy = judging.policy_of()
     with live.turn(model):
         request = prompts_icl.replication(pieces, before, setting, k, chat=is_remote)
         (written,), remark = live.generate(model, [request], max_new_tokens=NEW_TOKENS, **options)
         opening = prompts_icl.label_shared(shots, held.example)
         asked = prompts_icl.label_requests(pieces.instance, opening, k, order)
         try:
-            scores = shared.scorer(model).score(asked, PRESETS["natural"])
+            scores = shared.scorer(model).score(asked, policy)
         except ExplorerError as error:
             if not is_remote:
                 raise
             unscored = str(error)
-    match = _judged(pieces.second, prompts_icl.completion(written.text))
+    match = _judged(pieces, written)
     words = prompts.label_words(pieces.instance)
     dtype = str(shared.model_record(model).get("dtype", "")) if scores else ""
-    chosen = reduce.compare(scores, pieces.instance.gold, PRESETS["natural"], dtype).chosen
+    judgment = Judgment.of_rows(judging.judge_labels(pieces.instance, scores, policy, dtype))
     rows = [
         {
             "label": word,
             "logprob": score.sum,
             "right": i == pieces.instance.gold,
-            "chosen": i == chosen,
+            "chosen": i == judgment.value("chosen"),
             "reason": score.reason,
         }
         for i, (word, score) in enumerate(zip(words, scores, strict=False))  # a server may have scored none
     ]
     labels = pd.DataFrame(rows, columns=["label", "logprob", "right", "chosen", "reason"])
-    return Answered(written.text, written.reason, match, labels, unscored, remark)
+    return Answered(written.text, written.reason, match, labels, judgment, unscored, remark)
 
 
 def _ground(chosen: Chosen) -> Ground:

@@ -10,6 +10,7 @@ import streamlit as st
 
 from explorer.records import Instance
 from explorer.results import queries
+from explorer.studies.judged import Judgment
 from explorer.ui import layout, live, resources, show
 from explorer.ui import scored_options as answers
 from explorer.ui.scored_options import Asked
@@ -17,18 +18,10 @@ from explorer.ui.scored_options import Asked
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """All that was asked about an instance and the rows of `measures` that follow from it."""
+    """All that was asked about an instance, and what follows from it."""
 
     asked: Sequence[Asked]
-    measures: Sequence[Mapping[str, Any]]
-
-    def measure(self, name: str) -> float:
-        """The value of a measure of the whole instance, nan where there is none."""
-        return next((float(row["value"]) for row in self.measures if row["measure"] == name), float("nan"))
-
-    def remark(self, name: str) -> str:
-        """Why the measure is what it is: a tie, undecided, too long."""
-        return next((str(row["reason"] or "") for row in self.measures if row["measure"] == name), "")
+    judgment: Judgment
 
 
 def stored(run_id: str, instance: Instance) -> Answer | None:
@@ -38,7 +31,7 @@ def stored(run_id: str, instance: Instance) -> Answer | None:
         return None
     layout.warn_of_other_text(run_id, instance)
     measures = resources.ask(queries.instance_measures, run_id, instance.id)
-    return Answer(answers.of_rows(scores), [dict(row) for _, row in measures.iterrows()])
+    return Answer(answers.of_rows(scores), Judgment.of_rows(dict(row) for _, row in measures.iterrows()))
 
 
 def offered(instance: Instance, model: str, scoring: Mapping[str, Any], missing: str) -> Answer | None:
@@ -69,4 +62,4 @@ def now(instance: Instance, model: str, scoring: Mapping[str, Any]) -> Answer:
     else:
         with st.spinner(show.plain(live.waiting(model, layout.model_title(model))), show_time=True):
             judged = live.judge(instance, model, scoring)
-    return Answer(answers.of_scores(judged.scores), judged.measures)
+    return Answer(answers.of_scores(judged.scores), judged.judgment)

@@ -103,7 +103,7 @@ def _draw_both(instance: Instance, changed: Instance, original: Answer, new: Ans
 def _draw_numbers(
     instance: Instance, pairs: Sequence[tuple[Asked, Asked]], original: Answer, new: Answer, unit: Unit
 ) -> None:
-    cells = [("Margin", original.measure("margin"), new.measure("margin"))]
+    cells = [("Margin", original.judgment.value("margin"), new.judgment.value("margin"))]
     if len(pairs) <= 3:
         cells += [(answers.option_name(instance, one.option), one.logprob, other.logprob) for one, other in pairs]
     known = [cell for cell in cells if cell[1] == cell[1] and cell[2] == cell[2]]

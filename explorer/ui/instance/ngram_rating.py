@@ -11,7 +11,7 @@ from typing import TypeVar
 import streamlit as st
 
 from explorer.errors import CountError, ExplorerError
-from explorer.popularity import counters, indexes, ips, ngrams
+from explorer.popularity import counters, indexes, ips, measure, ngrams
 from explorer.popularity import manifest as manifests
 from explorer.popularity.counter import Document, TextNotEncoded
 from explorer.popularity.ips import IPS, Edges
@@ -121,8 +121,6 @@ def own_source(benchmark: str) -> Source:
 
 @st.cache_resource(max_entries=8, show_spinner="Counting the benchmark's n-grams in the demonstration corpus")
 def _own_source(benchmark: str, settings: Settings) -> Source:
-    from explorer.popularity import measure
-
     chosen = resources.instances(benchmark).instances
     reference = f"all options of {len(chosen):,} instances of {layout.benchmark_title(benchmark)}"
     counter = resources.resources().counter(indexes.DEMO)
@@ -178,16 +176,17 @@ def _answered() -> set[str]:
 def _rate(texts: tuple[str, ...], index: str, edges_json: str, settings: Settings) -> tuple[Rated, ...]:
     edges = Edges.from_json(edges_json)
     counter = resources.resources().counter(index)
-    edges.check_fits(counter.index, edges.n, edges.initial)
-    found = ngrams.of_texts(counter, texts, edges.n, edges.initial)
-    counts = ngrams.count(counter, found)
+    rated, counts = measure.rate_texts(counter, texts, edges)
     ngrams.require_answers(counts)  # an outage is told, and not remembered
     return tuple(
-        _rated(text, each, counts, edges, counter.decode(each.ids)) for text, each in zip(texts, found, strict=True)
+        _rated(text, found, score, counts, edges, counter.decode(found.ids))
+        for text, (found, score) in zip(texts, rated, strict=True)
     )
 
 
-def _rated(text: str, found: TextNgrams, counts: Mapping[Ngram, Count], edges: Edges, tokens: tuple[str, ...]) -> Rated:
+def _rated(
+    text: str, found: TextNgrams, score: IPS, counts: Mapping[Ngram, Count], edges: Edges, tokens: tuple[str, ...]
+) -> Rated:
     known = [counts[ngram] for ngram in found.ngrams]
     ratings = ips.popularity([one.count for one in known], edges).tolist()
     # A repeated n-gram covers tokens at each of its places, so places are walked, not distinct n-grams.
@@ -204,7 +203,7 @@ def _rated(text: str, found: TextNgrams, counts: Mapping[Ngram, Count], edges: E
         popularity=ips.token_popularity(found, counts, edges),
         ngrams=tuple(placed),
         n=edges.n,
-        ips=ips.ips(found, counts, edges),
+        ips=score,
     )
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import html
+import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -12,6 +12,7 @@ import streamlit as st
 from explorer import display, prompts
 from explorer.figures.surprisal import surprisal_lines
 from explorer.records import Instance
+from explorer.studies.accuracy.declared import FORMULA, FORMULA_EQUAL
 from explorer.ui import scored_options as answers
 from explorer.ui import show, token_view
 from explorer.ui.columns import text_column
@@ -19,15 +20,16 @@ from explorer.ui.instance.answer import Answer
 from explorer.ui.scored_options import Asked
 from explorer.ui.token_view import Unit
 
+FORMULAS = (FORMULA.name, FORMULA_EQUAL.name)  # measures of an instance have the same names
 SHAPES = ("Tokens", "Lines")
 
 
 def draw_instance(instance: Instance, answer: Answer, unit: Unit, shape: str = SHAPES[0]) -> None:
     """The verdict, and all that was asked, token by token or as lines."""
-    correct = answer.measure("correct")
-    kind = answers.verdict_of(correct)
+    correct = answer.judgment.get("correct")
+    kind = answers.verdict_of(correct.value)
     sentence = answers.verdict_sentence(
-        instance, answer.asked, correct, answer.measure("margin"), answer.remark("correct")
+        instance, answer.asked, correct.value, answer.judgment.value("margin"), correct.reason
     )
     st.html(token_view.verdict(kind, sentence, answers.VERDICT_WORDS.get(instance.format, {}).get(kind, "")))
     options = answers.options_of(answer.asked)
@@ -94,11 +96,11 @@ def _draw_regions(instance: Instance, options: Sequence[Asked], answer: Answer, 
     for condition in instance.conditions:
         parts = [(_region_name(names, one.part), one.tokens) for one in options if one.condition == condition.name]
         st.html(f'<p class="lx-option"><b>{html.escape(condition.name)}</b></p>' + token_view.regions(parts, unit))
-    held = {int(row["part"]): row for row in answer.measures if row["measure"] in ("formula", "formula_equal")}
+    formulas_held = {one.part: one.value for one in answer.judgment.measured if one.name in FORMULAS}
     formulas = pd.DataFrame(
         {
             "prediction": list(instance.extra["formulas"]),
-            "held": [_held(held.get(number)) for number in range(len(instance.extra["formulas"]))],
+            "held": [_held(formulas_held.get(number, math.nan)) for number in range(len(instance.extra["formulas"]))],
         }
     )
     show.section("Predictions of the suite")
@@ -150,7 +152,5 @@ def _region_name(names: Sequence[str], part: int) -> str:
     return f"{part} {names[part - 1]}" if 0 < part <= len(names) else str(part)
 
 
-def _held(row: Mapping[str, Any] | None) -> str:
-    if row is None or row["value"] != row["value"]:
-        return "unknown"
-    return "yes" if row["value"] == 1 else "no"
+def _held(value: float) -> str:
+    return "unknown" if math.isnan(value) else "yes" if value == 1 else "no"

@@ -23,10 +23,12 @@ from explorer.records import Instance, RunSpec
 from explorer.rows.builders import instance_of, payload
 from explorer.scoring import http
 from explorer.settings import Settings
+from explorer.studies.judged import Judgment
 from explorer.studies.ontology import gold as ontology_gold
 from explorer.studies.ontology import queries as ontology_queries
 from explorer.studies.ontology.asking import Asking, asking
 from explorer.studies.ontology.context import Ground, ground
+from explorer.studies.ontology.declared import GOLD_GAIN, GOLD_LOGPROB, GOLD_RANK
 from explorer.studies.ontology.study import STUDY
 from explorer.ui import layout, links, live, resources, show, texts, token_view
 from explorer.ui.columns import count_column, id_column, mixed_column, nats_column, share_column
@@ -40,11 +42,11 @@ ROW = 35  # pixels of a table's row
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A model's answers now, the right id's tokens, its measures with the reason of each, and remarks."""
+    """A model's answers now, the right id's tokens, what was measured of it, and remarks."""
 
     answers: pd.DataFrame
     digits: pd.DataFrame
-    measures: dict[str, tuple[float, str]]
+    judgment: Judgment
     remarks: tuple[str, ...]
 
 
@@ -137,22 +139,22 @@ def _live(instance: Instance, chosen: Chosen) -> None:
         for remark in found.remarks:
             show.note(remark)
         show.table(found.answers, "live answers", height=ROW * (len(found.answers) + 1) + 3)
-        _right_id(found.digits, found.measures)
+        _right_id(found.digits, found.judgment)
 
 
-def _right_id(digits: pd.DataFrame, measures: dict[str, tuple[float, str]]) -> None:
+def _right_id(digits: pd.DataFrame, judgment: Judgment) -> None:
     """How likely the right id is, token by token, and among others."""
     st.subheader("How likely the right ID is", anchor=False)
-    total, reason = measures["gold_logprob"]
-    if math.isnan(total):
-        show.note(f"Not known: {reason.rstrip('.')}.")
+    logprob = judgment.get(GOLD_LOGPROB.name)
+    if math.isnan(logprob.value):
+        show.note(f"Not known: {logprob.reason.rstrip('.')}.")
         return
-    cells = [("log P (nats)", display.number(total), "Summed over the ID, after the question.")]
-    rank = measures.get("gold_rank", (math.nan, ""))[0]
+    cells = [("log P (nats)", display.number(logprob.value), "Summed over the ID, after the question.")]
+    rank = judgment.value(GOLD_RANK.name)
     if not math.isnan(rank):
         of = f"Among it and {OTHERS} IDs of other concepts, drawn at random; 1 is the likeliest."
         cells.append(("Rank", f"{rank:g} of {OTHERS + 1}", of))
-    added = measures.get("gold_gain", (math.nan, ""))[0]
+    added = judgment.value(GOLD_GAIN.name)
     if not math.isnan(added):
         against = "Against the question with a label that says nothing."
         cells.append(("The label adds (nats)", display.number(added, signed=True), against))
@@ -173,7 +175,7 @@ def asked(instance: Instance, chosen: Chosen) -> Asked:
     """What the model says of a concept now; ExplorerError where it cannot be asked."""
     about = (payload(instance), chosen.model, chosen.benchmark, resources.settings())
     found = _asked(*about)
-    if http.is_endpoint(chosen.model) and any(reason for _, reason in found.measures.values()):
+    if http.is_endpoint(chosen.model) and any(one.reason for one in found.judgment.measured):
         _asked.clear(*about)  # a server may think better of what it refused
     return found
 
@@ -206,9 +208,9 @@ def _asked(text: str, model: str, benchmark: str, settings: Settings) -> Asked:
             for token, value in zip(row["token_texts"], row["token_logprobs"], strict=True)
         ]
     )
-    found = {row["measure"]: (float(row["value"]), str(row["reason"])) for row in tables["measures"]}
+    known = Judgment.of_rows(tables["measures"])
     rows = [row for answered, _ in told for row in answered]
-    return Asked(pd.DataFrame(rows), digits, found, tuple(dict.fromkeys(remark for _, remark in told if remark)))
+    return Asked(pd.DataFrame(rows), digits, known, tuple(dict.fromkeys(remark for _, remark in told if remark)))
 
 
 def _answers(spec: RunSpec, put: Asking, instance: Instance, way: str) -> tuple[list[dict[str, Any]], str]:
@@ -228,7 +230,7 @@ def _answers(spec: RunSpec, put: Asking, instance: Instance, way: str) -> tuple[
                 "Answer": one.text or one.reason,
                 "Gives": "" if one.reason else outcome.id or outcome.kind,
                 "Its label": held.labels.get(outcome.id, ""),
-                "Verdict": "" if one.reason else "right" if outcome.id == instance.options[0] else "wrong",
+                "Verdict": "" if one.reason else "right" if put.is_right(instance, one) else "wrong",
             }
         )
     return rows, remark

@@ -12,6 +12,7 @@ import streamlit as st
 from explorer import display, prompts
 from explorer.records import Instance
 from explorer.similarity.measured import WORDS
+from explorer.studies.perturbation.likeness import compared_texts
 from explorer.ui import layout, live, show, token_view
 from explorer.ui import scored_options as answers
 from explorer.ui.instance import answer, ngram_rating
@@ -89,10 +90,10 @@ def _verdicts(instance: Instance, changed: Instance, before: Answer, after: Answ
     shown = [("Now" if changed is not instance else "", after)]
     shown += [("Before", before)] if changed is not instance else []
     for when, found in shown:
-        correct = found.measure("correct")
-        kind = answers.verdict_of(correct)
+        correct = found.judgment.get("correct")
+        kind = answers.verdict_of(correct.value)
         sentence = answers.verdict_sentence(
-            instance, found.asked, correct, found.measure("margin"), found.remark("correct")
+            instance, found.asked, correct.value, found.judgment.value("margin"), correct.reason
         )
         word = answers.VERDICT_WORDS.get(instance.format, {}).get(kind, "")
         st.html(token_view.verdict(kind, f"{when}: {sentence}" if when else sentence, word))
@@ -101,9 +102,9 @@ def _verdicts(instance: Instance, changed: Instance, before: Answer, after: Answ
 def _log_probabilities(instance: Instance, before: Answer, after: Answer) -> list[Cell]:
     pairs = list(zip(answers.options_of(before.asked), answers.options_of(after.asked), strict=False))
     cells: list[Cell] = []
-    if not math.isnan(before.measure("margin")):
+    if not math.isnan(margin := before.judgment.value("margin")):
         meaning = "log P of the right option less that of the best other, in nats"
-        cells.append(Cell("Margin", before.measure("margin"), after.measure("margin"), 2, meaning))
+        cells.append(Cell("Margin", margin, after.judgment.value("margin"), 2, meaning))
     if instance.kind == "regions":
         for condition in instance.conditions:
             sums = [
@@ -134,12 +135,12 @@ def _small(instance: Instance, option: int) -> str:
 
 
 def _bertscore(instance: Instance, changed: Instance) -> Cell:
-    found, encoder = lab_tools.bertscore_of(*_right_texts(instance, changed))
+    found, encoder = lab_tools.bertscore_of(*_texts(instance, changed))
     return Cell("BERTScore", math.nan, found.value, 3, f"F1 against the original, {encoder}. {found.reason}", False)
 
 
 def _rouge(instance: Instance, changed: Instance) -> Cell:
-    found = lab_tools.rouge_of(*_right_texts(instance, changed))
+    found = lab_tools.rouge_of(*_texts(instance, changed))
     by, unit = ("", "words, stemmed") if found.unit == WORDS else (f" (by {found.unit})", found.unit)
     return Cell(f"ROUGE-L{by}", math.nan, found.value, 3, f"F1 of the longest common sequence of {unit}", False)
 
@@ -147,8 +148,10 @@ def _rouge(instance: Instance, changed: Instance) -> Cell:
 LIKENESS: Mapping[str, Callable[[Instance, Instance], Cell]] = {"BERTScore": _bertscore, "ROUGE-L": _rouge}
 
 
-def _right_texts(*instances: Instance) -> list[str]:
-    return [prompts.option_texts(one)[one.gold or 0] for one in instances]
+def _texts(instance: Instance, changed: Instance) -> tuple[str, str]:
+    """The right option's text before and after; of a text without a right option, the first."""
+    _, before, after = compared_texts(instance, changed)[0]
+    return before, after
 
 
 def _metrics(cells: Sequence[Cell]) -> None:

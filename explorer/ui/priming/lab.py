@@ -178,8 +178,8 @@ def _list(item: Instance, lines: Sequence[Line], sides: Sides, points: Sequence[
             "Draw sentences with the buttons above, or type one. Then drag them into another order, or remove some.",
         )
         return
-    margins = [point.measure("margin") for point in points] or [math.nan] * (len(lines) + 1)
-    verdicts = [answers.verdict_of(point.measure("correct")) for point in points]
+    margins = [point.judgment.value("margin") for point in points] or [math.nan] * (len(lines) + 1)
+    verdicts = [answers.verdict_of(point.judgment.value("correct")) for point in points]
     steps = [after - before for before, after in pairwise(margins)]
     reach = max((abs(step) for step in steps if not math.isnan(step)), default=0.0)
     shown = []
@@ -212,13 +212,13 @@ def _result(chosen: Chosen, item: Instance, lines: Sequence[Line], sides: Sides,
     first, last = points[0], points[-1]
     asked = answers.of_scores(last.scores)
     sentence = answers.verdict_sentence(
-        item, asked, last.measure("correct"), last.measure("margin"), last.reason("correct")
+        item, asked, last.judgment.value("correct"), last.judgment.value("margin"), last.judgment.reason("correct")
     )
-    kind = answers.verdict_of(last.measure("correct"))
+    kind = answers.verdict_of(last.judgment.value("correct"))
     st.html(token_view.verdict(kind, sentence, answers.VERDICT_WORDS.get(item.format, {}).get(kind, "")))
     if lines:
-        show.note(flips_in_words([answers.verdict_of(point.measure("correct")) for point in points]))
-    before, after = first.measure("margin"), last.measure("margin")
+        show.note(flips_in_words([answers.verdict_of(point.judgment.value("correct")) for point in points]))
+    before, after = first.judgment.value("margin"), last.judgment.value("margin")
     cells = [
         ("No context", _number(before), "Margin in nats of the pair by itself"),
         ("After it", _number(after), f"Margin in nats after {_tokens_of(last)} of context"),
@@ -230,7 +230,7 @@ def _result(chosen: Chosen, item: Instance, lines: Sequence[Line], sides: Sides,
     if lines and not math.isnan(before):
         show.chart(
             margin_growth(
-                [point.measure("margin") for point in points],
+                [point.judgment.value("margin") for point in points],
                 [line.text for line in lines],
                 [kind_of(line, item, sides) for line in lines],
                 "nats",
@@ -254,7 +254,7 @@ def _tokens(item: Instance, point: Point) -> None:
     st.subheader("The pair after the whole context, token by token", anchor=False)
     asked = answers.of_scores(point.scores)
     if item.kind == "regions":
-        instance_view.draw_instance(item, Answer(asked, point.measures), "nats")
+        instance_view.draw_instance(item, Answer(asked, point.judgment), "nats")
         return
     faults = list(dict.fromkeys(one.reason for one in asked if one.reason))
     for fault in faults:

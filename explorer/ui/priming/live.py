@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import streamlit as st
 
@@ -14,6 +13,7 @@ from explorer.rows.builders import instance_of, payload
 from explorer.scoring import http
 from explorer.scoring.model import LanguageModel
 from explorer.settings import Settings
+from explorer.studies.judged import Judgment
 from explorer.studies.priming import context as priming_context
 from explorer.studies.priming import requests as priming_requests
 from explorer.ui import live, resources
@@ -25,19 +25,11 @@ CONDITION = "typed"  # the lab's contexts are of no condition of a run
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """The pair after the first sentences of the context: its scores, rows of `measures`, and the context's tokens."""
+    """The pair after the first sentences of the context: its scores, what they say, and the context's tokens."""
 
     scores: tuple[Score, ...]
-    measures: tuple[Mapping[str, Any], ...]
+    judgment: Judgment
     tokens: float  # nan where a server does not tell
-
-    def measure(self, name: str) -> float:
-        """The value of a measure of the whole pair, nan where there is none."""
-        return next((float(row["value"]) for row in self.measures if row["measure"] == name), float("nan"))
-
-    def reason(self, name: str) -> str:
-        """Why the measure is what it is."""
-        return next((str(row["reason"]) for row in self.measures if row["measure"] == name), "")
 
 
 def growth(item: Instance, sentences: Sequence[str], model: str, preset: str) -> tuple[Point, ...]:
@@ -70,13 +62,19 @@ def _growth(text: str, sentences: tuple[str, ...], model: str, preset: str, sett
                 )
             )
         flat = [request for step in steps for request in step.requests]
-        scores = iter(shared.scorer(model).score(flat, policy))
+        scores = shared.scorer(model).score(flat, policy)
         dtype = str(shared.model_record(model).get("dtype", ""))
-    points = []
-    for step in steps:
-        own = tuple(next(scores) for _ in step.requests)
-        points.append(Point(own, tuple(priming_requests.judge(step, own, policy, dtype)), step.tokens))
-    return tuple(points)
+    # A server's tokens cannot be looked at beforehand, so that it is told (`remarks`) where they change, not refused.
+    same_tokens = preset == "natural" and not http.is_endpoint(model)
+    judged = priming_requests.with_baselines(steps, scores, same_tokens=same_tokens)
+    return tuple(
+        Point(
+            tuple(own),
+            Judgment.of_rows(priming_requests.judge(step, own, policy, dtype, baseline)),
+            step.tokens,
+        )
+        for step, own, baseline in judged
+    )
 
 
 def _encoder(loaded: LanguageModel) -> Encode:

@@ -1,0 +1,47 @@
+"""What a completion and the labels of an item are judged to be, the same in a full run and in the lab."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from explorer import prompts_icl
+from explorer.records import Factor, Generation, Instance, Score
+from explorer.scoring.policy import PRESETS, Normalization, ScoringPolicy
+from explorer.similarity import replication
+from explorer.similarity.replication import Match, Rule, Thresholds
+from explorer.studies import verdicts
+from explorer.variants.demonstrations import Pieces
+
+if TYPE_CHECKING:
+    from explorer.resources import Resources
+
+
+def rule_of(resources: Resources, rouge: float = replication.ROUGE, cosine: float = replication.COSINE) -> Rule:
+    """The rule that judges completions, with what a near-exact one must reach; made once."""
+    return resources.once(
+        ("replication rule", rouge, cosine),
+        lambda: Rule(resources.encoder(), resources.tagger(), Thresholds(rouge, cosine)),
+    )
+
+
+def judge_completions(rule: Rule, items: Sequence[Pieces], answers: Sequence[Generation]) -> list[Match]:
+    """How like the second piece of each item what the model wrote is, cut where a completion ends."""
+    return rule.judge([one.second for one in items], [prompts_icl.completion(answer.text) for answer in answers])
+
+
+def policy_of(normalization: Normalization = "sum") -> ScoringPolicy:
+    """The policy that labels are scored under."""
+    return dataclasses.replace(PRESETS["natural"], normalization=normalization)
+
+
+def judge_labels(
+    item: Instance,
+    scores: Sequence[Score],
+    policy: ScoringPolicy,
+    dtype: str,
+    factors: Mapping[str, Factor] | None = None,
+) -> list[dict[str, Any]]:
+    """Rows of `measures` of an item's scored labels: correct, margin, chosen."""
+    return verdicts.judge(item, scores, policy, dtype, factors)
