@@ -53,6 +53,7 @@ PAGES = (
     Page("pages/in_context.py", "In-context", "Studies", "icl"),
     Page("pages/findings.py", "Findings", "Across studies"),
     Page("pages/replication.py", "Replication", "Across studies"),
+    Page("pages/calibration.py", "Calibration", "Across studies"),
     Page("pages/runs.py", "Runs", "Workshop"),
     Page("pages/data.py", "Data and models", "Workshop"),
 )
@@ -192,7 +193,7 @@ def _run_name(row: Any) -> str:
 def model_title(model: str) -> str:
     """What people call an embedded model; any other goes by its id, which alone tells editions apart."""
     known = catalog.find(model)
-    return known.title if known and known.embedded else model
+    return known.title if known and (known.embedded or known.trained_by) else model
 
 
 def models_in(runs: pd.DataFrame) -> list[str]:

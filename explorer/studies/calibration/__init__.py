@@ -1,0 +1,1 @@
+"""Methods held against the truth that is planted in the glass box."""

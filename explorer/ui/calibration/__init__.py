@@ -1,0 +1,1 @@
+"""Screens that hold methods against the truth planted in the glass box."""

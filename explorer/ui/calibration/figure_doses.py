@@ -1,0 +1,55 @@
+"""Responses over doses: a line a model or attack, each dot with its interval; a dose of 0 stands apart at the left."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import plotly.graph_objects as go
+
+from explorer.figures import theme
+from explorer.studies.calibration.doses import Response
+
+
+def dose_curves(lines: Sequence[tuple[str, Sequence[Response]]], *, response: str, chance: float) -> go.Figure:
+    """`lines` are names with their responses in order of dose; `response` names the vertical axis."""
+    doses = sorted({one.dose for _, responses in lines for one in responses})
+    places = {dose: place for place, dose in enumerate(doses)}
+    figure = theme.figure(height=420)
+    for number, (name, responses) in enumerate(lines):
+        color = theme.PALETTE[number % len(theme.PALETTE)]
+        # Beside each other, so that no interval hides another.
+        shift = 0.09 * (number - (len(lines) - 1) / 2)
+        figure.add_trace(
+            go.Scatter(
+                x=[places[one.dose] + shift for one in responses],
+                y=[one.value for one in responses],
+                mode="lines+markers",
+                name=theme.escape(name),
+                line={"color": color, "width": 2},
+                marker={"size": 8, "color": color},
+                error_y={
+                    "type": "data",
+                    "symmetric": False,
+                    "array": [max(0.0, one.high - one.value) for one in responses],
+                    "arrayminus": [max(0.0, one.value - one.low) for one in responses],
+                    "color": color,
+                    "thickness": 1.3,
+                    "width": 0,
+                },
+                customdata=[[one.dose, one.low, one.high, one.n] for one in responses],
+                hovertemplate=(
+                    f"{theme.escape(name)}<br>%{{customdata[0]:,}} times in the corpus: %{{y:.3f}} "
+                    "(%{customdata[1]:.3f} to %{customdata[2]:.3f}), %{customdata[3]:,} items<extra></extra>"
+                ),
+            )
+        )
+    figure.add_hline(y=chance, line={"color": theme.GRAY, "width": 1, "dash": "dot"})
+    figure.update_xaxes(
+        title_text="Times in the corpus",
+        tickvals=list(places.values()),
+        ticktext=[f"{dose:,}" for dose in doses],
+        zeroline=False,
+    )
+    figure.update_yaxes(title_text=response)
+    figure.update_layout(showlegend=len(lines) > 1)
+    return figure
