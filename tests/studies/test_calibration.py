@@ -22,7 +22,7 @@ def test_accuracy_of_each_dose_is_the_share_of_right_verdicts_with_wilsons_inter
     )
     zero, eight = doses.accuracy(frame)
     assert (zero.dose, zero.value, zero.n) == (0, 0.5, 4)
-    # Wilson, 9 of 10 at 95%: center (0.9 + 1.92/10) / (1 + 3.84/10), half-width 1.96 sqrt(0.9*0.1/10 + 0.96/100) / 1.384
+    # Wilson, 9 of 10: center (0.9 + 1.92/10) / 1.384, half-width 1.96 sqrt(0.9 * 0.1 / 10 + 0.96 / 100) / 1.384
     assert (eight.value, eight.n) == (0.9, 10)
     assert eight.low == pytest.approx(0.5958, abs=1e-3) and eight.high == pytest.approx(0.9821, abs=1e-3)
 

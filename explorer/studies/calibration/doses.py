@@ -34,7 +34,7 @@ def accuracy(frame: pd.DataFrame) -> list[Response]:
     responses = []
     for (name, dose), rows in frame.groupby(["model", "dose"], sort=True):
         share = proportion(rows["correct"].to_numpy(dtype=float))
-        responses.append(Response(str(name), int(dose), share.value, share.low, share.high, share.n))
+        responses.append(Response(str(name), int(str(dose)), share.value, share.low, share.high, share.n))
     return responses
 
 
@@ -53,7 +53,7 @@ def detection(frame: pd.DataFrame, is_high: Mapping[str, bool]) -> list[Response
             seen = members["value"].to_numpy(dtype=float)
             outcome = np.concatenate([np.ones(len(seen)), np.zeros(len(absent))])
             area = auc(outcome, sign * np.concatenate([seen, absent]), resamples=RESAMPLES)
-            responses.append(Response(str(name), int(dose), area.value, area.low, area.high, area.n))
+            responses.append(Response(str(name), int(str(dose)), area.value, area.low, area.high, area.n))
     return responses
 
 
