@@ -175,15 +175,27 @@ def _folder(name: str) -> Path:
     return path
 
 
+_HASHES: dict[tuple[str, str], str] = {}  # of folders that were hashed in this process, as their files stood then
+
+
 def folder_hash(path: Path, settings: Settings) -> str:
-    """SHA-256 over configuration and weights; kept, and made anew when a file's size or time of change differs."""
+    """SHA-256 over configuration and weights; made anew when a file's size, time of change or inode differs.
+
+    It is kept in the cache for other processes, and in memory, since a run asks for it when it is named and again when
+    its model is loaded, perhaps with a cache that cannot be written.
+    """
     files = [path / "config.json", *weight_files(path)]
     try:
-        stamp = [[file.name, file.stat().st_size, file.stat().st_mtime_ns] for file in files]
+        found_files = [(file.name, file.stat()) for file in files]
+        stamp = [[name, stat.st_size, stat.st_mtime_ns, stat.st_ino] for name, stat in found_files]
+        key = (str(path), json.dumps(stamp))
+        if key in _HASHES:
+            return _HASHES[key]
         kept = settings.models / ".hashes" / f"{hashlib.sha256(os.fsencode(path)).hexdigest()[:16]}.json"
         if (known := _remembered(kept, stamp)) is not None:
+            _HASHES[key] = known
             return known
-        found = hash_of(path)
+        found = _HASHES[key] = hash_of(path)
         with contextlib.suppress(OSError):  # in a cache that cannot be written it is made anew each time
             kept.parent.mkdir(parents=True, exist_ok=True)
             part = sharing.beside(kept)

@@ -262,3 +262,20 @@ def test_an_embedded_model_is_known_without_being_there(settings):
         "revision": "",
         "weights": f"sha256:{source.sha256[:32]}",
     }
+
+
+def test_a_folder_is_hashed_once_a_process_even_where_the_cache_cannot_be_written(
+    settings, tiny_gpt2, tmp_path, monkeypatch
+):
+    folder = tmp_path / "model"
+    shutil.copytree(tiny_gpt2, folder)
+    settings.models.parent.mkdir(parents=True, exist_ok=True)
+    settings.models.write_text("a file where the cache should be")
+    hashed = []
+    monkeypatch.setattr(hf_source, "hash_of", lambda path: hashed.append(path) or f"hash {len(hashed)}")
+    assert [hf_source.folder_hash(folder, settings) for _ in range(3)] == ["hash 1"] * 3
+    (folder / "config.json").write_text((folder / "config.json").read_text())  # the same bytes, another time
+    assert hf_source.folder_hash(folder, settings) == "hash 2"
+    shutil.copy2(folder / "model.safetensors", tmp_path / "other")
+    (tmp_path / "other").replace(folder / "model.safetensors")  # the same size and time, another file
+    assert hf_source.folder_hash(folder, settings) == "hash 3"
