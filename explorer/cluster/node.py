@@ -24,7 +24,8 @@ from explorer.runs import bucket as buckets
 from explorer.runs import environment, part
 from explorer.runs import spec as specs
 from explorer.runs.bucket import Bucket
-from explorer.runs.folder import RunFolder, part_name
+from explorer.runs.folder import RunFolder
+from explorer.runs.parts import part_name
 from explorer.settings import Settings
 
 T = TypeVar("T")

@@ -28,7 +28,8 @@ from explorer.runs import bucket as buckets
 from explorer.runs import part
 from explorer.runs import spec as specs
 from explorer.runs.bucket import Bucket
-from explorer.runs.folder import RunFolder, is_whole
+from explorer.runs.folder import RunFolder
+from explorer.runs.parquet import is_whole
 from explorer.runs.where import AUTO, Where
 from explorer.settings import ROOT
 

@@ -38,7 +38,7 @@ from explorer.records import RunSpec
 from explorer.results import formats
 from explorer.results.packed_run import SOURCE, PackedRun, Run
 from explorer.rows.schema import TABLES
-from explorer.runs import belonging, files, imported, outside
+from explorer.runs import belonging, files, imported, outside, parquet
 from explorer.runs import folder as folders
 from explorer.runs import spec as specs
 from explorer.runs.folder import RunFolder
@@ -400,7 +400,7 @@ def _check_sums(made: RunFolder, archive_name: str) -> None:
     path.unlink()
     for file in sorted(file for file in made.path.rglob("*") if file.is_file()):
         name = file.relative_to(made.path).as_posix()
-        if not folders.is_whole(file, told.get(name, "")):
+        if not parquet.is_whole(file, told.get(name, "")):
             raise RunError(f"{name} in {archive_name} is not the file that was packed. Get the archive again.")
 
 

@@ -17,8 +17,9 @@ from explorer.results.store import Store
 from explorer.rows.schema import FACTORS, TABLES
 from explorer.runs import queue, reviews
 from explorer.runs import spec as specs
-from explorer.runs.folder import Progress, RunFolder, all_folders
+from explorer.runs.folder import RunFolder, all_folders
 from explorer.runs.queue import RunInfo
+from explorer.runs.state import Progress
 from explorer.settings import Settings
 
 if TYPE_CHECKING:

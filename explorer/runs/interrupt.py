@@ -13,7 +13,7 @@ import threading
 from collections.abc import Callable, Iterator
 from types import FrameType
 
-from explorer.runs.folder import Cancelled
+from explorer.runs.state import Cancelled
 
 LOOK = 0.3  # seconds between two looks at the mark
 GRACE = 1.0  # seconds for the worker to see it by itself; then again each time, should a library have kept the error

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from explorer.errors import RunError
 from explorer.records import Instance, RunSpec
 from explorer.rows.columns import instance_table
-from explorer.runs.folder import Tables
+from explorer.runs.parts import Tables
 from explorer.studies import study as find_study
 from explorer.studies.study import Progress, Study
 

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING
 from explorer.errors import RunError
 from explorer.runs import belonging, environment, files, outside, part
 from explorer.runs import spec as specs
-from explorer.runs.folder import RunFolder, part_name
+from explorer.runs.folder import RunFolder
+from explorer.runs.parts import part_name
 
 if TYPE_CHECKING:
     from explorer.resources import Resources

@@ -21,9 +21,10 @@ from explorer.errors import ExplorerError, RunError
 from explorer.runs import environment, imported, part, pipeline
 from explorer.runs import where as places
 from explorer.runs.bucket import Bucket
-from explorer.runs.folder import Cancelled, RunFolder
+from explorer.runs.folder import RunFolder
 from explorer.runs.interrupt import interrupted
 from explorer.runs.queue import leave_line, wait_for_turn
+from explorer.runs.state import Cancelled
 from explorer.runs.where import Where
 
 if TYPE_CHECKING:

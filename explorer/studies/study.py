@@ -11,7 +11,8 @@ from explorer.records import Instance, RunSpec
 
 if TYPE_CHECKING:
     from explorer.resources import Resources
-    from explorer.runs.folder import RunFolder, Tables
+    from explorer.runs.folder import RunFolder
+    from explorer.runs.parts import Tables
     from explorer.scoring.http_cost import Planned
 
 Progress = Callable[[int, int], None]

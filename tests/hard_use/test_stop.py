@@ -19,9 +19,10 @@ from explorer.errors import RunError
 from explorer.fetch import Patience, WebError
 from explorer.resources import Resources
 from explorer.runs import queue
-from explorer.runs.folder import Cancelled, RunFolder
+from explorer.runs.folder import RunFolder
 from explorer.runs.interrupt import interrupted
 from explorer.runs.request import make_spec
+from explorer.runs.state import Cancelled
 from explorer.settings import Settings
 from tests import slow_servers
 from tests.slow_servers import WAYS, serving

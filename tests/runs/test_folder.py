@@ -16,7 +16,8 @@ from explorer.records import Instance, RunSpec
 from explorer.rows.builders import instance_of, instance_row, measure_row, payload
 from explorer.runs import files
 from explorer.runs import spec as specs
-from explorer.runs.folder import Cancelled, RunFolder
+from explorer.runs.folder import RunFolder
+from explorer.runs.state import Cancelled
 
 SPEC = RunSpec("accuracy", 1, "toy", "pairs", settings={"preset": "natural"}, suites=("a", "b"))
 

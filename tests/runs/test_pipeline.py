@@ -14,7 +14,8 @@ from explorer.records import Instance, RunSpec
 from explorer.resources import Resources
 from explorer.rows.builders import measure_row
 from explorer.runs import part, pipeline
-from explorer.runs.folder import Cancelled, RunFolder
+from explorer.runs.folder import RunFolder
+from explorer.runs.state import Cancelled
 from explorer.studies.study import Stages, Study
 
 INSTANCES = [Instance(f"toy/{n}", "toy", "train", "g", "pair", "sentence", options=("a", "b")) for n in range(40)]

@@ -17,8 +17,9 @@ from explorer.errors import UsageError
 from explorer.records import Generation, Instance, RunSpec
 from explorer.resources import Resources
 from explorer.runs import cost
-from explorer.runs.folder import Cancelled, RunFolder
+from explorer.runs.folder import RunFolder
 from explorer.runs.request import make_spec
+from explorer.runs.state import Cancelled
 from explorer.runs.worker import work
 from explorer.settings import Settings
 from explorer.studies.icl import (

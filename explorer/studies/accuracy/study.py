@@ -23,7 +23,7 @@ from explorer.studies.study import Progress, Setting, Stages, Study
 
 if TYPE_CHECKING:
     from explorer.resources import Resources
-    from explorer.runs.folder import Tables
+    from explorer.runs.parts import Tables
 
 SCORING = {
     "preset": Setting("natural", "conventions of prompts, BOS, split, reduction and ties", tuple(PRESETS)),

@@ -34,7 +34,7 @@ from explorer.variants.demonstrations import INSTANCES
 
 if TYPE_CHECKING:
     from explorer.resources import Resources
-    from explorer.runs.folder import Tables
+    from explorer.runs.parts import Tables
 
 SHOTS = (0, 25, 50, 100, 200)
 

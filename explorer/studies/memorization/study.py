@@ -33,7 +33,7 @@ from explorer.variants.neighbours import Neighbour, Source
 
 if TYPE_CHECKING:
     from explorer.resources import Resources
-    from explorer.runs.folder import Tables
+    from explorer.runs.parts import Tables
 
 Row = Mapping[str, Any]
 

@@ -30,7 +30,7 @@ from explorer.studies.study import Progress, Setting, Study
 
 if TYPE_CHECKING:
     from explorer.resources import Resources
-    from explorer.runs.folder import Tables
+    from explorer.runs.parts import Tables
 
 SETTINGS = {
     "prompt": Setting(

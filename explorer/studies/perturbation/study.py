@@ -31,7 +31,7 @@ from explorer.variants.senses import METHODS
 
 if TYPE_CHECKING:
     from explorer.resources import Resources
-    from explorer.runs.folder import Tables
+    from explorer.runs.parts import Tables
 
 Row = Mapping[str, Any]
 Gathered = dict[str, list[Table]]  # table name → its rows, block by block

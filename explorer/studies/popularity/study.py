@@ -20,7 +20,7 @@ from explorer.studies.study import Progress, Stages, Study
 
 if TYPE_CHECKING:
     from explorer.resources import Resources
-    from explorer.runs.folder import Tables
+    from explorer.runs.parts import Tables
 
 
 def rate(

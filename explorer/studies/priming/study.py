@@ -31,7 +31,7 @@ from explorer.variants.prefix_edits import PREFIX_EDITS
 
 if TYPE_CHECKING:
     from explorer.resources import Resources
-    from explorer.runs.folder import Tables
+    from explorer.runs.parts import Tables
 
 Row = dict[str, Any]
 Lines = list[tuple[Context, Sequence[Step]]]  # an item's contexts, each with the item after every length of it
