@@ -10,6 +10,7 @@ from explorer.studies.accuracy.declared import ACCURACY
 if TYPE_CHECKING:
     import pandas as pd
 
+    from explorer.finding import Finding
     from explorer.results.store import Store
 
 # What may be asked of the list of instances → the condition, and the order.
@@ -42,6 +43,23 @@ def runs(store: Store) -> pd.DataFrame:
 def run_rows(store: Store) -> list[dict[str, Any]]:
     """The same as `runs`, a dictionary a run."""
     return store.rows(_RUNS)
+
+
+def runs_on(store: Store, study: str, benchmark: str, finding: Finding | None = None) -> pd.DataFrame:
+    """The runs of a study on a benchmark, with a finding those that concluded it: complete ones first, then larger,
+    then newer ones."""
+    concluded = "AND run_id IN (SELECT run_id FROM findings WHERE finding = ?)" if finding else ""
+    return store.frame(
+        f"""
+        SELECT run_id, model, status, created, done, total, seed, spec
+        FROM runs
+        WHERE study = ?
+            AND benchmark = ?
+            {concluded}
+        ORDER BY status = 'complete' DESC, done DESC, created DESC
+        """,
+        [study, benchmark, *([finding.name] if finding else [])],
+    )
 
 
 def runs_of(store: Store, study: str, model: str, benchmark: str) -> pd.DataFrame:

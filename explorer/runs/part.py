@@ -11,6 +11,7 @@ from explorer.records import Instance, RunSpec
 from explorer.rows.columns import instance_table
 from explorer.runs.parts import Tables
 from explorer.studies import study as find_study
+from explorer.studies.selection import splits_of
 from explorer.studies.study import Progress, Study
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ def prepare(spec: RunSpec, resources: Resources) -> Work:
             f"{recipe.version}. Start it again as a new run."
         )
     instances = list(recipe.select(spec, resources))
-    splits = tuple(part for part in str(spec.settings.get("split", "")).split(",") if part)
+    splits = splits_of(spec.settings)
     found = resources.instances(spec.benchmark, splits).data_hash
     if spec.data_hash and found != spec.data_hash:
         raise RunError(

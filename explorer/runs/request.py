@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from explorer.errors import UsageError
 from explorer.records import Instance, RunSpec
 from explorer.studies import study as find_study
-from explorer.studies.selection import of_suites
+from explorer.studies.selection import of_suites, splits_of
 
 if TYPE_CHECKING:
     from explorer.resources import Resources
@@ -36,7 +36,7 @@ def make_spec(
 
     recipe = find_study(study)
     resolved = recipe.resolve(settings or {})
-    splits = tuple(part for part in str(resolved.get("split", "")).split(",") if part)
+    splits = splits_of(resolved)
     loaded = resources.instances(benchmark, splits)
     kinds = sorted({instance.kind for instance in loaded.instances})
     if not set(kinds) & set(recipe.kinds):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import random
 from collections import defaultdict
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from explorer.errors import UsageError
 from explorer.records import Instance, RunSpec
@@ -23,10 +23,14 @@ SELECTION = {
 
 def select(spec: RunSpec, resources: Resources) -> list[Instance]:
     """The spec's instances in benchmark order: its suites, a seeded draw per group, then the first `limit`."""
-    splits = tuple(part for part in str(spec.settings.get("split", "")).split(",") if part)
-    chosen = of_suites(resources.instances(spec.benchmark, splits).instances, spec.suites)
+    chosen = of_suites(resources.instances(spec.benchmark, splits_of(spec.settings)).instances, spec.suites)
     chosen = draw_per_group(chosen, int(spec.settings.get("per_group", 0)), spec.seed)
     return chosen[: spec.limit] if spec.limit is not None else chosen
+
+
+def splits_of(settings: Mapping[str, Any]) -> tuple[str, ...]:
+    """The splits of the benchmark that a run's settings name; none for its default ones."""
+    return tuple(part for part in str(settings.get("split", "")).split(",") if part)
 
 
 def of_suites(instances: Sequence[Instance], suites: Sequence[str]) -> list[Instance]:

@@ -72,3 +72,9 @@ def test_reductions_worked_out_at_once_are_those_worked_out_one_by_one():
             together = findings.chosen_is_gold(instances, asked, reduction, ties)
             alone = [findings._of_passes(asked[name], gold, count, reduction, ties) for name, gold, count in rows]
             np.testing.assert_array_equal(together, np.array(alone))
+
+
+def test_the_perplexity_of_a_single_text_says_why_it_has_no_interval():
+    alone = findings.perplexity(np.array([-2.0]))
+    assert alone.value == pytest.approx(math.exp(2)) and math.isnan(alone.low)
+    assert alone.reason == "one item or group has no interval"

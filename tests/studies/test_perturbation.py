@@ -284,6 +284,12 @@ def test_rejections_are_counted_by_reason():
     assert json.loads(found["accepted"]["detail"])["rejected"] == {"same": 2}
 
 
+def test_a_group_without_instances_says_so():
+    found = findings_of(paired([], []))
+    assert math.isnan(found["accepted"]["value"]) and found["accepted"]["reason"] == "no instance is in this group"
+    assert found["perplexity_change"]["reason"] == "no values"  # a group of none is a group of passages, too
+
+
 def test_perplexity_is_that_of_the_last_words():
     logs = {"logprob_before": [-1.0, -3.0], "logprob_after": [-2.0, -4.0]}
     found = findings_of(paired([1, 0], [1, 0], kind="cloze", **logs))

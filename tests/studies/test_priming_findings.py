@@ -108,6 +108,15 @@ def test_suites_are_ranked_by_their_mean_change_over_lengths():
     assert second["value"] == 1.0 and json.loads(second["detail"])["sd"] is None
 
 
+def test_an_effect_of_edits_tells_how_many_suites_had_no_verdict():
+    own = pd.DataFrame(
+        [("a", 100, 0.5), ("a", 200, -0.5), ("b", 100, -1.0), ("c", 100, math.nan)], columns=["grp", "length", "delta"]
+    )
+    effect = priming_edits._effect(own)
+    # suite a: (1/2 - 1/2) / 2 = 0, suite b: -1; of c nothing is known
+    assert (effect.value, effect.n, effect.left_out) == (-0.5, 2, 1)
+
+
 def test_the_baseline_is_compared_with_each_suites_longest_context():
     plain = table(
         [

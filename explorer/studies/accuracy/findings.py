@@ -17,6 +17,7 @@ from explorer.rows.builders import finding_row
 from explorer.scoring import reduce
 from explorer.scoring.policy import PRESETS, Normalization, TieRule
 from explorer.stats.bootstrap import bootstrap_mean
+from explorer.stats.estimate import Estimate
 from explorer.stats.proportion import Proportion, proportion
 from explorer.studies.accuracy import declared, ratings
 
@@ -55,7 +56,8 @@ def summarize(spec: RunSpec, resources: Resources, folder: RunFolder) -> list[di
     rows += _formulas(instances, measures)
     kind = instances["kind"].iloc[0]
     if kind == "cloze":
-        rows += _perplexity(_measure(measures, "logprob"))
+        last_word = perplexity(_measure(measures, "logprob").to_numpy())
+        rows.append(finding_row(declared.PERPLEXITY, "overall", last_word))
     if kind in ("pair", "choice", "labelled"):
         instances = instances.assign(options=[len(json.loads(text)["options"]) for text in instances["payload"]])
         asked = options_asked(
@@ -174,14 +176,11 @@ def _formulas(instances: pd.DataFrame, measures: pd.DataFrame) -> list[dict[str,
     return rows
 
 
-def _perplexity(logprobs: pd.Series) -> list[dict[str, Any]]:
-    mean = bootstrap_mean(logprobs.to_numpy())
-    # A single text has no interval, which the empty columns say.
-    reason = mean.reason if math.isnan(mean.value) else ""
-    perplexity = replace(
-        mean, value=math.exp(-mean.value), low=math.exp(-mean.high), high=math.exp(-mean.low), reason=reason
-    )
-    return [finding_row(declared.PERPLEXITY, "overall", perplexity)]
+def perplexity(logprobs: np.ndarray) -> Estimate:
+    """exp of the mean surprisal (nats)."""
+    mean = bootstrap_mean(logprobs)
+    # The interval is that of the mean, carried over: exp(-x) falls, so that the ends change places.
+    return replace(mean, value=math.exp(-mean.value), low=math.exp(-mean.high), high=math.exp(-mean.low))
 
 
 def _measure(measures: pd.DataFrame, name: str) -> pd.Series:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
+from explorer.results.queries import runs_on
 from explorer.results.store import Store
 from explorer.rows.schema import TABLES
 from explorer.studies.icl import declared
@@ -11,17 +12,7 @@ from explorer.studies.icl import declared
 
 def runs(store: Store, benchmark: str) -> pd.DataFrame:
     """The in-context runs on a benchmark that concluded something: complete ones first, then those with more items."""
-    return store.frame(
-        f"""
-        SELECT run_id, model, status, created, done, total, seed, spec
-        FROM runs
-        WHERE study = 'icl'
-            AND benchmark = ?
-            AND run_id IN (SELECT run_id FROM findings WHERE finding = '{declared.REPLICATION}')
-        ORDER BY status = 'complete' DESC, done DESC, created DESC
-        """,
-        [benchmark],
-    )
+    return runs_on(store, "icl", benchmark, declared.REPLICATION)
 
 
 def rows(store: Store, run_id: str, table: str, columns: tuple[str, ...]) -> pd.DataFrame:

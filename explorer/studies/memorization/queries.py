@@ -6,23 +6,14 @@ import pandas as pd
 
 from explorer.finding import quoted
 from explorer.results.measures import mean_of_all
+from explorer.results.queries import runs_on
 from explorer.results.store import Store
 from explorer.studies.memorization import declared
 
 
 def runs(store: Store, benchmark: str) -> pd.DataFrame:
     """The memorization runs on a benchmark that concluded something: complete ones first, then the larger ones."""
-    return store.frame(
-        f"""
-        SELECT run_id, model, status, created, done, total, seed, spec
-        FROM runs
-        WHERE study = 'memorization'
-            AND benchmark = ?
-            AND run_id IN (SELECT run_id FROM findings WHERE finding = '{declared.SCORE}')
-        ORDER BY status = 'complete' DESC, done DESC, created DESC
-        """,
-        [benchmark],
-    )
+    return runs_on(store, "memorization", benchmark, declared.SCORE)
 
 
 def groups(store: Store, run_id: str) -> pd.DataFrame:

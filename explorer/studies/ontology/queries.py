@@ -5,22 +5,14 @@ from __future__ import annotations
 import pandas as pd
 
 from explorer.finding import quoted
+from explorer.results.queries import runs_on
 from explorer.results.store import Store
 from explorer.studies.ontology import declared
 
 
 def runs(store: Store, benchmark: str) -> pd.DataFrame:
     """Every ontology run on a benchmark, imports included: complete ones first, then larger, then newer ones."""
-    return store.frame(
-        """
-        SELECT run_id, model, status, created, done, total, spec
-        FROM runs
-        WHERE study = 'ontology'
-            AND benchmark = ?
-        ORDER BY status = 'complete' DESC, done DESC, created DESC
-        """,
-        [benchmark],
-    )
+    return runs_on(store, "ontology", benchmark)
 
 
 def buckets(store: Store, run_id: str, setting: str) -> pd.DataFrame:

@@ -20,6 +20,7 @@ from explorer.stats.mcnemar import mcnemar
 from explorer.stats.multiple import correct as adjust
 from explorer.stats.proportion import proportion
 from explorer.stats.wilcoxon import wilcoxon
+from explorer.studies.accuracy.findings import perplexity
 from explorer.studies.perturbation import declared
 from explorer.studies.perturbation.judge import ROLE
 from explorer.studies.popularity.deciles import edges_of
@@ -150,14 +151,15 @@ def _accuracies(group: str, frame: pd.DataFrame, both: pd.DataFrame, factors: Ma
 
 def _perplexities(group: str, frame: pd.DataFrame, factors: Mapping[str, Any]) -> list[Row]:
     """exp(-mean log P of the last word), before and after, and the change in percent of the original."""
-    rows = []
-    for side, finding in (("before", declared.PERPLEXITY_ORIGINAL), ("after", declared.PERPLEXITY_PERTURBED)):
-        mean = bootstrap_mean(frame[f"logprob_{side}"].to_numpy())
-        perplexity = replace(mean, value=math.exp(-mean.value), low=math.exp(-mean.high), high=math.exp(-mean.low))
-        rows.append(finding_row(finding, group, perplexity, factors=factors))
-    before, after = (row["value"] for row in rows)
-    change = Estimate.point(100 * (after - before) / before, len(frame))
-    return [*rows, finding_row(declared.PERPLEXITY_CHANGE, group, change, factors=factors)]
+    before, after = (perplexity(frame[f"logprob_{side}"].to_numpy()) for side in ("before", "after"))
+    change = Estimate.point(
+        100 * (after.value - before.value) / before.value, len(frame), reason="" if len(frame) else before.reason
+    )
+    return [
+        finding_row(declared.PERPLEXITY_ORIGINAL, group, before, factors=factors),
+        finding_row(declared.PERPLEXITY_PERTURBED, group, after, factors=factors),
+        finding_row(declared.PERPLEXITY_CHANGE, group, change, factors=factors),
+    ]
 
 
 def _flips(group: str, frame: pd.DataFrame, factors: Mapping[str, Any]) -> Row:
@@ -177,8 +179,8 @@ def _accepted(group: str, frame: pd.DataFrame, factors: Mapping[str, Any]) -> Ro
     share = proportion(frame["accepted"].astype(float).to_numpy())
     reasons = frame.loc[~frame["accepted"], "reason"].value_counts().to_dict()
     detail = {"rejected": reasons, "unchanged": int((frame["accepted"] & (frame["swaps"] == 0)).sum())}
-    # Stored runs keep no reason here: a group none of whose instances are in it says so by n = 0.
-    return finding_row(declared.ACCEPTED, group, replace(share, reason=""), factors=factors, detail=detail)
+    share = replace(share, reason=share.reason and "no instance is in this group")
+    return finding_row(declared.ACCEPTED, group, share, factors=factors, detail=detail)
 
 
 def _similarity(group: str, frame: pd.DataFrame, finding: Finding, factors: Mapping[str, Any]) -> Row:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from explorer import prompts
 from explorer.benchmarks import wikitext
 from explorer.errors import ExplorerError
-from explorer.records import Instance, RunSpec
+from explorer.records import Instance
 from explorer.scoring.policy import Bos
 from explorer.variants import running_text
 from explorer.variants.context_pools import Pools, make_pools
@@ -98,11 +98,6 @@ def pools_of(resources: Resources, benchmark: str, splits: Sequence[str], unrela
         lambda: make_pools(resources.instances(benchmark, splits).instances, texts),
     )
     return pools, why_not
-
-
-def splits_of(spec: RunSpec) -> tuple[str, ...]:
-    """The splits of the benchmark that a spec names; none for its default ones."""
-    return tuple(part for part in str(spec.settings.get("split", "")).split(",") if part)
 
 
 def opening_of(encode: Encode) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -103,9 +102,7 @@ def _one_side(
         detail = {"similarity": None if math.isnan(similarity) else similarity, "suites": effect.units}
         effects.append(effect.value)
         likeness.append(similarity)
-        rows.append(
-            finding_row(declared.EDIT_EFFECT, "overall", replace(effect, left_out=0), factors=factors, detail=detail)
-        )
+        rows.append(finding_row(declared.EDIT_EFFECT, "overall", effect, factors=factors, detail=detail))
     found = spearman(likeness, effects)
     rows.append(finding_row(declared.EDIT_CORRELATION, "overall", found, factors={"condition": condition}))
     return rows

@@ -19,8 +19,8 @@ from explorer.stats.mantel import mantel
 from explorer.stats.overlap import OverlapMatrix, overlap_matrix, token_f1
 from explorer.stats.point_biserial import point_biserial
 from explorer.studies.priming import declared
-from explorer.studies.priming.context import splits_of
 from explorer.studies.priming.of_spec import ground_of
+from explorer.studies.selection import splits_of
 from explorer.variants import running_text
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ def _judgements(
     """Does a judgement after acceptable sentences go with how much they share with the target?"""
     variants = folder.read("variants", ["instance_id", "condition", "setting", "edit"])
     variants = variants[variants["setting"].isna() & variants["edit"].notna()]
-    instances = {item.id: item for item in resources.instances(spec.benchmark, splits_of(spec)).instances}
+    instances = {item.id: item for item in resources.instances(spec.benchmark, splits_of(spec.settings)).instances}
     rows: list[Row] = []
     for condition in ("matched_acceptable", "mismatched_acceptable", "unrelated"):
         own = variants[variants["condition"] == condition]

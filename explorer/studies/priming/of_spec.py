@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from explorer.records import RunSpec
 from explorer.scoring.policy import ScoringPolicy
 from explorer.studies.priming import context, requests
-from explorer.studies.priming.context import Ground, splits_of
+from explorer.studies.priming.context import Ground
+from explorer.studies.selection import splits_of
 
 if TYPE_CHECKING:
     from explorer.resources import Resources
@@ -26,7 +27,7 @@ def ground_of(spec: RunSpec, resources: Resources) -> Ground:
         spec.model,
         spec.dtype,
         spec.benchmark,
-        splits_of(spec),
+        splits_of(spec.settings),
         str(spec.settings["unrelated"]),
         policy_of(spec).bos,
     )

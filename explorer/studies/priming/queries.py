@@ -7,23 +7,14 @@ from collections.abc import Sequence
 import pandas as pd
 
 from explorer.finding import quoted
+from explorer.results.queries import runs_on
 from explorer.results.store import Store
 from explorer.studies.priming import declared
 
 
 def runs(store: Store, benchmark: str) -> pd.DataFrame:
     """The priming runs on a benchmark that concluded something: complete ones first, then those with more items."""
-    return store.frame(
-        f"""
-        SELECT run_id, model, status, created, done, total, seed, spec
-        FROM runs
-        WHERE study = 'priming'
-            AND benchmark = ?
-            AND run_id IN (SELECT run_id FROM findings WHERE finding = '{declared.PRIMING_ACCURACY}')
-        ORDER BY status = 'complete' DESC, done DESC, created DESC
-        """,
-        [benchmark],
-    )
+    return runs_on(store, "priming", benchmark, declared.PRIMING_ACCURACY)
 
 
 def curves(store: Store, run_ids: Sequence[str], finding: str, group: str) -> pd.DataFrame:

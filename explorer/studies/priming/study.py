@@ -21,9 +21,10 @@ from explorer.scoring.score import Batch, ModelScorer
 from explorer.studies import QUESTIONS, selection
 from explorer.studies.priming import context as priming_context
 from explorer.studies.priming import edits, findings, requests
-from explorer.studies.priming.context import Ground, splits_of
+from explorer.studies.priming.context import Ground
 from explorer.studies.priming.of_spec import ground_of, policy_of
 from explorer.studies.priming.requests import BASELINE, Step
+from explorer.studies.selection import splits_of
 from explorer.studies.study import Progress, Setting, Stages, Study
 from explorer.variants.context_pools import CONDITIONS
 from explorer.variants.contexts import LENGTHS, Context, make_contexts, rebuild, suite_context
@@ -161,7 +162,7 @@ def _contexts(spec: RunSpec, resources: Resources, ground: Ground, instances: Se
     settings = spec.settings
     conditions = [name for name in settings["conditions"] if name != "unrelated" or not ground.why_not]
     chains = int(settings["chains"])
-    whole = resources.instances(spec.benchmark, splits_of(spec)).instances
+    whole = resources.instances(spec.benchmark, splits_of(spec.settings)).instances
     room = ground.suite_room(whole) if chains else ground.room
     for edit in dict.fromkeys(["none", *settings["edits"]]):
         plain = edit == "none"

@@ -33,18 +33,12 @@ SCORES = {"relative_difference": ("Relative difference in IPS", ".0%"), "ips": (
 def pick(chosen: Chosen) -> str:
     """The id of a finished popularity run of this model on this benchmark; "" where there is none."""
     runs = resources.ask(popularity_queries.runs)
-    own = runs[
-        (runs["study"] == "popularity") & (runs["model"] == chosen.model) & (runs["benchmark"] == chosen.benchmark)
-    ]
-    names = {row["run_id"]: _name(row) for _, row in own.iterrows()}
-    if not names:
-        return ""
-    return links.pick(st.selectbox, "Stored run", "run", list(names), format_func=names.__getitem__)
+    own = runs[(runs["study"] == "popularity") & (runs["benchmark"] == chosen.benchmark)]
+    return layout.pick_stored(own, chosen, _name)
 
 
 def draw_popularity_run(run_id: str, chosen: Chosen) -> None:
     """Everything about one run."""
-    layout.about_run(run_id)
     runs = resources.ask(popularity_queries.runs).set_index("run_id")
     edges = Edges.of_run(str(runs.loc[run_id, "edges"]))
     if edges:

@@ -9,21 +9,16 @@ import streamlit as st
 
 from explorer.studies.priming import declared
 from explorer.studies.priming import queries as priming_queries
-from explorer.ui import layout, links, resources, show, undecided
+from explorer.ui import layout, resources, show, undecided
 from explorer.ui.layout import Chosen
 
 
 def pick(chosen: Chosen) -> str:
     """The id of a priming run of this model on this benchmark; "" where there is none."""
-    runs = resources.ask(priming_queries.runs, chosen.benchmark)
-    own = runs[runs["model"] == chosen.model]
-    names = {str(row["run_id"]): name_of(row) for _, row in own.iterrows()}
-    if not names:
-        return ""
-    run_id = links.pick(st.selectbox, "Stored run", "run", list(names), format_func=names.__getitem__)
-    layout.about_run(run_id)
-    _remarks(run_id)
-    undecided.tell([run_id])
+    run_id = layout.pick_stored(resources.ask(priming_queries.runs, chosen.benchmark), chosen, name_of)
+    if run_id:
+        _remarks(run_id)
+        undecided.tell([run_id])
     return run_id
 
 
