@@ -8,6 +8,7 @@ import plotly.graph_objects as go
 
 from explorer import display
 from explorer.figures import theme
+from explorer.figures.models import model_colors
 
 MOST_DOTS = 5000  # more than that are shown as a density
 ROW = 22
@@ -57,7 +58,7 @@ def groups_of_two_runs(groups: pd.DataFrame, first: str, second: str) -> go.Figu
             x=ends_x, y=ends_y, mode="lines", line={"color": theme.GRAY, "width": 2}, hoverinfo="skip", showlegend=False
         )
     ]
-    for name, column, color in ((first, "value_a", theme.BLUE), (second, "value_b", theme.ORANGE)):
+    for name, column, color in zip((first, second), ("value_a", "value_b"), model_colors((first, second)), strict=True):
         traces.append(
             go.Scatter(
                 x=rows[column],

@@ -6,6 +6,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from explorer.figures import theme
+from explorer.figures.models import model_colors
 
 ROW = 44
 
@@ -19,9 +20,8 @@ def headline(results: pd.DataFrame) -> go.Figure:
     models = list(dict.fromkeys(results["model"]))
     place = {name: number for number, name in enumerate(benchmarks)}
     traces = []
-    for number, model in enumerate(models):
+    for number, (model, color) in enumerate(zip(models, model_colors(models), strict=True)):
         rows = results[results["model"] == model]
-        color = theme.PALETTE[number % len(theme.PALETTE)]
         # Models of one benchmark stand a little above each other, so that intervals do not hide each other.
         shift = 0.0 if len(models) == 1 else 0.22 - 0.44 * number / (len(models) - 1)
         traces.append(

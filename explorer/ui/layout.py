@@ -17,6 +17,7 @@ import streamlit as st
 from streamlit.errors import StreamlitAPIException
 
 from explorer import benchmarks
+from explorer.figures.models import model_title as model_title  # "layout.model_title" on every page
 from explorer.records import Instance
 from explorer.results import queries
 from explorer.runs import imported
@@ -188,12 +189,6 @@ def _run_name(row: Any) -> str:
     preset = settings.get("preset", "")
     name = f"{row['done']:,} instances{state} · {preset} · {row['created']:%d %b %Y %H:%M} · {row['run_id'][-6:]}"
     return " · ".join(filter(None, [imported.label(str(row["spec"])), name]))
-
-
-def model_title(model: str) -> str:
-    """What people call an embedded model; any other goes by its id, which alone tells editions apart."""
-    known = catalog.find(model)
-    return known.title if known and (known.embedded or known.trained_by) else model
 
 
 def models_in(runs: pd.DataFrame) -> list[str]:

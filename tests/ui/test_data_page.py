@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from explorer import benchmarks
 from explorer.settings import read as read_settings
-from explorer.ui import jobs
+from explorer.ui import jobs, visitor
 
 PAIRS = b"sentence_good,sentence_bad,phenomenon\nIt is.,It are.,number\n<script>x</script>,<b>They is.</b>,number\n"
 LONE = b"wort,satz_a,satz_b\n1,Es ist.,Es sind.\n2,Sie sind.,Sie ist.\n"
@@ -165,3 +165,11 @@ def test_gold_from_a_file_of_its_own_is_kept_with_the_table(open_page, tmp_path)
     assert not app.exception and not app.error
     app.button(key="import:store").click().run()
     assert [one.gold for one in benchmarks.load("imported_mine", read_settings()).instances] == [1, 0]
+
+
+@pytest.mark.parametrize("benchmark", ["copa", "starter_pairs"])
+def test_a_visitor_from_elsewhere_reads_no_folder_of_the_server(open_page, tmp_path, monkeypatch, benchmark):
+    monkeypatch.setattr(visitor, "role", lambda: "visitor")
+    app = open_page("data", tmp_path / "cache", shelf="Benchmarks", benchmark=benchmark)
+    assert not app.exception
+    assert str(tmp_path) not in html_of(app)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import cycle
 from typing import Any
 
 import pandas as pd
@@ -18,15 +19,22 @@ FINE = [digit * 10**power for power in range(7) for digit in (1, 2, 5)]  # ticks
 
 
 def by_bucket(
-    series: Sequence[Series], title: str, *, shares: bool = False, over: str = BUCKET, chance: float | None = None
+    series: Sequence[Series],
+    title: str,
+    *,
+    shares: bool = False,
+    over: str = BUCKET,
+    chance: float | None = None,
+    colors: Sequence[str] = theme.PALETTE,
 ) -> go.Figure:
     """A line a series over the buckets' numbers, or over their mean counts; hovering tells the number of concepts.
 
     Rows have the columns bucket, n, for `over=COUNT` mean_count, and where there is an interval the value's name with
-    _low and _high. `shares` shows percent; `chance` is drawn as a line.
+    _low and _high. `shares` shows percent; `chance` is drawn as a line; `colors` are the
+    lines'.
     """
-    figure = theme.figure(*(_line(one, number, shares, over, len(series)) for number, one in enumerate(series)),
-                          height=HEIGHT)  # fmt: skip
+    lines = [_line(one, color, shares, over, len(series)) for one, color in zip(series, cycle(colors), strict=False)]
+    figure = theme.figure(*lines, height=HEIGHT)
     if over == COUNT:
         # A bucket whose concepts were never found has no place on a log scale.
         log = all((rows[COUNT] > 0).all() for _, rows, _ in series)
@@ -67,9 +75,8 @@ def sizes(rows: pd.DataFrame) -> go.Figure:
     return figure
 
 
-def _line(one: Series, number: int, shares: bool, over: str, of: int) -> go.Scatter:
+def _line(one: Series, color: str, shares: bool, over: str, of: int) -> go.Scatter:
     name, rows, column = one
-    color = theme.PALETTE[number % len(theme.PALETTE)]
     interval: dict[str, Any] = {}
     if f"{column}_low" in rows:
         interval = {

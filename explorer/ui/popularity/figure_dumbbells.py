@@ -11,6 +11,7 @@ import plotly.graph_objects as go
 
 from explorer import display
 from explorer.figures import theme
+from explorer.figures.models import model_colors
 
 ROW = 21  # pixels of a model's line
 CERTAIN = 0.05
@@ -25,10 +26,9 @@ def dumbbells(halves: pd.DataFrame, ends: Mapping[str, str], title: str) -> go.F
     models = list(dict.fromkeys(halves["model"]))
     places, labels = _places(halves, len(models))
     traces: list[go.Scatter] = []
-    for number, model in enumerate(models):
+    for number, (model, color) in enumerate(zip(models, model_colors(models), strict=True)):
         rows = halves[halves["model"] == model]
         heights = [places[field, task] - number for field, task in zip(rows["field"], rows["task"], strict=True)]
-        color = theme.PALETTE[number % len(theme.PALETTE)]
         for certain in (False, True):
             kept = (rows["p"] < CERTAIN) == certain
             own = [y for y, keep in zip(heights, kept, strict=True) if keep]
@@ -89,8 +89,8 @@ def _dots(
     rows: pd.DataFrame, heights: Sequence[float], ends: Mapping[str, str], end: str, color: str, model: str
 ) -> go.Scatter:
     is_first = end == next(iter(ends))
-    shown = rows[[f"{end}_low", f"{end}_high", f"{end}_n", "p"]].assign(
-        task=[theme.escape(str(task)) for task in rows["task"]]
+    shown = rows[[f"{end}_low", f"{end}_high", f"{end}_n"]].assign(
+        p=[display.p_in_words(p) for p in rows["p"]], task=[theme.escape(str(task)) for task in rows["task"]]
     )
     return go.Scatter(
         x=rows[f"{end}_value"],
@@ -108,7 +108,7 @@ def _dots(
         customdata=shown.to_numpy(),
         hovertemplate=(
             f"<b>%{{customdata[4]}}</b>, {ends[end]}<br>%{{x:.1%}} (%{{customdata[0]:.1%}} to %{{customdata[1]:.1%}})"
-            "<br>%{customdata[2]:,} instances, p of the difference %{customdata[3]:.3g}"
+            "<br>%{customdata[2]:,} instances, of the difference %{customdata[3]}"
             f"<extra>{theme.escape(model)}</extra>"
         ),
     )

@@ -202,12 +202,18 @@ def _one_finding(run: RunInfo, found: pd.DataFrame) -> None:
     name = links.pick(st.selectbox, "Finding", "concluded", names, format_func=lambda one: one_title(known[one], one))
     rows = found[found["finding"] == name]
     finding = known[name]
-    columns = {column: shown for column, shown in FINDINGS.items() if column != "title" and rows[column].notna().any()}
+    columns = {
+        column: shown for column, shown in FINDINGS.items() if column != "title" and _says_something(rows[column])
+    }
     if finding:
-        show.note(f"{finding.meaning} In {finding.unit}; n counts {finding.of}s.")
+        show.note(f"{finding.meaning} Unit: {finding.unit}; n counts: {finding.of}.")
         titles = {"value": "Value", "low": "From", "high": "To"}
         columns |= {one: unit_column(finding.unit, titles[one]) for one in titles if one in columns}
     show.table(rows, f"findings {run.run_id}", columns=columns, whole=found)
+
+
+def _says_something(column: pd.Series) -> bool:
+    return bool((column.notna() & (column != "")).any())
 
 
 def one_title(finding: Finding | None, name: str) -> str:

@@ -1,0 +1,50 @@
+"""One color a model."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from explorer.figures import theme
+from explorer.figures.comparison import groups_of_two_runs
+from explorer.figures.headline import headline
+from explorer.figures.models import COLORS, model_color, model_colors, model_title
+from explorer.scoring import catalog
+from explorer.ui.popularity.figure_dumbbells import dumbbells
+
+GEMMA, SMOLLM = (model.title for model in catalog.EMBEDDED_MODELS[:2])
+
+
+def test_a_model_has_one_color_by_its_id_and_by_its_title():
+    for model in catalog.EMBEDDED_MODELS:
+        assert model_color(model.id) == model_color(model.title) == model_color(f"{model.title} (b079e9)")
+        assert model_title(model.id) == model.title
+    assert model_color(GEMMA) != model_color(SMOLLM)
+    assert model_color("somebody/new") == model_color("somebody/new") and theme.GRAY not in COLORS
+
+
+def test_two_models_of_a_figure_never_share_a_color_while_there_are_enough():
+    names = [f"somebody/model-{number}" for number in range(len(COLORS))]
+    assert len(set(model_colors(names))) == len(COLORS)
+    assert model_colors(["one", "one"])[0] == model_color("one")  # two runs of one model
+    assert len(set(model_colors(["one", "one"]))) == 2
+    assert len(model_colors([*names, "one more"])) == len(COLORS) + 1
+
+
+def test_every_figure_of_models_draws_a_model_in_its_color_whatever_stands_before_it():
+    rows = pd.DataFrame(
+        {"benchmark": ["b", "b"], "model": [SMOLLM, GEMMA], "value": [0.5, 0.6], "low": [0.4, 0.5],
+         "high": [0.6, 0.7], "n": [9, 9]}
+    )  # fmt: skip
+    assert {trace.name: trace.marker.color for trace in headline(rows).data} == {
+        SMOLLM: model_color(SMOLLM),
+        GEMMA: model_color(GEMMA),
+    }
+    groups = pd.DataFrame({"grp": ["a"], "value_a": [0.5], "value_b": [0.6], "n": [9]})
+    two = [trace for trace in groups_of_two_runs(groups, SMOLLM, GEMMA).data if trace.name]
+    assert [trace.marker.color for trace in two] == [model_color(SMOLLM), model_color(GEMMA)]
+    halves = pd.DataFrame(
+        {f"{end}_{part}": [0.5, 0.6] for end in ("low", "high") for part in ("value", "low", "high", "n")}
+    ).assign(task="t", field="f", model=[SMOLLM, GEMMA], p=0.5)
+    ends = {"low": "low half", "high": "high half"}
+    drawn = {trace.name: trace.marker.color for trace in dumbbells(halves, ends, "Accuracy").data if trace.name}
+    assert drawn == {SMOLLM: model_color(SMOLLM), GEMMA: model_color(GEMMA)}
