@@ -10,13 +10,20 @@ from explorer.figures import theme
 from explorer.studies.calibration.doses import Response
 
 
-def dose_curves(lines: Sequence[tuple[str, Sequence[Response]]], *, response: str, chance: float) -> go.Figure:
-    """`lines` are names with their responses in order of dose; `response` names the vertical axis."""
+def dose_curves(
+    lines: Sequence[tuple[str, Sequence[Response]]],
+    *,
+    response: str,
+    chance: float,
+    colors: Sequence[str] = theme.PALETTE,
+) -> go.Figure:
+    """`lines` are names with their responses in order of dose; `response` names the vertical axis; `colors` are the
+    lines', of models where each is one's."""
     doses = sorted({one.dose for _, responses in lines for one in responses})
     places = {dose: place for place, dose in enumerate(doses)}
     figure = theme.figure(height=420)
     for number, (name, responses) in enumerate(lines):
-        color = theme.PALETTE[number % len(theme.PALETTE)]
+        color = colors[number % len(colors)]
         # Beside each other, so that no interval hides another.
         shift = 0.09 * (number - (len(lines) - 1) / 2)
         figure.add_trace(

@@ -9,6 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from explorer import benchmarks
+from explorer.figures.models import model_colors
 from explorer.glassbox import starters
 from explorer.studies.calibration import doses
 from explorer.studies.calibration import queries as calibration_queries
@@ -44,7 +45,11 @@ def draw_pairs() -> None:
     lines = [(title_of(name), [one for one in responses if one.name == name]) for name in shown]
     alt = "Accuracy on planted pairs by how often the deciding n-gram stands in the corpus"
     show.lead(doses.accuracy_in_words(title_of(main), [one for one in responses if one.name == main]))
-    show.chart(dose_curves(lines, response="Accuracy", chance=0.5), key=f"planted pairs {view}", alt=alt)
+    show.chart(
+        dose_curves(lines, response="Accuracy", chance=0.5, colors=model_colors([name for name, _ in lines])),
+        key=f"planted pairs {view}",
+        alt=alt,
+    )
     show.note(
         "The dotted line is chance. A made-up word of dose 0 stands in the corpus, too, but not with what decides."
     )
