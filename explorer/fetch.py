@@ -169,11 +169,11 @@ def download(
                 # The piece that lay here may have been of another edition: once more from the start.
                 part.unlink()
                 _with_retries(url, fetch_rest, patience, limit, offline)
-            found = file_hash(part) if sha256 else ""
-            if found != sha256:
+            digest = file_hash(part) if sha256 else ""
+            if digest != sha256:
                 part.unlink()
                 raise WebError(
-                    f"{bare(url)} gave a file with SHA-256 {found[:12]}…, expected {sha256[:12]}…: "
+                    f"{bare(url)} gave a file with SHA-256 {digest[:12]}…, expected {sha256[:12]}…: "
                     "the published file may have changed, or something on the way altered it. What came was deleted.",
                     kind="checksum",
                 )
@@ -524,15 +524,15 @@ def _knock(url: str, seconds: float, public_only: bool = False) -> None:
 
     def look_up() -> None:
         try:
-            found = socket.getaddrinfo(*place, type=socket.SOCK_STREAM)
+            addresses = socket.getaddrinfo(*place, type=socket.SOCK_STREAM)
         except (OSError, UnicodeError) as error:
             outcomes.put(error if isinstance(error, OSError) else OSError(str(error)))
             return
-        if public_only and not all(is_public(str(address[0])) for *_, address in found):
+        if public_only and not all(is_public(str(address[0])) for *_, address in addresses):
             outcomes.put(WebError(inside(place[0]), kind="address"))
             return
-        waiting.extend(found[1:])
-        for family, _, _, _, address in found:
+        waiting.extend(addresses[1:])
+        for family, _, _, _, address in addresses:
             threading.Thread(target=connect, args=(address, family), daemon=True).start()
 
     waiting: list[Any] = []  # addresses that may still answer, beside the first
@@ -608,8 +608,8 @@ def _remember_validator(path: Path, headers: Mapping[str, str]) -> None:
 
 def _range_start(content_range: str) -> int:
     digits = content_range.removeprefix("bytes ").partition("-")[0].strip()
-    found = numbers.whole(digits)
-    return -1 if found is None else found
+    start = numbers.whole(digits)
+    return -1 if start is None else start
 
 
 def _lower(headers: Mapping[str, str]) -> dict[str, str]:

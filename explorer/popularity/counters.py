@@ -105,9 +105,9 @@ def _folder_of(index: str, settings: Settings) -> Path:
             return folder
     if index and os.path.isdir(path_of(index)):
         return path_of(index)
-    own = sorted(path.parent.name for path in settings.indexes.glob(f"*/{manifests.FILE}"))
+    built = sorted(path.parent.name for path in settings.indexes.glob(f"*/{manifests.FILE}"))
     raise CountError(
-        f"There is no index {index!r}. Expected {', '.join(dict.fromkeys([DEMO, *own]))}, a public index such as "
+        f"There is no index {index!r}. Expected {', '.join(dict.fromkeys([DEMO, *built]))}, a public index such as "
         f"{next(iter(INDEXES))}, {MINI}NAME, a folder, or http://host:port#name."
     )
 

@@ -73,21 +73,21 @@ def build(
     out = out.expanduser().resolve()
     if out.exists():
         raise CountError(f"{out} exists already. Choose another folder, or delete it first.")
-    told = progress or (lambda what, done, total: None)
+    report = progress or (lambda what, done, total: None)
     try:
-        with _workplace(out, told) as work:
+        with _workplace(out, report) as work:
             if tokenizer is None:
-                told("training the tokenizer", 0, 0)
+                report("training the tokenizer", 0, 0)
                 tokenizer = tokenizers.train(_training_texts(documents()), vocabulary)
             _refuse_large(tokenizer)
             (work / tokenizers.FILE).write_text(tokenizer.data, encoding="utf-8")
-            shard = _write_tokens(documents(), tokenizer, work, told)
-            told("sorting the suffixes", 0, 0)
+            shard = _write_tokens(documents(), tokenizer, work, report)
+            report("sorting the suffixes", 0, 0)
             _write_table(work, cpus or os.cpu_count() or 1)
             made = _describe(work, name or out.name, tokenizer, (shard,), DTYPE)
             made = replace(made, sources=tuple(sources), note=note, identity=identity)
             manifests.check_sizes(work, made)
-            told("comparing with brute force", 0, 0)
+            report("comparing with brute force", 0, 0)
             manifests.write(work, _checked(work, made))
             work.rename(out)
     except OSError as error:
@@ -98,7 +98,7 @@ def build(
 
 
 @contextlib.contextmanager
-def _workplace(out: Path, told: Progress) -> Iterator[Path]:
+def _workplace(out: Path, report: Progress) -> Iterator[Path]:
     """An empty folder beside `out` for one builder at a time; what a killed build left there is removed first."""
     out.parent.mkdir(parents=True, exist_ok=True)
     work = out.with_name(f".{out.name}.building")
@@ -109,7 +109,7 @@ def _workplace(out: Path, told: Progress) -> Iterator[Path]:
         raise CountError(f"{out} is being built by another process. Wait for it, or choose another folder.") from error
     try:
         if work.exists():
-            told("removing what a killed build left behind", 0, 0)
+            report("removing what a killed build left behind", 0, 0)
             shutil.rmtree(work)
         work.mkdir()
         yield work
@@ -168,13 +168,13 @@ def compare(folder: Path, made: Manifest, amount: int = COMPARED, seed: int = 0)
 
 def _checked(folder: Path, made: Manifest) -> Manifest:
     """The manifest with the number of compared counts; refuses an index with a single wrong one."""
-    found = compare(folder, made)
-    if found.wrong or not found.compared:
+    outcome = compare(folder, made)
+    if outcome.wrong or not outcome.compared:
         raise CountError(
-            f"{len(found.wrong)} of {found.compared} counts differ from brute force ({'; '.join(found.wrong[:2])}): "
-            "the index is not usable. Build it anew with --cpus 1."
+            f"{len(outcome.wrong)} of {outcome.compared} counts differ from brute force "
+            f"({'; '.join(outcome.wrong[:2])}): the index is not usable. Build it anew with --cpus 1."
         )
-    return replace(made, compared=found.compared)
+    return replace(made, compared=outcome.compared)
 
 
 def _training_texts(documents: Iterable[SourceDocument]) -> Iterator[str]:
@@ -196,7 +196,7 @@ def _refuse_large(tokenizer: IndexTokenizer) -> None:
 
 
 def _write_tokens(
-    documents: Iterable[SourceDocument], tokenizer: IndexTokenizer, folder: Path, told: Progress
+    documents: Iterable[SourceDocument], tokenizer: IndexTokenizer, folder: Path, report: Progress
 ) -> Shard:
     """Writes tokenized.0, offset.0 and the documents' metadata; each document begins with a separator."""
     tokens, offsets, metadata_offsets, place, metadata_place = 0, [], [], 0, 0
@@ -210,7 +210,7 @@ def _write_tokens(
                 metadata_offsets.append(metadata_place)
                 line = {"path": document.path, "linenum": document.number, "metadata": {}}
                 metadata_place += metadata.write(json.dumps(line).encode() + b"\n")
-            told("encoding the documents", len(offsets), 0)
+            report("encoding the documents", len(offsets), 0)
         # Without a separator at the very end the engine's next-token distributions can be wrong.
         stream.write(separator)
     if not tokens:

@@ -63,10 +63,10 @@ class InfinigramAPI:
                 "Name a local folder with the index's tokenizer."
             )
         bare_texts = [text.lstrip() for text in texts]
-        found = {
+        encoded = {
             place: outcome.result() for place, outcome in stopping.in_threads(self._encode_text, bare_texts, THREADS)
         }
-        return [found[place] for place in range(len(texts))]
+        return [encoded[place] for place in range(len(texts))]
 
     def decode(self, ids: Sequence[int]) -> tuple[str, ...]:
         """The text of each token, from the local tokenizer or the service."""
@@ -96,8 +96,8 @@ class InfinigramAPI:
 
     def documents(self, ids: Sequence[int], limit: int = 5) -> list[Document]:
         """The first `limit` places that hold the n-gram."""
-        found = self._service.asked({"query_type": "find", "query_ids": list(ids)}, _check_segments)
-        return [self._document(list(ids), *place) for place in first_places(found["segment_by_shard"], limit)]
+        answer = self._service.asked({"query_type": "find", "query_ids": list(ids)}, _check_segments)
+        return [self._document(list(ids), *place) for place in first_places(answer["segment_by_shard"], limit)]
 
     def count_together(self, clauses: Sequence[Sequence[Ngram]]) -> Count:
         """In how many places an n-gram of each clause stands near the others; sampled by the service where frequent."""

@@ -197,8 +197,8 @@ class LocalCounter:
     def documents(self, ids: Sequence[int], limit: int = 5) -> list[Document]:
         """The first `limit` places that hold the n-gram."""
         needle = [int(each) for each in ids]
-        found = _checked(self.engine.call("find", input_ids=needle))
-        return [self._document(needle, *place) for place in first_places(found["segment_by_shard"], limit)]
+        answer = _checked(self.engine.call("find", input_ids=needle))
+        return [self._document(needle, *place) for place in first_places(answer["segment_by_shard"], limit)]
 
     def count_together(self, clauses: Sequence[Sequence[Ngram]]) -> Count:
         """In how many places an n-gram of each clause stands near the others; from a sample where they are frequent."""

@@ -70,8 +70,8 @@ class InfinigramMini:
     def documents(self, ids: Sequence[int], limit: int = 5) -> list[Document]:
         """The first `limit` places that hold the string, with some text around."""
         needle = "".join(self.decode(ids))
-        found = self._service.asked({"query_type": "find", "query": needle}, _check_segments)
-        return [self._document(needle, *place) for place in first_places(found["segment_by_shard"], limit)]
+        answer = self._service.asked({"query_type": "find", "query": needle}, _check_segments)
+        return [self._document(needle, *place) for place in first_places(answer["segment_by_shard"], limit)]
 
     def _document(self, needle: str, shard: int, rank: int) -> Document:
         query = {"query_type": "get_doc_by_rank", "query": needle, "s": shard, "rank": rank, "max_ctx_len": CONTEXT}

@@ -137,8 +137,8 @@ def count(query: Query) -> dict[str, Any]:
         return query.index.engine.call(
             "count_cnf", cnf=query.ids, **query.bounded("max_clause_freq", "max_diff_tokens")
         )
-    found = query.index.engine.call("count", input_ids=query.ids)
-    return found if query.ids else {**found, "key": query.index.key}
+    answer = query.index.engine.call("count", input_ids=query.ids)
+    return answer if query.ids else {**answer, "key": query.index.key}
 
 
 def prob(query: Query) -> dict[str, Any]:

@@ -105,9 +105,9 @@ def check_sizes(folder: Path, manifest: Manifest) -> None:
     A shortened table gives plausible wrong counts, a wrong token width too, and the engine warns of neither.
     """
     for name, size in manifest.sizes.items():
-        found = (folder / name).stat().st_size if (folder / name).is_file() else None
-        if found != size:
-            what = "is missing" if found is None else f"has {found:,} bytes"
+        size_now = (folder / name).stat().st_size if (folder / name).is_file() else None
+        if size_now != size:
+            what = "is missing" if size_now is None else f"has {size_now:,} bytes"
             raise CountError(
                 f"{folder / name} {what}, expected {size:,} bytes: the index is damaged and would count wrongly. "
                 "Build it anew."
@@ -133,12 +133,12 @@ def check_tokenizer(folder: Path, manifest: Manifest) -> None:
     """Refuses an index whose tokenizer is not the one it was made with."""
     path = folder / TOKENIZER_FILE
     try:
-        found = hashlib.sha256(path.read_bytes()).hexdigest()
+        digest = hashlib.sha256(path.read_bytes()).hexdigest()
     except OSError as error:
         raise CountError(f"{path} cannot be read ({error.strerror}). Build the index anew.") from error
-    if found != manifest.tokenizer_hash:
+    if digest != manifest.tokenizer_hash:
         raise CountError(
-            f"{path} has hash {found[:12]}…, the index was made with {manifest.tokenizer_hash[:12]}…: other ids would "
+            f"{path} has hash {digest[:12]}…, the index was made with {manifest.tokenizer_hash[:12]}…: other ids would "
             "be counted. Put the right tokenizer back, or build the index anew."
         )
 
@@ -147,10 +147,10 @@ def check_hashes(folder: Path, manifest: Manifest) -> None:
     """Refuses an index of which a single byte has changed."""
     for name, digest in manifest.sha256.items():
         with (folder / name).open("rb") as file:
-            found = hashlib.file_digest(file, "sha256").hexdigest()
-        if found != digest:
+            digest_now = hashlib.file_digest(file, "sha256").hexdigest()
+        if digest_now != digest:
             raise CountError(
-                f"{folder / name} has SHA-256 {found[:12]}…, expected {digest[:12]}…: its content has changed. "
+                f"{folder / name} has SHA-256 {digest_now[:12]}…, expected {digest[:12]}…: its content has changed. "
                 "Build the index anew."
             )
 

@@ -55,8 +55,8 @@ def survey(
 ) -> Edges:
     """The decile edges over the distinct n-grams of all options; raises while counts are missing for an outage."""
     texts = [text for instance in instances for text in prompts.option_texts(instance)]
-    found = ngrams.of_texts(counter, texts, n, initial, _half(progress, 0))
-    counts = ngrams.count(counter, found, _half(progress, 1))
+    texts_ngrams = ngrams.of_texts(counter, texts, n, initial, _half(progress, 0))
+    counts = ngrams.count(counter, texts_ngrams, _half(progress, 1))
     ngrams.require_answers(counts)
     return scores.decile_edges(counts, reference=reference, index=counter.index, n=n, initial=initial)
 
@@ -113,12 +113,12 @@ def _half(progress: Progress | None, half: int) -> Progress | None:
 
 
 def _instance(instance: Instance, options: tuple[OptionPopularity, ...]) -> InstancePopularity:
-    own = [option.ips for option in options]
+    values = [option.ips for option in options]
     if len(options) > 1 and instance.gold is not None:
-        value, reason = scores.relative_difference(own, instance.gold)
+        value, reason = scores.relative_difference(values, instance.gold)
         return InstancePopularity(instance.id, options, value, "relative_difference", reason)
     if len(options) == 1:
-        return InstancePopularity(instance.id, options, own[0].value, "ips", own[0].reason)
+        return InstancePopularity(instance.id, options, values[0].value, "ips", values[0].reason)
     return InstancePopularity(instance.id, options, math.nan, "ips", "no option is known to be the right one")
 
 
@@ -128,18 +128,18 @@ def _count_table(
     """A row for each distinct n-gram; `start` is -1 for one that only the form without a leading blank has."""
     options = [(instance.instance_id, option, option.ngrams) for instance in measured for option in instance.options]
     ids = [ngram for _, _, texts in options for ngram in texts.ngrams]
-    found = [counts[ngram] for ngram in ids]
+    answers = [counts[ngram] for ngram in ids]
     columns = {
         "instance_id": [name for name, _, texts in options for _ in texts.ngrams],
         "option": [option.option for _, option, texts in options for _ in texts.ngrams],
-        "index_name": [count.index for count in found],
+        "index_name": [count.index for count in answers],
         "n": [texts.n for _, _, texts in options for _ in texts.ngrams],
         "start": [
             start if i < texts.bare_from else -1 for _, _, texts in options for i, start in enumerate(texts.starts)
         ],
         "ids": ids,
-        "count": [count.count for count in found],
-        "approx": [count.approx for count in found],
-        "reason": [count.reason for count in found],
+        "count": [count.count for count in answers],
+        "approx": [count.approx for count in answers],
+        "reason": [count.reason for count in answers],
     }
     return from_columns("counts", len(ids), {**(factors or {}), **columns})

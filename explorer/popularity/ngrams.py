@@ -53,15 +53,15 @@ def of_texts(
     """The n-grams of each text in the index's tokens; `initial="both"` adds those of the form without leading blank."""
     if not 1 <= n <= LONGEST_N:
         raise UsageError(f"n is {n}, expected 1 to {LONGEST_N} tokens.")
-    found: list[TextNgrams] = []
+    made: list[TextNgrams] = []
     for first in range(0, len(texts), BATCH):
         batch = texts[first : first + BATCH]
         running = _encode(counter, batch, bare=False)
         bare = _encode(counter, batch, bare=True) if initial == "both" else [()] * len(batch)
-        found += [_of_text(ids, other, n) for ids, other in zip(running, bare, strict=True)]
+        made += [_of_text(ids, other, n) for ids, other in zip(running, bare, strict=True)]
         if progress:
-            progress(len(found), len(texts))
-    return found
+            progress(len(made), len(texts))
+    return made
 
 
 def covering(text: TextNgrams, place: int) -> list[Ngram]:
@@ -89,13 +89,13 @@ def require_answers(counts: Mapping[Ngram, Count]) -> None:
 def _of_text(ids: Ngram | TextNotEncoded, bare: Ngram | TextNotEncoded, n: int) -> TextNgrams:
     if isinstance(ids, TextNotEncoded):
         return TextNgrams(n, (), (), (), 0, str(ids))
-    found = distinct(ids, n)
-    bare_from = len(found)
+    starts = distinct(ids, n)
+    bare_from = len(starts)
     if isinstance(bare, tuple):
         for ngram, start in distinct(bare, n).items():
-            found.setdefault(ngram, start)
-    reason = "" if found else f"the text has {len(ids)} tokens, fewer than n = {n}"
-    return TextNgrams(n, ids, tuple(found), tuple(found.values()), bare_from, reason)
+            starts.setdefault(ngram, start)
+    reason = "" if starts else f"the text has {len(ids)} tokens, fewer than n = {n}"
+    return TextNgrams(n, ids, tuple(starts), tuple(starts.values()), bare_from, reason)
 
 
 def _is_broken(text: str) -> bool:

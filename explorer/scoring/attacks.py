@@ -62,8 +62,8 @@ def loss(score: Score) -> Signal:
 
 def perplexity(score: Score) -> Signal:
     """exp(loss)."""
-    found = loss(score)
-    return found if found.reason else Signal(math.exp(found.value))
+    signal = loss(score)
+    return signal if signal.reason else Signal(math.exp(signal.value))
 
 
 def min_k(score: Score, share: float = MIN_K) -> Signal:
@@ -77,20 +77,20 @@ def min_k(score: Score, share: float = MIN_K) -> Signal:
 
 def zlib_ratio(score: Score, text: str) -> Signal:
     """The loss over the text's length in bytes after compression by zlib, in nats a token and byte."""
-    found = loss(score)
-    if found.reason:
-        return found
-    return Signal(found.value / len(zlib.compress(text.encode("utf-8", "surrogatepass"))))
+    signal = loss(score)
+    if signal.reason:
+        return signal
+    return Signal(signal.value / len(zlib.compress(text.encode("utf-8", "surrogatepass"))))
 
 
-def against_neighbours(own: Signal, neighbours: Sequence[Signal]) -> Signal:
+def against_neighbours(text_loss: Signal, neighbours: Sequence[Signal]) -> Signal:
     """The text's loss less the mean loss of its neighbours, in nats a token; gaps among these are left out."""
-    known = [one.value for one in neighbours if not one.reason]
-    if own.reason:
-        return own
+    known = [neighbour.value for neighbour in neighbours if not neighbour.reason]
+    if text_loss.reason:
+        return text_loss
     if not known:
-        return Signal(math.nan, next((one.reason for one in neighbours), "no word could be replaced"))
-    return Signal(own.value - math.fsum(known) / len(known))
+        return Signal(math.nan, next((neighbour.reason for neighbour in neighbours), "no word could be replaced"))
+    return Signal(text_loss.value - math.fsum(known) / len(known))
 
 
 def extraction_policy(scorer: Scorer, policy: ScoringPolicy) -> ScoringPolicy | None:

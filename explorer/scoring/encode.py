@@ -137,17 +137,17 @@ class TextEncoder:
         """The text of each token; a character spread over several tokens is given by the last of them."""
         known = self._texts
         try:
-            found = [known[token] for token in ids]
+            texts = [known[token] for token in ids]
         except KeyError:
             for token in set(ids).difference(known):
                 text = self._text_after_anchor(token)
                 if BROKEN in text:
                     self._broken.add(token)  # before its text is known: another thread may come in between
                 known[token] = text
-            found = [known[token] for token in ids]
+            texts = [known[token] for token in ids]
         if not self._broken.isdisjoint(ids):
-            self._join_bytes(ids, found)
-        return tuple(found)
+            self._join_bytes(ids, texts)
+        return tuple(texts)
 
     def _text_after_anchor(self, token: int) -> str:
         # Some decoders drop a text's first blank; after an anchor it is never the first.

@@ -51,10 +51,10 @@ def check(weights: Any, tokenizer: Any, model: KnownModel) -> str:
 
     assert model.embedded is not None
     for canary in model.embedded.canaries:
-        tokens, found = measure(weights, tokenizer, model, canary.text)
-        if tokens != canary.tokens or not abs(found - canary.logprob) <= TOLERANCE:
+        tokens, nats = measure(weights, tokenizer, model, canary.text)
+        if tokens != canary.tokens or not abs(nats - canary.logprob) <= TOLERANCE:
             return (
-                f"{model.title} did not come out right: {canary.text!r} scores {found:.3f} nats over {tokens} tokens, "
+                f"{model.title} did not come out right: {canary.text!r} scores {nats:.3f} nats over {tokens} tokens, "
                 f"expected {canary.logprob:.3f} over {canary.tokens}. transformers {transformers.__version__} may read "
                 "this file wrongly; install the versions of requirements.txt and try again."
             )

@@ -61,25 +61,27 @@ class Infiller:
             for number, word in enumerate(words)
         ]
         scores = iter(score(self.model, requests, PRESETS["natural"]))
-        found = []
+        proposals = []
         for words in candidates:
             ranked = [(word, next(scores).sum) for word in words]
             known = [pair for pair in ranked if pair[1] == pair[1]]
-            found.append(sorted(known, key=lambda pair: -pair[1])[:count])
-        return found
+            proposals.append(sorted(known, key=lambda pair: -pair[1])[:count])
+        return proposals
 
     def _expected(self, lefts: Sequence[str]) -> list[tuple[str, ...]]:
         """The likeliest whole words after each text."""
         encodings = self.model.encode_all([(left.rstrip(" "), "") for left in lefts], "auto", "offsets")
-        found: list[tuple[str, ...]] = [()] * len(lefts)
+        likeliest: list[tuple[str, ...]] = [()] * len(lefts)
         # A tokenizer without any BOS leaves nothing to stand before a first word.
-        order = sorted((i for i, one in enumerate(encodings) if one.ids), key=lambda place: len(encodings[place].ids))
+        order = sorted(
+            (i for i, encoding in enumerate(encodings) if encoding.ids), key=lambda place: len(encodings[place].ids)
+        )
         for first in range(0, len(order), BATCH):
             part = order[first : first + BATCH]
             hidden = self._last_states([encodings[place].ids[-self.model.window :] for place in part])
             for place, best in zip(part, self._best(hidden, EXPECTED), strict=True):
-                found[place] = tuple(self._words[number] for number in best)
-        return found
+                likeliest[place] = tuple(self._words[number] for number in best)
+        return likeliest
 
     def _last_states(self, rows: Sequence[tuple[int, ...]]) -> torch.Tensor:
         """The hidden state after the last token of each row."""
@@ -115,7 +117,7 @@ class Infiller:
                     return own @ weight[first:after].float().T / norms[first:after]
 
                 best = self._top(cosines, min(len(weight), len(self._is_word)), ALIKE + 1)[0]
-            self._alike[number] = tuple(self._words[one] for one in best if one != number)[:ALIKE]
+            self._alike[number] = tuple(self._words[candidate] for candidate in best if candidate != number)[:ALIKE]
         return self._alike[number]
 
     def _top(self, values: Any, size: int, count: int) -> list[list[int]]:
@@ -124,10 +126,10 @@ class Infiller:
         with torch.inference_mode():
             for first in range(0, size, TILE):
                 after = min(first + TILE, size)
-                found = values(first, after).float()
-                allowed = torch.from_numpy(self._is_word[first:after]).to(found.device)
-                found = found.masked_fill(~allowed, -torch.inf)
-                top, place = found.topk(min(count, after - first), dim=1)
+                tile_values = values(first, after).float()
+                allowed = torch.from_numpy(self._is_word[first:after]).to(tile_values.device)
+                tile_values = tile_values.masked_fill(~allowed, -torch.inf)
+                top, place = tile_values.topk(min(count, after - first), dim=1)
                 tops.append(top)
                 places.append(place + first)
             top, place = torch.cat(tops, dim=1), torch.cat(places, dim=1)
@@ -147,8 +149,14 @@ def following(right: str) -> str:
 
 def _in_case(word: str, candidates: Sequence[str]) -> tuple[str, ...]:
     """The other words in the alphabet of the word, each once, with a capital where the word has one."""
-    plain = [one for one in candidates if (one.isascii() or not word.isascii()) and one.lower() != word.lower()]
-    return tuple(dict.fromkeys(one[:1].upper() + one[1:] if word[:1].isupper() else one for one in plain))
+    plain = [
+        candidate
+        for candidate in candidates
+        if (candidate.isascii() or not word.isascii()) and candidate.lower() != word.lower()
+    ]
+    return tuple(
+        dict.fromkeys(candidate[:1].upper() + candidate[1:] if word[:1].isupper() else candidate for candidate in plain)
+    )
 
 
 def _blank(left: str) -> str:

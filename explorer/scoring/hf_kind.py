@@ -73,7 +73,7 @@ def require_causal_scores(name: str, model: Any) -> None:
         [(13 * i + 8) % words for i in range(WHOLE - PREFIX)],
     )
     with torch.inference_mode():
-        found = [
+        logprobs = [
             model(input_ids=torch.tensor([shared + ending], device=model.device), use_cache=False)
             .logits[0, :PREFIX]
             .float()
@@ -81,7 +81,7 @@ def require_causal_scores(name: str, model: Any) -> None:
             for ending in endings
         ]
     # The scores of the shared tokens, and of all others in their places.
-    moved = (found[0] - found[1]).abs().max().item()
+    moved = (logprobs[0] - logprobs[1]).abs().max().item()
     if moved > (MOST if model.dtype == torch.float32 else MOST_SHORT):
         raise ModelError(
             f"{name} looks ahead: the log-probabilities of the same beginning differ by {moved:.2g} nats with what "

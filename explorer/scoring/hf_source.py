@@ -135,12 +135,12 @@ def count_parameters(path: Path) -> int:
     for file in weight_files(path):
         try:
             numbers, end = _header(file)
-            found = file.stat().st_size
+            size = file.stat().st_size
         except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise ModelError(f"{file} is missing or damaged ({error}). Copy or download the model again.") from error
-        if found < end:
+        if size < end:
             raise ModelError(
-                f"{file} has {found:,} bytes, expected {end:,}: it was cut short. Copy or download the model again."
+                f"{file} has {size:,} bytes, expected {end:,}: it was cut short. Copy or download the model again."
             )
         total += numbers
     return total
@@ -195,17 +195,17 @@ def folder_hash(path: Path, settings: Settings) -> str:
         if (known := _remembered(kept, stamp)) is not None:
             _HASHES[key] = known
             return known
-        found = _HASHES[key] = hash_of(path)
+        digest = _HASHES[key] = hash_of(path)
         with contextlib.suppress(OSError):  # in a cache that cannot be written it is made anew each time
             kept.parent.mkdir(parents=True, exist_ok=True)
             part = sharing.beside(kept)
-            part.write_text(json.dumps({"path": str(path), "stamp": stamp, "hash": found}), "utf-8")
+            part.write_text(json.dumps({"path": str(path), "stamp": stamp, "hash": digest}), "utf-8")
             os.replace(part, kept)
     except OSError as error:
         raise ModelError(
             f"The files of {path} cannot be read ({error}). Check the folder and its permissions."
         ) from error
-    return found
+    return digest
 
 
 def _remembered(kept: Path, stamp: list[list[Any]]) -> str | None:
@@ -414,5 +414,7 @@ def _interrupted(name: str, revision: str, error: Exception) -> Path:
 def _no_safetensors(name: str, files: list[str]) -> str:
     pickled = [file for file in files if file.endswith((".bin", ".pt", ".pth", ".ckpt"))]
     gguf = [file for file in files if file.endswith(".gguf")]
-    found = f"only {pickled[0]}, a format that can run code" if pickled else f"only {gguf[0]}" if gguf else "no weights"
-    return f"{name} has {found}; safetensors files are needed. Look for a revision or a copy that has them."
+    instead = (
+        f"only {pickled[0]}, a format that can run code" if pickled else f"only {gguf[0]}" if gguf else "no weights"
+    )
+    return f"{name} has {instead}; safetensors files are needed. Look for a revision or a copy that has them."

@@ -15,10 +15,10 @@ def whole_words(tokenizer: Any) -> tuple[dict[int, str], np.ndarray]:
     # A large vocabulary has the other kind's mark among its letters, too.
     marked = {sign: sum(piece.startswith(sign) for piece in pieces) for sign in (BYTES, BLANK)}
     mark = max(marked, key=marked.__getitem__) if any(marked.values()) else ""
-    found = {}
+    words = {}
     for piece, number in pieces.items():
         word = piece.removeprefix(mark) if piece.startswith(mark) and not piece.startswith(PIECE) else ""
         # A byte-level vocabulary spells what is no ASCII in letters that stand for bytes.
         if word.isalpha() and (word.isascii() or mark != BYTES):
-            found[number] = word
-    return found, np.array(sorted(found), dtype=np.int64)
+            words[number] = word
+    return words, np.array(sorted(words), dtype=np.int64)

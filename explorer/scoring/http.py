@@ -145,11 +145,13 @@ class Endpoint:
         before it failed is kept. A request's own temperature, among its factors, goes before `temperature`.
         """
 
-        def one(request: Request) -> Generation:
-            own = float(request.factors.get("temperature", temperature))
-            return self._generate(request, max_new_tokens, own, seed, stop)
+        def answer(request: Request) -> Generation:
+            heat = float(request.factors.get("temperature", temperature))
+            return self._generate(request, max_new_tokens, heat, seed, stop)
 
-        return self._all(requests, one, lambda request, why: Generation(request, "", reason=why), progress, on_answer)
+        return self._all(
+            requests, answer, lambda request, why: Generation(request, "", reason=why), progress, on_answer
+        )
 
     def score(
         self,

@@ -64,8 +64,8 @@ class Caller:
         self.base_url = base_url
         self.host = urlsplit(base_url).netloc
         self.model = model
-        found = key_for(base_url, settings)
-        self._key, self._key_advice = found.value, found.advice
+        key = key_for(base_url, settings)
+        self._key, self._key_advice = key.value, key.advice
         self._public_only = public_only
         # The network is what "offline" forbids; a server on this machine is not reached through it.
         self._offline = settings.offline and not is_loopback(urlsplit(base_url).hostname or "")
@@ -130,7 +130,7 @@ class Caller:
     def _explained(self, error: WebError, path: str) -> ExplorerError:
         """The fault in our words, with what the server said and without the key."""
         said = self._clean(_message(error.response))
-        told = f" ({said})" if said else ""
+        detail = f" ({said})" if said else ""
         if error.kind == "address":
             return ModelError(self._clean(str(error)))
         if error.kind != "status":
@@ -143,19 +143,19 @@ class Caller:
             what = "refused the key" if self._key else "wants a key, and none is set for it"
             return ModelError(f"{self.host} {what} (status {status}). {self._key_advice}")
         if status == 404:
-            return self._not_there(path, told)
+            return self._not_there(path, detail)
         if status in REFUSALS:
             return RequestRefused(f"status {status}{': ' + said if said else ''}")
         if status == 429:
             return FetchError(
-                f"{self.host} went on limiting the rate or the quota{told}. What was answered is kept; "
+                f"{self.host} went on limiting the rate or the quota{detail}. What was answered is kept; "
                 "lower the concurrency, or try again later."
             )
         return FetchError(
-            f"{self.host} failed with status {status}{told}. What was answered is kept; try again when it is well."
+            f"{self.host} failed with status {status}{detail}. What was answered is kept; try again when it is well."
         )
 
-    def _not_there(self, path: str, told: str) -> ExplorerError:
+    def _not_there(self, path: str, detail: str) -> ExplorerError:
         try:
             names = [name for name, _ in self.offered()] if path != "/models" else []
         except ExplorerError:
@@ -166,11 +166,11 @@ class Caller:
             )
         if names and path == "/completions":
             return ScoringError(
-                f"{self.host} has {self.model!r} for conversations alone{told}: it completes no text, and so gives no "
-                "log-probabilities of one. Score with a server that has them (vLLM, llama-cpp-python)."
+                f"{self.host} has {self.model!r} for conversations alone{detail}: it completes no text, and so gives "
+                "no log-probabilities of one. Score with a server that has them (vLLM, llama-cpp-python)."
             )
         return ModelError(
-            f"{self.host} has no model {self.model!r}, or nothing at {path}{told}. "
+            f"{self.host} has no model {self.model!r}, or nothing at {path}{detail}. "
             "Check the model's name, and that the address ends in /v1."
         )
 
@@ -198,7 +198,7 @@ def _message(response: Response | None) -> str:
         body = response.json()
     except WebError:
         return " ".join(response.text.split())[:200] if "<" not in response.text else ""
-    found = body.get("error", body.get("detail", body.get("message", ""))) if isinstance(body, dict) else body
-    if isinstance(found, dict):
-        found = found.get("message", "")
-    return " ".join(str(found).split())[:300]
+    message = body.get("error", body.get("detail", body.get("message", ""))) if isinstance(body, dict) else body
+    if isinstance(message, dict):
+        message = message.get("message", "")
+    return " ".join(str(message).split())[:300]

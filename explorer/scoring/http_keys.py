@@ -33,18 +33,20 @@ class Key:
 def key_for(address: str, settings: Settings) -> Key:
     """The key of the server at this address."""
     server = origin_of(address)
-    own = variable_of(server)
+    variable = variable_of(server)
     named = dict(settings.host_keys)
-    if own and (value := named.get(own, "").strip()):
+    if variable and (value := named.get(variable, "").strip()):
         if server.scheme == "https" or is_loopback(server.host):
-            return Key(value, own, f"Set {own} to a valid key.")
-        return Key("", own, f"{own} is not sent over plain http; use https, or name the server in EXPLORER_API_URL.")
+            return Key(value, variable, f"Set {variable} to a valid key.")
+        return Key(
+            "", variable, f"{variable} is not sent over plain http; use https, or name the server in EXPLORER_API_URL."
+        )
     given_for = origin_of(settings.api_url)
     if server == given_for and (value := settings.api_key.strip()):
         return Key(value, VARIABLE, f"Set {VARIABLE}, or the app's secret, to a valid key.")
     if server == origin_of(OPENAI) and (value := settings.openai_key.strip()):
         return Key(value, "OPENAI_API_KEY", "Set OPENAI_API_KEY to a valid key.")
-    return Key("", own, _advice(server, given_for, own, settings))
+    return Key("", variable, _advice(server, given_for, variable, settings))
 
 
 def variable_of(server: Origin) -> str:

@@ -31,10 +31,10 @@ class PromptToken:
 
 def _logprob(value: Any) -> tuple[float, str]:
     """A log-probability of JSON, and what is wrong with it; nan where it is none, without a fault where it is null."""
-    found = numbers.number(value)
-    if math.isnan(found) or found > ROUNDING:
+    logprob = numbers.number(value)
+    if math.isnan(logprob) or logprob > ROUNDING:
         return math.nan, "" if value is None else f"{json.dumps(value)[:40]} for a log-probability"
-    return found, ""
+    return logprob, ""
 
 
 def echoed(choice: Mapping[str, Any]) -> list[PromptToken] | None:
@@ -49,7 +49,7 @@ def echoed(choice: Mapping[str, Any]) -> list[PromptToken] | None:
     tops = tops if isinstance(tops, list) and len(tops) == len(texts) else [None] * len(texts)
     tokens = []
     for text, value, top in zip(texts, values, tops, strict=False):
-        others = [_logprob(one)[0] for one in top.values()] if isinstance(top, Mapping) else [math.inf]
+        others = [_logprob(alternative)[0] for alternative in top.values()] if isinstance(top, Mapping) else [math.inf]
         logprob, fault = _logprob(value)
         is_top = logprob >= max(others, default=-math.inf)  # also false beside a nan
         tokens.append(PromptToken(str(text), logprob, is_top, _stand_in(str(text)), fault))
@@ -66,15 +66,15 @@ def prompt_tokens(choice: Mapping[str, Any]) -> list[PromptToken] | None:
         if not place:
             tokens.append(PromptToken("", math.nan, False, -1))  # the first has no log-probability, nor a text
             continue
-        if not isinstance(place, Mapping) or not all(isinstance(told, Mapping) for told in place.values()):
+        if not isinstance(place, Mapping) or not all(isinstance(entry, Mapping) for entry in place.values()):
             return None
-        # Each place tells the likeliest token and the actual one, which is the lower in rank where they differ.
-        token_id, told = max(place.items(), key=lambda item: numbers.number(item[1].get("rank") or 0))
-        logprob, fault = _logprob(told.get("logprob"))
+        # Each place has the likeliest token and the actual one, which is the lower in rank where they differ.
+        token_id, entry = max(place.items(), key=lambda item: numbers.number(item[1].get("rank") or 0))
+        logprob, fault = _logprob(entry.get("logprob"))
         number = numbers.whole(str(token_id))
-        text = str(told.get("decoded_token") or "")
+        text = str(entry.get("decoded_token") or "")
         tokens.append(
-            PromptToken(text, logprob, told.get("rank") == 1, _stand_in(text) if number is None else number, fault)
+            PromptToken(text, logprob, entry.get("rank") == 1, _stand_in(text) if number is None else number, fault)
         )
     return tokens
 
@@ -88,24 +88,24 @@ def score_of(request: Request, policy: ScoringPolicy, tokens: Sequence[PromptTok
         broken = any(BROKEN in token.text or token.text.startswith("bytes:") for token in tokens)
         reason = "the server shows parts of characters" if broken else "the server's tokens do not spell the text"
     first = next((i for i, (_, _, end) in enumerate(spelled) if end > len(context)), len(spelled))
-    own = spelled[first:]
-    if not reason and (fault := _fault(own, first)):
+    placed = spelled[first:]
+    if not reason and (fault := _fault(placed, first)):
         return score_of(request, policy, (), f"the server gave {fault}")
-    scored = [token for token, _, _ in own if not math.isnan(token.logprob)]
+    scored = [token for token, _, _ in placed if not math.isnan(token.logprob)]
     if not scored and not reason:
-        reason = "nothing stands before the only token (no BOS)" if own else "no token belongs to the continuation"
+        reason = "nothing stands before the only token (no BOS)" if placed else "no token belongs to the continuation"
     counted = request.continuation.removeprefix(" ")
     return Score(
         request=request,
-        tokens=tuple(text[start:end] for _, start, end in own),
-        token_ids=tuple(token.id for token, _, _ in own),
-        logprobs=tuple(token.logprob for token, _, _ in own),
+        tokens=tuple(text[start:end] for _, start, end in placed),
+        token_ids=tuple(token.id for token, _, _ in placed),
+        logprobs=tuple(token.logprob for token, _, _ in placed),
         chars=len(counted),
         bytes=len(counted.encode("utf-8", "surrogatepass")),
         greedy=bool(scored) and all(token.top for token in scored),
-        straddles=bool(own) and own[0][1] < len(context),
+        straddles=bool(placed) and placed[0][1] < len(context),
         reason=reason,
-        likeliest=tuple(token.top and not math.isnan(token.logprob) for token, _, _ in own),
+        likeliest=tuple(token.top and not math.isnan(token.logprob) for token, _, _ in placed),
     )
 
 

@@ -39,14 +39,14 @@ def identify(name: str, settings: Settings) -> Identity:
         )
     _require_causal(name)
     try:
-        found = hf_source.identity(name, settings)
+        known = hf_source.identity(name, settings)
     except ModelError as error:
         # So may a misspelled embedded model look.
         hint = "" if "/" in name else f" The embedded models are {embedded}."
         raise ModelError(f"{error}{hint}") from error
     _, revision = hf_source.parse(name)
-    asked = f"{found['model']}@{revision}" if revision else found["model"]
-    return Identity(asked, found["revision"], found["weights"])
+    asked = f"{known['model']}@{revision}" if revision else known["model"]
+    return Identity(asked, known["revision"], known["weights"])
 
 
 def _require_causal(name: str) -> None:

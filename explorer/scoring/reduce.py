@@ -95,9 +95,9 @@ def decide(options: Sequence[Option], gold: int | None, ties: TieRule = "half") 
     return Verdict("wrong" if beaten else "right", float(not beaten), margin, best, undecided)
 
 
-def _is_tie(one: Option, other: Option) -> bool:
-    same = one.text is not None and one.text == other.text
-    return same or abs(one.value - other.value) <= max(one.near, other.near)
+def _is_tie(first: Option, second: Option) -> bool:
+    same = first.text is not None and first.text == second.text
+    return same or abs(first.value - second.value) <= max(first.near, second.near)
 
 
 def _beats(options: Sequence[Option], one: int, other: int, ties: TieRule) -> bool:
@@ -196,9 +196,9 @@ def _compare_plain(
     for k, place in enumerate(places):
         texts = [(score.request.context, score.request.continuation) for score in cases[place] if score is not None]
         same[k] = [text == texts[gold[k]] for text in texts]
-    found = decide_plain(value, near, shaky, same, gold, policy.ties)
+    decided = decide_plain(value, near, shaky, same, gold, policy.ties)
     for place, good, tie, lost, gap, chosen, close in zip(
-        places, plain.tolist(), *(column.tolist() for column in found), strict=True
+        places, plain.tolist(), *(column.tolist() for column in decided), strict=True
     ):
         if good and tie:
             verdicts[place] = Verdict("tie", 0.5, gap, None)
@@ -224,14 +224,14 @@ def decide_plain(
     `same` says which options have the gold option's text, `gold` which one that is.
     """
     line, width = np.arange(len(value)), value.shape[1]
-    own = value[line, gold][:, None]
+    gold_value = value[line, gold][:, None]
     rival = np.arange(width) != gold[:, None]
     with np.errstate(invalid="ignore"):
-        tied = rival & (same | (np.abs(own - value) <= np.maximum(near[line, gold][:, None], near)))
-    beats = value > own
+        tied = rival & (same | (np.abs(gold_value - value) <= np.maximum(near[line, gold][:, None], near)))
+    beats = value > gold_value
     if ties == "first":
         tied[:] = False
-        beats |= (value == own) & (np.arange(width) < gold[:, None])
+        beats |= (value == gold_value) & (np.arange(width) < gold[:, None])
     beaten = (rival & ~tied & beats).any(axis=1)
     second = np.where(rival, value, -np.inf).argmax(axis=1)  # the first of equals, as max() takes
     best = np.where(np.isnan(value), -np.inf, value).argmax(axis=1)

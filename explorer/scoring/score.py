@@ -122,8 +122,8 @@ def _finish(model: LanguageModel, prepared: _Prepared, rows: Sequence[RowScores]
     first = np.concatenate([[0], np.cumsum([len(row.logprobs) for row in rows])]).astype(np.int64)
     slots = np.concatenate([place.slots for place in places]) if places else np.empty(0, dtype=np.int64)
     is_scored = slots >= 0
-    found = np.where(is_scored, slots + np.repeat(first[[place.row for place in places]], sizes), len(logprobs) - 1)
-    values, likeliest = logprobs[found], greedy[found]
+    at = np.where(is_scored, slots + np.repeat(first[[place.row for place in places]], sizes), len(logprobs) - 1)
+    values, likeliest = logprobs[at], greedy[at]
     ends = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
 
     def within(flags: np.ndarray) -> list[int]:

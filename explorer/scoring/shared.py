@@ -98,18 +98,18 @@ def split(model: object, pairs: Sequence[tuple[str, str]], bos: Bos) -> tuple[Id
     by_cut = encode([(lead, rest + continuation) for rest, continuation in rests], "never", "offsets")
     by_continuation = encode([(lead + rest, continuation) for rest, continuation in rests], "never", "offsets")
     (whole,) = encode([(contexts[0][:cut], contexts[0][cut:] + pairs[0][1])], bos, "offsets")
-    if whole.straddles or any(one.straddles for one in by_cut):
+    if whole.straddles or any(head.straddles for head in by_cut):
         return None
     prefix = whole.ids[: whole.start]
     tails = [
-        Encoding(one.ids[one.start :], other.start - one.start, 0, other.straddles)
-        for one, other in zip(by_cut, by_continuation, strict=True)
+        Encoding(head.ids[head.start :], other.start - head.start, 0, other.straddles)
+        for head, other in zip(by_cut, by_continuation, strict=True)
     ]
     if any(tail.start < 1 for tail in tails):
         return None
     checked = sorted({0, len(pairs) - 1, max(range(len(pairs)), key=lambda i: len(contexts[i]))})[:CHECKED]
-    for i, one in zip(checked, encode([pairs[i] for i in checked], bos, "offsets"), strict=True):
-        if one.ids != prefix + tails[i].ids or one.start != len(prefix) + tails[i].start:
+    for i, head in zip(checked, encode([pairs[i] for i in checked], bos, "offsets"), strict=True):
+        if head.ids != prefix + tails[i].ids or head.start != len(prefix) + tails[i].start:
             return None
     return prefix, tails
 
