@@ -7,13 +7,16 @@ import torch
 
 def score_ids(model, ids, start):
     """Log-probabilities in nats of ids[start:], each given all before it, and whether each is the argmax."""
+    predicted = ids[max(start, 1) :]
+    if not predicted:
+        return [], []
     with torch.no_grad():  # the last token is predicted and not read
-        logits = model(torch.tensor([ids[:-1] or ids])).logits[0].float()
+        logits = model(torch.tensor([ids[:-1]]), logits_to_keep=len(predicted)).logits[0].float()
     found, greedy = [], []
-    for place in range(max(start, 1), len(ids)):
-        logprobs = torch.log_softmax(logits[place - 1], dim=-1)
-        found.append(logprobs[ids[place]].item())
-        greedy.append(int(logprobs.argmax()) == ids[place])
+    for token, row in zip(predicted, logits, strict=True):
+        logprobs = torch.log_softmax(row, dim=-1)
+        found.append(logprobs[token].item())
+        greedy.append(int(logprobs.argmax()) == token)
     return found, greedy
 
 

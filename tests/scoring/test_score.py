@@ -55,25 +55,26 @@ def models(tiny_folders, tmp_path_factory):
     return model
 
 
-def agrees(model, naive, pairs, plain_bos=None, **options):
-    """Asserts that every request scores as it does alone, in the reference."""
-    for (context, continuation), found in zip(pairs, score(model, requests(pairs), **options), strict=True):
-        expected, greedy = naive.score(model.model, model.tokenizer, context, continuation, plain_bos)
-        assert not found.reason
-        values = [value for value in found.logprobs if not math.isnan(value)]
-        assert len(values) == len(expected)
-        assert abs(found.sum - math.fsum(expected)) <= max(1e-3, 1e-5 * len(expected)), (context, continuation)
-        assert found.greedy == greedy
+def agrees(model, naive, pairs, token_budgets, plain_bos=None):
+    """Asserts that in batches of each of these sizes every request scores as it does alone, in the reference."""
+    alone = [naive.score(model.model, model.tokenizer, *pair, plain_bos) for pair in pairs]
+    for token_budget in token_budgets:
+        scores = score(model, requests(pairs), token_budget=token_budget)
+        for pair, found, (expected, greedy) in zip(pairs, scores, alone, strict=True):
+            assert not found.reason
+            values = [value for value in found.logprobs if not math.isnan(value)]
+            assert len(values) == len(expected)
+            assert abs(found.sum - math.fsum(expected)) <= max(1e-3, 1e-5 * len(expected)), pair
+            assert found.greedy == greedy
 
 
-@pytest.mark.parametrize("token_budget", [16, 100_000])
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
-def test_a_mixed_file_scores_as_one_at_a_time(models, naive, architecture, token_budget):
-    agrees(models(architecture), naive, MIXED, token_budget=token_budget)
+def test_a_mixed_file_scores_as_one_at_a_time(models, naive, architecture):
+    agrees(models(architecture), naive, MIXED, (16, 100_000))
 
 
 def mixed_file_of_long_contexts():
-    long = " ".join(f"The lamp of number {i} was seen by the old keeper." for i in range(90))
+    long = " ".join(f"The lamp of number {i} was seen by the old keeper." for i in range(48))
     return [*MIXED, (long, " The end."), (long, " No end."), (long[:-1], ", and so on."), (long + " ", "日本 \n")]
 
 
@@ -83,11 +84,10 @@ def test_the_embedded_models_score_a_mixed_file_as_one_at_a_time(embedded_cache,
     model = hf.load(name, settings_module.read(cache=embedded_cache), device="cpu")
     pairs = mixed_file_of_long_contexts()
     long = model.encode(*pairs[-4], "auto", "offsets")
-    assert len(long.ids) > 1000
+    assert len(long.ids) > 600  # more than the 512 tokens that layers of Gemma look back
     if plain_bos is not None:  # plain_bos stands before an empty context alone
         pairs = [pair for pair in pairs if pair[0].strip(" ")] + [("", "The keys to the old cabinet")]
-    for token_budget in (64, 8192):
-        agrees(model, naive, pairs, plain_bos=plain_bos, token_budget=token_budget)
+    agrees(model, naive, pairs, (64, 8192), plain_bos=plain_bos)
 
 
 def test_scores_come_back_in_the_order_asked(models):
