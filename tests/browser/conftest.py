@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import socket
@@ -20,6 +21,8 @@ from explorer import settings as settings_module
 from explorer.settings import ROOT
 
 MODEL = "gemma-3-270m"
+WINDOW = {"width": 1280, "height": 1600}
+PATIENCE = 120_000  # ms that a test waits for what it wants to see, on a slow machine beside other work
 FLAGS = [
     "--no-sandbox",
     "--disable-gpu",
@@ -44,8 +47,10 @@ class Browser:
         return self.page
 
     def settle(self) -> None:
-        """Waits until no script runs any more."""
-        self.page.wait_for_timeout(300)
+        """Waits until no script runs any more and none is asked for."""
+        self.page.wait_for_timeout(300)  # what was typed or chosen last is on its way
+        idle = "[data-test-script-state=notRunning][data-test-connection-state=CONNECTED]"
+        self.page.locator(f"[data-testid=stApp]{idle}").wait_for()
         self.page.locator("[data-testid=stStatusWidget]").wait_for(state="detached")
 
     def tracebacks(self) -> list[str]:
@@ -81,7 +86,7 @@ def server(cache: Path) -> Iterator[str]:
         yield address
     finally:
         process.terminate()
-        process.wait(timeout=20)
+        process.wait(timeout=60)
 
 
 @pytest.fixture(params=["light", "dark"])
@@ -89,25 +94,54 @@ def theme(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
-@pytest.fixture
-def browser(server: str, request: pytest.FixtureRequest) -> Iterator[Browser]:
-    """Chromium on the app; the test fails for an error in the console or a traceback in the page."""
+@pytest.fixture(scope="module")
+def tab() -> Iterator[Any]:
+    """A tab of Chromium for all tests of a file: each address opened in it is a new session of the app.
+
+    A tab of its own for each test would parse Streamlit's scripts each time, which takes longer than the test.
+    """
     from playwright.sync_api import sync_playwright
 
     program = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     if program is None:
         pytest.skip("Chromium is not installed; on Debian: apt-get install chromium")
-    scheme = request.getfixturevalue("theme") if "theme" in request.fixturenames else "light"
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=program, args=FLAGS)
-        page = chromium.new_page(viewport={"width": 1280, "height": 1600}, color_scheme=scheme)
-        page.set_default_timeout(60_000)
-        window = Browser(page, server)
-        page.on("console", lambda message: _note(window, message))
-        page.on("pageerror", lambda error: window.faults.append(str(error)))
+        page = chromium.new_page(viewport=WINDOW)
+        page.set_default_timeout(PATIENCE)
+        yield page
+        chromium.close()
+
+
+@contextlib.contextmanager
+def visiting(tab: Any, address: str, scheme: str = "light") -> Iterator[Browser]:
+    """The tab on an app, as a visitor has it who was never there; it is left empty."""
+    window = Browser(tab, address)
+    listeners = {
+        "console": lambda message: _note(window, message),
+        "pageerror": lambda error: window.faults.append(str(error)),
+    }
+    tab.set_viewport_size(WINDOW)
+    tab.emulate_media(color_scheme=scheme)
+    for event, listener in listeners.items():
+        tab.on(event, listener)
+    try:
+        yield window
+    finally:
+        for event, listener in listeners.items():
+            tab.remove_listener(event, listener)
+        tab.evaluate("() => { localStorage.clear(); sessionStorage.clear() }")
+        tab.goto("about:blank")
+        tab.context.clear_cookies()
+
+
+@pytest.fixture
+def browser(tab: Any, server: str, request: pytest.FixtureRequest) -> Iterator[Browser]:
+    """Chromium on the app; the test fails for an error in the console or a traceback in the page."""
+    scheme = request.getfixturevalue("theme") if "theme" in request.fixturenames else "light"
+    with visiting(tab, server, scheme) as window:
         yield window
         tracebacks = window.tracebacks()
-        chromium.close()
     assert not tracebacks
     assert not window.faults
 
@@ -120,10 +154,11 @@ def _note(window: Browser, message: Any) -> None:
 
 
 def _wait_for(url: str) -> None:
-    for _ in range(240):
+    end = time.monotonic() + 3 * 60
+    while time.monotonic() < end:
         try:
-            urllib.request.urlopen(url, timeout=2).close()
+            urllib.request.urlopen(url, timeout=10).close()
             return
         except OSError:
             time.sleep(0.25)
-    pytest.fail(f"The app did not answer at {url} within a minute")
+    pytest.fail(f"The app did not answer at {url} within three minutes")

@@ -6,11 +6,11 @@ machine fails the test. One more clone is never prepared at all: it had no netwo
 
 from __future__ import annotations
 
+import contextlib
 import importlib.metadata
 import json
 import os
 import re
-import shutil
 import socket
 import subprocess
 import sys
@@ -24,7 +24,7 @@ import pytest
 
 from explorer.settings import ROOT
 from explorer.ui.layout import PAGES
-from tests.browser.conftest import FLAGS, MODEL, Browser, _note, _wait_for
+from tests.browser.conftest import MODEL, PATIENCE, Browser, _wait_for, visiting
 
 pytestmark = pytest.mark.browser
 
@@ -151,6 +151,7 @@ def prepared(
 def unprepared(models: Path, tmp_path_factory: pytest.TempPathFactory) -> Visit:
     """A clone that has had no network from the start: no WordNet, no index."""
     visit = begin(tmp_path_factory.mktemp("unprepared"), models)
+    visit.environment["PIP_RETRIES"] = "0"  # each would meet the same wall
     done = visit.explorer("app", "--prepare-only")
     assert done.returncode == 1
     assert "not ready: WordNet" in done.stderr + done.stdout
@@ -168,7 +169,7 @@ def serve(visit: Visit) -> Iterator[str]:
         yield f"http://127.0.0.1:{port}"
     finally:
         process.terminate()
-        process.wait(timeout=20)
+        process.wait(timeout=60)
 
 
 @pytest.fixture(scope="module")
@@ -181,36 +182,23 @@ def unprepared_server(unprepared: Visit) -> Iterator[str]:
     yield from serve(unprepared)
 
 
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[object]:
-    from playwright.sync_api import sync_playwright
+@contextlib.contextmanager
+def guarded(tab: Any, address: str) -> Iterator[Browser]:
+    """A window on the app in which a request to anybody else is a fault, as is an error when the test is over."""
+    with visiting(tab, address) as window:
 
-    program = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    if program is None:
-        pytest.skip("Chromium is not installed; on Debian: apt-get install chromium")
-    with sync_playwright() as playwright:
-        window = playwright.chromium.launch(executable_path=program, args=FLAGS)
-        yield window
-        window.close()
+        def guard(asked: Any) -> None:
+            # To look on is enough; to stand in between would switch Chromium's cache off.
+            to = urlsplit(asked.url)
+            if to.scheme in ("http", "https", "ws", "wss") and to.hostname != "127.0.0.1":
+                window.faults.append(f"asked for {asked.url}")
 
-
-def visit_page(chromium: object, address: str) -> Browser:
-    """A window on the app in which a request to anybody else is a fault."""
-    page = chromium.new_page(viewport={"width": 1280, "height": 1600})  # type: ignore[attr-defined]
-    page.set_default_timeout(60_000)
-    window = Browser(page, address)
-    page.on("console", lambda message: _note(window, message))
-    page.on("pageerror", lambda error: window.faults.append(str(error)))
-
-    def guard(route) -> None:
-        if urlsplit(route.request.url).hostname == "127.0.0.1":
-            route.continue_()
-        else:
-            window.faults.append(f"asked for {route.request.url}")
-            route.abort()
-
-    page.route(re.compile("^https?://"), guard)
-    return window
+        tab.on("request", guard)
+        try:
+            yield window
+            sound(window)
+        finally:
+            tab.remove_listener("request", guard)
 
 
 def sound(window: Browser) -> None:
@@ -221,7 +209,7 @@ def sound(window: Browser) -> None:
     assert window.faults == []
 
 
-def await_it(window: Browser, *wanted: Any, patience: float = 120_000) -> Any:
+def await_it(window: Browser, *wanted: Any, patience: float = 2 * PATIENCE) -> Any:
     """The first of these to come up; a red box that comes up instead fails at once."""
     first, *others = wanted
     for other in others:
@@ -233,11 +221,15 @@ def await_it(window: Browser, *wanted: Any, patience: float = 120_000) -> Any:
 
 
 @pytest.fixture
-def window(chromium: object, prepared_server: str) -> Iterator[Browser]:
-    found = visit_page(chromium, prepared_server)
-    yield found
-    sound(found)
-    found.page.close()
+def window(tab: Any, prepared_server: str) -> Iterator[Browser]:
+    with guarded(tab, prepared_server) as found:
+        yield found
+
+
+@pytest.fixture
+def unprepared_window(tab: Any, unprepared_server: str) -> Iterator[Browser]:
+    with guarded(tab, unprepared_server) as found:
+        yield found
 
 
 def number(text: str) -> float:
@@ -261,7 +253,11 @@ def swap_a_word(window: Browser) -> dict[str, float]:
     await_it(window, page.locator("button.lx-swap")).click()
     await_it(window, page.locator("button.lx-synonym")).click()
     await_it(window, page.locator("button.lx-swapped"))
-    scores = page.locator("[data-testid=stMetric]", has_text="log P")
+    window.settle()
+    # Scores of the text as it was may still stand there; those of both texts say how far they moved.
+    scores = page.locator("[data-testid=stMetric]", has_text="log P").filter(
+        has=page.locator("[data-testid=stMetricDelta]")
+    )
     button = page.get_by_role("button", name=re.compile("Score with"))
     await_it(window, scores, button)
     if button.count():
@@ -281,7 +277,6 @@ def rated_or_told(window: Browser) -> bool:
 def test_a_page_opens_by_its_address_on_a_first_visit(window, page):
     opened = window.open(page.address)
     assert opened.locator("h1").first.inner_text() == page.title
-    sound(window)
 
 
 def test_a_word_of_an_instance_is_swapped_and_its_numbers_move(window):
@@ -295,6 +290,8 @@ def test_a_word_of_a_text_of_ones_own_is_swapped_and_its_numbers_move(window):
     page = window.open(f"perturbation?model={MODEL}&benchmark=starter_pairs")
     page.get_by_text("A text of my own").click()
     box = page.get_by_label("Text", exact=True)
+    box.wait_for()
+    window.settle()  # the page that is still being drawn would put its own text into the box
     box.fill(TEXT)
     box.press("Control+Enter")
     await_it(window, page.locator("button.lx-swap", has_text="doctor"))
@@ -355,19 +352,14 @@ def test_nobody_outside_was_asked(prepared):
 
 
 @pytest.mark.parametrize("page", PAGES, ids=[page.address for page in PAGES])
-def test_without_anything_prepared_a_page_still_opens(chromium, unprepared_server, page):
-    window = visit_page(chromium, unprepared_server)
-    opened = window.open(f"{page.address}?model={MODEL}&benchmark=starter_pairs")
+def test_without_anything_prepared_a_page_still_opens(unprepared_window, page):
+    opened = unprepared_window.open(f"{page.address}?model={MODEL}&benchmark=starter_pairs")
     assert opened.locator("h1").first.inner_text() == page.title
-    sound(window)
-    window.page.close()
 
 
-def test_without_anything_prepared_the_lab_says_what_is_missing_and_instances_are_scored(chromium, unprepared_server):
-    window = visit_page(chromium, unprepared_server)
+def test_without_anything_prepared_the_lab_says_what_is_missing_and_instances_are_scored(unprepared_window):
+    window = unprepared_window
     page = window.open(f"perturbation?model={MODEL}&benchmark=starter_pairs")
     page.get_by_text("WordNet is not on this machine yet").wait_for()
     page = window.open(f"instance?model={MODEL}&benchmark=starter_pairs&instance=none")
     page.get_by_text("Popularity in a corpus, token by token").click()
-    sound(window)
-    window.page.close()
