@@ -1,3 +1,5 @@
+import functools
+
 import numpy as np
 import pytest
 from scipy.stats import binomtest
@@ -15,6 +17,7 @@ MARGINS = RNG.standard_normal(N)
 SHIFTED = MARGINS + np.where(GROUPS == "y", 0.5, 0.0) + RNG.normal(0, 0.1, N)
 
 
+@functools.cache
 def found():
     return {one.group: one for one in compare_groups(FIRST, SECOND, MARGINS, SHIFTED, GROUPS, resamples=200)}
 
