@@ -6,6 +6,7 @@ import contextlib
 import hashlib
 import json
 import math
+import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -334,26 +335,31 @@ def _leaves(value: object) -> Iterator[str]:
 
 
 def words_of(text: str) -> tuple[str, ...]:
-    return tuple("".join(sign if sign.isalnum() else " " for sign in text.lower()).split())
+    return tuple(re.findall(r"[^\W_]+", text.lower()))
 
 
 Words = tuple[str, ...]
+ByStart = dict[Words, list[Words]]  # the first words of a text → the texts that begin so
 
 
-def inside(values: Iterable[str], texts: Iterable[Words]) -> Iterator[tuple[str, Words]]:
-    """The strings in which one of the texts stands, each with that text."""
-    by_start: dict[Words, list[Words]] = {}
+def by_start(texts: Iterable[Words]) -> ByStart:
+    found: ByStart = {}
     for text in texts:
-        by_start.setdefault(text[:FEWEST], []).append(text)
+        found.setdefault(text[:FEWEST], []).append(text)
+    return found
+
+
+def inside(values: Iterable[str], texts: ByStart) -> Iterator[tuple[str, Words]]:
+    """The strings in which one of the texts stands, each with that text."""
     for value in values:
         words = words_of(value)
         for place in range(len(words)):
-            for text in by_start.get(words[place : place + FEWEST], ()):
+            for text in texts.get(words[place : place + FEWEST], ()):
                 if words[place : place + len(text)] == text:
                     yield value, text
 
 
-def leaks(path: Path, texts: Iterable[Words]) -> list[str]:
+def leaks(path: Path, texts: ByStart) -> list[str]:
     """What of the texts stands in a file, a line each."""
     own = written(path)
     return [
@@ -374,14 +380,14 @@ def written(path: Path) -> set[str]:
 
 
 @pytest.fixture(scope="session")
-def texts(data_folder) -> set[Words]:
+def texts(data_folder) -> ByStart:
     """The words of every real text, but for those that stand in the explorer's own starter sets, too."""
     settings = read_settings(data=data_folder)
-    found = {words_of(text) for text in real_texts(settings)}
+    found = {words_of(text) for text in set(real_texts(settings))}
     found |= {words_of(text) for text in wikitext.load_sentences(settings)}
     found = {words for words in found if len(words) >= FEWEST}
     own = (payload(item) for name in starter.BENCHMARKS for item in benchmarks.load(name, settings).instances)
-    return found - {text for _, text in inside(own, found)}
+    return by_start(found - {text for _, text in inside(own, by_start(found))})
 
 
 def test_the_search_finds_a_text_that_is_there(settings, tmp_path, texts):
@@ -451,11 +457,11 @@ def test_real_runs_read_the_same_and_give_no_text_away(real_settings, tiny_gpt2,
     ],
 )
 def test_runs_that_write_texts_give_none_away(
-    real_settings, tiny_gpt2, tmp_path, texts, monkeypatch, study, benchmark, given
+    real_settings, shared_settings, tiny_gpt2, tmp_path, texts, study, benchmark, given
 ):
     resources = Resources(real_settings)
     if study == "perturbation":
-        lexicon = wordnet.open_lexicon(request.getfixturevalue("shared_settings"))
+        lexicon = wordnet.open_lexicon(shared_settings)
         resources.once(("lexicon",), lambda: lexicon)
     settings = {name: value.format(model=tiny_gpt2) for name, value in given.items()}
     limit = None if study == "icl" else 6

@@ -1,6 +1,7 @@
 """The whole pipeline on samples of the real benchmarks, with the real WordNet and the default sense method."""
 
 import difflib
+import functools
 import re
 
 import pytest
@@ -20,9 +21,13 @@ def kit(shared_settings):
     return tools.build(Resources(shared_settings))
 
 
+@functools.cache
+def loaded(name, data_folder):
+    return benchmarks.load(name, settings.read(data=data_folder)).instances
+
+
 def perturbed(name, kit, data_folder, *, every, keep=lambda instance: True):
-    here = settings.read(data=data_folder)
-    found = [instance for instance in benchmarks.load(name, here).instances if keep(instance)][::every]
+    found = [instance for instance in loaded(name, data_folder) if keep(instance)][::every]
     return list(zip(found, perturb_instances(found, kit), strict=True))
 
 
