@@ -396,8 +396,8 @@ def test_the_search_finds_a_text_that_is_there(settings, tmp_path, texts):
         [finding_row(ACCURACY, "overall", Estimate.point(1.0, reason="Some cats that aren't hissing had sat."))]
     )
     precomputed.pack([folder], tmp_path / "packed.duckdb")
-    assert leaks(tmp_path / "packed.duckdb", {words_of("cats that aren't hissing")})
-    assert not leaks(tmp_path / "packed.duckdb", {words_of("dogs that aren't hissing")})
+    assert leaks(tmp_path / "packed.duckdb", by_start([words_of("cats that aren't hissing")]))
+    assert not leaks(tmp_path / "packed.duckdb", by_start([words_of("dogs that aren't hissing")]))
 
 
 def real_runs(settings, model: Path) -> list[RunFolder]:
