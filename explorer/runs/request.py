@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from explorer.errors import UsageError
-from explorer.records import Instance, RunSpec
+from explorer.records import RunSpec
 from explorer.studies import study as find_study
 from explorer.studies.selection import of_suites, splits_of
+from explorer.variants import language
 
 if TYPE_CHECKING:
     from explorer.resources import Resources
 
-SAMPLE = 200  # instances looked at to tell a benchmark's language
 ANY_LANGUAGE = "Accuracy, popularity, priming and memorization work in any language."
 LARGEST_SEED = 2**31 - 1  # what the database's column and every generator of random numbers take
 
@@ -45,8 +45,14 @@ def make_spec(
             "Choose another benchmark."
         )
     chosen = of_suites(loaded.instances, suites)  # refuses a group that does not occur
-    if recipe.languages and (reason := _other_language(chosen, loaded.language)):
+    if recipe.languages and (reason := language.other_language(chosen, loaded.language)):
         raise UsageError(f"The study {study} takes English only; {benchmark} is not English: {reason}. {ANY_LANGUAGE}")
+    for name in recipe.english_settings:
+        if any(resolved[name]) and (reason := language.other_language(chosen, loaded.language)):
+            raise UsageError(
+                f"The setting {name} of the study {study} adds English words; {benchmark} is not English: {reason}. "
+                f"Leave {name} empty."
+            )
     if limit is not None and limit <= 0:
         raise UsageError(f"The limit is {limit}, expected a positive number of instances.")
     if not 0 <= seed <= LARGEST_SEED:
@@ -67,17 +73,3 @@ def make_spec(
         settings=resolved,
         uses=tuple(uses),
     )
-
-
-def _other_language(instances: Sequence[Instance], declared: str) -> str:
-    """Why a benchmark is taken for another language than English, "" where it is not."""
-    from explorer.variants import fields, language
-
-    if declared:
-        return "" if declared == language.ENGLISH else f"its language is {declared!r}"
-    looked_at = instances[:: max(1, len(instances) // SAMPLE)]
-    verdicts = [language.judge(text.text for text in fields.running_texts(one)) for one in looked_at]
-    others = [verdict.why for verdict in verdicts if not verdict.english]
-    if 2 * len(others) <= len(verdicts):
-        return ""
-    return f"{len(others)} of {len(verdicts)} instances looked at are not (the first: {others[0]})"

@@ -3,8 +3,8 @@
 exact        equal after NFC and folding of blanks; case and punctuation count
 near-exact   by rule: ROUGE-L recall (words stemmed) and cosine of sentence vectors reach their thresholds, and every
              name and number of the reference stands in the completion, in the same order; what a completion has
-             beyond the reference does not count against it; names are those in Latin letters, since the tagger
-             knows English alone
+             beyond the reference does not count against it; names are those in Latin letters, and in texts that
+             are not English none is told, since the tagger knows English alone
 inexact      anything else
 
 The kinds and the judge's prompt are those of Golchin et al. 2024 (section 3.1 and Figure 5); the rule is ours.
@@ -46,7 +46,8 @@ class Thresholds:
 class Match:
     """A rule's verdict with what it rests on; `differing` are the reference's names and numbers that were not found.
 
-    unit  what ROUGE-L compared: words, or characters
+    unit   what ROUGE-L compared: words, or characters
+    names  whether names were compared, too
     """
 
     kind: Kind
@@ -54,6 +55,7 @@ class Match:
     cosine: float
     differing: tuple[str, ...] = ()
     unit: str = WORDS
+    names: bool = True
 
     @property
     def rouge_name(self) -> str:
@@ -67,9 +69,9 @@ def is_exact(reference: str, candidate: str) -> bool:
 
 
 class Rule:
-    """Judges completions by rule."""
+    """Judges completions by rule; without a tagger numbers are compared, and names are not."""
 
-    def __init__(self, encoder: Encoder, tagger: Tagger, thresholds: Thresholds | None = None) -> None:
+    def __init__(self, encoder: Encoder, tagger: Tagger | None, thresholds: Thresholds | None = None) -> None:
         self.encoder = encoder
         self.tagger = tagger
         self.thresholds = thresholds or Thresholds()
@@ -78,13 +80,14 @@ class Rule:
         """A verdict on each completion; nan stands where there is nothing to compare with."""
         recalls = rouge_l_recall(references, candidates)
         cosines = self._cosines(references, candidates)
-        tagged = dict(zip(unique := list(dict.fromkeys(references)), self.tagger.tag(unique), strict=True))
+        unique = list(dict.fromkeys(references))
+        tagged = dict(zip(unique, self.tagger.tag(unique), strict=True)) if self.tagger else dict.fromkeys(unique, ())
         found = []
         for reference, candidate, recall, cosine in zip(references, candidates, recalls, cosines, strict=True):
             differing = missing(tagged[reference], reference, candidate) if candidate else ()
             near = recall.value >= self.thresholds.rouge and cosine >= self.thresholds.cosine and not differing
             kind: Kind = "exact" if is_exact(reference, candidate) else "near-exact" if near else "inexact"
-            found.append(Match(kind, recall.value, cosine, differing, recall.unit))
+            found.append(Match(kind, recall.value, cosine, differing, recall.unit, self.tagger is not None))
         return found
 
     def _cosines(self, references: Sequence[str], candidates: Sequence[str]) -> list[float]:

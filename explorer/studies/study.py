@@ -85,6 +85,7 @@ class Study:
     summarize rows of `findings` from the finished run folder
     stages    what `run_part` does, step by step, for studies whose parts may overlap
     languages which languages its texts may be in (ISO 639 codes); () = any
+    english_settings  settings that, where they are not empty, take English texts only
     plan      what these instances will ask of an endpoint at most, told without asking it; None where it is not known
     """
 
@@ -101,6 +102,7 @@ class Study:
     stages: Stages | None = None
     needs_model: bool = True
     languages: tuple[str, ...] = ()
+    english_settings: tuple[str, ...] = ()
     first_part: int = 16  # instances in the first part; later parts grow until one takes about ten seconds
 
     def resolve(self, given: Mapping[str, Any]) -> dict[str, Any]:

@@ -9,12 +9,14 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from explorer.variants import inflect
+from explorer.records import Instance
+from explorer.variants import fields, inflect
 
 ENGLISH = "en"
+SAMPLE = 200  # instances looked at to tell a benchmark's language
 ONLY = "Words are tagged and swapped in English only"
 WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 LATIN_SHARE = 0.5  # of a text's letters; below it the text is in another script
@@ -154,6 +156,21 @@ def judge(texts: Iterable[str]) -> Verdict:
         why = f"an English dictionary lacks {len(unknown)} of {len(words)} words ({_quoted(unknown)})"
         return Verdict(False if len(unknown) >= FEW else None, why)
     return Verdict(True)
+
+
+def other_language(instances: Sequence[Instance], declared: str) -> str:
+    """Why instances are taken for another language than English, "" where they are not; what is declared is believed.
+
+    A short text in English may be taken for none ("Cheney cursed at Leahy"), so that most of many must agree.
+    """
+    if declared:
+        return "" if declared == ENGLISH else f"its language is {declared!r}"
+    looked_at = instances[:: max(1, len(instances) // SAMPLE)]
+    verdicts = [judge(text.text for text in fields.running_texts(one)) for one in looked_at]
+    others = [verdict.why for verdict in verdicts if not verdict.english]
+    if 2 * len(others) <= len(verdicts):
+        return ""
+    return f"{len(others)} of {len(verdicts)} instances looked at are not (the first: {others[0]})"
 
 
 def _quoted(words: Iterable[str]) -> str:

@@ -393,8 +393,9 @@ def _broken(reading: Reading, choices: Mapping[tuple[str, str], _Choice], made: 
                     return "the options no longer differ exactly where they did"
     for i, condition in enumerate(old.conditions):
         for j in range(i):
-            pairs = zip(condition.regions, old.conditions[j].regions, strict=True)
-            changed = zip(made.conditions[i].regions, made.conditions[j].regions, strict=True)
+            # Conditions of one's own suites may have regions that others lack.
+            pairs = zip(condition.regions, old.conditions[j].regions, strict=False)
+            changed = zip(made.conditions[i].regions, made.conditions[j].regions, strict=False)
             if any((a == b) != (c == d) for (a, b), (c, d) in zip(pairs, changed, strict=True)):
                 return "the regions no longer differ exactly where they did"
     return ""

@@ -34,8 +34,8 @@ def model(monkeypatch):
     monkeypatch.setattr("explorer.scoring.identity.identify", lambda name, settings: Identity(name))
 
 
-def asked(shelf, study="perturbation"):
-    return request.make_spec(shelf, study=study, model="m", benchmark="own")
+def asked(shelf, study="perturbation", **settings):
+    return request.make_spec(shelf, study=study, model="m", benchmark="own", settings=settings)
 
 
 def test_a_run_of_swaps_on_another_language_is_refused_before_it_starts():
@@ -57,3 +57,11 @@ def test_a_declared_language_is_believed():
 
 def test_the_published_benchmarks_are_declared_english():
     assert {found.language for found in benchmarks.BENCHMARKS.values()} == {"en"}
+
+
+def test_priming_takes_any_language_but_english_words_are_added_to_english_sentences_alone():
+    shelf = Shelf([GERMAN] * 5 + [ENGLISH])
+    assert asked(shelf, "priming").study == "priming"
+    with pytest.raises(UsageError, match=r"edits of the study priming adds English words; own is not English: 5 of 6"):
+        asked(shelf, "priming", edits=["prefix_adverb"])
+    assert asked(Shelf([ENGLISH]), "priming", edits=["prefix_adverb"]).settings["edits"]

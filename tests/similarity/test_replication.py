@@ -109,3 +109,12 @@ def test_numbers_in_other_digits_are_the_same_numbers():
     assert numbers("在２０２０年 和 ٣ 天") == numbers("2020 3")
     (found,) = [replication.missing((), "在 2020 年", "在 ２０２１ 年")]
     assert found == ("2020",)
+
+
+def test_without_a_tagger_names_are_not_compared_and_the_match_says_so(rule):
+    reference, other = "Die Stadt Bonn liegt am Rhein bei Köln.", "Die Stadt Bonn liegt am Rhein bei Neuss."
+    (found,) = Rule(rule.encoder, None, replication.Thresholds(0.6, 0.5)).judge([reference], [other])
+    assert (found.kind, found.names, found.differing) == ("near-exact", False, ())
+    (changed,) = Rule(rule.encoder, None).judge(["Er hat 12 Hunde."], ["Er hat 13 Hunde."])
+    assert changed.differing == ("12",)
+    assert rule.judge(["Anna ran."], ["Anna ran."])[0].names

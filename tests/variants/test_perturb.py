@@ -151,6 +151,12 @@ def test_regions_stay_regions_and_equal_ones_stay_equal(tools):
     assert match[3:] == ("sleeps", "")
 
 
+def test_conditions_may_have_different_numbers_of_regions(tools):
+    conditions = (Condition("one", ("The doctor", "boasted", "again", ".")), Condition("two", ("The doctor", "boasts")))
+    made = perturb_instance(instance("regions", conditions=conditions, format="syntaxgym"), tools).instance
+    assert [len(condition.regions) for condition in made.conditions] == [4, 2]
+
+
 def test_the_verb_that_decides_a_pair_stays(tools):
     pair = instance("pair", options=("The doctor arrested Ann.", "The doctor slept Ann."))
     made = perturb_instance(pair, tools)

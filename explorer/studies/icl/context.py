@@ -14,7 +14,7 @@ from explorer.records import Instance, RunSpec
 from explorer.runs import spec as specs
 from explorer.scoring import http
 from explorer.studies.selection import of_suites
-from explorer.variants import demonstrations
+from explorer.variants import demonstrations, language
 from explorer.variants.demonstrations import Draw, Pieces
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 LONGEST = 3  # prompts that are encoded to see whether a k fits
 REPLICATION, LABELS = "replication", "labels"
+NO_NAMES = "names are not compared in near-exact matches, since the texts are not English"
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +32,7 @@ class Ground:
     draw: Draw
     orders: tuple[tuple[Pieces, ...], ...]  # of the demonstrations; the first serves replication, too
     pieces: dict[str, Pieces]  # of the test items, by id
+    foreign: str = ""  # why the texts are not English, so that no names are told in them
 
     @property
     def example(self) -> Instance:
@@ -175,7 +177,8 @@ def _longest(model: Any, before: str, own: Sequence[str]) -> int:
 def _ground(spec: RunSpec, resources: Resources) -> Ground:
     refuse_nonsense(spec)
     split = str(spec.settings["split"])
-    candidates = of_suites(resources.instances(spec.benchmark, (split,) if split else ()).instances, spec.suites)
+    loaded = resources.instances(spec.benchmark, (split,) if split else ())
+    candidates = of_suites(loaded.instances, spec.suites)
     drawn = demonstrations.draw(
         [one for one in candidates if one.kind == "labelled"],
         split=split,
@@ -184,14 +187,19 @@ def _ground(spec: RunSpec, resources: Resources) -> Ground:
         seed=spec.seed,
     )
     orders = demonstrations.orders(drawn.demonstrations, int(spec.settings["orders"]), spec.seed)
-    return Ground(drawn, tuple(orders), {one.instance.id: one for one in drawn.instances})
+    return Ground(
+        drawn,
+        tuple(orders),
+        {one.instance.id: one for one in drawn.instances},
+        language.other_language([one.instance for one in drawn.instances], loaded.language),
+    )
 
 
 def as_json(found: Ground, made: Plan) -> dict[str, Any]:
     """The draw's remarks and the skipped k, for the run's folder."""
     return {
         "split": found.draw.split,
-        "remarks": list(found.draw.remarks),
+        "remarks": [*found.draw.remarks, *([f"{NO_NAMES}: {found.foreign}"] if found.foreign else [])],
         "demonstrations": len(found.draw.demonstrations),
         "skipped": [dataclasses.asdict(one) for one in made.skipped],
     }

@@ -18,11 +18,20 @@ if TYPE_CHECKING:
     from explorer.resources import Resources
 
 
-def rule_of(resources: Resources, rouge: float = replication.ROUGE, cosine: float = replication.COSINE) -> Rule:
-    """The rule that judges completions, with what a near-exact one must reach; made once."""
+def rule_of(
+    resources: Resources,
+    rouge: float = replication.ROUGE,
+    cosine: float = replication.COSINE,
+    *,
+    names: bool = True,
+) -> Rule:
+    """The rule that judges completions, with what a near-exact one must reach; made once.
+
+    `names` is False for texts that are not English, in which the tagger would take many a word for a name.
+    """
     return resources.once(
-        ("replication rule", rouge, cosine),
-        lambda: Rule(resources.encoder(), resources.tagger(), Thresholds(rouge, cosine)),
+        ("replication rule", rouge, cosine, *([] if names else ["no names"])),
+        lambda: Rule(resources.encoder(), resources.tagger() if names else None, Thresholds(rouge, cosine)),
     )
 
 

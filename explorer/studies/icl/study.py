@@ -259,7 +259,9 @@ class _Run:
 
     def _rule(self) -> replication.Rule:
         settings = self.spec.settings
-        return judging.rule_of(self.resources, float(settings["rouge"]), float(settings["cosine"]))
+        return judging.rule_of(
+            self.resources, float(settings["rouge"]), float(settings["cosine"]), names=not self.found.foreign
+        )
 
     def _policy(self) -> ScoringPolicy:
         return judging.policy_of(self.spec.settings["normalization"])

@@ -267,6 +267,7 @@ STUDY = Study(
         "per_group": Setting(50, "that many instances of each suite, drawn with the seed; 0 = all"),
     },
     kinds=("pair", "regions"),
+    english_settings=("edits",),
     select=select,
     run_part=run_part,
     stages=STAGES,

@@ -16,7 +16,7 @@ from explorer.scoring import http
 from explorer.settings import Settings
 from explorer.similarity import replication
 from explorer.studies.icl import judging
-from explorer.studies.icl.context import Ground, ground
+from explorer.studies.icl.context import NO_NAMES, Ground, ground
 from explorer.studies.icl.study import STUDY
 from explorer.studies.judged import Judgment
 from explorer.ui import layout, links, live, resources, show, texts
@@ -137,13 +137,15 @@ def _verdict(match: replication.Match | str) -> str:
     told += [f"{match.rouge_name} {match.rouge:.2f}"] if match.rouge == match.rouge else []
     told += [f"cosine {match.cosine:.2f}"] if match.cosine == match.cosine else []
     told += [f"names or numbers not found: {', '.join(match.differing)}"] if match.differing else []
+    told += [] if match.names else [NO_NAMES]
     return "; ".join(told) + "."
 
 
-def _judged(pieces: Pieces, written: Generation) -> replication.Match | str:
+def _judged(pieces: Pieces, written: Generation, is_english: bool) -> replication.Match | str:
     """What the rule says; why not, where the encoder or the tagger it needs is not to be had."""
     try:
-        return judging.judge_completions(judging.rule_of(resources.resources()), [pieces], [written])[0]
+        rule = judging.rule_of(resources.resources(), names=is_english)
+        return judging.judge_completions(rule, [pieces], [written])[0]
     except ExplorerError as error:
         return str(error)
 
@@ -199,7 +201,7 @@ def _answer(
             if not is_remote:
                 raise
             unscored = str(error)
-    match = _judged(pieces, written)
+    match = _judged(pieces, written, not held.foreign)
     words = prompts.label_words(pieces.instance)
     dtype = str(shared.model_record(model).get("dtype", "")) if scores else ""
     judgment = Judgment.of_rows(judging.judge_labels(pieces.instance, scores, policy, dtype))
