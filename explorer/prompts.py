@@ -30,7 +30,7 @@ Joining = Literal["stripped", "file"]
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What a caller may choose: the preset, demonstrations for a labelled set, how regions are joined."""
+    """What a caller may choose: the preset, demonstrations for a labeled set, how regions are joined."""
 
     preset: str = "natural"
     demonstrations: Sequence[Instance] = ()
@@ -91,7 +91,7 @@ def _whole(words: Sequence[tuple[str, Span]]) -> Span:
 
 
 def label_words(instance: Instance) -> tuple[str, ...]:
-    """How a labelled set's classes are called in a prompt, in the order of the instance's options."""
+    """How a labeled set's classes are called in a prompt, in the order of the instance's options."""
     named = WORDS.get(instance.format, {})
     return tuple(named.get(option) or _split_camel(option) for option in instance.options)
 
@@ -259,7 +259,7 @@ def _condition_sentences(instance: Instance) -> tuple[str, ...]:
     return tuple(sentence(condition) for condition in instance.conditions)
 
 
-# --- labelled sets
+# --- labeled sets
 
 
 WORDS: Mapping[str, Mapping[str, str]] = {
@@ -321,7 +321,7 @@ def _without_tabs(text: str) -> str:
     return re.sub(r"[ \xa0]*\t\s*", " ", text).strip()
 
 
-def _labelled_text(instance: Instance) -> tuple[str, ...]:
+def _labeled_text(instance: Instance) -> tuple[str, ...]:
     return (running(_without_tabs(instance.context), instance.second),)
 
 
@@ -358,11 +358,11 @@ FORMATS: dict[str, Format] = {
     "context_options": Format(_ask_contexts, _contexts_and_continuation),
     "cloze": Format(_ask_cloze, _context_and_option),
     "syntaxgym": Format(_ask_regions, _condition_sentences),
-    "labelled": Format(_ask_label, _labelled_text),
-    "wnli": Format(_ask_label, _labelled_text),
-    "rte": Format(_ask_label, _labelled_text),
-    "trec": Format(_ask_label, _labelled_text),
-    "dbpedia14": Format(_ask_label, _labelled_text),
+    "labelled": Format(_ask_label, _labeled_text),
+    "wnli": Format(_ask_label, _labeled_text),
+    "rte": Format(_ask_label, _labeled_text),
+    "trec": Format(_ask_label, _labeled_text),
+    "dbpedia14": Format(_ask_label, _labeled_text),
     "concept": Format(_ask_concept, _context),
     "text": Format(_ask_text, _context),
 }

@@ -26,7 +26,7 @@ def mantel(
     """Spearman's rho of two square matrices without their diagonals, and Mantel's p (Mantel 1967).
 
     The matrices need not be symmetric: every cell counts. Under the null the rows and columns of one matrix are
-    relabelled together, which keeps the dependence between cells that share a suite; p = (b + 1) / (N + 1).
+    relabeled together, which keeps the dependence between cells that share a suite; p = (b + 1) / (N + 1).
     """
     a, b = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
     if a.ndim != 2 or a.shape[0] != a.shape[1] or a.shape != b.shape:

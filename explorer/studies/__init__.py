@@ -24,7 +24,7 @@ QUESTIONS = {
     "popularity": "Are instances whose n-grams are frequent in the corpus answered better?",
     "perturbation": "Does the verdict survive when words give way to synonyms?",
     "memorization": "Does the model know the texts of a benchmark by heart, and does that say what it gets right?",
-    "priming": "How does a growing context move a judgement of acceptability?",
+    "priming": "How does a growing context move a judgment of acceptability?",
     "ontology": "Does the model know the ID of a concept?",
     "icl": "Do demonstrations bring out what the model knows by heart, and is that why it gets better?",
 }

@@ -170,8 +170,8 @@ class Variants:
 def test_neighbours_of_two_proposers_are_not_mixed():
     spec = RunSpec("memorization", 1, "m", "b", settings={"neighbours": 3, "neighbours_cap": 200})
     with pytest.raises(RunError, match="one and other"):
-        memorization_findings.neighbours_by(spec, Variants("one", "other"), pd.DataFrame({"x": range(2)}))
-    row = memorization_findings.neighbours_by(spec, Variants("one", "one"), pd.DataFrame({"x": range(5)}))
+        memorization_findings.neighbors_by(spec, Variants("one", "other"), pd.DataFrame({"x": range(2)}))
+    row = memorization_findings.neighbors_by(spec, Variants("one", "one"), pd.DataFrame({"x": range(5)}))
     assert (row["value"], row["left_out"], row["setting"]) == (2.0, 3, "one")
     assert json.loads(row["detail"])["weights"] == "sha256:1"
 

@@ -73,8 +73,8 @@ def rows(resources: Resources, make: MakeSpec) -> dict[str, pd.DataFrame]:
 
 
 @pytest.fixture(scope="module")
-def ground(resources: Resources, make: MakeSpec):
-    return of_spec.ground_of(make(), resources)
+def source(resources: Resources, make: MakeSpec):
+    return of_spec.context_source_of(make(), resources)
 
 
 def contexts_of(rows: dict[str, pd.DataFrame]):
@@ -85,7 +85,7 @@ def contexts_of(rows: dict[str, pd.DataFrame]):
     ]
 
 
-def test_every_score_is_that_of_the_joined_sentences_scored_alone(rows, ground, resources, make):
+def test_every_score_is_that_of_the_joined_sentences_scored_alone(rows, source, resources, make):
     spec = make()
     scorer = resources.scorer(spec.model, spec.dtype)
     contexts = {(name, context.condition, context.edit): context for name, context in contexts_of(rows)}
@@ -95,8 +95,8 @@ def test_every_score_is_that_of_the_joined_sentences_scored_alone(rows, ground, 
         if row["condition"] != "baseline":
             context = contexts[row["instance_id"], row["condition"], row["setting"]]
             (point,) = [one for one in context.checkpoints if one.length == row["length"]]
-            text = rebuild(context, ground.pools, point.sentences)
-            assert 0 < len(ground.encode(text)) == point.tokens <= row["length"]
+            text = rebuild(context, source.pools, point.sentences)
+            assert 0 < len(source.encode(text)) == point.tokens <= row["length"]
         (alone,) = scorer.score([Request("x", 0, text, row["continuation"])], ALWAYS)
         assert row["logprob"] == pytest.approx(alone.sum, abs=1e-3)
         assert row["tokens"] == row["scored"] == len(alone.tokens)
@@ -121,10 +121,10 @@ def test_a_target_is_the_same_tokens_along_its_curves(rows, resources, make):
     assert (counts == 1).all()
 
 
-def test_no_context_holds_a_text_of_its_item_and_matched_ones_are_of_its_suite(rows, ground, resources, make):
+def test_no_context_holds_a_text_of_its_item_and_matched_ones_are_of_its_suite(rows, source, resources, make):
     items = {item.id: item for item in priming_study.select(make(), resources)}
     for name, context in contexts_of(rows):
-        sentences = [ground.pools.by_id[one] for one in context.ids]
+        sentences = [source.pools.by_id[one] for one in context.ids]
         assert not {fold(one.text) for one in sentences} & {fold(text) for text in items[name].options}
         suites = {one.instance_id.split("/")[1] for one in sentences if one.instance_id}
         if context.condition.startswith("matched_"):
@@ -145,10 +145,10 @@ def test_edits_keep_the_sentences_and_belong_to_matched_contexts(rows):
         assert context.ids == plain[name, context.condition][: len(context.ids)]
 
 
-def test_no_context_is_stored_as_text_and_every_one_can_be_rebuilt(rows, ground):
+def test_no_context_is_stored_as_text_and_every_one_can_be_rebuilt(rows, source):
     assert rows["scores"]["context"].isna().all()
     for _, context in contexts_of(rows)[:20]:
-        assert rebuild(context, ground.pools).count(" ") > 3
+        assert rebuild(context, source.pools).count(" ") > 3
 
 
 @pytest.mark.parametrize("changes", [{}, {"chains": 2}, {"matrix": 2}, {"edits": ("quotation",)}], ids=str)
@@ -175,7 +175,7 @@ def test_items_that_share_contexts_take_few_of_them(resources, make):
     told = priming_findings._remarks(make(chains=2), resources)
     assert [row["value"] for row in told if row["finding"] == "shared_contexts"] == [2]
     texts = {item.id: set(map(fold, item.options)) for item in resources.instances("starter_pairs").instances}
-    pools = of_spec.ground_of(make(), resources).pools
+    pools = of_spec.context_source_of(make(), resources).pools
     for name, context in contexts_of(found):
         assert not texts[name] & {fold(pools.by_id[one].text) for one in context.ids}
 

@@ -26,7 +26,7 @@ CONDITIONS = ("matched_acceptable", "matched_unacceptable", "mismatched_acceptab
 
 
 def table(rows: list[tuple], **columns) -> pd.DataFrame:
-    """A table of judgements: instance_id, grp, condition, length, correct; the rest follows."""
+    """A table of judgments: instance_id, grp, condition, length, correct; the rest follows."""
     made = pd.DataFrame(rows, columns=["instance_id", "grp", "condition", "length", "correct"])
     made["phenomenon"], made["setting"], made["margin"] = "syntax", "", made["correct"] - 0.5
     made["context_tokens"] = made["length"].astype(float)
@@ -134,7 +134,7 @@ def test_the_baseline_is_compared_with_each_suites_longest_context():
     assert found(rows, "baseline_against_longest")["n"] == 5
 
 
-def test_the_regression_sees_judgements_after_a_context_with_sum_codes():
+def test_the_regression_sees_judgments_after_a_context_with_sum_codes():
     rows = [("x", "a", "baseline", 0, 1.0), *(("x", "a", name, 100, 1.0) for name in (*CONDITIONS, "unrelated"))]
     plain = priming_findings.along_curves(table([*rows, ("x", "a", "matched_acceptable", 5, 0.0)]))
     plain.loc[plain["length"] == 5, "context_tokens"] = 0.0  # no sentence is that short

@@ -131,7 +131,7 @@ def test_memorization(full_run):
 def test_priming(full_run, model):
     folder = full_run("priming")
     world = resources.resources()
-    pools = of_spec.ground_of(folder.spec, world).pools
+    pools = of_spec.context_source_of(folder.spec, world).pools
     measures, variants = folder.read("measures"), folder.read("variants")
     items = {row["instance_id"]: instance_of(row["payload"]) for row in folder.read("instances").to_dict("records")}
     compared = 0
@@ -170,8 +170,8 @@ def test_icl(full_run, model, monkeypatch, k):
     folder = full_run("icl")
     world = resources.resources()
     world.once(("tagger",), small_worlds.Capitals)
-    ground = icl_context.ground(folder.spec, world)
-    monkeypatch.setattr(icl_lab, "_ground", lambda chosen: ground)
+    drawn = icl_context.drawn_items(folder.spec, world)
+    monkeypatch.setattr(icl_lab, "_drawn", lambda chosen: drawn)
     measures, given = folder.read("measures"), folder.read("generations")
     replications = given[(given["role"] == "replication") & (given["k"] == k)].set_index("instance_id")
     for name, row in replications.iterrows():

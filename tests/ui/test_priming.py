@@ -183,7 +183,7 @@ def test_the_labs_margin_is_that_of_the_full_run(primed, tiny_gpt2, monkeypatch)
     )  # fmt: skip
     (item,) = priming_study.select(spec, resources)
     rows = priming_study.run_part(spec, resources, [item], lambda done, total: None)
-    pools = of_spec.ground_of(spec, resources).pools
+    pools = of_spec.context_source_of(spec, resources).pools
     monkeypatch.setenv("EXPLORER_CACHE", str(primed))
     for variant in rows["variants"]:
         context = read_context(json.loads(variant["edit"]))

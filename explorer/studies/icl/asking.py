@@ -9,7 +9,7 @@ from explorer import prompts_icl
 from explorer.records import Instance, Request, RunSpec
 from explorer.scoring import http
 from explorer.scoring.http_cost import Planned
-from explorer.studies.icl.context import Ground, ground, is_chat, performance, plan
+from explorer.studies.icl.context import DrawnItems, drawn_items, is_chat, performance, plan
 
 if TYPE_CHECKING:
     from explorer.resources import Resources
@@ -17,24 +17,26 @@ if TYPE_CHECKING:
 REPEATS = 3  # of a written label, where a server may answer otherwise each time
 
 
-def replications(spec: RunSpec, found: Ground, instances: Sequence[Instance], setting: str, k: int) -> list[Request]:
+def replications(
+    spec: RunSpec, drawn: DrawnItems, instances: Sequence[Instance], setting: str, k: int
+) -> list[Request]:
     """To finish each item after k demonstrations."""
-    before = prompts_icl.shared(found.draw.demonstrations[:k], setting, found.example, found.draw.split)
+    before = prompts_icl.shared(drawn.draw.demonstrations[:k], setting, drawn.example, drawn.draw.split)
     chat = is_chat(spec)
-    return [prompts_icl.replication(found.pieces[one.id], before, setting, k, chat=chat) for one in instances]
+    return [prompts_icl.replication(drawn.pieces[one.id], before, setting, k, chat=chat) for one in instances]
 
 
-def labels(found: Ground, instances: Sequence[Instance], k: int, order: int) -> list[list[Request]]:
+def labels(drawn: DrawnItems, instances: Sequence[Instance], k: int, order: int) -> list[list[Request]]:
     """For each item the words of all labels after k demonstrations in one order."""
-    before = prompts_icl.label_shared(found.orders[order][:k], found.example)
+    before = prompts_icl.label_shared(drawn.orders[order][:k], drawn.example)
     return [prompts_icl.label_requests(one, before, k, order) for one in instances]
 
 
 def written_labels(
-    spec: RunSpec, found: Ground, instances: Sequence[Instance], k: int, repeat: int
+    spec: RunSpec, drawn: DrawnItems, instances: Sequence[Instance], k: int, repeat: int
 ) -> list[Request]:  # fmt: skip
     """To write each item's label after k demonstrations in the first order."""
-    before = prompts_icl.label_shared(found.orders[0][:k], found.example)
+    before = prompts_icl.label_shared(drawn.orders[0][:k], drawn.example)
     chat = is_chat(spec)
     return [prompts_icl.label_answer(one, before, k, repeat, chat=chat) for one in instances]
 
@@ -46,21 +48,21 @@ def repeats(spec: RunSpec) -> int:
 
 def planned(spec: RunSpec, resources: Resources, instances: Sequence[Instance]) -> list[Planned]:
     """What these items will ask of an endpoint; a judge of another name is not counted."""
-    found = ground(spec, resources)
-    made = plan(spec, resources, found)
+    drawn = drawn_items(spec, resources)
+    made = plan(spec, resources, drawn)
     scored, written = performance(spec)
     new_tokens = int(spec.settings["max_new_tokens"])
     asked = [
-        Planned(replications(spec, found, instances, setting, k), new_tokens)
+        Planned(replications(spec, drawn, instances, setting, k), new_tokens)
         for setting, ks in made.replication.items()
         for k in ks
     ]
     for k in made.labels:
         if scored:
-            flat = [request for requests in labels(found, instances, k, 0) for request in requests]
-            asked.append(Planned(flat, 1, len(found.orders)))
+            flat = [request for requests in labels(drawn, instances, k, 0) for request in requests]
+            asked.append(Planned(flat, 1, len(drawn.orders)))
         if written:
             asked.append(
-                Planned(written_labels(spec, found, instances, k, 0), prompts_icl.LABEL_TOKENS, repeats(spec))
+                Planned(written_labels(spec, drawn, instances, k, 0), prompts_icl.LABEL_TOKENS, repeats(spec))
             )  # fmt: skip
     return asked

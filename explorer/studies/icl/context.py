@@ -26,7 +26,7 @@ NO_NAMES = "names are not compared in near-exact matches, since the texts are no
 
 
 @dataclass(frozen=True, slots=True)
-class Ground:
+class DrawnItems:
     """Test items and demonstrations of a run."""
 
     draw: Draw
@@ -60,14 +60,14 @@ class Plan:
     skipped: tuple[Skipped, ...]
 
 
-def ground(spec: RunSpec, resources: Resources) -> Ground:
-    """The run's ground, made once."""
-    return resources.once(("icl ground", specs.run_id(spec)), lambda: _ground(spec, resources))
+def drawn_items(spec: RunSpec, resources: Resources) -> DrawnItems:
+    """The run's test items and demonstrations, drawn once."""
+    return resources.once(("icl items", specs.run_id(spec)), lambda: _draw_items(spec, resources))
 
 
 def select(spec: RunSpec, resources: Resources) -> list[Instance]:
     """The run's test items in the order drawn, the first `limit`."""
-    chosen = [pieces.instance for pieces in ground(spec, resources).draw.instances]
+    chosen = [pieces.instance for pieces in drawn_items(spec, resources).draw.instances]
     return chosen[: spec.limit] if spec.limit is not None else chosen
 
 
@@ -105,11 +105,11 @@ def performance(spec: RunSpec) -> tuple[bool, bool]:
     return wanted in ("scored", "both"), wanted in ("published", "both")
 
 
-def plan(spec: RunSpec, resources: Resources, found: Ground) -> Plan:
+def plan(spec: RunSpec, resources: Resources, drawn: DrawnItems) -> Plan:
     """Each k that fits the model's window with every test item, for an endpoint each for which there are enough."""
     instances = select(spec, resources)
     ks = numbers_of_shots(spec)
-    here = len(found.draw.demonstrations)
+    here = len(drawn.draw.demonstrations)
     local = not http.is_endpoint(spec.model)
     model: Any = resources.model(spec.model, spec.dtype) if local else None
     skipped: list[Skipped] = []
@@ -131,11 +131,11 @@ def plan(spec: RunSpec, resources: Resources, found: Ground) -> Plan:
 
     replication = {}
     for setting in map(str, spec.settings["settings"]):
-        needs = partial(_replication_tokens, spec, model, found, instances, setting)
+        needs = partial(_replication_tokens, spec, model, drawn, instances, setting)
         replication[setting] = keep(REPLICATION, setting, needs)
     labels = []
     if any(performance(spec)):
-        labels = keep(LABELS, "", partial(_label_tokens, spec, model, found, instances))
+        labels = keep(LABELS, "", partial(_label_tokens, spec, model, drawn, instances))
     return Plan(replication, labels, tuple(skipped))
 
 
@@ -152,19 +152,19 @@ def _largest(most: int, fits: Callable[[int], bool]) -> int:
 
 
 def _replication_tokens(
-    spec: RunSpec, model: Any, found: Ground, instances: Sequence[Instance], setting: str, k: int
+    spec: RunSpec, model: Any, drawn: DrawnItems, instances: Sequence[Instance], setting: str, k: int
 ) -> int:
-    before = prompts_icl.shared(found.draw.demonstrations[:k], setting, found.example, found.draw.split)
-    own = [prompts_icl.question(found.pieces[one.id], setting) for one in instances]
+    before = prompts_icl.shared(drawn.draw.demonstrations[:k], setting, drawn.example, drawn.draw.split)
+    own = [prompts_icl.question(drawn.pieces[one.id], setting) for one in instances]
     return _longest(model, before, own) + int(spec.settings["max_new_tokens"])
 
 
-def _label_tokens(spec: RunSpec, model: Any, found: Ground, instances: Sequence[Instance], k: int) -> int:
-    word = max(prompts.label_words(found.example), key=len)
+def _label_tokens(spec: RunSpec, model: Any, drawn: DrawnItems, instances: Sequence[Instance], k: int) -> int:
+    word = max(prompts.label_words(drawn.example), key=len)
     scored, written = performance(spec)
     own = [f"{prompts_icl.label_question(one)} {word if scored else ''}" for one in instances]
-    orders = found.orders if scored else found.orders[:1]
-    longest = max(_longest(model, prompts_icl.label_shared(order[:k], found.example), own) for order in orders)
+    orders = drawn.orders if scored else drawn.orders[:1]
+    longest = max(_longest(model, prompts_icl.label_shared(order[:k], drawn.example), own) for order in orders)
     return longest + (prompts_icl.LABEL_TOKENS if written else 0)
 
 
@@ -174,7 +174,7 @@ def _longest(model: Any, before: str, own: Sequence[str]) -> int:
     return max(len(encoding.ids) for encoding in model.encode_all(texts, "auto", "offsets"))
 
 
-def _ground(spec: RunSpec, resources: Resources) -> Ground:
+def _draw_items(spec: RunSpec, resources: Resources) -> DrawnItems:
     refuse_nonsense(spec)
     split = str(spec.settings["split"])
     loaded = resources.instances(spec.benchmark, (split,) if split else ())
@@ -187,7 +187,7 @@ def _ground(spec: RunSpec, resources: Resources) -> Ground:
         seed=spec.seed,
     )
     orders = demonstrations.orders(drawn.demonstrations, int(spec.settings["orders"]), spec.seed)
-    return Ground(
+    return DrawnItems(
         drawn,
         tuple(orders),
         {one.instance.id: one for one in drawn.instances},
@@ -195,11 +195,11 @@ def _ground(spec: RunSpec, resources: Resources) -> Ground:
     )
 
 
-def as_json(found: Ground, made: Plan) -> dict[str, Any]:
+def as_json(drawn: DrawnItems, made: Plan) -> dict[str, Any]:
     """The draw's remarks and the skipped k, for the run's folder."""
     return {
-        "split": found.draw.split,
-        "remarks": [*found.draw.remarks, *([f"{NO_NAMES}: {found.foreign}"] if found.foreign else [])],
-        "demonstrations": len(found.draw.demonstrations),
+        "split": drawn.draw.split,
+        "remarks": [*drawn.draw.remarks, *([f"{NO_NAMES}: {drawn.foreign}"] if drawn.foreign else [])],
+        "demonstrations": len(drawn.draw.demonstrations),
         "skipped": [dataclasses.asdict(one) for one in made.skipped],
     }

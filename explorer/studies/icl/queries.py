@@ -16,7 +16,7 @@ def runs(store: Store, benchmark: str) -> pd.DataFrame:
 
 
 def rows(store: Store, run_id: str, table: str, columns: tuple[str, ...]) -> pd.DataFrame:
-    """Columns of a stored run's table, in no order, as `icl_rows.verdict_table` takes them."""
+    """Columns of a stored run's table, in no order, as `rows.verdict_table` takes them."""
     named = ", ".join(name for name in columns if name in TABLES[table])
     return store.frame(f"SELECT {named} FROM {table} WHERE run_id = ?", [run_id])
 

@@ -6,7 +6,7 @@ variants      condition "instance": a test item's two pieces; condition "demonst
               edit = JSON {"first": ..., "second": ..., "blank": n, "blanks": n}, demonstrations also
               {"places": [place in order 0, in order 1, ...], "label": "1 (entailment)"}
 generations   role "replication", factors setting (full, pairs_labels, pairs, general) and k: prompt = the item's own
-              part of the prompt (`icl_prompts.full_prompt` rebuilds the whole), text = the raw answer, verdict = the
+              part of the prompt (`prompts.full_prompt` rebuilds the whole), text = the raw answer, verdict = the
               rule's: exact, near-exact, inexact; null with a reason where there was no answer
               role "judge", same factors: prompt = what the judge read, text = its raw answer, verdict = exact,
               near-exact, inexact or unparsed; only for completions that are neither exact nor empty
@@ -110,7 +110,7 @@ def review(instance_id: str, setting: str, k: int, verdict: str, by: str = "") -
 def verdict_table(read: Read, reviews: Sequence[Mapping[str, Any]] = ()) -> pd.DataFrame:
     """A row a completion with all verdicts side by side, in run order, for tables, review and findings.
 
-    `read` gives columns of a run's table: `RunFolder.read`, or `queries_icl.rows` for a stored run. Columns:
+    `read` gives columns of a run's table: `RunFolder.read`, or `queries.rows` for a stored run. Columns:
     instance_id, setting, k, grp, label, position, first, reference, raw, completion, rule, judge, people, final (None
     where nobody has judged), rouge, rouge_by ("by characters" or ""), cosine, differing, reason.
     """

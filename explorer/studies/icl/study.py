@@ -28,7 +28,7 @@ from explorer.similarity.measured import WORDS
 from explorer.studies import QUESTIONS
 from explorer.studies.icl import asking, findings, judging
 from explorer.studies.icl import rows as icl_rows
-from explorer.studies.icl.context import Ground, Plan, as_json, ground, performance, plan, select
+from explorer.studies.icl.context import DrawnItems, Plan, as_json, drawn_items, performance, plan, select
 from explorer.studies.study import Progress, Setting, Study
 from explorer.variants.demonstrations import INSTANCES
 
@@ -69,14 +69,14 @@ SETTINGS = {
 
 
 def run_part(spec: RunSpec, resources: Resources, instances: Sequence[Instance], progress: Progress) -> Tables:
-    found = ground(spec, resources)
-    made = plan(spec, resources, found)
+    drawn = drawn_items(spec, resources)
+    made = plan(spec, resources, drawn)
     folder = RunFolder.create(resources.settings.runs, spec).path
-    files.write_json(folder / findings.PLAN, as_json(found, made))
-    tables: Rows = {"variants": [icl_rows.piece_row(found.pieces[one.id]) for one in instances]}
-    if instances[0].id == found.example.id:
-        tables["variants"] += icl_rows.demonstration_rows(found.orders)
-    run = _Run(spec, resources, found, instances, KeptSteps(folder, [one.id for one in instances]))
+    files.write_json(folder / findings.PLAN, as_json(drawn, made))
+    tables: Rows = {"variants": [icl_rows.piece_row(drawn.pieces[one.id]) for one in instances]}
+    if instances[0].id == drawn.example.id:
+        tables["variants"] += icl_rows.demonstration_rows(drawn.orders)
+    run = _Run(spec, resources, drawn, instances, KeptSteps(folder, [one.id for one in instances]))
     steps = run.steps(made)
     total, done = sum(step.size for step in steps), 0
     for number, step in enumerate(steps):
@@ -110,18 +110,18 @@ class Step:
 class _Run:
     spec: RunSpec
     resources: Resources
-    found: Ground
+    drawn: DrawnItems
     instances: Sequence[Instance]
     kept: KeptSteps
 
     def steps(self, made: Plan) -> list[Step]:
         """All steps, each k after the smaller ones of its setting or order, so that it goes on from what they read."""
-        count, labels = len(self.instances), len(self.found.example.options)
+        count, labels = len(self.instances), len(self.drawn.example.options)
         scored, written = performance(self.spec)
         asked = [(setting, k) for setting, ks in made.replication.items() for k in ks]
         steps = [Step("replication", setting, k, 0, count) for setting, k in asked]
         if scored:
-            orders = range(len(self.found.orders))
+            orders = range(len(self.drawn.orders))
             steps += [Step("labels", "", k, order, count * labels) for order in orders for k in made.labels]
         if written:
             steps += [
@@ -153,8 +153,8 @@ class _Run:
         return self.kept.rows(step.name, told)
 
     def _replicate(self, step: Step, number: int, progress: Progress) -> tuple[Rows, dict[str, Any]]:
-        pieces = [self.found.pieces[one.id] for one in self.instances]
-        requests = asking.replications(self.spec, self.found, self.instances, step.setting, step.k)
+        pieces = [self.drawn.pieces[one.id] for one in self.instances]
+        requests = asking.replications(self.spec, self.drawn, self.instances, step.setting, step.k)
         answers, remark = self._ask(
             requests, int(self.spec.settings["max_new_tokens"]), prompts_icl.is_complete, progress
         )
@@ -170,7 +170,7 @@ class _Run:
     def _score_labels(self, step: Step, number: int, progress: Progress) -> tuple[Rows, dict[str, Any]]:
         from explorer.scoring.shared import SharedScorer
 
-        asked = asking.labels(self.found, self.instances, step.k, step.part)
+        asked = asking.labels(self.drawn, self.instances, step.k, step.part)
         flat = [request for requests in asked for request in requests]
         policy, started = self._policy(), time.monotonic()
         generator = self.resources.generator(self.spec.model, self.spec.dtype)
@@ -193,7 +193,7 @@ class _Run:
         return rows, remark
 
     def _write_labels(self, step: Step, number: int, progress: Progress) -> tuple[Rows, dict[str, Any]]:
-        requests = asking.written_labels(self.spec, self.found, self.instances, step.k, step.part)
+        requests = asking.written_labels(self.spec, self.drawn, self.instances, step.k, step.part)
         answers, remark = self._ask(
             requests, prompts_icl.LABEL_TOKENS, lambda text: "\n" in text.lstrip(), progress
         )  # fmt: skip
@@ -221,7 +221,7 @@ class _Run:
             and all(row[name] == value for name, value in mine.items())
         }  # fmt: skip
         requests = [
-            replication.judge_request(Request(one.id, 0, "", factors=mine), self.found.pieces[one.id].second, text)
+            replication.judge_request(Request(one.id, 0, "", factors=mine), self.drawn.pieces[one.id].second, text)
             for one in self.instances
             if (text := texts.get(one.id))
         ]

@@ -29,7 +29,7 @@ from explorer.stats.p_values import stars
 from explorer.studies import median_split
 from explorer.studies.accuracy import findings as accuracy_findings
 from explorer.studies.memorization import declared
-from explorer.studies.memorization.rows import ATTACKS, NEIGHBOUR, SMALLEST, scored_instances, sides_of
+from explorer.studies.memorization.rows import ATTACKS, NEIGHBOR, SMALLEST, scored_instances, sides_of
 from explorer.studies.popularity.groups import groups_of, kind_of
 
 if TYPE_CHECKING:
@@ -43,13 +43,13 @@ ROC_POINTS = 200  # corners of a stored ROC curve
 
 
 def summarize(spec: RunSpec, resources: Resources, folder: RunFolder) -> list[Row]:
-    """Rows of `findings`; what each is called is told in memorization_rows."""
+    """Rows of `findings`; declared.py says what each is."""
     frame = scored_instances(folder)
     if frame.empty:
         return []
     rows = accuracy_findings.summarize(spec, resources, folder) if frame["correct"].notna().any() else []
     if int(spec.settings["neighbours"]) > 0:
-        rows.append(neighbours_by(spec, folder, frame))
+        rows.append(neighbors_by(spec, folder, frame))
     known: dict[tuple[bytes, bool], list[Row]] = {}  # a task that is the whole benchmark is also the group "overall"
     for group, members in groups_of(frame):
         key = members.tobytes(), kind_of(group) in CLASSIFIED
@@ -169,10 +169,10 @@ def split_score(right: np.ndarray, wrong: np.ndarray, division: str) -> np.ndarr
         return np.where(np.abs(right) < SMALLEST, np.nan, difference / divisor)
 
 
-def neighbours_by(spec: RunSpec, folder: RunFolder, frame: pd.DataFrame) -> Row:
-    """Who proposed the neighbours, of how many instances; RunError where parts of the run asked different models."""
+def neighbors_by(spec: RunSpec, folder: RunFolder, frame: pd.DataFrame) -> Row:
+    """Who proposed the neighbors, of how many instances; RunError where parts of the run asked different models."""
     variants = folder.read("variants", ["instance_id", "condition", "setting", "accepted", "edit"])
-    made = variants[variants["condition"] == NEIGHBOUR]
+    made = variants[variants["condition"] == NEIGHBOR]
     methods = list(dict.fromkeys(made["setting"].dropna()))
     if len(methods) > 1:
         raise RunError(

@@ -3,7 +3,7 @@
 Whatever model these tables name, they carry OLMo-7B's correctness: the baselines are p / (1 + p) of its accuracies and
 the halves have its accuracies as their mean. So only OLMo-7B's figures stand beside a run, of that model; all others
 are marked as slips. The printed coefficients are no data here: neither their scale nor their
-sign can be known, and the neighbour features of minimal pairs are the same for both options.
+sign can be known, and the neighbor features of minimal pairs are the same for both options.
 """
 
 from __future__ import annotations

@@ -46,8 +46,8 @@ def of_group(store: Store, run_id: str, group: str) -> pd.DataFrame:
     )
 
 
-def neighbours_by(store: Store, run_id: str) -> pd.DataFrame:
-    """Who proposed a run's neighbours, of how many instances, and why not of more; no row without neighbours."""
+def neighbors_by(store: Store, run_id: str) -> pd.DataFrame:
+    """Who proposed a run's neighbors, of how many instances, and why not of more; no row without neighbors."""
     return store.frame(
         f"""
         SELECT setting, value, left_out, reason, detail

@@ -7,26 +7,26 @@ scores      role as in an accuracy run (option, target, region, label): the requ
             role "text", number 10,000 + option: a whole text (prompts.option_texts) after nothing; tokens kept
             role "extraction", 20,000 + option: the same text as it stands after a prompt, only where the scoring
               policy puts another token before a prompt than before a whole text
-            role "neighbour", 1,000,000 + 1,000 * option + part; `part` numbers a text's neighbours from 0
+            role "neighbour", 1,000,000 + 1,000 * option + part; `part` numbers a text's neighbors from 0
 variants    condition "neighbour", setting = who proposed ("masked LM roberta-base", "causal-LM infilling by NAME"),
             part as in scores; edit = JSON {option, start, original, substitute, logprob, weights (the proposer's)};
-            payload = null: the neighbour's text is in scores.continuation
+            payload = null: the neighbor's text is in scores.continuation
 measures    option >= 0, one row an option and measure; nan has its reason:
               tde_accuracy      1 where the greedy completion of the first floor(L/2) tokens is the rest, else 0
               tde_likelihood    nats, log P of the rest after the first half
               tde_tokens        tokens of the rest
               mia_loss          nats a token, mean over the whole text
               mia_perplexity    exp(mia_loss)
-              mia_neighbours    nats a token, mia_loss less the mean loss of the neighbours
+              mia_neighbours    nats a token, mia_loss less the mean loss of the neighbors
               neighbour_loss    nats a token, that mean
-              neighbours        how many neighbours it is the mean of
+              neighbours        how many neighbors it is the mean of
               min_k             nats a token, mean over the least likely tokens
               zlib              nats a token and compressed byte
               text_logprob      nats, log P of the whole text
               text_tokens       scored tokens of the text
             option = -1: correct, margin, chosen, ... of the verdict, as in an accuracy run
 
-findings    everything an accuracy run concludes, and for each group (popularity_groups.groups_of) and attack, with
+findings    everything an accuracy run concludes, and for each group (popularity/groups.py) and attack, with
             setting = attack (a key of ATTACKS):
               memorization_score      mean over instances with its interval; condition = side: correct, wrong, text
               classifier_f1           macro-F1 of pooled out-of-fold predictions of correctness; condition = logistic,
@@ -39,12 +39,12 @@ findings    everything an accuracy run concludes, and for each group (popularity
               memorization_half       accuracy of the instances at or below the median of the splitting score
                                       (condition = low) and above it (high); detail {median, ties}
               memorization_difference      high - low, Newcombe interval, Fisher's p
-              memorization_difference_over_paradigms, _rank_split, _slope, _auc, _curve: as popularity_... (low_high.py)
+              memorization_difference_over_paradigms, _rank_split, _slope, _auc, _curve: as in a popularity run
             The splitting score of pairs and choices is (correct - wrong) / |correct|. memorization_published_half and
             memorization_published_difference divide by the signed score of the correct option instead,
-            memorization_plain_half and memorization_plain_difference by nothing. Passages, labelled texts, region items
+            memorization_plain_half and memorization_plain_difference by nothing. Passages, labeled texts, region items
             and texts are split by the score itself (of region items the mean over conditions), once.
-              neighbours_by           grp "overall", setting = who proposed, value = instances with neighbours, reason
+              neighbours_by           grp "overall", setting = who proposed, value = instances with neighbors, reason
                                       names the cap; detail {method, weights, per_text, cap, beyond_cap, made}
 """
 
@@ -67,9 +67,9 @@ if TYPE_CHECKING:
     from explorer.runs.folder import RunFolder
 
 Side = Literal["correct", "wrong", "text"]
-TEXT, EXTRACTION, NEIGHBOUR = "text", "extraction", "neighbour"
-NUMBERS = {TEXT: 10_000, EXTRACTION: 20_000, NEIGHBOUR: 1_000_000}
-PER_OPTION = 1_000  # request numbers of the neighbours of one option
+TEXT, EXTRACTION, NEIGHBOR = "text", "extraction", "neighbour"
+NUMBERS = {TEXT: 10_000, EXTRACTION: 20_000, NEIGHBOR: 1_000_000}
+PER_OPTION = 1_000  # request numbers of the neighbors of one option
 TWO_SIDED = ("pair", "choice")  # kinds with a correct and a wrong option
 SMALLEST = 1e-6  # a score nearer to zero is no divisor
 
@@ -100,13 +100,13 @@ def text_measures(
     text: str,
     whole: Score,
     prompted: Score,
-    neighbours: Sequence[Score] | str,
+    neighbors: Sequence[Score] | str,
     min_k: float,
 ) -> list[dict[str, Any]]:
     """Rows of `measures` about one text.
 
-    `prompted` is its score as it stands after a prompt, from which extraction is read; `neighbours` the scores of its
-    neighbours, or why there are none.
+    `prompted` is its score as it stands after a prompt, from which extraction is read; `neighbors` the scores of its
+    neighbors, or why there are none.
     """
     extracted = attacks.extraction(prompted)
     loss = attacks.loss(whole)
@@ -121,10 +121,10 @@ def text_measures(
         "tde_tokens": Signal(float(extracted.tokens)),
         "text_tokens": Signal(float(whole.scored)),
     }
-    if isinstance(neighbours, str):
-        found["mia_neighbours"] = Signal(math.nan, neighbours)
+    if isinstance(neighbors, str):
+        found["mia_neighbours"] = Signal(math.nan, neighbors)
     else:
-        losses = [attacks.loss(score) for score in neighbours]
+        losses = [attacks.loss(score) for score in neighbors]
         against = attacks.against_neighbours(loss, losses)
         found["mia_neighbours"] = against
         found["neighbour_loss"] = Signal(loss.value - against.value, against.reason)

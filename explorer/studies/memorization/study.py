@@ -1,6 +1,6 @@
 """Memorization: does the model know the texts of a benchmark by heart, and does that say what it gets right?
 
-Load, make neighbours, ask for every option's whole text, score all together, measure, save. Source: Ruzzetti, Zanzotto
+Load, make neighbors, ask for every option's whole text, score all together, measure, save. Source: Ruzzetti, Zanzotto
 and Caselli, Lexical Popularity, section 6 and appendix A.5.
 """
 
@@ -26,7 +26,7 @@ from explorer.scoring.model import Proposer
 from explorer.studies import QUESTIONS, selection, verdicts
 from explorer.studies.accuracy import study as accuracy_study
 from explorer.studies.memorization import findings
-from explorer.studies.memorization.rows import EXTRACTION, NEIGHBOUR, NUMBERS, PER_OPTION, TEXT, text_measures
+from explorer.studies.memorization.rows import EXTRACTION, NEIGHBOR, NUMBERS, PER_OPTION, TEXT, text_measures
 from explorer.studies.study import Progress, Setting, Study
 from explorer.variants import neighbours
 from explorer.variants.neighbours import Neighbour, Source
@@ -47,27 +47,27 @@ SETTINGS = {
     "neighbours_cap": Setting(100, "instances of each task that get neighbors, drawn with the seed; 0 = all"),
     "min_k": Setting(100 * attacks.MIN_K, "percent of a text's tokens that min-k % looks at"),
 }
-STEP_SECONDS = 2.0  # of making neighbours, after which progress is told
+STEP_SECONDS = 2.0  # of making neighbors, after which progress is told
 JUDGED = ("pair", "choice", "cloze", "regions", "labelled")  # kinds with a verdict
 
 
 @dataclass(slots=True)
 class Asked:
-    """An instance, its texts, and the neighbours of each text or the reason why there are none."""
+    """An instance, its texts, and the neighbors of each text or the reason why there are none."""
 
     instance: Instance
     texts: tuple[str, ...]
     verdict: list[Request]
-    neighbours: list[tuple[Neighbour, ...]] | str
+    neighbors: list[tuple[Neighbour, ...]] | str
     scores: dict[str, list[Score]] = field(default_factory=dict)
 
     def requests(self) -> list[Request]:
-        """The requests behind the verdict, each whole text, each neighbour."""
+        """The requests behind the verdict, each whole text, each neighbor."""
         own = self.instance.id
         texts = [Request(own, option, "", text, TEXT) for option, text in enumerate(self.texts)]
         near = [
-            Request(own, option, "", one.text, NEIGHBOUR, {"part": part})
-            for option, made in enumerate(() if isinstance(self.neighbours, str) else self.neighbours)
+            Request(own, option, "", one.text, NEIGHBOR, {"part": part})
+            for option, made in enumerate(() if isinstance(self.neighbors, str) else self.neighbors)
             for part, one in enumerate(made)
         ]
         return [*self.verdict, *texts, *near]
@@ -80,11 +80,11 @@ def run_part(spec: RunSpec, resources: Resources, instances: Sequence[Instance],
     proposer = proposer_of(spec, resources)
     asked = ask(spec, resources, instances, proposer, progress)
     scoring = progress if proposer is None else second_half(progress)
-    # All in one call: a text, its options' shared beginning and its neighbours are read once where they are the same.
+    # All in one call: a text, its options' shared beginning and its neighbors are read once where they are the same.
     scores = iter(scorer.score([request for one in asked for request in one.requests()], policy, scoring))
     for one in asked:
         one.scores = {"verdict": [next(scores) for _ in one.verdict], TEXT: [next(scores) for _ in one.texts]}
-        one.scores[NEIGHBOUR] = [next(scores) for _ in one.requests()[len(one.verdict) + len(one.texts) :]]
+        one.scores[NEIGHBOR] = [next(scores) for _ in one.requests()[len(one.verdict) + len(one.texts) :]]
     apart = attacks.extraction_policy(scorer, policy)
     if apart is not None:
         texts = [replace(score.request, role=EXTRACTION) for one in asked for score in one.scores[TEXT]]
@@ -114,16 +114,16 @@ def ask(
     ]
     if proposer is None:
         return asked
-    wanted = with_neighbours(spec, resources)
+    wanted = with_neighbors(spec, resources)
     for one in asked:
         if one.instance.id not in wanted:
-            one.neighbours = f"beyond the cap of {int(spec.settings['neighbours_cap']):,} instances a task"
-    make_neighbours(spec, [one for one in asked if one.instance.id in wanted], proposer, progress)
+            one.neighbors = f"beyond the cap of {int(spec.settings['neighbours_cap']):,} instances a task"
+    make_neighbors(spec, [one for one in asked if one.instance.id in wanted], proposer, progress)
     return asked
 
 
-def make_neighbours(spec: RunSpec, chosen: Sequence[Asked], proposer: Proposer, progress: Progress) -> None:
-    """Gives each of these instances its neighbours, a few instances at a time, so that progress is told."""
+def make_neighbors(spec: RunSpec, chosen: Sequence[Asked], proposer: Proposer, progress: Progress) -> None:
+    """Gives each of these instances its neighbors, a few instances at a time, so that progress is told."""
     first, size = 0, 2
     while first < len(chosen):
         started = time.monotonic()
@@ -131,7 +131,7 @@ def make_neighbours(spec: RunSpec, chosen: Sequence[Asked], proposer: Proposer, 
         sources = [Source(text, one.instance.id) for one in part for text in one.texts]
         made = iter(neighbours.neighbours(sources, proposer, count=int(spec.settings["neighbours"]), seed=spec.seed))
         for one in part:
-            one.neighbours = [next(made) for _ in one.texts]
+            one.neighbors = [next(made) for _ in one.texts]
         first += len(part)
         progress(first, 2 * len(chosen))
         if time.monotonic() - started < STEP_SECONDS:
@@ -139,9 +139,9 @@ def make_neighbours(spec: RunSpec, chosen: Sequence[Asked], proposer: Proposer, 
 
 
 def plan(spec: RunSpec, resources: Resources, instances: Sequence[Instance]) -> list[Planned]:
-    """What an endpoint will be asked: verdicts, whole texts, and neighbours, each about as long as its text."""
+    """What an endpoint will be asked: verdicts, whole texts, and neighbors, each about as long as its text."""
     policy, count = accuracy_study.policy_of(spec), int(spec.settings["neighbours"])
-    wanted = with_neighbours(spec, resources) if count else frozenset()
+    wanted = with_neighbors(spec, resources) if count else frozenset()
     asked, changed = [], []
     for one in instances:
         texts = [Request(one.id, option, "", text, TEXT) for option, text in enumerate(prompts.option_texts(one))]
@@ -156,16 +156,16 @@ def second_half(progress: Progress) -> Progress:
 
 
 def proposer_of(spec: RunSpec, resources: Resources) -> Proposer | None:
-    """Who proposes the words of a run's neighbours; none where it wants no neighbours."""
+    """Who proposes the words of a run's neighbors; none where it wants no neighbors."""
     if int(spec.settings["neighbours"]) <= 0:
         return None
     return resources.proposer(str(spec.settings["neighbours_by"]))
 
 
-def with_neighbours(spec: RunSpec, resources: Resources) -> frozenset[str]:
-    """Ids of the instances that get neighbours: at most `neighbours_cap` of each task, drawn by seed and id."""
+def with_neighbors(spec: RunSpec, resources: Resources) -> frozenset[str]:
+    """Ids of the instances that get neighbors: at most `neighbours_cap` of each task, drawn by seed and id."""
     return resources.once(
-        ("neighbours of", specs.run_id(spec)),
+        ("neighbors of", specs.run_id(spec)),
         lambda: draw(selection.select(spec, resources), int(spec.settings["neighbours_cap"]), spec.seed),
     )
 
@@ -191,9 +191,9 @@ def measures(one: Asked, min_k: float) -> list[Row]:
     rows: list[Row] = []
     for option, text in enumerate(one.texts):
         near: list[Score] | str = (
-            one.neighbours
-            if isinstance(one.neighbours, str)
-            else [score for score in one.scores[NEIGHBOUR] if score.request.option == option]
+            one.neighbors
+            if isinstance(one.neighbors, str)
+            else [score for score in one.scores[NEIGHBOR] if score.request.option == option]
         )
         rows += text_measures(one.instance.id, option, text, whole[option], prompted[option], near, min_k)
     return rows
@@ -205,7 +205,7 @@ def score_rows(asked: Sequence[Asked], *, tokens: bool) -> Table:
     return score_table(
         [score for _, score in numbered],
         [number for number, _ in numbered],
-        tokens=lambda score: tokens and score.request.role != NEIGHBOUR,
+        tokens=lambda score: tokens and score.request.role != NEIGHBOR,
     )
 
 
@@ -214,16 +214,16 @@ def _numbered(one: Asked) -> Iterator[tuple[int, Score]]:
     yield from enumerate(one.scores["verdict"])
     for role in (TEXT, EXTRACTION):
         yield from ((NUMBERS[role] + score.request.option, score) for score in one.scores.get(role, ()))
-    for score in one.scores[NEIGHBOUR]:
-        yield NUMBERS[NEIGHBOUR] + PER_OPTION * score.request.option + int(score.request.factors["part"]), score
+    for score in one.scores[NEIGHBOR]:
+        yield NUMBERS[NEIGHBOR] + PER_OPTION * score.request.option + int(score.request.factors["part"]), score
 
 
 def variant_rows(one: Asked, proposer: Proposer) -> list[Row]:
-    """Rows of `variants`: a row a neighbour, or one that says why a text has none."""
+    """Rows of `variants`: a row a neighbor, or one that says why a text has none."""
     rows: list[Row] = []
-    if isinstance(one.neighbours, str):
+    if isinstance(one.neighbors, str):
         return rows
-    for option, made in enumerate(one.neighbours):
+    for option, made in enumerate(one.neighbors):
         for part, near in enumerate(made):
             edit = {
                 "option": option,
@@ -244,7 +244,7 @@ def _variant(one: Asked, option: int, part: int | None, proposer: Proposer, edit
     return {
         "instance_id": one.instance.id,
         "variant_id": f"{one.instance.id}#neighbour-{option}-{number}",
-        "condition": NEIGHBOUR,
+        "condition": NEIGHBOR,
         "setting": proposer.method,
         "part": part,
         "edit": edit,

@@ -20,7 +20,7 @@ from explorer.runs.folder import RunFolder
 from explorer.scoring import http
 from explorer.scoring.generate import ModelGenerator
 from explorer.scoring.model import Progress
-from explorer.studies.ontology.context import Ground, ground
+from explorer.studies.ontology.context import RunOntology, ontology_of_run
 
 if TYPE_CHECKING:
     from explorer.resources import Resources
@@ -34,7 +34,7 @@ BYTES_A_TOKEN = 4  # of English text, where a server's tokenizer is not known
 class Asking:
     """How a run puts its questions."""
 
-    ground: Ground
+    ontology: RunOntology
     prompt: Prompt
     languages: tuple[str, ...]  # the first is that of the main answers
     as_released: bool
@@ -45,7 +45,7 @@ class Asking:
     @property
     def parse(self) -> Callable[[str], Outcome]:
         """From a raw answer to what it gives."""
-        return parser(self.ground.rule, self.prompt.ends_with_prefix)
+        return parser(self.ontology.rule, self.prompt.ends_with_prefix)
 
     def is_right(self, instance: Instance, answer: Generation) -> bool:
         """Whether an answer gives the concept's own id."""
@@ -62,16 +62,16 @@ class Asking:
 
     def content_free(self, label: str) -> Request:
         """The main question about a label that says nothing."""
-        concept = Concept(id=f"{self.ground.prefix}:0", label=label)
-        (instance,) = prompts.instances([concept], "none", self.ground.prefix)
+        concept = Concept(id=f"{self.ontology.prefix}:0", label=label)
+        (instance,) = prompts.instances([concept], "none", self.ontology.prefix)
         return self._ask(instance)
 
     def _ask(self, instance: Instance, *, language: str = "", temperature: float = 0.0, part: int = 0) -> Request:
         return prompts.ask(
             instance,
             self.prompt,
-            self.ground.prefix,
-            self.ground.title,
+            self.ontology.prefix,
+            self.ontology.title,
             language=language or self.languages[0],
             temperature=temperature,
             part=part,
@@ -79,24 +79,24 @@ class Asking:
         )
 
     def _again(self, instance: Instance) -> list[Request]:
-        if instance.id not in self.ground.again:
+        if instance.id not in self.ontology.again:
             return []
         return [
             dataclasses.replace(request, role="repeat")
             for way in self.ways
             for request in ask_again(
-                instance, self.prompt, self.ground.prefix, self.ground.title, way, as_released=self.as_released
+                instance, self.prompt, self.ontology.prefix, self.ontology.title, way, as_released=self.as_released
             )
         ]
 
 
 def asking(spec: RunSpec, resources: Resources) -> Asking:
     """How this run puts its questions; with prompt=best the prompts are compared first, once."""
-    found = ground(spec, resources)
-    return with_prompt(spec, found, _prompt(spec, resources, found))
+    ontology = ontology_of_run(spec, resources)
+    return with_prompt(spec, ontology, _prompt(spec, resources, ontology))
 
 
-def with_prompt(spec: RunSpec, found: Ground, prompt: Prompt) -> Asking:
+def with_prompt(spec: RunSpec, ontology: RunOntology, prompt: Prompt) -> Asking:
     """How this run would put its questions with this prompt."""
     languages = tuple(str(language) for language in spec.settings["languages"])
     if not languages:
@@ -109,13 +109,13 @@ def with_prompt(spec: RunSpec, found: Ground, prompt: Prompt) -> Asking:
             "Choose prompt=chat, or leave these languages and PI-3 out."
         )
     return Asking(
-        ground=found,
+        ontology=ontology,
         prompt=prompt,
         languages=languages,
         as_released=spec.settings["form"] == "released",
         samples=int(spec.settings["samples"]),
         ways=ways,
-        new_tokens=_new_tokens(spec, prompt, found.prefix),
+        new_tokens=_new_tokens(spec, prompt, ontology.prefix),
     )
 
 
@@ -128,7 +128,7 @@ def answer(
         kept = response_cache.of_run(spec, resources, generator)
         return kept.generate(requests, max_new_tokens=put.new_tokens, seed=spec.seed, progress=progress)
     assert isinstance(generator, ModelGenerator)
-    until = completeness(put.ground.rule, put.prompt.ends_with_prefix)
+    until = completeness(put.ontology.rule, put.prompt.ends_with_prefix)
     return generator.generate(requests, max_new_tokens=put.new_tokens, seed=spec.seed, until=until, progress=progress)
 
 
@@ -158,26 +158,26 @@ def _new_tokens(spec: RunSpec, prompt: Prompt, prefix: str) -> int:
     return prompts.NEW_TOKENS_AS_RELEASED.get(prefix, prompts.NEW_TOKENS) if as_released else prompts.NEW_TOKENS
 
 
-def _prompt(spec: RunSpec, resources: Resources, found: Ground) -> Prompt:
+def _prompt(spec: RunSpec, resources: Resources, ontology: RunOntology) -> Prompt:
     name = str(spec.settings["prompt"])
     if name == "auto":
         return PROMPTS[auto(spec, resources)]
     if name == "best":
-        return PROMPTS[prompts.best(trials(spec, resources, found)).prompt]
+        return PROMPTS[prompts.best(trials(spec, resources, ontology)).prompt]
     return PROMPTS[name]
 
 
-def trials(spec: RunSpec, resources: Resources, found: Ground) -> list[Trial]:
+def trials(spec: RunSpec, resources: Resources, ontology: RunOntology) -> list[Trial]:
     """How each prompt did on a seeded sample of the whole ontology; kept in the run's folder."""
     if kept := trials_made(spec, resources):
         return kept
     chats = is_chat_model(spec, resources)
-    sample = development_sample(spec, resources, found)
+    sample = development_sample(spec, resources, ontology)
     made = []
     for prompt in PROMPTS.values():
         if prompt.kind == "chat" and not chats:
             continue
-        put = trial(spec, found, prompt)
+        put = trial(spec, ontology, prompt)
         requests = [put.requests(instance)[0] for instance in sample]
         answers = answer(spec, resources, put, requests)
         right = [put.is_right(instance, one) for one, instance in zip(answers, sample, strict=True)]
@@ -193,15 +193,15 @@ def trials_made(spec: RunSpec, resources: Resources) -> list[Trial]:
     return [Trial(**one) for one in files.read_json(path).get("trials", [])]
 
 
-def trial(spec: RunSpec, found: Ground, prompt: Prompt) -> Asking:
+def trial(spec: RunSpec, ontology: RunOntology, prompt: Prompt) -> Asking:
     """How a prompt that is compared with others puts its one question."""
     as_released = spec.settings["form"] == "released"
-    return Asking(found, prompt, ("en",), as_released, 0, (), _new_tokens(spec, prompt, found.prefix))
+    return Asking(ontology, prompt, ("en",), as_released, 0, (), _new_tokens(spec, prompt, ontology.prefix))
 
 
-def development_sample(spec: RunSpec, resources: Resources, found: Ground) -> list[Instance]:
+def development_sample(spec: RunSpec, resources: Resources, ontology: RunOntology) -> list[Instance]:
     """The instances on which prompts are compared."""
-    chosen = {concept.id for concept in prompts.development_sample(list(found.concepts.values()), seed=spec.seed)}
+    chosen = {concept.id for concept in prompts.development_sample(list(ontology.concepts.values()), seed=spec.seed)}
     return [one for one in resources.instances(spec.benchmark).instances if one.options[0] in chosen]
 
 

@@ -25,7 +25,7 @@ UNCOUNTED_SAMPLE = 100  # concepts that are asked again where none has a count
 
 
 @dataclass(frozen=True, slots=True)
-class Ground:
+class RunOntology:
     """The ontology behind a run."""
 
     prefix: str
@@ -39,9 +39,9 @@ class Ground:
     again: frozenset[str]  # instances that are asked for repeatedly
 
 
-def ground(spec: RunSpec, resources: Resources) -> Ground:
-    """The run's ground, made once."""
-    return resources.once(("ontology ground", specs.run_id(spec)), lambda: _ground(spec, resources))
+def ontology_of_run(spec: RunSpec, resources: Resources) -> RunOntology:
+    """The ontology behind a run, read once."""
+    return resources.once(("ontology of run", specs.run_id(spec)), lambda: _read_ontology(spec, resources))
 
 
 def select(spec: RunSpec, resources: Resources) -> list[Instance]:
@@ -57,7 +57,7 @@ def select(spec: RunSpec, resources: Resources) -> list[Instance]:
     return chosen[: spec.limit] if spec.limit is not None else chosen
 
 
-def _ground(spec: RunSpec, resources: Resources) -> Ground:
+def _read_ontology(spec: RunSpec, resources: Resources) -> RunOntology:
     whole = _everything(spec, resources)
     prefixes = {instance.group for instance in whole}
     if len(prefixes) > 1:
@@ -70,7 +70,7 @@ def _ground(spec: RunSpec, resources: Resources) -> Ground:
     for instance in whole:
         concepts.setdefault(instance.options[0], concept_of(instance))
     ranges = _ranges(whole, spec)
-    return Ground(
+    return RunOntology(
         prefix=prefix,
         title=title_of(prefix),
         rule=id_rule(prefix, concepts),

@@ -44,20 +44,20 @@ def summarize(spec: RunSpec, resources: Resources, folder: RunFolder) -> list[di
     put = asking(spec, resources)
     concepts = list(frame["concept"])
     # Buckets of counts made elsewhere than in the file can only be those of the run's own concepts.
-    ranges = list(put.ground.ranges) if spec.settings["counts"] == "file" else []
+    ranges = list(put.ontology.ranges) if spec.settings["counts"] == "file" else []
     rows = []
     for as_released in (True, False):
         answers = list(frame["text"])
         found = analyze(
             concepts,
             [_as_written(put, answer) for answer in answers] if as_released else answers,
-            put.ground.rule,
-            labels=put.ground.labels,
+            put.ontology.rule,
+            labels=put.ontology.labels,
             after_prefix=put.prompt.ends_with_prefix,
             as_released=as_released,
             buckets=int(spec.settings["buckets"]),
             # The authors' bucket rule is about the whole ontology; a sample of it is put into whole buckets.
-            ranges=ranges if len(concepts) < put.ground.size else (),
+            ranges=ranges if len(concepts) < put.ontology.size else (),
             permutations=PERMUTATIONS,
             seed=spec.seed,
         )
@@ -71,7 +71,7 @@ def summarize(spec: RunSpec, resources: Resources, folder: RunFolder) -> list[di
     if spec.settings["prompt"] == "best":
         rows += [
             finding_row(declared.PROMPT_ACCURACY, trial.prompt, trial.accuracy, detail={"tokens": trial.tokens})
-            for trial in trials(spec, resources, put.ground)
+            for trial in trials(spec, resources, put.ontology)
         ]
     rows.append(
         finding_row(
@@ -183,7 +183,7 @@ def _as_written(put: Asking, answer: str) -> str:
     """The answer as the authors wrote it down: with the prefix where the prompt ended with it."""
     if not put.prompt.ends_with_prefix:
         return answer
-    return put.parse(answer).id or f"{put.ground.prefix}:{answer.strip()}"
+    return put.parse(answer).id or f"{put.ontology.prefix}:{answer.strip()}"
 
 
 def _mean(finding: Finding, group: str, values: np.ndarray) -> dict[str, Any]:

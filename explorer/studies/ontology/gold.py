@@ -38,7 +38,7 @@ class Candidates:
     """The ids that are scored after a concept's prompt; the first is the right one."""
 
     instance: Instance
-    found: tuple[tuple[str, str], ...]  # role and id
+    scored_ids: tuple[tuple[str, str], ...]  # role and id
     asked: Request  # the main question
 
 
@@ -46,12 +46,12 @@ def candidates(
     put: Asking, asked: Request, instance: Instance, others: int, sampled: Sequence[str], seed: int
 ) -> Candidates:
     """The right id, `others` ids of the ontology drawn at random, and those that were sampled from the model."""
-    gold, ids = instance.options[0], put.ground.ids
+    gold, ids = instance.options[0], put.ontology.ids
     chance = random.Random(f"{seed}/{instance.id}")
     drawn = [curie for curie in chance.sample(ids, min(others + 1, len(ids))) if curie != gold][:others]
     wrong = [curie for curie in dict.fromkeys(sampled) if curie and curie != gold]
-    found = [(TARGET, gold), *((OTHER, curie) for curie in drawn), *((SAMPLED, curie) for curie in wrong)]
-    return Candidates(instance, tuple(found), asked)
+    scored_ids = [(TARGET, gold), *((OTHER, curie) for curie in drawn), *((SAMPLED, curie) for curie in wrong)]
+    return Candidates(instance, tuple(scored_ids), asked)
 
 
 def know(
@@ -89,17 +89,17 @@ def rows(
     # An id's log-probability after the content-free label is the same for all concepts: asked once a run.
     priors: dict[str, float] = resources.once(("ontology priors", specs.run_id(spec)), dict)
     free = text_read(spec, resources, put.content_free(CONTENT_FREE))
-    asked = dict.fromkeys(curie for one in wanted for _, curie in one.found)
+    asked = dict.fromkeys(curie for one in wanted for _, curie in one.scored_ids)
     fresh = [curie for curie in asked if math.isnan(priors.get(curie, math.nan))]
     requests = [_request(put, wanted[0].asked, free, curie, 0, PRIOR) for curie in fresh]
     for one in wanted:
         text = text_read(spec, resources, one.asked)
-        requests += [_request(put, one.asked, text, curie, i, role) for i, (role, curie) in enumerate(one.found)]
+        requests += [_request(put, one.asked, text, curie, i, role) for i, (role, curie) in enumerate(one.scored_ids)]
     scores = iter(scorer.score(requests, PRESETS["natural"], progress))
     priors.update({curie: next(scores).sum for curie in fresh})
     tables: dict[str, list[dict[str, Any]]] = {"scores": [], "measures": []}
     for one in wanted:
-        own = [next(scores) for _ in one.found]
+        own = [next(scores) for _ in one.scored_ids]
         tables["scores"] += [
             score_row(score, number, tokens=not number, context=not number) for number, score in enumerate(own)
         ]
@@ -135,9 +135,9 @@ def text_read(spec: RunSpec, resources: Resources, asked: Request) -> str:
 
 def _measures(one: Candidates, scores: Sequence[Score], priors: dict[str, float]) -> list[dict[str, Any]]:
     sums = [score.sum for score in scores]
-    gains = [value - priors[curie] for value, (_, curie) in zip(sums, one.found, strict=True)]
-    other = [number for number, (role, _) in enumerate(one.found) if role == OTHER]
-    sampled = [number for number, (role, _) in enumerate(one.found) if role == SAMPLED]
+    gains = [value - priors[curie] for value, (_, curie) in zip(sums, one.scored_ids, strict=True)]
+    other = [number for number, (role, _) in enumerate(one.scored_ids) if role == OTHER]
+    sampled = [number for number, (role, _) in enumerate(one.scored_ids) if role == SAMPLED]
 
     near = reduce.TIE * max(score.scored for score in scores)
     why = scores[0].reason or next((score.reason for score in scores if score.reason), "an id has no score")

@@ -12,7 +12,7 @@ from explorer.records import Instance, RunSpec
 from explorer.scoring.http_cost import Planned, estimate
 from explorer.studies.ontology import gold
 from explorer.studies.ontology.asking import Asking, auto, development_sample, trial, trials_made, with_prompt
-from explorer.studies.ontology.context import Ground, ground
+from explorer.studies.ontology.context import RunOntology, ontology_of_run
 
 if TYPE_CHECKING:
     from explorer.resources import Resources
@@ -20,25 +20,28 @@ if TYPE_CHECKING:
 
 def plan(spec: RunSpec, resources: Resources, instances: Sequence[Instance]) -> list[Planned]:
     """The questions about these concepts, with prompt=best also the comparison, and the scores of right ids."""
-    found = ground(spec, resources)
+    ontology = ontology_of_run(spec, resources)
     name = str(spec.settings["prompt"])
     if name == "auto":
         name = auto(spec, resources)
     if name != "best":
-        return _asked(spec, with_prompt(spec, found, PROMPTS[name]), instances)
+        return _asked(spec, with_prompt(spec, ontology, PROMPTS[name]), instances)
     if made := trials_made(spec, resources):
-        return _asked(spec, with_prompt(spec, found, PROMPTS[best(made).prompt]), instances)
+        return _asked(spec, with_prompt(spec, ontology, PROMPTS[best(made).prompt]), instances)
     # Which prompt will be the best is not known yet: the one that would cost most is reckoned with.
     each = []
     for prompt in PROMPTS.values():
         with contextlib.suppress(UsageError):  # one that has no text in a language asked for would end the run
-            each.append(_asked(spec, with_prompt(spec, found, prompt), instances))
-    return [*_compared(spec, resources, found), *max(each, key=lambda asked: estimate(asked).prompt_tokens, default=[])]
+            each.append(_asked(spec, with_prompt(spec, ontology, prompt), instances))
+    return [
+        *_compared(spec, resources, ontology),
+        *max(each, key=lambda asked: estimate(asked).prompt_tokens, default=[]),
+    ]
 
 
-def _compared(spec: RunSpec, resources: Resources, found: Ground) -> list[Planned]:
-    sample = development_sample(spec, resources, found)
-    puts = [trial(spec, found, prompt) for prompt in PROMPTS.values()]
+def _compared(spec: RunSpec, resources: Resources, ontology: RunOntology) -> list[Planned]:
+    sample = development_sample(spec, resources, ontology)
+    puts = [trial(spec, ontology, prompt) for prompt in PROMPTS.values()]
     return [Planned([put.requests(instance)[0] for instance in sample], put.new_tokens) for put in puts]
 
 
@@ -49,5 +52,5 @@ def _asked(spec: RunSpec, put: Asking, instances: Sequence[Instance]) -> list[Pl
     mains = [(instance, put.requests(instance)[0]) for instance in instances]
     targets = [gold.target(put, asked, instance.options[0]) for instance, asked in mains]
     scored = 1 + int(spec.settings["others"]) + put.samples
-    priors = min(len(put.ground.ids), scored * len(instances))
+    priors = min(len(put.ontology.ids), scored * len(instances))
     return [*planned, Planned(targets, 1, scored), Planned(targets[:1], 1, priors)]

@@ -98,23 +98,23 @@ def judge(
     counted: Mapping[str, WebCount],
 ) -> list[dict[str, Any]]:
     """Rows of `measures`: of the main answers as for imported predictions, of other languages, of samples."""
-    parse, ground = put.parse, put.ground
+    parse, ontology = put.parse, put.ontology
     counts = [counted[instance.options[0]] for instance in instances]
     concepts = [
-        dataclasses.replace(concept_of(instance), web_count=found.count)
-        for instance, found in zip(instances, counts, strict=True)
+        dataclasses.replace(concept_of(instance), web_count=web_count.count)
+        for instance, web_count in zip(instances, counts, strict=True)
     ]
-    buckets = fill(ground.ranges, [found.count for found in counts])
-    items = analysis.judge(concepts, [own[0].text for own in answers], parse, ground.labels, buckets)
+    buckets = fill(ontology.ranges, [web_count.count for web_count in counts])
+    items = analysis.judge(concepts, [own[0].text for own in answers], parse, ontology.labels, buckets)
     rows = []
-    for instance, item, found, own in zip(instances, items, counts, answers, strict=True):
+    for instance, item, web_count, of_concept in zip(instances, items, counts, answers, strict=True):
         mine = item_measures(instance.id, item)
         for row in mine:
             if row["measure"] == "web_count":
-                row["reason"] = found.reason
+                row["reason"] = web_count.reason
         rows += mine
         samples = []
-        for one in own[1:]:
+        for one in of_concept[1:]:
             right = float(put.is_right(instance, one))
             if one.request.role == "sample":
                 samples.append(right)
@@ -134,17 +134,17 @@ def count(spec: RunSpec, resources: Resources, concepts: Sequence[Concept]) -> M
         counter = resources.counter(str(spec.settings["index"]))
         if not hasattr(counter, "count_together"):
             raise UsageError(f"{counter.index} cannot count two things that stand together. Choose another index.")
-        found = web_counts.cooccurrences(concepts, cast(TogetherCounter, counter))
+        web_counts_found = web_counts.cooccurrences(concepts, cast(TogetherCounter, counter))
     elif source == "google":
-        found = web_counts.google(concepts, settings)
+        web_counts_found = web_counts.google(concepts, settings)
     elif source == "europe-pmc":
-        found = web_counts.europe_pmc(concepts, settings)
+        web_counts_found = web_counts.europe_pmc(concepts, settings)
     else:
-        found = [
+        web_counts_found = [
             WebCount(one.id, one.web_count, reason="no count in the file" if math.isnan(one.web_count) else "")
             for one in concepts
         ]
-    return {one.id: one for one in found}
+    return {one.id: one for one in web_counts_found}
 
 
 STUDY = Study(

@@ -25,7 +25,7 @@ LONGEST = 40  # words, as for WikiText
 
 
 @dataclass(frozen=True, slots=True)
-class Ground:
+class ContextSource:
     """The pools of a whole benchmark and a tokenizer's view of them.
 
     `opening` stands before a target that nothing stands before, so that its tokens are those it has after a context.
@@ -65,8 +65,8 @@ class Ground:
 
 def build(
     resources: Resources, model: str, dtype: str, benchmark: str, splits: Sequence[str], unrelated: str, bos: Bos
-) -> Ground:
-    """The ground of a run or of a live demo."""
+) -> ContextSource:
+    """What the contexts of a run or of a live demo are drawn from."""
     loaded = resources.model(model, dtype)
     # The encoder alone is kept, not the model that it belongs to.
     encoder = loaded.encoder
@@ -75,7 +75,7 @@ def build(
         return encoder.encode("", text, "never", "offsets").ids
 
     pools, why_not = pools_of(resources, benchmark, splits, unrelated)
-    return Ground(
+    return ContextSource(
         pools=pools,
         tokens=resources.once(("token counter", encoder.hash), lambda: TokenCounter(encode)),
         encode=encode,

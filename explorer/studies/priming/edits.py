@@ -19,13 +19,13 @@ from explorer.stats.bootstrap import Bootstrapped, bootstrap_mean
 from explorer.stats.overlap import token_f1
 from explorer.stats.spearman import spearman
 from explorer.studies.priming import declared
-from explorer.studies.priming.of_spec import ground_of
+from explorer.studies.priming.of_spec import context_source_of
 from explorer.variants import running_text
 from explorer.variants.prefix_edits import PREFIX_EDITS, edit_sentence
 
 if TYPE_CHECKING:
     from explorer.resources import Resources
-    from explorer.studies.priming.context import Ground
+    from explorer.studies.priming.context import ContextSource
 
 Row = dict[str, Any]
 
@@ -62,12 +62,12 @@ def summarize(spec: RunSpec, resources: Resources, table: pd.DataFrame) -> list[
     if not spec.settings["edits"] or affected.empty:
         return rows
     own = table[measured & table["grp"].isin(affected.index) & (table["length"] > 0)]
-    ground = ground_of(spec, resources)
+    source = context_source_of(spec, resources)
     edits = [name for name in PREFIX_EDITS if name in {"none", *spec.settings["edits"]}]
     for condition in ("matched_acceptable", "matched_unacceptable"):
         of_condition = own[own["condition"] == condition]
         if len(of_condition):
-            rows += _one_side(of_condition, condition, edits, ground, spec.seed, list(affected.index))
+            rows += _one_side(of_condition, condition, edits, source, spec.seed, list(affected.index))
     return rows
 
 
@@ -86,7 +86,7 @@ def most_affected(table: pd.DataFrame) -> pd.Series:
 
 
 def _one_side(
-    own: pd.DataFrame, condition: str, edits: Sequence[str], ground: Ground, seed: int, suites: Sequence[str]
+    own: pd.DataFrame, condition: str, edits: Sequence[str], source: ContextSource, seed: int, suites: Sequence[str]
 ) -> list[Row]:
     rows, effects, likeness = [], [], []
     for edit in edits:
@@ -98,7 +98,7 @@ def _one_side(
             at_length: dict[str, Factor] = {**factors, "length": int(float(str(length)))}
             rows.append(finding_row(declared.EDIT_CURVE, "overall", mean, factors=at_length))
         effect = _effect(of_edit)
-        similarity = similarity_to_plain(ground, edit, condition, suites, seed)
+        similarity = similarity_to_plain(source, edit, condition, suites, seed)
         detail = {"similarity": None if math.isnan(similarity) else similarity, "suites": effect.units}
         effects.append(effect.value)
         likeness.append(similarity)
@@ -114,15 +114,15 @@ def _effect(of_edit: pd.DataFrame) -> Bootstrapped:
     return bootstrap_mean(by_length.to_numpy())
 
 
-def similarity_to_plain(ground: Ground, edit: str, condition: str, suites: Sequence[str], seed: int) -> float:
+def similarity_to_plain(source: ContextSource, edit: str, condition: str, suites: Sequence[str], seed: int) -> float:
     """Mean multiset token F1 of context sentences and their edited forms; 1 where nothing is edited."""
-    side = ground.pools.acceptable if condition.endswith("_acceptable") else ground.pools.unacceptable
+    side = source.pools.acceptable if condition.endswith("_acceptable") else source.pools.unacceptable
     chance = np.random.default_rng(seed)
     values = []
     for suite in suites:
         pool = side.get(suite, ())
         for place in sorted(chance.permutation(len(pool))[:SAMPLE]):
             sentence = pool[place]
-            edited = edit_sentence(edit, sentence.text, key=f"{seed}|{sentence.id}", common=ground.pools.common)
-            values.append(token_f1(*(ground.encode(running_text.target(one)) for one in (sentence.text, edited))))
+            edited = edit_sentence(edit, sentence.text, key=f"{seed}|{sentence.id}", common=source.pools.common)
+            values.append(token_f1(*(source.encode(running_text.target(one)) for one in (sentence.text, edited))))
     return float(np.mean(values)) if values else math.nan

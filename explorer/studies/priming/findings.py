@@ -19,7 +19,7 @@ from explorer.stats.estimate import Estimate
 from explorer.stats.pearson import pearson
 from explorer.stats.proportion import proportion
 from explorer.studies.priming import declared, edits, matrices, regression
-from explorer.studies.priming.of_spec import ground_of
+from explorer.studies.priming.of_spec import context_source_of
 from explorer.studies.priming.requests import BASELINE
 from explorer.variants.context_pools import PAPER_SUITES_INFERRED
 
@@ -253,10 +253,10 @@ def _remarks(spec: RunSpec, resources: Resources) -> list[Row]:
     """Where unrelated sentences came from, and whether items shared contexts."""
     rows = []
     if "unrelated" in spec.settings["conditions"]:
-        ground = ground_of(spec, resources)
-        sentences = Estimate.point(len(ground.pools.unrelated) or math.nan, reason=ground.why_not)
+        source = context_source_of(spec, resources)
+        sentences = Estimate.point(len(source.pools.unrelated) or math.nan, reason=source.why_not)
         rows.append(
-            finding_row(declared.UNRELATED_SOURCE, OVERALL, sentences, factors={"setting": ground.unrelated or "none"})
+            finding_row(declared.UNRELATED_SOURCE, OVERALL, sentences, factors={"setting": source.unrelated or "none"})
         )
     chains = int(spec.settings["chains"])
     if chains:

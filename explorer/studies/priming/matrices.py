@@ -19,14 +19,14 @@ from explorer.stats.mantel import mantel
 from explorer.stats.overlap import OverlapMatrix, overlap_matrix, token_f1
 from explorer.stats.point_biserial import point_biserial
 from explorer.studies.priming import declared
-from explorer.studies.priming.of_spec import ground_of
+from explorer.studies.priming.of_spec import context_source_of
 from explorer.studies.selection import splits_of
 from explorer.variants import running_text
 
 if TYPE_CHECKING:
     from explorer.resources import Resources
     from explorer.runs.folder import RunFolder
-    from explorer.studies.priming.context import Ground
+    from explorer.studies.priming.context import ContextSource
 
 Row = dict[str, Any]
 Labels = Mapping[str, Sequence[Hashable]]  # by text: its tokens, or the dependency labels of its words
@@ -35,25 +35,25 @@ KINDS = {"token": declared.TOKEN_F1, "dependency": declared.DEPENDENCY_F1}
 # Which matrix of `suite_by_suite` → its finding.
 PRIMED = {"accuracy": declared.MATRIX_ACCURACY, "delta": declared.MATRIX_DELTA}
 PAIRS = 2_000  # pairs of sentences a cell
-ITEMS, SENTENCES = 500, 10  # judgements, and sentences of each one's context, whose overlap is measured
+ITEMS, SENTENCES = 500, 10  # judgments, and sentences of each one's context, whose overlap is measured
 
 
 def summarize(spec: RunSpec, resources: Resources, folder: RunFolder, table: pd.DataFrame) -> list[Row]:
-    """Rows of `findings`: overlap matrices, the suite-by-suite matrix, and how the two and judgements go together."""
+    """Rows of `findings`: overlap matrices, the suite-by-suite matrix, and how the two and judgments go together."""
     suites = sorted(set(table["grp"]))
     rows, matrices = [], {}
     primed, judged = suite_by_suite(table, suites)
     for name, matrix in primed.items():
         rows += _cells(PRIMED[name], suites, matrix, judged)
     if spec.settings["overlap"]:
-        ground = ground_of(spec, resources)
-        sample = sample_sentences(ground, suites, int(spec.settings["overlap"]), spec.seed)
+        source = context_source_of(spec, resources)
+        sample = sample_sentences(source, suites, int(spec.settings["overlap"]), spec.seed)
         for kind, finding in KINDS.items():
-            labels = label(kind, [text for texts in sample.values() for text in texts], ground, resources)
+            labels = label(kind, [text for texts in sample.values() for text in texts], source, resources)
             found = overlap(labels, sample, spec.seed)
             shared = matrices[finding.name] = np.array(found.values)
             rows += _cells(finding, suites, shared, np.full(shared.shape, found.pairs))
-        rows += _judgements(spec, resources, folder, table, ground)
+        rows += _judgments(spec, resources, folder, table, source)
     for first, one in matrices.items():
         for second, other in primed.items():
             rows.append(_agreement(f"{first} and {second}", one, other, spec.seed))
@@ -80,22 +80,22 @@ def suite_by_suite(table: pd.DataFrame, suites: Sequence[str]) -> tuple[dict[str
     return matrices, counts["delta"].fillna(0).to_numpy(dtype=float).reshape(shape)
 
 
-def sample_sentences(ground: Ground, suites: Sequence[str], size: int, seed: int) -> dict[str, list[str]]:
+def sample_sentences(source: ContextSource, suites: Sequence[str], size: int, seed: int) -> dict[str, list[str]]:
     """At most `size` acceptable sentences of each suite, drawn with the seed."""
     found = {}
     for suite in suites:
-        pool = ground.pools.acceptable.get(suite, ())
+        pool = source.pools.acceptable.get(suite, ())
         # A generator for each suite, so that its sample does not depend on the others.
         chance = np.random.default_rng([seed, *suite.encode()])
         found[suite] = [pool[place].text for place in sorted(chance.permutation(len(pool))[:size])]
     return found
 
 
-def label(kind: str, texts: Sequence[str], ground: Ground, resources: Resources) -> Labels:
+def label(kind: str, texts: Sequence[str], source: ContextSource, resources: Resources) -> Labels:
     """For each text the model's tokens, or the grammatical relations of its words."""
     each = list(dict.fromkeys(texts))
     if kind == "token":
-        return {text: ground.encode(running_text.target(text)) for text in each}
+        return {text: source.encode(running_text.target(text)) for text in each}
     tagged = resources.tagger().tag(each)
     return {text: tuple(token.dep for token in tokens) for text, tokens in zip(each, tagged, strict=True)}
 
@@ -107,10 +107,10 @@ def overlap(labels: Labels, sample: Mapping[str, Sequence[str]], seed: int) -> O
     )
 
 
-def _judgements(
-    spec: RunSpec, resources: Resources, folder: RunFolder, table: pd.DataFrame, ground: Ground
+def _judgments(
+    spec: RunSpec, resources: Resources, folder: RunFolder, table: pd.DataFrame, source: ContextSource
 ) -> list[Row]:
-    """Does a judgement after acceptable sentences go with how much they share with the target?"""
+    """Does a judgment after acceptable sentences go with how much they share with the target?"""
     variants = folder.read("variants", ["instance_id", "condition", "setting", "edit"])
     variants = variants[variants["setting"].isna() & variants["edit"].notna()]
     instances = {item.id: item for item in resources.instances(spec.benchmark, splits_of(spec.settings)).instances}
@@ -118,25 +118,25 @@ def _judgements(
     for condition in ("matched_acceptable", "mismatched_acceptable", "unrelated"):
         own = variants[variants["condition"] == condition]
         chosen = own.sample(min(ITEMS, len(own)), random_state=spec.seed).sort_index() if len(own) else own
-        pairs = _targets_and_contexts(chosen, instances, ground)
+        pairs = _targets_and_contexts(chosen, instances, source)
         if not pairs:
             continue
         correct = _after_longest(table, condition).reindex(list(pairs)).to_numpy(dtype=float)
         texts = [text for target, context in pairs.values() for text in (target, *context)]
         for kind, finding in KINDS.items():
-            labels = label(kind, texts, ground, resources)
+            labels = label(kind, texts, source, resources)
             shared = [
                 float(np.mean([token_f1(labels[target], labels[text]) for text in context]))
                 for target, context in pairs.values()
             ]
             found = point_biserial(correct, shared)
             factors, detail = {"condition": condition, "setting": finding.name}, {"sentences": SENTENCES}
-            rows.append(finding_row(declared.OVERLAP_AND_JUDGEMENT, "overall", found, factors=factors, detail=detail))
+            rows.append(finding_row(declared.OVERLAP_AND_JUDGMENT, "overall", found, factors=factors, detail=detail))
     return rows
 
 
 def _targets_and_contexts(
-    chosen: pd.DataFrame, instances: Mapping[str, Instance], ground: Ground
+    chosen: pd.DataFrame, instances: Mapping[str, Instance], source: ContextSource
 ) -> dict[str, tuple[str, list[str]]]:
     """By item: its acceptable text, and the first sentences of its context."""
     found = {}
@@ -145,7 +145,7 @@ def _targets_and_contexts(
         if ids:
             item = instances[name]
             target = prompts.option_texts(item)[item.gold or 0]
-            found[name] = (target, [ground.pools.by_id[one].text for one in ids])
+            found[name] = (target, [source.pools.by_id[one].text for one in ids])
     return found
 
 

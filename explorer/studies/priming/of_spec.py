@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from explorer.records import RunSpec
 from explorer.scoring.policy import ScoringPolicy
 from explorer.studies.priming import context, requests
-from explorer.studies.priming.context import Ground
+from explorer.studies.priming.context import ContextSource
 from explorer.studies.selection import splits_of
 
 if TYPE_CHECKING:
@@ -20,9 +20,9 @@ def policy_of(spec: RunSpec) -> ScoringPolicy:
     return requests.policy_of(str(spec.settings["preset"]), str(spec.settings["bos"]))
 
 
-def ground_of(spec: RunSpec, resources: Resources) -> Ground:
+def context_source_of(spec: RunSpec, resources: Resources) -> ContextSource:
     """What a run's contexts are drawn from."""
-    ground = context.build(
+    source = context.build(
         resources,
         spec.model,
         spec.dtype,
@@ -32,4 +32,4 @@ def ground_of(spec: RunSpec, resources: Resources) -> Ground:
         policy_of(spec).bos,
     )
     # The paper's sentences stand bare where there is no context.
-    return dataclasses.replace(ground, opening="") if spec.settings["preset"] == "minicons" else ground
+    return dataclasses.replace(source, opening="") if spec.settings["preset"] == "minicons" else source

@@ -152,7 +152,7 @@ def _before_and_after() -> list[Published]:
 
 def _overlaps() -> list[Published]:
     shared = {declared.TOKEN_F1.name: "shared tokens", declared.DEPENDENCY_F1.name: "shared dependency labels"}
-    judgment, matrix, condition = declared.OVERLAP_AND_JUDGEMENT, declared.MATRIX_CORRELATION, "mismatched_acceptable"
+    judgment, matrix, condition = declared.OVERLAP_AND_JUDGMENT, declared.MATRIX_CORRELATION, "mismatched_acceptable"
     return [
         *(
             Published(

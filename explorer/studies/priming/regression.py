@@ -37,7 +37,7 @@ def summarize(plain: pd.DataFrame, *, items: bool) -> list[Row]:
 
 
 def design(plain: pd.DataFrame) -> pd.DataFrame:
-    """A row a judgement after a context: correct, log_length (of its tokens), match and acceptable (+1 or -1)."""
+    """A row a judgment after a context: correct, log_length (of its tokens), match and acceptable (+1 or -1)."""
     table = plain[(plain["length"] > 0) & (plain["context_tokens"] > 0)]
     return pd.DataFrame(
         {

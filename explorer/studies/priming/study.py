@@ -1,7 +1,7 @@
-"""Priming: how does a growing context move a judgement of acceptability?
+"""Priming: how does a growing context move a judgment of acceptability?
 
 Load, draw a context for every item and condition, ask both members of the pair after every length of it, score all of
-them at once, judge, save. Source: Sinha et al. (2023), Language model acceptability judgements are not always robust
+them at once, judge, save. Source: Sinha et al. (2023), Language model acceptability judgments are not always robust
 to context.
 """
 
@@ -21,8 +21,8 @@ from explorer.scoring.score import Batch, ModelScorer
 from explorer.studies import QUESTIONS, selection
 from explorer.studies.priming import context as priming_context
 from explorer.studies.priming import edits, findings, requests
-from explorer.studies.priming.context import Ground
-from explorer.studies.priming.of_spec import ground_of, policy_of
+from explorer.studies.priming.context import ContextSource
+from explorer.studies.priming.of_spec import context_source_of, policy_of
 from explorer.studies.priming.requests import BASELINE, Step
 from explorer.studies.selection import splits_of
 from explorer.studies.study import Progress, Setting, Stages, Study
@@ -95,9 +95,9 @@ def prepare(
             "The setting chains is 1, expected 0 or at least 2: a context that a whole suite shares may hold none "
             "of their sentences."
         )
-    ground = ground_of(spec, resources)
-    baselines = {item.id: requests.step(item, "", ground.opening, condition=BASELINE, length=0) for item in instances}
-    lines = _lines(spec, resources, ground, instances)
+    source = context_source_of(spec, resources)
+    baselines = {item.id: requests.step(item, "", source.opening, condition=BASELINE, length=0) for item in instances}
+    lines = _lines(spec, resources, source, instances)
     steps = {
         name: [baseline, *(step for _, own in lines[name] for step in own)] for name, baseline in baselines.items()
     }
@@ -105,7 +105,7 @@ def prepare(
     batch = Batch(resources.scorer(spec.model, spec.dtype), flat, policy_of(spec))
     if ahead:
         batch.prepare()
-    why_not = ground.why_not if "unrelated" in spec.settings["conditions"] else ""
+    why_not = source.why_not if "unrelated" in spec.settings["conditions"] else ""
     return Asked(instances, lines, steps, why_not, batch)
 
 
@@ -146,30 +146,34 @@ STAGES = Stages(prepare, score, tables, may_overlap)
 run_part = STAGES.run
 
 
-def _lines(spec: RunSpec, resources: Resources, ground: Ground, instances: Sequence[Instance]) -> dict[str, Lines]:
+def _lines(
+    spec: RunSpec, resources: Resources, source: ContextSource, instances: Sequence[Instance]
+) -> dict[str, Lines]:
     """Each item's contexts, in an order that does not depend on the other items."""
     by_id = {item.id: item for item in instances}
     found: dict[str, Lines] = {name: [] for name in by_id}
-    for context in _contexts(spec, resources, ground, instances):
-        texts = [rebuild(context, ground.pools, point.sentences) for point in context.checkpoints]
+    for context in _contexts(spec, resources, source, instances):
+        texts = [rebuild(context, source.pools, point.sentences) for point in context.checkpoints]
         for name in context.items:
             own = dataclasses.replace(context, items=(name,))
-            found[name].append((own, _steps(by_id[name], own, texts, ground.opening)))
+            found[name].append((own, _steps(by_id[name], own, texts, source.opening)))
     return found
 
 
-def _contexts(spec: RunSpec, resources: Resources, ground: Ground, instances: Sequence[Instance]) -> Iterator[Context]:
+def _contexts(
+    spec: RunSpec, resources: Resources, source: ContextSource, instances: Sequence[Instance]
+) -> Iterator[Context]:
     settings = spec.settings
-    conditions = [name for name in settings["conditions"] if name != "unrelated" or not ground.why_not]
+    conditions = [name for name in settings["conditions"] if name != "unrelated" or not source.why_not]
     chains = int(settings["chains"])
     whole = resources.instances(spec.benchmark, splits_of(spec.settings)).instances
-    room = ground.suite_room(whole) if chains else ground.room
+    room = source.suite_room(whole) if chains else source.room
     for edit in dict.fromkeys(["none", *settings["edits"]]):
         plain = edit == "none"
         yield from make_contexts(
             instances if plain else [item for item in instances if _is_edited(spec, item)],
-            ground.pools,
-            ground.tokens,
+            source.pools,
+            source.tokens,
             room,
             conditions=conditions if plain else [name for name in conditions if name.startswith("matched_")],
             lengths=[length for length in settings["lengths"] if length > 0],
@@ -184,7 +188,7 @@ def _contexts(spec: RunSpec, resources: Resources, ground: Ground, instances: Se
             if ranks[item.id] < int(settings["matrix"]):
                 for suite in suites:
                     yield suite_context(
-                        item, ground.pools, ground.tokens, suite, sentences=MATRIX_SENTENCES, seed=spec.seed
+                        item, source.pools, source.tokens, suite, sentences=MATRIX_SENTENCES, seed=spec.seed
                     )
 
 

@@ -1,4 +1,4 @@
-"""How a growing context moved the judgement of an instance: its margin after every length, by condition."""
+"""How a growing context moved the judgment of an instance: its margin after every length, by condition."""
 
 from __future__ import annotations
 

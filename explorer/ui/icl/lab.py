@@ -16,7 +16,7 @@ from explorer.scoring import http
 from explorer.settings import Settings
 from explorer.similarity import replication
 from explorer.studies.icl import judging
-from explorer.studies.icl.context import NO_NAMES, Ground, ground
+from explorer.studies.icl.context import NO_NAMES, DrawnItems, drawn_items
 from explorer.studies.icl.study import STUDY
 from explorer.studies.judged import Judgment
 from explorer.ui import layout, links, live, resources, show, texts
@@ -57,7 +57,7 @@ def draw_icl_lab(chosen: Chosen) -> None:
             "Choose a labeled set, such as RTE or our own entailment pairs, as benchmark in the sidebar.",
         )
         return
-    held = _ground(chosen)
+    held = _drawn(chosen)
     items = {one.instance.id: one for one in held.draw.instances[:MOST]}
     columns = st.columns([3, 2, 1, 1])
     with columns[0]:
@@ -180,7 +180,7 @@ def _answer(
     model: str, benchmark: str, item: str, setting: str, k: int, order: int, settings: Settings
 ) -> Answered:  # fmt: skip
     """The answer by the code of runs; an endpoint that cannot score still writes."""
-    held = _ground(Chosen(model, benchmark))
+    held = _drawn(Chosen(model, benchmark))
     shots = held.orders[order][:k]
     pieces = held.pieces[item]
     before = prompts_icl.shared(shots, setting, held.example, held.draw.split)
@@ -219,6 +219,6 @@ def _answer(
     return Answered(written.text, written.reason, match, labels, judgment, unscored, remark)
 
 
-def _ground(chosen: Chosen) -> Ground:
+def _drawn(chosen: Chosen) -> DrawnItems:
     spec = RunSpec("icl", STUDY.version, "", chosen.benchmark, settings=STUDY.resolve({}))
-    return ground(spec, resources.resources())
+    return drawn_items(spec, resources.resources())

@@ -235,7 +235,7 @@ def _attack(found: pd.DataFrame) -> str:
 
 
 def _neighbours(run_id: str) -> None:
-    found = resources.ask(memorization_queries.neighbours_by, run_id)
+    found = resources.ask(memorization_queries.neighbors_by, run_id)
     if found.empty:
         show.note("This run made no neighbors (neighbours=0).")
         return

@@ -27,7 +27,7 @@ from explorer.studies.judged import Judgment
 from explorer.studies.ontology import gold as ontology_gold
 from explorer.studies.ontology import queries as ontology_queries
 from explorer.studies.ontology.asking import Asking, asking
-from explorer.studies.ontology.context import Ground, ground
+from explorer.studies.ontology.context import RunOntology, ontology_of_run
 from explorer.studies.ontology.declared import GOLD_GAIN, GOLD_LOGPROB, GOLD_RANK
 from explorer.studies.ontology.study import STUDY
 from explorer.ui import layout, links, live, resources, show, texts, token_view
@@ -74,7 +74,7 @@ def draw_ontology_inspector(run_id: str, chosen: Chosen) -> None:
         st.selectbox, "Concept", "instance", list(by_id),
         format_func=lambda key: f"{by_id[key].context} ({by_id[key].options[0]})",
     )  # fmt: skip
-    _about(by_id[name], chosen.benchmark, _ground(chosen), run_id)
+    _about(by_id[name], chosen.benchmark, _ontology(chosen), run_id)
     _live(by_id[name], chosen)
 
 
@@ -87,7 +87,7 @@ def _matching(instances: Sequence[Instance], wanted: str) -> list[Instance]:
     return found[:MOST]
 
 
-def _about(instance: Instance, benchmark: str, held: Ground, run_id: str) -> None:
+def _about(instance: Instance, benchmark: str, held: RunOntology, run_id: str) -> None:
     concept = concept_of(instance)
     buckets = [bucket.number for bucket in fill(held.ranges, [concept.web_count]) if bucket.rows]
     show.numbers(
@@ -214,7 +214,7 @@ def _asked(text: str, model: str, benchmark: str, settings: Settings) -> Asked:
 
 
 def _answers(spec: RunSpec, put: Asking, instance: Instance, way: str) -> tuple[list[dict[str, Any]], str]:
-    held = put.ground
+    held = put.ontology
     requests = ask_again(instance, put.prompt, held.prefix, held.title, way)
     until = completeness(held.rule, put.prompt.ends_with_prefix)
     options: dict[str, Any] = {} if http.is_endpoint(spec.model) else {"until": until}
@@ -236,14 +236,14 @@ def _answers(spec: RunSpec, put: Asking, instance: Instance, way: str) -> tuple[
     return rows, remark
 
 
-def _ground(chosen: Chosen) -> Ground:
-    return ground(_spec("", chosen.benchmark), resources.resources())
+def _ontology(chosen: Chosen) -> RunOntology:
+    return ontology_of_run(_spec("", chosen.benchmark), resources.resources())
 
 
 # Tens of thousands of ids are compared: a second, once a concept.
 @st.cache_data(max_entries=256, show_spinner="Comparing IDs")
 def _nearest(text: str, benchmark: str, settings: Settings) -> pd.DataFrame:
-    held = ground(_spec("", benchmark), resources.resources())
+    held = ontology_of_run(_spec("", benchmark), resources.resources())
     found = nearest(concept_of(instance_of(text)), list(held.concepts.values()))
     return pd.DataFrame(
         [

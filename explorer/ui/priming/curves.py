@@ -104,7 +104,7 @@ def draw_priming_curves(chosen: Chosen, run_id: str) -> None:
     show.note(
         f"{'As in ' + told + ' of the paper. ' if told else ''}Bands are 95% intervals over "
         f"{'suites' if key in (MEAN, REACHING, PAPER) and layout != SMALL else 'items'}; length 0 is the pair without "
-        "a context. Where the sentences of a suite run out, fewer judgements are left (their number is in the table)."
+        "a context. Where the sentences of a suite run out, fewer judgments are left (their number is in the table)."
     )
     if ideal:
         show.note("Accuracy is here the share of pairs whose less stereotypical sentence is preferred; ideal is 50%.")

@@ -1,4 +1,4 @@
-"""How a judgement moves as the context before it grows: a line a condition, with its band."""
+"""How a judgment moves as the context before it grows: a line a condition, with its band."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def _line(own: pd.DataFrame, look: Look, name: str, tick: str, group: str, *, in
         customdata=own[["low", "high", "n"]].to_numpy(),
         hovertemplate=(
             f"%{{x:,}} tokens: %{{y:{tick}}}<br>%{{customdata[0]:{tick}}} to %{{customdata[1]:{tick}}}, "
-            f"%{{customdata[2]:,}} judgements<extra>{name}</extra>"
+            f"%{{customdata[2]:,}} judgments<extra>{name}</extra>"
         ),
     )
 

@@ -44,7 +44,7 @@ def edit_curves(curves: pd.DataFrame) -> go.Figure:
                 marker={"size": 6},
                 customdata=own[["low", "high", "n"]].to_numpy(),
                 hovertemplate="%{x:,} tokens: %{y:+.1%}<br>%{customdata[0]:+.1%} to %{customdata[1]:+.1%} over suites, "
-                f"%{{customdata[2]:,}} judgements<extra>{NAMES[edit]}</extra>",
+                f"%{{customdata[2]:,}} judgments<extra>{NAMES[edit]}</extra>",
             )
         )
     figure = theme.figure(*traces, height=360)

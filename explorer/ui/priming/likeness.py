@@ -103,7 +103,7 @@ def edits(chosen: Chosen, run_id: str) -> None:
 
 
 def matrices(run_id: str) -> None:
-    """Suites compared with suites, and whether the matrices and judgements go together."""
+    """Suites compared with suites, and whether the matrices and judgments go together."""
     matrices = {finding.name: matrix for finding, matrix in MATRICES.items()}
     cells = {name: resources.ask(priming_queries.matrix, run_id, name) for name in matrices}
     here = [name for name, found in cells.items() if len(found) > 1]
@@ -136,7 +136,7 @@ def matrices(run_id: str) -> None:
 
 
 def _correlations(found: pd.DataFrame, run_id: str) -> None:
-    what = {declared.MATRIX_CORRELATION.name: "matrices", declared.OVERLAP_AND_JUDGEMENT.name: "judgments"}
+    what = {declared.MATRIX_CORRELATION.name: "matrices", declared.OVERLAP_AND_JUDGMENT.name: "judgments"}
     own = found[found["finding"].isin(list(what))]
     if own.empty:
         return

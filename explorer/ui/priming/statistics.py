@@ -61,7 +61,7 @@ def _fit(fit: pd.Series) -> None:
     random = ", ".join(f"{name} {sd:.2f} ({about['levels'][name]:,} levels)" for name, sd in about["random"].items())
     how = "Laplace" if about["nagq"] == 1 else "Gauss-Hermite"
     show.note(
-        f"{about['formula']} · {fit['n']:,} judgements · log-likelihood {display.number(fit['loglik'])} · "
+        f"{about['formula']} · {fit['n']:,} judgments · log-likelihood {display.number(fit['loglik'])} · "
         f"AIC {about['aic']:,.2f} · sd of the intercepts: {random} · {how} approximation"
     )
     for warning in about["warnings"]:
