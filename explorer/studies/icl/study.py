@@ -260,7 +260,7 @@ class _Run:
     def _rule(self) -> replication.Rule:
         settings = self.spec.settings
         return judging.rule_of(
-            self.resources, float(settings["rouge"]), float(settings["cosine"]), names=not self.found.foreign
+            self.resources, float(settings["rouge"]), float(settings["cosine"]), names=not self.drawn.foreign
         )
 
     def _policy(self) -> ScoringPolicy:
