@@ -1,4 +1,4 @@
-"""Extended Lesk: the sense whose definition, examples and neighbours share most words with the sentence.
+"""Extended Lesk: the sense whose definition, examples and neighbors share most words with the sentence.
 
 Banerjee & Pedersen (2002), An adapted Lesk algorithm for word sense disambiguation using WordNet.
 """

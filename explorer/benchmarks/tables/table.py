@@ -45,7 +45,7 @@ from explorer.benchmarks.tables.names import Release, bare, find_column
 from explorer.benchmarks.tables.questions import Answer, Question
 from explorer.benchmarks.tables.reading import RULES, Reading
 from explorer.benchmarks.tables.rows import Table
-from explorer.benchmarks.tables.values import acceptable_value, is_empty, number, written
+from explorer.benchmarks.tables.values import acceptable_value, is_empty, is_text, number, written
 from explorer.errors import BenchmarkError, ExplorerError, UsageError
 from explorer.gaps import find_gaps
 from explorer.settings import Settings
@@ -195,7 +195,7 @@ def _with_prompt(reading: Reading, table: Table, path: Path, release: Release | 
             rest.remove(question)
     if "context" in roles and "passage" not in roles:
         passage = table_roles.find_column("passage", rest)
-        if passage and kinds.is_text(table.column(passage)):
+        if passage and is_text(table.column(passage)):
             roles["passage"] = passage
     contexts = [written(value) for value in table.column(roles.get("context", "")) if not is_empty(value)]
     gaps = sum(bool(find_gaps(text)) for text in contexts)

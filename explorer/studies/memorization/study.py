@@ -28,8 +28,8 @@ from explorer.studies.accuracy import study as accuracy_study
 from explorer.studies.memorization import findings
 from explorer.studies.memorization.rows import EXTRACTION, NEIGHBOR, NUMBERS, PER_OPTION, TEXT, text_measures
 from explorer.studies.study import Progress, Setting, Study
-from explorer.variants import neighbours
-from explorer.variants.neighbours import Neighbour, Source
+from explorer.variants import neighbors
+from explorer.variants.neighbors import Neighbor, Source
 
 if TYPE_CHECKING:
     from explorer.resources import Resources
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 Row = Mapping[str, Any]
 
 SETTINGS = {
-    "neighbours": Setting(neighbours.PER_TEXT, "neighbors of each text, one word replaced in each; 0 = none"),
+    "neighbours": Setting(neighbors.PER_TEXT, "neighbors of each text, one word replaced in each; 0 = none"),
     "neighbours_by": Setting(
         "auto",
         "who proposes the words: a masked LM (a Hugging Face id or a folder) or infill:MODEL, a causal LM; "
@@ -58,7 +58,7 @@ class Asked:
     instance: Instance
     texts: tuple[str, ...]
     verdict: list[Request]
-    neighbors: list[tuple[Neighbour, ...]] | str
+    neighbors: list[tuple[Neighbor, ...]] | str
     scores: dict[str, list[Score]] = field(default_factory=dict)
 
     def requests(self) -> list[Request]:
@@ -129,7 +129,7 @@ def make_neighbors(spec: RunSpec, chosen: Sequence[Asked], proposer: Proposer, p
         started = time.monotonic()
         part = chosen[first : first + size]
         sources = [Source(text, one.instance.id) for one in part for text in one.texts]
-        made = iter(neighbours.neighbours(sources, proposer, count=int(spec.settings["neighbours"]), seed=spec.seed))
+        made = iter(neighbors.neighbors(sources, proposer, count=int(spec.settings["neighbours"]), seed=spec.seed))
         for one in part:
             one.neighbors = [next(made) for _ in one.texts]
         first += len(part)

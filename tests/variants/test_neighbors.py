@@ -1,4 +1,4 @@
-"""Neighbours by a proposer that can be worked out by hand."""
+"""Neighbors by a proposer that can be worked out by hand."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from explorer.variants import neighbours
-from explorer.variants.neighbours import WORD, Source, draw, fits
+from explorer.variants import neighbors
+from explorer.variants.neighbors import WORD, Source, draw, fits
 
 
 class Colors:
@@ -29,7 +29,7 @@ class Colors:
 
 
 def made(text, count=10, key="x/g/0", seed=0):
-    return neighbours.neighbours([Source(text, key)], Colors(), count=count, seed=seed)[0]
+    return neighbors.neighbors([Source(text, key)], Colors(), count=count, seed=seed)[0]
 
 
 def test_each_neighbour_differs_in_one_word_and_none_is_there_twice():
@@ -63,10 +63,10 @@ def test_options_are_changed_at_the_words_they_share():
     assert right != {one.original for one in made("The cats that she feeds sleep here.", count=3, seed=3)} or right
 
 
-def test_a_text_without_words_has_no_neighbours_and_all_gaps_go_in_one_call():
+def test_a_text_without_words_has_no_neighbors_and_all_gaps_go_in_one_call():
     proposer = Colors()
     sources = [Source(text, "x/g/0") for text in ("a \ud800 dog", "1 + 1 = 2", "A dog", "A dog")]
-    found = neighbours.neighbours(sources, proposer)
+    found = neighbors.neighbors(sources, proposer)
     assert proposer.calls == 1
     assert [len(one) for one in found[:2]] == [0, 0]
     assert found[2] == found[3] and len(found[2]) > 0

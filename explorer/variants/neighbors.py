@@ -1,4 +1,4 @@
-"""Neighbours of a text: the same text with one word replaced by another that fits its place.
+"""Neighbors of a text: the same text with one word replaced by another that fits its place.
 
 Source: Mattern et al. 2023, "Membership inference attacks against language models via neighbourhood comparison", where
 a masked language model proposes the words. Which words of a text are replaced is drawn by the seed, the instance and
@@ -22,7 +22,7 @@ WORD = re.compile(r"(?<!\w)[^\W\d_]+(?:['’-][^\W\d_]+)*(?!\w)")
 
 
 @dataclass(frozen=True, slots=True)
-class Neighbour:
+class Neighbor:
     """A text with one word replaced: where, by what, and the proposer's log-probability in nats."""
 
     text: str
@@ -34,16 +34,16 @@ class Neighbour:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A text whose neighbours are wanted; texts with the same key are changed at the same words."""
+    """A text whose neighbors are wanted; texts with the same key are changed at the same words."""
 
     text: str
     key: str
 
 
-def neighbours(
+def neighbors(
     sources: Sequence[Source], proposer: Proposer, *, count: int = PER_TEXT, seed: int = 0
-) -> list[tuple[Neighbour, ...]]:
-    """At most `count` different neighbours of each text, its drawn words in turn, each by the best word not yet taken.
+) -> list[tuple[Neighbor, ...]]:
+    """At most `count` different neighbors of each text, its drawn words in turn, each by the best word not yet taken.
 
     Fewer where no more words fit, none for a text without words. All gaps are put to the proposer in one call.
     """
@@ -83,18 +83,18 @@ def _of_text(
     words: Sequence[re.Match[str]],
     proposed: dict[Gap, list[tuple[str, float]]],
     count: int,
-) -> tuple[Neighbour, ...]:
+) -> tuple[Neighbor, ...]:
     """Round after round one neighbour of each drawn word, until there are enough."""
     waiting = []
     for word in words:
         left, right = source.text[: word.start()], source.text[word.end() :]
         fitting = [
-            Neighbour(f"{left}{form}{right}", word.start(), word[0], form, logprob)
+            Neighbor(f"{left}{form}{right}", word.start(), word[0], form, logprob)
             for candidate, logprob in proposed[Gap(left, word[0], right)]
             if fits(word[0], candidate) and (form := inflect.match_case(word[0], candidate))
         ]
         waiting.append(list({one.text: one for one in reversed(fitting)}.values())[::-1])
-    found: list[Neighbour] = []
+    found: list[Neighbor] = []
     for turn in range(max(map(len, waiting), default=0)):
         found += [own[turn] for own in waiting if turn < len(own)]
     return tuple(found[:count])
