@@ -41,6 +41,7 @@ def auc(
     if outcome.sum() in (0, outcome.size):
         reason = "every outcome is the same" if outcome.size else "no items"
         return Estimate.point(math.nan, outcome.size, left_out=left_out, reason=reason)
+    # Items of a group are drawn together: equal texts have one and the same score.
     units = np.unique(names[0], return_inverse=True)[1] if names else np.arange(outcome.size)
     drawn = _resampled(outcome, score, units, resamples, seed)
     low, high, reason = percentile_interval(drawn, level)  # undefined where a resample has one class
@@ -61,6 +62,8 @@ def roc_curve(right: ArrayLike, scores: ArrayLike) -> RocCurve:
 
 def _resampled(outcome: np.ndarray, score: np.ndarray, units: np.ndarray, resamples: int, seed: int) -> np.ndarray:
     """The AUC of each resample."""
+    # Mann and Whitney: of all pairs of a right and a wrong answer the share in which the right one scores higher, ties
+    # half. Scores are sorted once; a resample only changes how often each row counts, so that no resample is sorted.
     order = np.argsort(score, kind="stable")
     outcome, units = outcome[order], units[order]
     starts = np.flatnonzero(np.append(True, np.diff(score[order]) > 0))  # the first row of each distinct score

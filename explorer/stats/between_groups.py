@@ -35,6 +35,7 @@ def between_groups(values: ArrayLike, groups: ArrayLike) -> GroupDifference:
         return GroupDifference.point(
             math.nan, kept.size, left_out=left_out, reason=problem, statistic=math.nan, groups=len(parts)
         )
+    # Ranks, not an analysis of variance: nats and perplexities have long tails.
     found = kruskal(*parts)
     statistic = float(found.statistic)
     return GroupDifference.point(

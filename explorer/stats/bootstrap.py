@@ -45,6 +45,7 @@ def bootstrap_mean(
     if not kept.size:
         return Bootstrapped.point(math.nan, left_out=left_out, reason="no values", units=0)
     sums, sizes = _sums(kept, names[0]) if names else (kept, np.ones_like(kept))
+    # A group's mean counts once, however many items it has.
     if macro:
         sums, sizes = sums / sizes, np.ones_like(sizes)
     value = float(sums.sum() / sizes.sum())
@@ -70,6 +71,8 @@ def bootstrap(
     n = kept[0].size
     if not n:
         return Bootstrapped.point(math.nan, left_out=left_out, reason="no values", units=0)
+    # Whole groups are drawn, each with all its items: items of a group share words and grammar, so that drawing them
+    # one by one would make an interval for these groups alone, and too narrow a one for others like them.
     _, codes = np.unique(names, return_inverse=True)
     members = np.split(np.argsort(codes, kind="stable"), np.cumsum(np.bincount(codes))[:-1])
 
@@ -96,6 +99,7 @@ def resample_weights(units: np.ndarray, resamples: int, seed: int) -> Iterator[n
 
 def percentile_interval(drawn: np.ndarray, level: float) -> tuple[float, float, str]:
     """The middle `level` of the resampled values, and how many undefined ones were left out."""
+    # A resample may hold one class only, or a constant column: no number is made up for it, it is left out and counted.
     defined = drawn[np.isfinite(drawn)]
     if not defined.size:
         return math.nan, math.nan, "the statistic is not defined on any resample"
@@ -134,6 +138,7 @@ def _resample(
     vectorized: bool,
 ) -> tuple[float, float, str]:
     size = units[0].size
+    # From one unit nothing can be learned about others.
     if size < 2:
         return math.nan, math.nan, "one item or group has no interval"
     if method == "percentile" and vectorized:

@@ -23,6 +23,8 @@ def fisher(first: ArrayLike, second: ArrayLike, *, level: float = 0.95) -> Estim
     if not a.size or not b.size:
         return Estimate.point(math.nan, a.size + b.size, left_out=gaps_a + gaps_b, reason="a group without outcomes")
     right_a, right_b = int(a.sum()), int(b.sum())
+    # Fisher, not chi-squared: groups may be small and one of them nearly all right. Newcombe's interval joins the two
+    # Wilson intervals, so that it stays within -1 and 1 where Wald's does not. Both take items as independent.
     table = [[right_a, a.size - right_a], [right_b, b.size - right_b]]
     low, high = confint_proportions_2indep(
         right_a, a.size, right_b, b.size, compare="diff", method="newcomb", alpha=1 - level

@@ -31,6 +31,7 @@ def kappa(first: Sequence[str | None], second: Sequence[str | None], *, level: f
         return Agreement.point(math.nan, left_out=left_out, reason=reason, agreed=math.nan)
     agreed = float((a == b).mean())
     labels = sorted({*a.tolist(), *b.tolist()})
+    # Chance alone would then agree always, too: 1 - 1 over 1 - 1.
     if len(labels) == 1:
         reason = "both gave one and the same verdict throughout"
         return Agreement.point(math.nan, a.size, left_out=left_out, reason=reason, agreed=agreed)

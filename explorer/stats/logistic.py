@@ -59,6 +59,8 @@ def logistic(right: ArrayLike, *features: ArrayLike, names: Sequence[str] = (), 
 
     labels = tuple(names) or tuple(f"x{number}" for number in range(1, len(features) + 1))
     (outcome, *columns), left_out = drop_gaps(ties_wrong(right), *map(numbers, features))
+    # A fit exists only where the classes overlap along every direction; elsewhere the likelihood rises for ever, and
+    # what a program prints is where it happened to stop.
     problem = _problem(outcome, columns, labels)
     if problem:
         return _unfitted(outcome, labels, left_out, problem)
@@ -71,6 +73,8 @@ def logistic(right: ArrayLike, *features: ArrayLike, names: Sequence[str] = (), 
         fit = sm.Logit(outcome, design).fit(disp=0, maxiter=100)
     if not fit.mle_retvals["converged"]:
         return _unfitted(outcome, labels, left_out, "the fit did not converge")
+    # From slopes per standard deviation back to slopes per unit: b / spread, and the intercept at 0 instead of the
+    # mean.
     back = np.diag(np.append(1.0, 1.0 / spread))
     back[0, 1:] = -center / spread
     per_unit, covariance = back @ fit.params, back @ fit.cov_params() @ back.T
@@ -111,6 +115,8 @@ def logistic_curve(fit: LogisticFit, x: ArrayLike, *, level: float = 0.95) -> Lo
         gaps = (math.nan,) * at.size
         return LogisticCurve(tuple(at.tolist()), gaps, gaps, gaps)
     design = np.column_stack([np.ones(at.size), at])
+    # The band is made in log odds, where the estimate is near normal, and turned into chances after: it stays in 0 to
+    # 1.
     odds = design @ np.array([fit.intercept, fit.slopes[0].value])
     variance = np.einsum("ij,jk,ik->i", design, np.array(fit.covariance), design)
     reach = norm.ppf((1 + level) / 2) * np.sqrt(np.maximum(variance, 0.0))

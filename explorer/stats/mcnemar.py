@@ -36,6 +36,9 @@ def mcnemar(before: ArrayLike, after: ArrayLike) -> PairedChange:
             before=math.nan,
             after=math.nan,
         )
+    # Only items whose outcome changed say which way it went: under the null each of them was as likely to be lost as
+    # to be gained. The exact binomial is used since flips are few. It takes items as independent; where paradigms
+    # repeat a template it is a test of these items, not of the paradigms they stand for.
     lost = int(((first == 1) & (second == 0)).sum())
     gained = int(((first == 0) & (second == 1)).sum())
     discordant = lost + gained

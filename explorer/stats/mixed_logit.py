@@ -83,6 +83,8 @@ def mixed_logit(table: Mapping[str, ArrayLike], formula: str, *, nagq: int = 1, 
     data = dict(zip((outcome, *names), kept, strict=False)) | {
         name: column.astype(str) for name, column in zip(groups, kept[1 + len(names) :], strict=True)
     }
+    # A random intercept, not a mean of means: suites differ in how hard they are, and items of a suite are not
+    # independent judgments. Without it every p of the paper's regression would be too small.
     design, labels = _design(data, fixed)
     problem = _problem(data[outcome], design, {name: data[name] for name in groups})
     if problem:
@@ -137,6 +139,7 @@ def _problem(outcome: np.ndarray, design: np.ndarray, groups: Mapping[str, np.nd
         shares = np.bincount(codes, outcome) / np.bincount(codes)
         if shares.size < 2:
             return f"{name} has one level, which has no variance to estimate"
+        # With one row a level, the level's intercept and the row's own chance cannot be told apart.
         if shares.size == outcome.size:
             return f"{name} has a level for every row, whose variance cannot be told from chance"
         if np.isin(shares, (0.0, 1.0)).all():
@@ -152,6 +155,7 @@ def _terms(fit, level: float, left_out: int) -> tuple[Term, ...]:
     found = []
     for name, aliased, beta, se in zip(fit.names, fit.aliased, fit.beta, fit.se, strict=True):
         estimate, error = (math.nan, math.nan) if aliased else (float(beta), float(se))
+        # Wald, as lme4 prints it: with thousands of judgments it is as good as a likelihood ratio, and needs one fit.
         z = estimate / error
         found.append(
             Term(

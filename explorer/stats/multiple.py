@@ -26,6 +26,7 @@ def correct(p_values: ArrayLike, method: Literal["holm", "benjamini-hochberg"]) 
     """p-values adjusted for the family-wise error (Holm) or the false discovery rate (Benjamini-Hochberg)."""
     from statsmodels.stats.multitest import multipletests
 
+    # A test that could not be made is none of the family: counting it would punish the others.
     raw = numbers(p_values)
     present = np.isfinite(raw)
     adjusted = np.full(raw.size, np.nan)

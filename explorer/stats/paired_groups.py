@@ -53,6 +53,7 @@ def compare_groups(
     for name, inside in members.items():
         change = mcnemar(outcomes[0][inside], outcomes[1][inside])
         (a, b), _ = drop_gaps(margins[0][inside], margins[1][inside])
+        # Outcomes and margins are asked apart: two models may be right on the same items by very different margins.
         shift = wilcoxon(a, b, resamples=0)
         rows[name] = (change, bootstrap_mean(b - a, resamples=resamples, seed=seed), shift.p)
     # One group is all items, and needs no correction.

@@ -29,5 +29,6 @@ def point_biserial(right: ArrayLike, measure: ArrayLike, *, level: float = 0.95)
     if problem:
         return Estimate.point(math.nan, outcome.size, left_out=left_out, reason=problem)
     found = pointbiserialr(outcome, value)
+    # Pearson's r of a 0/1 column is the point-biserial correlation, so that its Fisher interval serves.
     low, high = (float(end) for end in pearsonr(outcome, value).confidence_interval(level))
     return Estimate(float(found.statistic), low, high, outcome.size, float(found.pvalue), left_out)

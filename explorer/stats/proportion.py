@@ -29,6 +29,7 @@ def proportion(right: ArrayLike, *, level: float = 0.95) -> Proportion:
     if not kept.size:
         return Proportion.point(math.nan, left_out=left_out, reason="no outcomes")
     successes = float(kept.sum())
+    # Wilson, not Wald: accuracies near 0 and 1 and groups of ten are common here, where Wald's interval ends outside.
     low, high = wilson(successes, kept.size, level)
     ties = int((kept == 0.5).sum())
     return Proportion(successes / kept.size, low, high, kept.size, left_out=left_out, ties=ties)

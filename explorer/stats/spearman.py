@@ -43,6 +43,8 @@ def spearman(
     problem = _problem(a, b)
     if problem:
         return RankCorrelation.point(math.nan, a.size, left_out=left_out, reason=problem)
+    # The interval is from resampled items, since Fisher's is for normal data; the p is from permuted pairings, since
+    # counts and shares have many ties, for which no table of rho holds.
     low, high, reason = math.nan, math.nan, ""
     if resamples:
         low, high, reason = percentile_interval(_resampled(a, b, resamples, seed), 0.95)
@@ -77,6 +79,7 @@ def spearman_within(
     sizes = np.array([part[0].size for part in usable], dtype=float)
     ranked = [(standard(_ranks(first)), standard(_ranks(second))) for first, second in usable]
     rhos = np.array([float(first @ second) for first, second in ranked])
+    # Ranks are taken within a group, so that a group that is both easier and more frequent makes no correlation.
     value = float(sizes @ rhos / n)
     low, high = math.nan, math.nan
     if resamples and len(usable) > 1:
@@ -145,6 +148,7 @@ def _permuted_p(
     drawn = np.zeros(permutations)
     for size, (first, second) in zip(sizes, ranked, strict=True):
         drawn += size * _redrawn(first, second, permutations, rng)
+    # The one that was seen counts as a rearrangement, too, so that p is never 0.
     beyond = int((np.abs(drawn / sizes.sum()) >= abs(value) - 1e-12).sum())
     return (beyond + 1) / (permutations + 1)
 
@@ -178,6 +182,7 @@ def _resampled(a: np.ndarray, b: np.ndarray, resamples: int, seed: int) -> np.nd
 def _weighted_ranks(places: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Average ranks of a sample in which row i occurs weights[i] times, less their mean."""
     sizes = np.bincount(places, weights)
+    # All copies of a value share the mean of the places they take up: with weights that is the middle of its block.
     ranks = (np.cumsum(sizes) - sizes / 2)[places]
     return ranks - weights @ ranks / weights.sum()
 

@@ -74,6 +74,8 @@ def halves(scores: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
 def low_high(scores: ArrayLike, right: ArrayLike, *, seed: int = 0) -> LowHigh:
     """Accuracy (ties of the model half) below and above the median score, ties of the score to the low half."""
     (score, outcome), left_out = drop_gaps(numbers(scores), outcomes(right))
+    # Ties of the score go to the low half, as the paper has it. Where many items share the median score the halves are
+    # then very unequal, which `rank_split` looks at another way.
     below, above = halves(score)
     low, high = proportion(outcome[below]), proportion(outcome[above])
     small = score.size > 0 and min(below.sum(), above.sum()) < SMALLEST_HALF * score.size
@@ -94,6 +96,8 @@ def rank_split(scores: ArrayLike, right: ArrayLike, *, seeds: int = TIE_BREAKS, 
     (score, outcome), _ = drop_gaps(numbers(scores), outcomes(right))
     if score.size < 2:
         return RankSplit(math.nan, math.nan, Estimate.point(math.nan, score.size), 0)
+    # Any order of tied items is as good as another, and a single one would be a choice: so the mean over many, and the
+    # range that the choice makes. It says nothing about other items.
     rng = np.random.default_rng(seed)
     half = score.size // 2
     means = np.empty((seeds, 2))
@@ -111,6 +115,7 @@ def quantile_curve(scores: ArrayLike, right: ArrayLike, *, bins: int = 10) -> Qu
     (score, outcome), left_out = drop_gaps(numbers(scores), outcomes(right))
     if not score.size:
         return QuantileCurve((), bins, 0, left_out, "no items")
+    # Quantiles that coincide make one bin, not two: an item cannot lie between equal edges.
     edges = np.quantile(score, np.arange(1, bins) / bins)
     index = np.searchsorted(edges, score, side="left")
     found = []

@@ -29,6 +29,8 @@ def wilcoxon(before: ArrayLike, after: ArrayLike, *, resamples: int = RESAMPLES,
     from scipy.stats import wilcoxon as scipy_wilcoxon
 
     (first, second), left_out = drop_gaps(numbers(before), numbers(after))
+    # Pratt ranks the zeros before dropping them, so that many items that did not move weaken the case of those that
+    # did.
     change = second - first
     zeros = int((change == 0).sum())
     if not change.size:

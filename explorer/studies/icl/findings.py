@@ -121,6 +121,7 @@ def transitions(table: pd.DataFrame, source: str, about: Factors) -> list[Row]:
     kinds = table.pivot(index="instance_id", columns="k", values=source)
     rows = []
     for before, now in pairwise(sorted(kinds.columns)):
+        # Only items that both k have judged: a change of the items is no change of the model.
         both = kinds[_judged(kinds[before]) & _judged(kinds[now])]
         counts = Counter(zip(both[before], both[now], strict=True))
         near = both[both[before] == "near-exact"]
@@ -158,6 +159,7 @@ def gaps(table: pd.DataFrame, source: str, labels: pd.DataFrame, about: Factors)
 def agreements(table: pd.DataFrame) -> list[Row]:
     """Cohen's kappa of each two of rule, judge and people, over completions that are not equal to the reference."""
     rows = []
+    # What equals the original is exact by definition: counting it would make any two judges agree.
     differing = table[table["rule"].notna() & (table["rule"] != "exact") & (table["completion"] != "")]
     for one, other in combinations(("rule", "judge", "people"), 2):
         kinds = [[_readable(kind) for kind in differing[source]] for source in (one, other)]

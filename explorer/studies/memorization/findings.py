@@ -144,6 +144,7 @@ def low_and_high(group: str, attack: str, sides: Sequence[str], frame: pd.DataFr
     if "correct" not in sides:
         one = frame.assign(score=frame[f"{attack}/{sides[0]}"])
         return median_split.compare(declared.SPLIT, group, one, factors=factors)
+    # Three divisions, since the published one turns the order round for scores below zero (log-likelihoods).
     right, wrong = frame[f"{attack}/correct"].to_numpy(), frame[f"{attack}/wrong"].to_numpy()
     corrected = frame.assign(score=split_score(right, wrong, "corrected"))
     published = frame.assign(score=split_score(right, wrong, "published"))
@@ -208,6 +209,7 @@ def _sample(frame: pd.DataFrame, attack: str, sides: Sequence[str], seed: int) -
     whole = frame[["correct", *(f"{attack}/{side}" for side in sides)]].notna().all(axis=1).to_numpy()
     if whole.sum() <= SVM_MOST:
         return frame
+    # Of items that have everything, so that the sample is not thinned a second time by gaps.
     drawn = np.random.default_rng(seed).choice(np.flatnonzero(whole), SVM_MOST, replace=False)
     return frame.iloc[np.sort(drawn)]
 

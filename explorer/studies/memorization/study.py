@@ -173,6 +173,8 @@ def with_neighbors(spec: RunSpec, resources: Resources) -> frozenset[str]:
 def draw(instances: Sequence[Instance], cap: int, seed: int) -> frozenset[str]:
     """At most `cap` ids of each task (of each phenomenon or benchmark where the paper has no such task); 0 = all."""
 
+    # By a hash of seed and id, not by position: the draw is the same in every order of the benchmark, on every machine
+    # and in every part of a run, and a larger cap keeps those that a smaller one drew.
     def rank(instance: Instance) -> bytes:
         return hashlib.sha256(f"{seed}\x1f{instance.id}".encode("utf-8", "surrogatepass")).digest()
 

@@ -44,6 +44,7 @@ def summarize(spec: RunSpec, resources: Resources, folder: RunFolder) -> list[di
     put = asking(spec, resources)
     concepts = list(frame["concept"])
     # Buckets of counts made elsewhere than in the file can only be those of the run's own concepts.
+    # A sample keeps the buckets of the whole ontology: buckets of its own would hold other concepts in every run.
     ranges = list(put.ontology.ranges) if spec.settings["counts"] == "file" else []
     rows = []
     for as_released in (True, False):

@@ -47,6 +47,7 @@ def candidates(
 ) -> Candidates:
     """The right id, `others` ids of the ontology drawn at random, and those that were sampled from the model."""
     gold, ids = instance.options[0], put.ontology.ids
+    # By seed and id, so that a concept meets the same rivals in every run, part and model.
     chance = random.Random(f"{seed}/{instance.id}")
     drawn = [curie for curie in chance.sample(ids, min(others + 1, len(ids))) if curie != gold][:others]
     wrong = [curie for curie in dict.fromkeys(sampled) if curie and curie != gold]

@@ -104,6 +104,8 @@ def compare(group: str, frame: pd.DataFrame, factors: Mapping[str, Any]) -> list
 def adjust_tables(rows: list[Row], finding: Finding) -> None:
     """Adds Holm's p to each row's detail: over the groups of one kind, nouns and verbs apart from both (Tables 1 and 2
     against C and D)."""
+    # A family is a printed table: correcting over tables that nobody reads together would hide effects, correcting
+    # within parts of one would find too many.
     tables: dict[tuple[str, bool], list[Row]] = {}
     for row in rows:
         if row["finding"] == finding.name:
@@ -164,6 +166,8 @@ def _perplexities(group: str, frame: pd.DataFrame, factors: Mapping[str, Any]) -
 
 def _flips(group: str, frame: pd.DataFrame, factors: Mapping[str, Any]) -> Row:
     """The right option's IPS of instances that were right before and wrong after, before and after."""
+    # Pairs: the same item before and after, so that a signed-rank test, not one of two samples. Items that flip are
+    # chosen by their outcome; what did not flip is the control that this number alone does not have.
     lost = frame[(frame["correct_before"] == 1) & (frame["correct_after"] < 1)]
     known = lost[lost["ips_before"].notna() & lost["ips_after"].notna()]
     shift = wilcoxon(lost["ips_before"].to_numpy(), lost["ips_after"].to_numpy())

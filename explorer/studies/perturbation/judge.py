@@ -56,6 +56,7 @@ def sample(spec: RunSpec, resources: Resources, perturb: Perturb) -> frozenset[s
 def draw(instances: Sequence[Instance], perturb: Perturb, size: int, seed: int) -> frozenset[str]:
     """At most `size` ids of each group; only as many are perturbed as it takes to find them."""
 
+    # By a hash of seed and id: every part of a run finds the same sample, whatever it has seen of the others.
     def rank(instance: Instance) -> bytes:
         return hashlib.sha256(f"{seed}\x1f{instance.id}".encode()).digest()
 
@@ -66,6 +67,8 @@ def draw(instances: Sequence[Instance], perturb: Perturb, size: int, seed: int) 
         members.sort(key=rank, reverse=True)
     drawn: dict[str, list[str]] = {group: [] for group in waiting}
     while True:
+        # Perturbing is what costs: only as many as are still wanted are tried, then as many again for those without a
+        # swap.
         batch = [
             members.pop()
             for group, members in waiting.items()

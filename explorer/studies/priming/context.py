@@ -74,6 +74,8 @@ def build(
     def encode(text: str) -> tuple[int, ...]:
         return encoder.encode("", text, "never", "offsets").ids
 
+    # Pools are of the whole benchmark, not of the run's selection: a context then depends on item and seed alone, and a
+    # run over few items draws what a run over all of them draws.
     pools, why_not = pools_of(resources, benchmark, splits, unrelated)
     return ContextSource(
         pools=pools,

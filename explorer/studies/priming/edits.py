@@ -35,6 +35,8 @@ SAMPLE = 50  # sentences of a suite whose similarity to their edited form is mea
 
 def is_measured(item_id: str) -> bool:
     """Whether an item is of the half on which perturbations are measured; the other half chooses the suites."""
+    # Suites chosen for a large effect show a smaller one when measured again (regression to the mean), so that one half
+    # of the items chooses and the other is measured. By a hash of the id: two runs and two machines part them alike.
     return hashlib.blake2b(item_id.encode(), digest_size=8).digest()[0] % 2 == 1
 
 
@@ -110,6 +112,8 @@ def _one_side(
 
 def _effect(of_edit: pd.DataFrame) -> Bootstrapped:
     """The mean over lengths of the change of accuracy, each suite weighing the same, with its interval over suites."""
+    # Over suites: items of a suite are judged after contexts of the same pool. Lengths are averaged first, since they
+    # are the same items asked again.
     by_length = of_edit.groupby(["grp", "length"], sort=False)["delta"].mean().groupby(level="grp", sort=False).mean()
     return bootstrap_mean(by_length.to_numpy())
 

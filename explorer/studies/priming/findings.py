@@ -193,6 +193,7 @@ def _collapsed(name: str, own: pd.DataFrame, members: int) -> list[Row]:
     if own["condition"].nunique() < members:
         return []
     each = own.groupby(["length", "grp", "instance_id"], sort=False)[["correct", "delta"]]
+    # The paper collapses matched and mismatched contexts; an item then counts once, by its mean over both.
     # An item without a verdict after one of the conditions is left out, not judged by the others alone.
     means = each.mean().where(each.count().eq(each.size(), axis=0)).reset_index()
     rows = []

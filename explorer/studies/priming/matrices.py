@@ -164,6 +164,7 @@ def _cells(finding: Finding, suites: Sequence[str], matrix: np.ndarray, counts: 
 
 
 def _agreement(name: str, one: np.ndarray, other: np.ndarray, seed: int) -> Row:
+    # Cells of a row share a suite, so that they are no independent pairs: whole suites are permuted.
     found = mantel(one, other, seed=seed)
     factors, detail = {"setting": name}, {"cells": found.cells}
     return finding_row(declared.MATRIX_CORRELATION, "overall", found, factors=factors, detail=detail)

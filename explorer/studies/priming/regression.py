@@ -24,6 +24,8 @@ def summarize(plain: pd.DataFrame, *, items: bool) -> list[Row]:
     `items` adds the first with a random intercept for each item beside that of the suite, since items recur.
     """
     table = design(plain)
+    # Unrelated contexts come in one kind alone, so that they have a model of their own. Lengths enter as logs, as in
+    # the paper.
     inside = table[table["condition"] != "unrelated"]
     outside = table[table["condition"] == "unrelated"]
     rows = []
@@ -43,6 +45,8 @@ def design(plain: pd.DataFrame) -> pd.DataFrame:
         {
             "correct": table["correct"].to_numpy(dtype=float),
             "log_length": np.log(table["context_tokens"].to_numpy(dtype=float)),
+            # Sum coding, so that a main effect is the mean over the other factor's levels, not the effect at one of
+            # them.
             "match": sum_coded(table["condition"].str.startswith("matched_")),
             "acceptable": sum_coded(table["condition"].str.endswith("_acceptable")),
             "suite": table["grp"].to_numpy(),
