@@ -28,14 +28,14 @@ def whole() -> None:
     instance = finder.find(listing, run_id)
     if instance:
         scoring = layout.scoring_of(run_id)
-        found = answer.stored(run_id, instance)
-        if found is None:
-            found = answer.offered(instance, chosen.model, scoring, "No stored run has this instance.")
-        elif not instance_view.has_tokens(found):
+        stored = answer.stored(run_id, instance)
+        if stored is None:
+            stored = answer.offered(instance, chosen.model, scoring, "No stored run has this instance.")
+        elif not instance_view.has_tokens(stored):
             missing = "The stored run kept sums, not tokens."
-            found = answer.offered(instance, chosen.model, scoring, missing) or found
-        if found:
-            instance_view.draw_instance(instance, found, unit, shape)
+            stored = answer.offered(instance, chosen.model, scoring, missing) or stored
+        if stored:
+            instance_view.draw_instance(instance, stored, unit, shape)
         else:
             instance_view.text(instance)
 

@@ -70,8 +70,8 @@ def render(figure: go.Figure, format: str, caption: str = "") -> bytes:
 def browser() -> Path | None:
     """The program that draws: the one named in BROWSER_PATH, one of the system, or playwright's."""
     named = os.environ.get("BROWSER_PATH")
-    found = [named] if named else [shutil.which(name) for name in PROGRAMS]
-    paths = [Path(path) for path in (*filter(None, found), *(() if named else PLACES))]
+    programs = [named] if named else [shutil.which(name) for name in PROGRAMS]
+    paths = [Path(path) for path in (*filter(None, programs), *(() if named else PLACES))]
     folder = Path(os.environ.get("PLAYWRIGHT_BROWSERS_PATH") or Path.home() / ".cache" / "ms-playwright")
     if not named and folder.is_dir():
         paths += [path for pattern in PLAYWRIGHT for path in sorted(folder.glob(pattern), reverse=True)]
@@ -89,9 +89,9 @@ def _draw(figure: go.Figure, format: str) -> bytes:
         try:
             return _in_a_thread(lambda: asyncio.run(_ask(figure, options, program)))
         except Exception as error:  # what can go wrong in a browser has no common class
-            told = " ".join(str(error).split())[:160] or type(error).__name__
+            fault = " ".join(str(error).split())[:160] or type(error).__name__
             _failure["sentence"] = (
-                f"{program} could not draw the figure ({told}). Take HTML, or name another browser in BROWSER_PATH."
+                f"{program} could not draw the figure ({fault}). Take HTML, or name another browser in BROWSER_PATH."
             )
             raise UsageError(_failure["sentence"]) from error
 
@@ -107,17 +107,17 @@ async def _ask(figure: go.Figure, options: dict[str, Any], program: Path) -> byt
 
 def _in_a_thread(work: Callable[[], bytes]) -> bytes:
     """What `work` gives, done in a thread of its own, since the caller's may have a loop running."""
-    found: list[Any] = []
+    results: list[Any] = []
 
     def do() -> None:
         try:
-            found.append(work())
+            results.append(work())
         except BaseException as error:
-            found.append(error)
+            results.append(error)
 
     thread = threading.Thread(target=do, name="figure")
     thread.start()
     thread.join()
-    if isinstance(found[0], BaseException):
-        raise found[0]
-    return bytes(found[0])
+    if isinstance(results[0], BaseException):
+        raise results[0]
+    return bytes(results[0])

@@ -19,7 +19,7 @@ def interval_dots(groups: pd.DataFrame, number: str) -> tuple[go.Scatter, dict[s
     """
     rows = groups.sort_values("value", na_position="first", kind="stable")
     places = list(range(len(rows)))
-    told = [f"%{{customdata[{place}]:{number}}}" for place in (1, 2)]
+    ends = [f"%{{customdata[{place}]:{number}}}" for place in (1, 2)]
     dots = go.Scatter(
         x=rows["value"],
         y=places,
@@ -37,7 +37,7 @@ def interval_dots(groups: pd.DataFrame, number: str) -> tuple[go.Scatter, dict[s
         customdata=np.column_stack(
             [[theme.escape(str(name)) for name in rows["grp"]], rows["low"], rows["high"], rows["n"]]
         ),
-        hovertemplate=f"<b>%{{customdata[0]}}</b><br>%{{x:{number}}} ({told[0]} to {told[1]})"
+        hovertemplate=f"<b>%{{customdata[0]}}</b><br>%{{x:{number}}} ({ends[0]} to {ends[1]})"
         "<br>%{customdata[3]} instances<extra></extra>",
         showlegend=False,
     )

@@ -75,15 +75,15 @@ def _series(items: pd.DataFrame, color: str) -> Mapping[str, tuple[pd.DataFrame,
     if not color:
         return {"instances": (items, theme.BLUE)}
     counts = items[color].fillna("").astype(str).value_counts()
-    own = list(counts.index[:MOST_COLORS])
-    names = items[color].fillna("").astype(str).where(lambda column: column.isin(own), OTHER)
+    frequent = list(counts.index[:MOST_COLORS])
+    names = items[color].fillna("").astype(str).where(lambda column: column.isin(frequent), OTHER)
     shades = {
         **theme.VERDICTS,
-        **{name: shade for name, shade in zip(own, theme.PALETTE, strict=False) if name not in theme.VERDICTS},
+        **{name: shade for name, shade in zip(frequent, theme.PALETTE, strict=False) if name not in theme.VERDICTS},
     }
-    found = {name: (items[names == name], shades[name]) for name in own}
+    series = {name: (items[names == name], shades[name]) for name in frequent}
     rest = items[names == OTHER]
-    return {**found, OTHER: (rest, theme.GRAY)} if len(rest) else found
+    return {**series, OTHER: (rest, theme.GRAY)} if len(rest) else series
 
 
 def _spread(values: pd.Series) -> np.ndarray:

@@ -30,11 +30,11 @@ def _csv(frame: pd.DataFrame, file: BinaryIO, *, spreadsheet_safe: bool = False,
     lists = {str(name): frame[name].map(_as_json) for name in frame if _holds_lists(frame[name])}
     # "replace": half a surrogate pair is no text that a file can hold.
     text = io.TextIOWrapper(file, encoding="utf-8", errors="replace", newline="")
-    told = frame.assign(**lists)
+    shown = frame.assign(**lists)
     if spreadsheet_safe:
-        told = told.assign(**{str(name): told[name].map(_no_formula) for name in told if _holds_text(told[name])})
-        told = told.rename(columns=_no_formula)
-    told.to_csv(text, index=False)
+        shown = shown.assign(**{str(name): shown[name].map(_no_formula) for name in shown if _holds_text(shown[name])})
+        shown = shown.rename(columns=_no_formula)
+    shown.to_csv(text, index=False)
     text.detach()
 
 
@@ -128,13 +128,13 @@ def _holds_lists(column: pd.Series) -> bool:
 
 
 def _as_json(value: Any) -> str | None:
-    found = plain(value)
-    return None if found is None else json.dumps(found, ensure_ascii=False)
+    held = plain(value)
+    return None if held is None else json.dumps(held, ensure_ascii=False)
 
 
 def _worded(value: Any) -> str | None:
-    found = plain(value)
-    if found is None:
+    held = plain(value)
+    if held is None:
         return None
-    text = found if isinstance(found, str) else json.dumps(found, ensure_ascii=False, default=str)
+    text = held if isinstance(held, str) else json.dumps(held, ensure_ascii=False, default=str)
     return text.encode("utf-8", "replace").decode("utf-8")

@@ -39,11 +39,11 @@ def listing(benchmark: str) -> Listing:
 
 @st.cache_resource(max_entries=4, show_spinner="Reading the benchmark")
 def _listing(benchmark: str, settings: Settings) -> Listing:
-    found = resources.instances(benchmark).instances
+    instances = resources.instances(benchmark).instances
     return Listing(
-        by_id={instance.id: instance for instance in found},
-        groups=tuple(dict.fromkeys(instance.group for instance in found)),
-        texts={instance.id: _searchable(instance) for instance in found},
+        by_id={instance.id: instance for instance in instances},
+        groups=tuple(dict.fromkeys(instance.group for instance in instances)),
+        texts={instance.id: _searchable(instance) for instance in instances},
     )
 
 

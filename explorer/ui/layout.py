@@ -130,8 +130,8 @@ def pick_benchmark() -> str:
 
 def pick_run(study: str, chosen: Chosen, *, none: str = "") -> str:
     """The id of one of the study's runs with this model on this benchmark; "" where there is none or none is wanted."""
-    found = resources.ask(queries.runs_of, study, chosen.model, chosen.benchmark)
-    names = {row["run_id"]: _run_name(row) for _, row in found.iterrows()}
+    runs = resources.ask(queries.runs_of, study, chosen.model, chosen.benchmark)
+    names = {row["run_id"]: _run_name(row) for _, row in runs.iterrows()}
     if none or not names:
         names[""] = none or "no run yet"
     first = next(iter(names))
@@ -142,8 +142,8 @@ def pick_run(study: str, chosen: Chosen, *, none: str = "") -> str:
 
 def pick_stored(runs: pd.DataFrame, chosen: Chosen, name: Callable[[pd.Series], str]) -> str:
     """The id of one of these runs of the chosen model, of which the page's figures are from here on; "" for none."""
-    own = runs[runs["model"] == chosen.model]
-    names = {str(row["run_id"]): name(row) for _, row in own.iterrows()}
+    of_model = runs[runs["model"] == chosen.model]
+    names = {str(row["run_id"]): name(row) for _, row in of_model.iterrows()}
     if not names:
         return ""
     run_id = links.pick(st.selectbox, "Stored run", "run", list(names), format_func=names.__getitem__)
@@ -153,9 +153,9 @@ def pick_stored(runs: pd.DataFrame, chosen: Chosen, name: Callable[[pd.Series], 
 
 def about_run(run_id: str) -> None:
     """Says that what is shown from here on is about this run."""
-    found = resources.ask(queries.run, run_id)
-    if len(found):
-        run = found.iloc[0]
+    runs = resources.ask(queries.run, run_id)
+    if len(runs):
+        run = runs.iloc[0]
         show.about(str(run["study"]), str(run["model"]), str(run["benchmark"]), int(run["done"]))
 
 

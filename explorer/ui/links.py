@@ -28,8 +28,8 @@ def recall(name: str, default: str = "", options: Sequence[str] | None = None) -
 
 def whole(name: str, default: int = 0, most: int = MOST) -> int:
     """The choice as a whole number up to `most`; `default` where it is none."""
-    found = numbers.whole(recall(name))
-    return default if found is None else min(found, most)
+    number = numbers.whole(recall(name))
+    return default if number is None else min(number, most)
 
 
 def remember(name: str, value: str, default: str | None = None) -> str:

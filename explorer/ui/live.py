@@ -36,11 +36,11 @@ class Judged:
 
 def judge(instance: Instance, model: str, scoring: Mapping[str, Any]) -> Judged:
     """The instance asked, scored and judged under an accuracy run's settings; ExplorerError where that fails."""
-    asked = (payload(instance), model, tuple(sorted(scoring.items())), resources.settings())
-    found = _judge(*asked)
-    if http.is_endpoint(model) and any(score.reason for score in found.scores):
-        _judge.clear(*asked)  # a server may think better of what it refused
-    return found
+    question = (payload(instance), model, tuple(sorted(scoring.items())), resources.settings())
+    judged = _judge(*question)
+    if http.is_endpoint(model) and any(score.reason for score in judged.scores):
+        _judge.clear(*question)  # a server may think better of what it refused
+    return judged
 
 
 def attempt(view: str, model: str, about: Hashable, ask: Callable[[], T]) -> T | None:
@@ -51,14 +51,14 @@ def attempt(view: str, model: str, about: Hashable, ask: Callable[[], T]) -> T |
     faults: dict[str, tuple[Hashable, ExplorerError]] = st.session_state.setdefault(FAULTS, {})
     if view not in faults or faults[view][0] != (model, about):
         try:
-            found = ask()
+            answered = ask()
         except ExplorerError as error:
             faults[view] = ((model, about), error)
         else:
             faults.pop(view, None)
             if http.is_endpoint(model):
                 st.session_state[ASKED] = {*st.session_state.get(ASKED, ()), model}
-            return found
+            return answered
     _, fault = faults[view]
     if isinstance(fault, ScoringError):  # what a model cannot give is no fault
         show.note(str(fault))
@@ -75,12 +75,12 @@ def generate(model: str, requests: Sequence[Request], **options: Any) -> tuple[l
         return generator.generate(requests, **options), ""
     plain = [dataclasses.replace(request, conversation=None) for request in requests]
     try:
-        found = generator.generate(requests, **options)
-        if not all(one.reason for one in found):
-            return found, ""
+        generations = generator.generate(requests, **options)
+        if not all(one.reason for one in generations):
+            return generations, ""
         others = generator.generate(plain, **options)
         if all(one.reason for one in others):
-            return found, ""
+            return generations, ""
     except (ModelError, ScoringError) as error:
         try:
             others = generator.generate(plain, **options)

@@ -16,9 +16,9 @@ def with_runs(study: str, chosen: Chosen, *, useful: Callable[[str], bool] = lam
     """
     runs = resources.ask(queries.runs)
     runs = runs[runs["study"] == study]
-    own = (runs["model"] == chosen.model) & (runs["benchmark"] == chosen.benchmark)
+    chosen_runs = (runs["model"] == chosen.model) & (runs["benchmark"] == chosen.benchmark)
     runs = runs[runs["status"] == "complete"]
-    if runs.empty or own.any():
+    if runs.empty or chosen_runs.any():
         return chosen
     model, benchmark = runs["model"] == chosen.model, runs["benchmark"] == chosen.benchmark
     pool = runs[benchmark] if benchmark.any() else runs[model] if model.any() else runs

@@ -42,23 +42,25 @@ def draw_run_panel(model: str, benchmark: str, preferred: str = "") -> None:
     if options.open:
         with options:
             _draw_options(recipe, benchmark)
-    asked = options_asked(recipe, benchmark)
+    chosen_options = options_asked(recipe, benchmark)
     if st.button("Run", type="primary", width="stretch", key="run:start", icon=":material/play_arrow:"):
-        _start(recipe, model, benchmark, asked)
+        _start(recipe, model, benchmark, chosen_options)
     _answer()
-    show.note(in_words(asked))
+    show.note(in_words(chosen_options))
     if recipe.plan and http.is_endpoint(model) and not visitor.why_not(model):
         with show.problems(), st.spinner("Reckoning what is asked"):
-            show.note(_cost(name, model, benchmark, json.dumps(asked, default=list), resources.settings()))
+            show.note(_cost(name, model, benchmark, json.dumps(chosen_options, default=list), resources.settings()))
 
 
 # What is left of a run changes while it goes on.
 @st.cache_data(ttl=30, max_entries=32, show_spinner=False)
-def _cost(study: str, model: str, benchmark: str, asked: str, settings: Settings) -> str:
+def _cost(study: str, model: str, benchmark: str, options: str, settings: Settings) -> str:
     """What the run will ask of its endpoint, in one sentence."""
-    spec = request.make_spec(resources.resources(), study=study, model=model, benchmark=benchmark, **json.loads(asked))
-    found = cost.of_run(spec, resources.resources())
-    return cost.in_words(spec, found)
+    spec = request.make_spec(
+        resources.resources(), study=study, model=model, benchmark=benchmark, **json.loads(options)
+    )
+    estimate = cost.of_run(spec, resources.resources())
+    return cost.in_words(spec, estimate)
 
 
 def studies_for(benchmark: str) -> list[str]:
@@ -81,12 +83,12 @@ def options_asked(recipe: Study, benchmark: str) -> dict[str, Any]:
     }
 
 
-def in_words(asked: Mapping[str, Any]) -> str:
+def in_words(options: Mapping[str, Any]) -> str:
     """What the button will start, in one line."""
-    amount = f"First {asked['limit']:,} instances" if asked["limit"] else "All instances"
-    groups = f" of {len(asked['suites'])} groups" if asked["suites"] else ""
-    per_group = asked["settings"].get("per_group")
-    drawn = f", {per_group} a group drawn with seed {asked['seed']}" if per_group else ""
+    amount = f"First {options['limit']:,} instances" if options["limit"] else "All instances"
+    groups = f" of {len(options['suites'])} groups" if options["suites"] else ""
+    per_group = options["settings"].get("per_group")
+    drawn = f", {per_group} a group drawn with seed {options['seed']}" if per_group else ""
     return f"{amount}{groups}{drawn}"
 
 
@@ -127,12 +129,12 @@ def _draw_setting(recipe: Study, name: str, setting: Setting) -> None:
         st.text_input(label, value=default, **shared)
 
 
-def _start(recipe: Study, model: str, benchmark: str, asked: Mapping[str, Any]) -> None:
+def _start(recipe: Study, model: str, benchmark: str, options: Mapping[str, Any]) -> None:
     settings = resources.settings()
     try:
         where = run_where.asked()
         with st.spinner("Preparing the run"):
-            run_id = starting.submit(recipe.name, model, benchmark, where, **asked)
+            run_id = starting.submit(recipe.name, model, benchmark, where, **options)
     except ExplorerError as error:
         st.session_state["run:answer"] = ("fault", str(error))
         return

@@ -62,10 +62,10 @@ def of_scores(scores: Sequence[Score]) -> list[Asked]:
 
 def of_rows(rows: pd.DataFrame) -> list[Asked]:
     """From a run's stored scores."""
-    asked = []
+    options = []
     for row in rows.to_dict("records"):
         kept = row["token_texts"] is not None and not _is_gap(row["token_texts"])
-        asked.append(
+        options.append(
             Asked(
                 option=int(row["option"]),
                 role=str(row["role"]),
@@ -79,12 +79,12 @@ def of_rows(rows: pd.DataFrame) -> list[Asked]:
                 reason="" if _is_gap(row["reason"]) else str(row["reason"]),
             )
         )
-    return asked
+    return options
 
 
-def options_of(asked: Sequence[Asked]) -> list[Asked]:
+def options_of(options: Sequence[Asked]) -> list[Asked]:
     """The options alone, without their unconditional scores."""
-    return [one for one in asked if one.role != "unconditional"]
+    return [one for one in options if one.role != "unconditional"]
 
 
 def option_name(instance: Instance, option: int) -> str:
@@ -106,13 +106,13 @@ def verdict_of(correct: float) -> Verdict:
     return word_of(correct)
 
 
-def verdict_sentence(instance: Instance, asked: Sequence[Asked], correct: float, margin: float, reason: str) -> str:
+def verdict_sentence(instance: Instance, options: Sequence[Asked], correct: float, margin: float, reason: str) -> str:
     """What the model did with the instance, in one sentence."""
     kind = verdict_of(correct)
     if kind == "none":
         return reason or "no score could be had"
     if instance.kind == "cloze":
-        return _cloze_sentence(asked[0], kind)
+        return _cloze_sentence(options[0], kind)
     if instance.kind == "regions":
         return "all of the suite's predictions hold" if kind == "right" else "not all of the suite's predictions hold"
     if kind == "tie":
@@ -132,8 +132,8 @@ def _named(instance: Instance, option: int | None) -> str:
     return "the right option" if option is not None else "a wrong option"
 
 
-def _cloze_sentence(asked: Asked, kind: str) -> str:
-    shown = display.probability(math.exp(asked.logprob))
+def _cloze_sentence(option: Asked, kind: str) -> str:
+    shown = display.probability(math.exp(option.logprob))
     guess = "each token was the model's first guess" if kind == "right" else "it was not the model's first guess"
     return f"the last word has a probability of {shown}; {guess}"
 

@@ -49,8 +49,8 @@ class About:
         count = self.n if n is None else n
         facts += [f"n = {display.count(count)} instances"] if count is not None else []
         sentence = text.rstrip(". ") + "."
-        told = "; ".join(facts)
-        return f"{sentence} {told[:1].upper()}{told[1:]}." if told else sentence
+        sentence_of_facts = "; ".join(facts)
+        return f"{sentence} {sentence_of_facts[:1].upper()}{sentence_of_facts[1:]}." if sentence_of_facts else sentence
 
 
 def lead(text: str) -> None:
@@ -187,8 +187,8 @@ def _offer_figure(figure: Figure, name: str, named: About, alt: str, n: int | No
 
     text = named.caption(alt, n)
     with st.popover("Download figure", icon=":material/download:", type="tertiary", key=f"figure:{name}"):
-        here = images.available()
-        for format, title in here.items():
+        available = images.available()
+        for format, title in available.items():
             st.download_button(
                 title,
                 _making(images.render, figure, format, text),
@@ -246,8 +246,8 @@ def _titles(columns: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _about() -> About:
-    found = st.session_state.get("lx:about")
-    return found if isinstance(found, About) else About()
+    about = st.session_state.get("lx:about")
+    return about if isinstance(about, About) else About()
 
 
 def _slug(text: str) -> str:

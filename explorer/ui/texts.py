@@ -22,19 +22,19 @@ def are_here(benchmark: str) -> bool:
 def offer(benchmark: str) -> None:
     """Says that the numbers come without their texts, with a button that fetches those."""
     settings = resources.settings()
-    found = benchmarks.find(benchmark, settings)
-    missing = benchmarks.missing(found, settings)
-    jobs.draw_jobs(found.title)
+    benchmark_of_texts = benchmarks.find(benchmark, settings)
+    missing = benchmarks.missing(benchmark_of_texts, settings)
+    jobs.draw_jobs(benchmark_of_texts.title)
     with st.container(horizontal=True, vertical_alignment="center"):
-        show.note(f"The numbers are here; the texts of {found.title} are not on this machine.")
+        show.note(f"The numbers are here; the texts of {benchmark_of_texts.title} are not on this machine.")
         if all(file.urls for file in missing):
             st.button(
                 f"Fetch the texts ({sum(file.size for file in missing) / 1e6:.1f} MB)",
                 key=f"fetch:{benchmark}",
                 icon=":material/download:",
-                disabled=jobs.is_running(found.title),
+                disabled=jobs.is_running(benchmark_of_texts.title),
                 on_click=downloads.start,
-                args=(benchmark, found.title),
+                args=(benchmark, benchmark_of_texts.title),
             )
         else:
             show.note("They are not published in this form: docs/DATA.md says where to put them.")

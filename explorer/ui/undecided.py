@@ -11,9 +11,9 @@ from explorer.ui import resources, show
 
 def tell(run_ids: Sequence[str]) -> None:
     """A note with the share of undecided verdicts of these runs together; nothing where there are none."""
-    found = resources.ask(queries_findings.undecided)
-    own = found[found["run_id"].isin(list(run_ids))]
-    if text := sentence(int(own["undecided"].sum()), int(own["n"].sum())):
+    counts = resources.ask(queries_findings.undecided)
+    of_runs = counts[counts["run_id"].isin(list(run_ids))]
+    if text := sentence(int(of_runs["undecided"].sum()), int(of_runs["n"].sum())):
         show.note(text)
 
 

@@ -76,9 +76,9 @@ def draw_membership() -> None:
     high = {name: attack.seen == "high" for name, attack in ATTACKS.items()}
     responses = doses.detection(scores[scores["model"] == model].dropna(subset=["dose"]), high)
     lines = [(attack.title, [one for one in responses if one.name == name]) for name, attack in ATTACKS.items()]
-    lines = [(title, found) for title, found in lines if found]
-    for title, found in lines:
-        show.note(doses.detection_in_words(title, found))
+    lines = [(title, responses_of_attack) for title, responses_of_attack in lines if responses_of_attack]
+    for title, responses_of_attack in lines:
+        show.note(doses.detection_in_words(title, responses_of_attack))
     alt = "Area under the ROC curve of each attack by how often a text stands in the corpus"
     show.chart(dose_curves(lines, response="AUC", chance=0.5), key="planted membership", alt=alt)
     show.note("Against all texts of the same sets that the corpus lacks; the dotted line is chance.")

@@ -60,11 +60,11 @@ def draw_dossier(instance_id: str, kind: str, chosen: Chosen, instance: Instance
     warn_of_other_texts(held)
     there = set(held.runs["study"])
     for section in SECTIONS:
-        own = held.of(section.studies)
-        if len(own.runs):
+        of_section = held.of(section.studies)
+        if len(of_section.runs):
             st.subheader(section.title, anchor=False)
             with show.lens(f"“{section.title}”"):
-                section.draw(own, chosen)
+                section.draw(of_section, chosen)
     missing = _how(kind, tuple(there), chosen)
     if missing:
         show.note(missing)
@@ -107,8 +107,8 @@ def _how(kind: str, there: tuple[str, ...], chosen: Chosen) -> str:
 
 def stored_ids(benchmark: str, part: str = "") -> Mapping[str, str]:
     """Ids of a benchmark's instances that runs know and that hold `part`, with what each is called."""
-    found: pd.DataFrame = resources.ask(queries_dossier.stored, benchmark, part)
+    instances: pd.DataFrame = resources.ask(queries_dossier.stored, benchmark, part)
     return {
         str(row["instance_id"]): f"{row['instance_id']} · {row['runs']:,} {'run' if row['runs'] == 1 else 'runs'}"
-        for row in found.to_dict("records")
+        for row in instances.to_dict("records")
     }

@@ -33,8 +33,8 @@ def memorization(held: Held, chosen: Chosen) -> None:
     """A row a run and option: every attack's score."""
     rows = []
     for run in held.runs.to_dict("records"):
-        own = held.measures[(held.measures["run_id"] == run["run_id"]) & (held.measures["option"] >= 0)]
-        for option in sorted(own["option"].unique()):
+        measures = held.measures[(held.measures["run_id"] == run["run_id"]) & (held.measures["option"] >= 0)]
+        for option in sorted(measures["option"].unique()):
             values = {name: held.value(run["run_id"], name, option=option) for name in ATTACKS}
             if any(value == value for value in values.values()):
                 rows.append({**about(run), "option": held.option_name(int(option)), **values})
@@ -55,8 +55,8 @@ def memorization(held: Held, chosen: Chosen) -> None:
 
 def _page(held: Held, title: str, label: str, chosen: Chosen) -> None:
     """A link to the study's page, to the sidebar's model where it has a run."""
-    own = held.runs[held.runs["model"] == chosen.model]
-    run = (own if len(own) else held.runs).iloc[0]
+    of_model = held.runs[held.runs["model"] == chosen.model]
+    run = (of_model if len(of_model) else held.runs).iloc[0]
     layout.link_to(title, label, model=str(run["model"]), benchmark=chosen.benchmark, run=str(run["run_id"]))
 
 
@@ -64,8 +64,8 @@ def replication(held: Held, chosen: Chosen) -> None:
     """A row a run, setting and k: what the model wrote, and how near it is to the text."""
     rows = []
     for run in held.runs.to_dict("records"):
-        own = held.answers[(held.answers["run_id"] == run["run_id"]) & (held.answers["role"] == "replication")]
-        for answer in own.sort_values(["setting", "k"]).to_dict("records"):
+        answers = held.answers[(held.answers["run_id"] == run["run_id"]) & (held.answers["role"] == "replication")]
+        for answer in answers.sort_values(["setting", "k"]).to_dict("records"):
             where = {"setting": answer["setting"], "k": answer["k"]}
             rows.append(
                 {

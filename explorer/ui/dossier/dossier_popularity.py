@@ -36,9 +36,13 @@ def draw_dossier_popularity(held: Held, chosen: Chosen) -> None:
     if (table["reason"] == "").all():
         columns.pop("reason")
     show.table(table, "popularity scores", columns=columns)
-    own = [run for run in sets[key] if run["study"] == "popularity"]
-    if own:
-        about_run = {"model": str(own[0]["model"]), "benchmark": chosen.benchmark, "run": str(own[0]["run_id"])}
+    popularity_runs = [run for run in sets[key] if run["study"] == "popularity"]
+    if popularity_runs:
+        about_run = {
+            "model": str(popularity_runs[0]["model"]),
+            "benchmark": chosen.benchmark,
+            "run": str(popularity_runs[0]["run_id"]),
+        }
         layout.link_to("Popularity", "Popular and unpopular instances of the run", **about_run)
     gap = next((value for run in sets[key] if (value := _gap(held, run)) == value), None)
     if gap is not None:
@@ -53,13 +57,13 @@ def draw_dossier_popularity(held: Held, chosen: Chosen) -> None:
 def reference_sets(held: Held) -> dict[str, list[Any]]:
     """What each reference set is called → the runs that used it and rated the instance."""
     edges = resources.ask(popularity_queries.runs).drop_duplicates("run_id").set_index("run_id")["edges"]
-    found: dict[str, list[Any]] = {}
+    sets: dict[str, list[Any]] = {}
     for run in held.runs.to_dict("records"):
         known = Edges.of_run(edges[run["run_id"]]) if run["run_id"] in edges.index else None
         if known and len(_ips(held, run)):
             name = f"{known.n}-grams of {known.reference}, counted in {known.index}"
-            found.setdefault(name, []).append(run)
-    return found
+            sets.setdefault(name, []).append(run)
+    return sets
 
 
 def _ips(held: Held, run: Any) -> pd.DataFrame:

@@ -52,5 +52,5 @@ def curve(held: Held, run_id: str) -> pd.DataFrame:
         for condition in primed["condition"].unique()
         if len(bare)
     ]
-    found = pd.concat([pd.DataFrame(starts), primed[["condition", "length", "value"]]], ignore_index=True)
-    return found.astype({"length": int}).sort_values(["condition", "length"]) if len(found) else found
+    points = pd.concat([pd.DataFrame(starts), primed[["condition", "length", "value"]]], ignore_index=True)
+    return points.astype({"length": int}).sort_values(["condition", "length"]) if len(points) else points

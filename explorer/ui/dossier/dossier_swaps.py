@@ -97,10 +97,10 @@ def _texts(held: Held, chosen: Chosen) -> None:
     """The right option before and after, where the run kept the texts."""
     st.html(f"<style>{ngram_strip.style()}</style>")
     seen = held.runs.set_index("run_id")["payload"]
-    own = held.swaps[held.swaps["accepted"]].rename(columns={"payload": "variant"})
-    own = own.assign(instance_id=held.instance_id, payload=own["run_id"].map(seen))
+    accepted = held.swaps[held.swaps["accepted"]].rename(columns={"payload": "variant"})
+    accepted = accepted.assign(instance_id=held.instance_id, payload=accepted["run_id"].map(seen))
     shown: set[str] = set()
-    for row in texts.filled(own, chosen.benchmark).to_dict("records"):
+    for row in texts.filled(accepted, chosen.benchmark).to_dict("records"):
         if not isinstance(row["payload"], str) or not isinstance(row["variant"], str) or not describe(row["edit"]):
             continue
         original, variant = instance_of(row["payload"]), instance_of(row["variant"])

@@ -13,12 +13,12 @@ def margin_curves(points: pd.DataFrame, *, stereotypes: bool = False) -> go.Figu
     """`points` has the columns condition, length (tokens) and value (nats)."""
     traces = []
     for condition in (name for name in LOOKS if name in set(points["condition"])):
-        own = points[points["condition"] == condition].sort_values("length")
+        curve = points[points["condition"] == condition].sort_values("length")
         look, name = LOOKS[condition], name_of(condition, stereotypes=stereotypes)
         traces.append(
             go.Scatter(
-                x=own["length"],
-                y=own["value"],
+                x=curve["length"],
+                y=curve["value"],
                 mode="lines+markers",
                 name=name,
                 line={"color": look.color, "width": 2.2, "dash": look.dash},

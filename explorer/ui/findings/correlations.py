@@ -43,9 +43,9 @@ def draw_findings_correlations(chosen: Chosen, gathered: Gathered) -> None:
     within = way == WAYS[1]
     with st.spinner("Resampling", show_time=True):
         pairs = correlations(table[["instance_id", "grp", *names]], tuple(names), within=within)
-    told = pairs.assign(first=pairs["first"].map(_title), second=pairs["second"].map(_title))
+    titled = pairs.assign(first=pairs["first"].map(_title), second=pairs["second"].map(_title))
     show.chart(
-        correlation_matrix(told, [_title(name) for name in names]),
+        correlation_matrix(titled, [_title(name) for name in names]),
         key="correlations",
         n=len(table),
         alt=f"Spearman correlations of {len(names)} measures, {way.lower()}",
@@ -61,7 +61,7 @@ def draw_findings_correlations(chosen: Chosen, gathered: Gathered) -> None:
         )
         + (f" A fixed sample of {len(table):,} of {len(gathered.table):,} instances." if SIZES[size] else "")
     )
-    _pairs(told, chosen, names, way)
+    _pairs(titled, chosen, names, way)
     _sources(gathered, chosen)
 
 
@@ -96,7 +96,7 @@ def sample(table: pd.DataFrame, most: int, runs: Mapping[str, str] | None = None
 def correlations(table: pd.DataFrame, names: Sequence[str], *, within: bool) -> pd.DataFrame:
     """A row a pair of measures: rho, interval, p and adjusted p, instances, groups, and why there is none."""
     exact = len(table) <= MANY
-    found = correlation_table(
+    pairs = correlation_table(
         {name: table[name].to_numpy(dtype=float) for name in names},
         table["grp"].to_numpy() if within else None,
         permutations=PERMUTATIONS if exact else 0,
@@ -110,7 +110,7 @@ def correlations(table: pd.DataFrame, names: Sequence[str], *, within: bool) -> 
                 "adjusted_p": display.above_zero(pair.adjusted_p),
                 "n": pair.correlation.n, "groups": pair.correlation.groups, "reason": pair.correlation.reason,
             }
-            for pair in found
+            for pair in pairs
         ]
     )  # fmt: skip
 
@@ -127,10 +127,10 @@ def _pooled(chosen: Chosen, table: pd.DataFrame) -> str:
     )
 
 
-def _pairs(told: pd.DataFrame, chosen: Chosen, names: Sequence[str], way: str) -> None:
+def _pairs(titled: pd.DataFrame, chosen: Chosen, names: Sequence[str], way: str) -> None:
     keys = {_title(name): name for name in names}
     about = {"model": chosen.model, "benchmark": chosen.benchmark, "finding": "Two measures"}
-    ordered = told.assign(strength=told["rho"].abs()).sort_values("strength", ascending=False, na_position="last")
+    ordered = titled.assign(strength=titled["rho"].abs()).sort_values("strength", ascending=False, na_position="last")
     ordered = ordered.drop(columns="strength").assign(
         look=[
             layout.address_of("Findings", **about, x=keys[a], y=keys[b])

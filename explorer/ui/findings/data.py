@@ -48,8 +48,8 @@ def gather(chosen: Chosen) -> Gathered:
                 break
     if not sources:
         return Gathered(pd.DataFrame(columns=ABOUT), sources, 0)
-    asked = tuple((name, str(source["run_id"])) for name, source in sources.items())
-    table = resources.ask(queries_findings.table, asked)
+    runs_of_measures = tuple((name, str(source["run_id"])) for name, source in sources.items())
+    table = resources.ask(queries_findings.table, runs_of_measures)
     return Gathered(table.drop(columns="other_text"), sources, int(table["other_text"].sum()))
 
 

@@ -90,11 +90,11 @@ def means(table: pd.DataFrame) -> pd.DataFrame:
     """A row a group: mean with its bootstrap interval, sd and count. `table` has the columns grp, value."""
     rows = []
     for group, values in table.groupby("grp", sort=True)["value"]:
-        found = bootstrap_mean(values.to_numpy(dtype=float), resamples=RESAMPLES)
+        mean = bootstrap_mean(values.to_numpy(dtype=float), resamples=RESAMPLES)
         rows.append(
             {
-                "grp": str(group) or "none", "value": found.value, "low": found.low, "high": found.high,
-                "sd": float(values.std(ddof=1)) if len(values) > 1 else float("nan"), "n": found.n,
+                "grp": str(group) or "none", "value": mean.value, "low": mean.low, "high": mean.high,
+                "sd": float(values.std(ddof=1)) if len(values) > 1 else float("nan"), "n": mean.n,
             }
         )  # fmt: skip
     return pd.DataFrame(rows, columns=["grp", "value", "low", "high", "sd", "n"])

@@ -80,7 +80,7 @@ def short_names(runs: pd.DataFrame, first: str, second: str) -> tuple[str, str]:
 @st.cache_data(max_entries=16, show_spinner="Comparing")
 def comparisons(items: pd.DataFrame, by: str) -> pd.DataFrame:
     """A row for all instances and one a group: accuracies, changes of sides, margin difference, raw and adjusted p."""
-    found = compare_groups(
+    compared = compare_groups(
         items["correct_a"], items["correct_b"], items["margin_a"], items["margin_b"], items[by].astype(str)
     )
     return pd.DataFrame(
@@ -94,7 +94,7 @@ def comparisons(items: pd.DataFrame, by: str) -> pd.DataFrame:
                 "margin_p": display.above_zero(one.raw_margin_p), "margin_adjusted_p": display.above_zero(one.margin_p),
                 "left_out": one.outcomes.left_out,
             }
-            for one in found
+            for one in compared
         ]
     )  # fmt: skip
 

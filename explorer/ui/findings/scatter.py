@@ -91,10 +91,10 @@ def _items(gathered: Gathered, x: str, y: str, group: str) -> pd.DataFrame:
 
 def _describe(items: pd.DataFrame, group: str) -> None:
     """The correlation of what is drawn, pooled and within groups."""
-    found = [("Spearman's rho", spearman(items["x"], items["y"], permutations=0, resamples=0))]
+    estimates = [("Spearman's rho", spearman(items["x"], items["y"], permutations=0, resamples=0))]
     if not group and items["grp"].nunique() > 1:
         within = spearman_within(items["x"], items["y"], items["grp"], permutations=0, resamples=0)
-        found.append(("Within groups", within))
+        estimates.append(("Within groups", within))
     show.numbers(
         [
             ("Instances", f"{len(items):,}", "Those that have both measures."),
@@ -105,7 +105,7 @@ def _describe(items: pd.DataFrame, group: str) -> None:
                     one.reason
                     or f"Over {one.n:,} instances" + (f" in {one.groups} groups." if one.groups > 1 else "."),
                 )
-                for name, one in found
+                for name, one in estimates
             ),
         ]
     )

@@ -64,10 +64,10 @@ class SlowDown:
 def _network(remote: str) -> str:
     """The address, or an IPv6 address's network: one person has billions of those."""
     try:
-        found = ip_address(remote.partition("%")[0])
+        address = ip_address(remote.partition("%")[0])
     except ValueError:
         return remote
-    return str(ip_network(f"{found}/64", strict=False)) if isinstance(found, IPv6Address) else str(found)
+    return str(ip_network(f"{address}/64", strict=False)) if isinstance(address, IPv6Address) else str(address)
 
 
 class Gate:

@@ -45,8 +45,8 @@ def links(base: str) -> list[tuple[str, str]]:
 def has_logged_in(cookies: Mapping[str, str], environment: Mapping[str, str] = os.environ) -> bool:
     """Whether the cookies hold a signed login of somebody who is allowed."""
     with contextlib.suppress(Exception):  # whatever a stranger puts into a cookie is no login
-        found = _get_signed_cookie_with_chunks(dict(cookies), AUTH_COOKIE_NAME)
-        user = json.loads(found) if found else {}
+        cookie = _get_signed_cookie_with_chunks(dict(cookies), AUTH_COOKIE_NAME)
+        user = json.loads(cookie) if cookie else {}
         return user.get("is_logged_in") is True and _is_allowed(user, environment.get(ALLOWED) or "")
     return False
 

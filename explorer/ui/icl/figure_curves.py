@@ -40,14 +40,14 @@ def replication_curves(rows: pd.DataFrame, names: Mapping[str, str], accuracy: p
             (REPLICATION.name, "solid", "exact or near-exact"),
             (REPLICATION_EXACT.name, "dot", "exact"),
         ):
-            own = rows[(rows["setting"] == setting) & (rows["finding"] == finding)].sort_values("k")
-            if len(own):
+            curve = rows[(rows["setting"] == setting) & (rows["finding"] == finding)].sort_values("k")
+            if len(curve):
                 traces += _line(
-                    own, names[setting], what, COLORS[setting], dash, setting, aside=most * ASIDE.get(setting, 0)
+                    curve, names[setting], what, COLORS[setting], dash, setting, aside=most * ASIDE.get(setting, 0)
                 )
     if accuracy is not None and len(accuracy):
-        own = accuracy.sort_values("k")
-        traces += _line(own, "Accuracy of labels", "", COLORS["accuracy"], "dash", "accuracy")
+        curve = accuracy.sort_values("k")
+        traces += _line(curve, "Accuracy of labels", "", COLORS["accuracy"], "dash", "accuracy")
     figure = theme.figure(*traces, height=HEIGHT)
     figure.update_xaxes(
         title_text="Demonstrations (k)", tickvals=sorted(set(rows["k"])), range=[-0.03 * most, 1.03 * most]
@@ -63,14 +63,14 @@ def memorization_against_performance(points: pd.DataFrame, names: Mapping[str, s
     """
     traces = []
     for setting in (name for name in COLORS if name in set(points["setting"])):
-        own = points[points["setting"] == setting].sort_values("k")
+        curve = points[points["setting"] == setting].sort_values("k")
         traces.append(
             go.Scatter(
-                x=own["memorized"],
-                y=own["accuracy"],
+                x=curve["memorized"],
+                y=curve["accuracy"],
                 mode="lines+markers+text",
                 name=names[setting],
-                text=[f"{k}" for k in own["k"]],
+                text=[f"{k}" for k in curve["k"]],
                 textposition=PLACES[setting],
                 textfont={"color": COLORS[setting]},
                 cliponaxis=False,
@@ -86,34 +86,34 @@ def memorization_against_performance(points: pd.DataFrame, names: Mapping[str, s
 
 
 def _line(
-    own: pd.DataFrame, name: str, what: str, color: str, dash: str, group: str, *, aside: float = 0.0
+    curve: pd.DataFrame, name: str, what: str, color: str, dash: str, group: str, *, aside: float = 0.0
 ) -> list[go.Scatter]:
     label = f"{name}: {what}" if what else name
     first = dash != "dot"
     return [
         go.Scatter(
-            x=own["k"] + aside,
-            y=own["value"],
+            x=curve["k"] + aside,
+            y=curve["value"],
             mode="lines+markers",
             name=label,
             legendgroup=group,
             line={"color": color, "width": 2.2 if first else 1.6, "dash": dash},
             marker={"size": 7, "color": color, "symbol": "circle" if first else "circle-open"},
-            error_y=_bars(own) if first else None,
+            error_y=_bars(curve) if first else None,
             cliponaxis=False,
-            customdata=own[["low", "high", "n", "k"]].to_numpy(),
+            customdata=curve[["low", "high", "n", "k"]].to_numpy(),
             hovertemplate="k = %{customdata[3]}: %{y:.1%} (%{customdata[0]:.1%} to %{customdata[1]:.1%}, "
             f"n = %{{customdata[2]:,}})<extra>{label}</extra>",
         )
     ]
 
 
-def _bars(own: pd.DataFrame) -> dict[str, Any]:
+def _bars(curve: pd.DataFrame) -> dict[str, Any]:
     return {
         "type": "data",
         "symmetric": False,
-        "array": own["high"] - own["value"],
-        "arrayminus": own["value"] - own["low"],
+        "array": curve["high"] - curve["value"],
+        "arrayminus": curve["value"] - curve["low"],
         "thickness": 1,
         "width": 3,
     }

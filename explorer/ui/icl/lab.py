@@ -89,56 +89,56 @@ def draw_icl_lab(chosen: Chosen) -> None:
         show.note(reason)
         return
     title = layout.model_title(chosen.model)
-    asked = ("icl", chosen.model, chosen.benchmark, name, setting, k, order)
+    question = ("icl", chosen.model, chosen.benchmark, name, setting, k, order)
     if st.button(f"Ask {show.plain(title)}", icon=":material/bolt:", type="primary", key="icl:ask", shortcut="Enter"):
-        st.session_state["icl:asked"] = asked
+        st.session_state["icl:asked"] = question
         live.forget_fault("icl")
-    if st.session_state.get("icl:asked") != asked:
+    if st.session_state.get("icl:asked") != question:
         return
     with st.spinner(show.plain(live.waiting(chosen.model, title)), show_time=True):
-        found = live.attempt(
-            "icl", chosen.model, asked, lambda: answer(chosen.model, chosen.benchmark, name, setting, k, order)
+        answered = live.attempt(
+            "icl", chosen.model, question, lambda: answer(chosen.model, chosen.benchmark, name, setting, k, order)
         )
-    if found is None:
+    if answered is None:
         return
-    if found.remark:
-        show.note(found.remark)
-    if found.reason:
-        show.note(f"{title} gave no answer: {found.reason}. Take fewer demonstrations, or another item.")
+    if answered.remark:
+        show.note(answered.remark)
+    if answered.reason:
+        show.note(f"{title} gave no answer: {answered.reason}. Take fewer demonstrations, or another item.")
     else:
-        _written(pieces.second, found)
-    _labels(found)
+        _written(pieces.second, answered)
+    _labels(answered)
 
 
 def _number(label: str, name: str, default: str, most: int) -> float:
     start = links.whole(name, min(int(default), most), most)
-    found = st.number_input(label, min_value=0, max_value=most, value=start, step=1, key=f"icl:{name}")
-    links.remember(name, str(int(found)), default)
-    return found
+    number = st.number_input(label, min_value=0, max_value=most, value=start, step=1, key=f"icl:{name}")
+    links.remember(name, str(int(number)), default)
+    return number
 
 
-def _written(reference: str, found: Answered) -> None:
+def _written(reference: str, answered: Answered) -> None:
     st.html(f"<style>{ngram_strip.style()}</style>")
-    original, completion = diff_html(reference, prompts_icl.completion(found.text))
+    original, completion = diff_html(reference, prompts_icl.completion(answered.text))
     left, right = st.columns(2, gap="large")
     for column, title, text in ((left, "In the data set", original), (right, "The model", completion or "nothing")):
         with column:
             show.section(title)
             st.html(f'<div class="lx-pair"><p class="lx-sentence">{text}</p></div>')
-    show.note(_verdict(found.match))
+    show.note(_verdict(answered.match))
     with st.expander("Everything it wrote"):
-        st.html(f'<pre class="lx-prompt">{html.escape(found.text)}</pre>')
+        st.html(f'<pre class="lx-prompt">{html.escape(answered.text)}</pre>')
 
 
 def _verdict(match: replication.Match | str) -> str:
     if isinstance(match, str):
         return f"The rule cannot judge it: {match}"
-    told = [f"By rule {match.kind}"]
-    told += [f"{match.rouge_name} {match.rouge:.2f}"] if match.rouge == match.rouge else []
-    told += [f"cosine {match.cosine:.2f}"] if match.cosine == match.cosine else []
-    told += [f"names or numbers not found: {', '.join(match.differing)}"] if match.differing else []
-    told += [] if match.names else [NO_NAMES]
-    return "; ".join(told) + "."
+    facts = [f"By rule {match.kind}"]
+    facts += [f"{match.rouge_name} {match.rouge:.2f}"] if match.rouge == match.rouge else []
+    facts += [f"cosine {match.cosine:.2f}"] if match.cosine == match.cosine else []
+    facts += [f"names or numbers not found: {', '.join(match.differing)}"] if match.differing else []
+    facts += [] if match.names else [NO_NAMES]
+    return "; ".join(facts) + "."
 
 
 def _judged(pieces: Pieces, written: Generation, is_english: bool) -> replication.Match | str:
@@ -150,13 +150,13 @@ def _judged(pieces: Pieces, written: Generation, is_english: bool) -> replicatio
         return str(error)
 
 
-def _labels(found: Answered) -> None:
+def _labels(answered: Answered) -> None:
     st.subheader("The label after the same demonstrations", anchor=False)
-    if found.unscored:
-        show.note(f"No label has a score: {found.unscored}")
+    if answered.unscored:
+        show.note(f"No label has a score: {answered.unscored}")
         return
     show.table(
-        found.labels,
+        answered.labels,
         "labels now",
         columns={
             "label": "Label", "logprob": nats_column("log P (nats)"),
@@ -168,11 +168,11 @@ def _labels(found: Answered) -> None:
 
 def answer(model: str, benchmark: str, item: str, setting: str, k: int, order: int) -> Answered:
     """What the model makes of an item now; ExplorerError where it cannot be asked."""
-    asked = (model, benchmark, item, setting, k, order, resources.settings())
-    found = _answer(*asked)
-    if http.is_endpoint(model) and (found.reason or found.unscored or any(found.labels["reason"])):
-        _answer.clear(*asked)  # a server may think better of what it refused
-    return found
+    question = (model, benchmark, item, setting, k, order, resources.settings())
+    answered = _answer(*question)
+    if http.is_endpoint(model) and (answered.reason or answered.unscored or any(answered.labels["reason"])):
+        _answer.clear(*question)  # a server may think better of what it refused
+    return answered
 
 
 @st.cache_data(max_entries=64, show_spinner=False)
@@ -194,9 +194,9 @@ def _answer(
         request = prompts_icl.replication(pieces, before, setting, k, chat=is_remote)
         (written,), remark = live.generate(model, [request], max_new_tokens=NEW_TOKENS, **options)
         opening = prompts_icl.label_shared(shots, held.example)
-        asked = prompts_icl.label_requests(pieces.instance, opening, k, order)
+        label_requests = prompts_icl.label_requests(pieces.instance, opening, k, order)
         try:
-            scores = shared.scorer(model).score(asked, policy)
+            scores = shared.scorer(model).score(label_requests, policy)
         except ExplorerError as error:
             if not is_remote:
                 raise

@@ -36,10 +36,10 @@ def draw_icl_results(run_id: str, chosen: Chosen) -> None:
             st.segmented_control, "Verdicts by", "verdicts", sources, default=sources[0], required=True,
             format_func=run.SOURCES.get,
         )  # fmt: skip
-    own = shares[shares["condition"] == source]
+    of_source = shares[shares["condition"] == source]
     accuracy, kind = _accuracy(run_id)
-    _numbers(own, accuracy, kind)
-    figure = replication_curves(own, run.SETTINGS, accuracy)
+    _numbers(of_source, accuracy, kind)
+    figure = replication_curves(of_source, run.SETTINGS, accuracy)
     show.chart(
         figure,
         key="icl_over_k",
@@ -51,7 +51,7 @@ def draw_icl_results(run_id: str, chosen: Chosen) -> None:
         "exact completion equals the original; a near-exact one differs in no name or number and in few words."
     )
     _skipped(run_id)
-    _correlations(run_id, source, chosen.benchmark, own, accuracy)
+    _correlations(run_id, source, chosen.benchmark, of_source, accuracy)
     _memorized(run_id, source)
     _transitions(run_id, source)
     _labels(run_id, source)
@@ -67,10 +67,10 @@ def _over_k(run_id: str, *findings: Finding, group: str = "overall") -> pd.DataF
 def _accuracy(run_id: str) -> tuple[pd.DataFrame, str]:
     """Mean accuracy of labels over k, and how labels were asked for."""
     for finding, kind in ((declared.LABEL_ACCURACY, "scored"), (declared.LABEL_ACCURACY_WRITTEN, "written")):
-        found = resources.ask(icl_queries.findings, run_id, finding.name)
-        found = found[found["part"].isna()]
-        if len(found):
-            return found, kind
+        accuracy = resources.ask(icl_queries.findings, run_id, finding.name)
+        accuracy = accuracy[accuracy["part"].isna()]
+        if len(accuracy):
+            return accuracy, kind
     return pd.DataFrame(columns=["k", "value", "low", "high", "n"]), ""
 
 
@@ -79,34 +79,34 @@ def _numbers(shares: pd.DataFrame, accuracy: pd.DataFrame, kind: str) -> None:
     cells = []
     if len(both):
         best = both.sort_values("value", ascending=False, kind="stable").iloc[0]
-        told = f"{run.SETTINGS[best['setting']]}, {best['k']:.0f} demonstrations, {best['n']:,.0f} items"
-        cells.append(("Most memorized", display.share(best["value"]), told))
+        meaning = f"{run.SETTINGS[best['setting']]}, {best['k']:.0f} demonstrations, {best['n']:,.0f} items"
+        cells.append(("Most memorized", display.share(best["value"]), meaning))
         exact = shares[
             (shares["finding"] == declared.REPLICATION_EXACT.name)
             & (shares["setting"] == best["setting"])
             & (shares["k"] == best["k"])
         ]
         if len(exact):
-            cells.append(("of it word for word", display.share(float(exact["value"].iloc[0])), told))
+            cells.append(("of it word for word", display.share(float(exact["value"].iloc[0])), meaning))
     known = accuracy[accuracy["value"].notna()]
     if len(known):
         ordered = known.sort_values("k")
         for name, row in (("fewest", ordered.iloc[0]), ("most", ordered.iloc[-1])):
-            told = f"Labels {kind} after {row['k']:.0f} demonstrations; mean over {row['n']:.0f} orders"
-            cells.append((f"Accuracy, k = {row['k']:.0f}", display.share(row["value"]), f"{told} ({name} here)"))
+            meaning = f"Labels {kind} after {row['k']:.0f} demonstrations; mean over {row['n']:.0f} orders"
+            cells.append((f"Accuracy, k = {row['k']:.0f}", display.share(row["value"]), f"{meaning} ({name} here)"))
     if cells:
         show.numbers(cells)
 
 
 def _skipped(run_id: str) -> None:
-    found = resources.ask(icl_queries.findings, run_id, declared.SKIPPED_K.name, "")
-    if found.empty:
+    skipped = resources.ask(icl_queries.findings, run_id, declared.SKIPPED_K.name, "")
+    if skipped.empty:
         return
-    with st.expander(f"{len(found)} numbers of demonstrations were not asked"):
+    with st.expander(f"{len(skipped)} numbers of demonstrations were not asked"):
         show.table(
-            found.assign(
-                part=[GROUPS.get(name, name) for name in found["grp"]],
-                setting=found["setting"].map(run.SETTINGS).fillna(""),
+            skipped.assign(
+                part=[GROUPS.get(name, name) for name in skipped["grp"]],
+                setting=skipped["setting"].map(run.SETTINGS).fillna(""),
             ),
             f"skipped k {run_id}",
             columns={"part": "Of", "setting": "Setting", "k": "k", "value": "Largest that fits", "reason": "Why"},
@@ -134,13 +134,14 @@ def _correlations(run_id: str, source: str, benchmark: str, shares: pd.DataFrame
 
 
 def _pearson(run_id: str, source: str, benchmark: str) -> None:
-    found = _over_k(run_id, declared.PEARSON, declared.PEARSON_EXACT)
-    found = found[found["condition"] == source]
+    correlations = _over_k(run_id, declared.PEARSON, declared.PEARSON_EXACT)
+    correlations = correlations[correlations["condition"] == source]
     paper = {(one.setting, one.metric): one.value for one in icl_published.figures_of(benchmark)}
-    rows = found.assign(
-        name=found["setting"].map(run.SETTINGS),
-        kind=found["finding"].map({declared.PEARSON.name: "exact + near-exact", declared.PEARSON_EXACT.name: "exact"}),
-        paper=[paper.get((row["setting"], row["finding"]), math.nan) for row in found.to_dict("records")],
+    kinds = {declared.PEARSON.name: "exact + near-exact", declared.PEARSON_EXACT.name: "exact"}
+    rows = correlations.assign(
+        name=correlations["setting"].map(run.SETTINGS),
+        kind=correlations["finding"].map(kinds),
+        paper=[paper.get((row["setting"], row["finding"]), math.nan) for row in correlations.to_dict("records")],
     )
     show.table(
         rows,
@@ -160,16 +161,16 @@ def _pearson(run_id: str, source: str, benchmark: str) -> None:
 def _memorized(run_id: str, source: str) -> None:
     memorized, other, gap = declared.ACCURACY_MEMORIZED, declared.ACCURACY_OTHER, declared.ACCURACY_GAP
     names = {memorized.name: "memorized", other.name: "other", gap.name: "gap"}
-    found = _over_k(run_id, memorized, other, gap)
-    found = found[(found["condition"] == source)]
-    if found.empty or found["value"].isna().all():
+    accuracies = _over_k(run_id, memorized, other, gap)
+    accuracies = accuracies[(accuracies["condition"] == source)]
+    if accuracies.empty or accuracies["value"].isna().all():
         return
     st.subheader("Memorized items against the others", anchor=False)
-    wide = found.assign(what=found["finding"].map(names)).pivot_table(
+    wide = accuracies.assign(what=accuracies["finding"].map(names)).pivot_table(
         index=["setting", "k"], columns="what", values="value", dropna=False, aggfunc="first"
     )
-    counts = found.pivot_table(index=["setting", "k"], columns="finding", values="n", aggfunc="first")
-    p = found[found["finding"] == gap.name].set_index(["setting", "k"])["p"]
+    counts = accuracies.pivot_table(index=["setting", "k"], columns="finding", values="n", aggfunc="first")
+    p = accuracies[accuracies["finding"] == gap.name].set_index(["setting", "k"])["p"]
     rows = wide.assign(n_memorized=counts.get(memorized.name), n_other=counts.get(other.name), p=p).reset_index()
     rows["name"] = rows["setting"].map(run.SETTINGS)
     show.table(
@@ -189,15 +190,15 @@ def _memorized(run_id: str, source: str) -> None:
 
 
 def _transitions(run_id: str, source: str) -> None:
-    found = resources.ask(icl_queries.findings, run_id, declared.TRANSITION.name, "near-exact to exact")
-    found = found[(found["condition"] == source) & found["value"].notna()]
-    if found.empty:
+    transitions = resources.ask(icl_queries.findings, run_id, declared.TRANSITION.name, "near-exact to exact")
+    transitions = transitions[(transitions["condition"] == source) & transitions["value"].notna()]
+    if transitions.empty:
         return
     st.subheader("From near-exact to exact", anchor=False)
     show.note("Of the items that were near-exact with one number of demonstrations, how many are exact with the next.")
-    details = [json.loads(text) if isinstance(text, str) else {} for text in found["detail"]]
-    rows = found.assign(
-        name=found["setting"].map(run.SETTINGS),
+    details = [json.loads(text) if isinstance(text, str) else {} for text in transitions["detail"]]
+    rows = transitions.assign(
+        name=transitions["setting"].map(run.SETTINGS),
         before=[one.get("from") for one in details],
         counts=["; ".join(f"{way} {n}" for way, n in one.get("counts", {}).items()) for one in details],
     )
@@ -212,13 +213,13 @@ def _transitions(run_id: str, source: str) -> None:
 
 
 def _labels(run_id: str, source: str) -> None:
-    found = resources.ask(icl_queries.findings, run_id, declared.REPLICATION.name, "")
-    found = found[(found["condition"] == source) & (found["grp"] != "overall")]
-    if found["grp"].nunique() < 2:
+    shares = resources.ask(icl_queries.findings, run_id, declared.REPLICATION.name, "")
+    shares = shares[(shares["condition"] == source) & (shares["grp"] != "overall")]
+    if shares["grp"].nunique() < 2:
         return
     with st.expander("Label by label"):
         show.table(
-            found.assign(name=found["setting"].map(run.SETTINGS)),
+            shares.assign(name=shares["setting"].map(run.SETTINGS)),
             f"replication by label {run_id}",
             columns={
                 "grp": "Label", "name": "Setting", "k": "k",
@@ -229,27 +230,27 @@ def _labels(run_id: str, source: str) -> None:
 
 
 def _agreement(run_id: str) -> None:
-    found = resources.ask(icl_queries.findings, run_id, declared.KAPPA.name, "")
-    if found.empty:
+    kappas = resources.ask(icl_queries.findings, run_id, declared.KAPPA.name, "")
+    if kappas.empty:
         return
     cells = []
-    for row in found.to_dict("records"):
+    for row in kappas.to_dict("records"):
         value = display.number(row["value"])
-        told = f"Cohen's kappa over {row['n']:,} completions that both judged. {row['reason'] or ''}"
-        cells.append((f"Agreement: {row['grp'].replace(', ', ' and ')}", value, told))
+        meaning = f"Cohen's kappa over {row['n']:,} completions that both judged. {row['reason'] or ''}"
+        cells.append((f"Agreement: {row['grp'].replace(', ', ' and ')}", value, meaning))
     show.numbers(cells)
 
 
 def _tokens(run_id: str) -> None:
     """How much reading the shared beginnings saved."""
-    found = resources.ask(icl_queries.findings, run_id, declared.PREFILL.name, "")
-    if found.empty:
+    prefill = resources.ask(icl_queries.findings, run_id, declared.PREFILL.name, "")
+    if prefill.empty:
         return
-    details: list[dict[str, Any]] = [json.loads(text) if isinstance(text, str) else {} for text in found["detail"]]
-    asked = sum(int(one.get("prompt_tokens") or 0) for one in details)
-    read = float(found["value"].sum())
-    if read > 0 and asked > 0:
+    details: list[dict[str, Any]] = [json.loads(text) if isinstance(text, str) else {} for text in prefill["detail"]]
+    prompt_tokens = sum(int(one.get("prompt_tokens") or 0) for one in details)
+    read = float(prefill["value"].sum())
+    if read > 0 and prompt_tokens > 0:
         show.note(
-            f"The prompts have {asked:,} tokens; {read:,.0f} were read, since what prompts share is read once "
-            f"({asked / read:.0f} times fewer)."
+            f"The prompts have {prompt_tokens:,} tokens; {read:,.0f} were read, since what prompts share is read once "
+            f"({prompt_tokens / read:.0f} times fewer)."
         )

@@ -156,15 +156,15 @@ def _filtered(table: pd.DataFrame) -> pd.DataFrame:
             st.selectbox, "Setting", "setting", settings, default=settings[0],
             format_func=lambda name: icl_run.SETTINGS.get(name, name),
         )  # fmt: skip
-    own = table[table["setting"] == setting]
+    of_setting = table[table["setting"] == setting]
     with columns[1]:
-        ks = [str(k) for k in sorted(set(own["k"]))]
+        ks = [str(k) for k in sorted(set(of_setting["k"]))]
         k = links.pick(st.selectbox, "Demonstrations", "k", ks, default=ks[-1])
-    own = own[own["k"] == int(k)]
+    of_setting = of_setting[of_setting["k"] == int(k)]
     with columns[2]:
         kinds = ["every verdict", *KEYS]
         kind = links.pick(st.selectbox, "Rule's verdict", "kind", kinds, default=kinds[0])
-    return own if kind == kinds[0] else own[own["rule"] == kind]
+    return of_setting if kind == kinds[0] else of_setting[of_setting["rule"] == kind]
 
 
 def _place(run_id: str) -> str:
@@ -193,29 +193,29 @@ def _one(run_id: str, chosen: pd.DataFrame, waiting: pd.DataFrame) -> None:
     counted = row["rule"] if isinstance(row["rule"], str) else ""
     about = row["instance_id"], row["setting"], int(row["k"])
     # Buttons of this completion alone: a key pressed twice must not judge the next one, which nobody has read.
-    own = ":".join(map(str, about))
+    choice = ":".join(map(str, about))
     st.session_state[_shown(run_id)] = about
     with st.container(horizontal=True):
         for kind, key in KEYS.items():
             st.button(
-                kind.capitalize(), key=f"icl:{kind}:{own}", shortcut=key,
+                kind.capitalize(), key=f"icl:{kind}:{choice}", shortcut=key,
                 type="primary" if kind == counted else "secondary", on_click=_keep, args=(run_id, *about, kind),
                 help="The rule says so." if kind == counted else None,
             )  # fmt: skip
         st.button(
-            "Accept the rule", key=f"icl:accept:{own}", shortcut="A", icon=":material/check:", disabled=not counted,
+            "Accept the rule", key=f"icl:accept:{choice}", shortcut="A", icon=":material/check:", disabled=not counted,
             on_click=_keep, args=(run_id, *about, counted),
         )  # fmt: skip
         st.button(
-            "Back", key=f"icl:back:{own}", shortcut="B", type="tertiary", disabled=at == 0,
+            "Back", key=f"icl:back:{choice}", shortcut="B", type="tertiary", disabled=at == 0,
             on_click=_go, args=(run_id, names[max(0, at - 1)]),
         )  # fmt: skip
         st.button(
-            "Next", key=f"icl:next:{own}", shortcut="N", type="tertiary", disabled=at == len(names) - 1,
+            "Next", key=f"icl:next:{choice}", shortcut="N", type="tertiary", disabled=at == len(names) - 1,
             on_click=_go, args=(run_id, names[min(len(names) - 1, at + 1)]),
         )  # fmt: skip
         st.button(
-            "Take back", key=f"icl:undo:{own}", icon=":material/undo:", type="tertiary",
+            "Take back", key=f"icl:undo:{choice}", icon=":material/undo:", type="tertiary",
             disabled=pd.isna(row["people"]), on_click=_keep, args=(run_id, *about, ""),
         )  # fmt: skip
 

@@ -33,8 +33,8 @@ def pick(chosen: Chosen) -> str:
 
 def settings_of(run_id: str, benchmark: str) -> dict[str, Any]:
     """The settings of a run."""
-    found = resources.ask(icl_queries.runs, benchmark).set_index("run_id")
-    return dict(json.loads(str(found.loc[run_id, "spec"]))["settings"])
+    runs = resources.ask(icl_queries.runs, benchmark).set_index("run_id")
+    return dict(json.loads(str(runs.loc[run_id, "spec"]))["settings"])
 
 
 def _name(row: pd.Series) -> str:

@@ -56,9 +56,9 @@ def with_texts(instance: Instance, texts: Mapping[str, str]) -> Instance:
 @st.fragment
 def draw_editor(instance: Instance, model: str, scoring: Mapping[str, Any], unit: Unit) -> None:
     """A form with the texts; once sent, the changed instance beside the original, both scored now."""
-    own = texts_of(instance)
+    originals = texts_of(instance)
     with st.form(f"edit:{instance.id}", border=True):
-        typed = {label: _box(instance, label, text) for label, text in own.items()}
+        typed = {label: _box(instance, label, text) for label, text in originals.items()}
         if instance.kind == "regions":
             show.note("Regions are parted by | and keep their number.")
         sent = st.form_submit_button(
@@ -73,18 +73,18 @@ def draw_editor(instance: Instance, model: str, scoring: Mapping[str, Any], unit
     shown_for, texts = st.session_state.get("edit:shown", ("", {}))
     if shown_for != instance.id:
         return
-    changed = instance if texts == own else with_texts(instance, texts)
+    changed = instance if texts == originals else with_texts(instance, texts)
     about = tuple(sorted(scoring.items()))
-    found = live.attempt(
+    answers_now = live.attempt(
         "editor", model, about, lambda: [answer.now(one, model, scoring) for one in (instance, changed)]
     )
-    if found is None:
+    if answers_now is None:
         return
     if changed is instance:
         show.note("Nothing was changed: this is the original, scored now.")
-        view.draw_instance(instance, found[0], unit)
+        view.draw_instance(instance, answers_now[0], unit)
     else:
-        _draw_both(instance, changed, found[0], found[1], unit)
+        _draw_both(instance, changed, answers_now[0], answers_now[1], unit)
 
 
 def _draw_both(instance: Instance, changed: Instance, original: Answer, new: Answer, unit: Unit) -> None:

@@ -86,7 +86,7 @@ def stored(benchmark: str, model: str) -> Stored:
     if benchmark:
         runs = runs[runs["benchmark"] == benchmark]
     runs = runs.assign(own=runs["model"] == model).sort_values("own", ascending=False, kind="stable")
-    found: dict[str, Source] = {}
+    sources: dict[str, Source] = {}
     unfit: list[str] = []
     for run in runs.drop_duplicates(["index_name", "edges"]).to_dict("records"):
         try:
@@ -96,10 +96,10 @@ def stored(benchmark: str, model: str) -> Stored:
             unfit.append(str(error))
             continue
         if key in ("", source.edges.index):
-            found[str(run["run_id"])] = source
+            sources[str(run["run_id"])] = source
         else:
             unfit.append(f"stored runs were counted in {source.edges.index}, and the index here is {key}.")
-    return Stored(found, unfit[0] if unfit and not found else "")
+    return Stored(sources, unfit[0] if unfit and not sources else "")
 
 
 def can_count(benchmark: str) -> bool:
@@ -129,8 +129,8 @@ def _own_source(benchmark: str, settings: Settings) -> Source:
 
 def rate(texts: Sequence[str], source: Source) -> tuple[Rated, ...]:
     """The texts rated; CountError where the index cannot be asked."""
-    asked = (tuple(texts), source.index, source.edges.to_json(), resources.settings())
-    return patiently(source.index, lambda: _rate(*asked))
+    question = (tuple(texts), source.index, source.edges.to_json(), resources.settings())
+    return patiently(source.index, lambda: _rate(*question))
 
 
 def patiently(index: str, ask: Callable[[], T]) -> T:
@@ -146,13 +146,13 @@ def patiently(index: str, ask: Callable[[], T]) -> T:
         if index in _answered():
             return ask()
         with st.spinner("Opening the n-gram index; the demonstration index is built the first time"):
-            found = ask()
+            answered = ask()
     except CountError as error:
         if not isinstance(error, TextNotEncoded):  # which is the text's fault
             troubles[index] = (time.monotonic(), str(error))
         raise
     _answered().add(index)
-    return found
+    return answered
 
 
 def ask_again() -> None:
@@ -179,28 +179,28 @@ def _rate(texts: tuple[str, ...], index: str, edges_json: str, settings: Setting
     rated, counts = measure.rate_texts(counter, texts, edges)
     ngrams.require_answers(counts)  # an outage is told, and not remembered
     return tuple(
-        _rated(text, found, score, counts, edges, counter.decode(found.ids))
-        for text, (found, score) in zip(texts, rated, strict=True)
+        _rated(text, ids_of_text, score, counts, edges, counter.decode(ids_of_text.ids))
+        for text, (ids_of_text, score) in zip(texts, rated, strict=True)
     )
 
 
 def _rated(
-    text: str, found: TextNgrams, score: IPS, counts: Mapping[Ngram, Count], edges: Edges, tokens: tuple[str, ...]
+    text: str, ids_of_text: TextNgrams, score: IPS, counts: Mapping[Ngram, Count], edges: Edges, tokens: tuple[str, ...]
 ) -> Rated:
-    known = [counts[ngram] for ngram in found.ngrams]
+    known = [counts[ngram] for ngram in ids_of_text.ngrams]
     ratings = ips.popularity([one.count for one in known], edges).tolist()
     # A repeated n-gram covers tokens at each of its places, so places are walked, not distinct n-grams.
-    by_ids = {ngram: (one, rating) for ngram, one, rating in zip(found.ngrams, known, ratings, strict=True)}
+    by_ids = {ngram: (one, rating) for ngram, one, rating in zip(ids_of_text.ngrams, known, ratings, strict=True)}
     placed = []
-    for start in range(len(found.ids) - found.n + 1):
-        ids = found.ids[start : start + found.n]
+    for start in range(len(ids_of_text.ids) - ids_of_text.n + 1):
+        ids = ids_of_text.ids[start : start + ids_of_text.n]
         count, rating = by_ids[ids]
-        words = "".join(tokens[start : start + found.n])
+        words = "".join(tokens[start : start + ids_of_text.n])
         placed.append(RatedNgram(words, ids, start, count.count, rating, count.reason))
     return Rated(
         text=text,
         tokens=tokens,
-        popularity=ips.token_popularity(found, counts, edges),
+        popularity=ips.token_popularity(ids_of_text, counts, edges),
         ngrams=tuple(placed),
         n=edges.n,
         ips=score,

@@ -52,27 +52,27 @@ def draw_ngram_strip(instance: Instance, model: str) -> None:
 
 def pick_source(benchmark: str, model: str) -> Source | None:
     """The deciles to rate by: a stored run's that fit the index, or where there are none, what can be counted now."""
-    found = ngram_rating.stored(benchmark, model)
-    if found.sources:
+    stored = ngram_rating.stored(benchmark, model)
+    if stored.sources:
         chosen = links.pick(
             st.selectbox,
             "Rated by",
             "deciles",
-            list(found.sources),
-            format_func=lambda run_id: found.sources[run_id].title,
+            list(stored.sources),
+            format_func=lambda run_id: stored.sources[run_id].title,
         )
-        return found.sources[chosen]
+        return stored.sources[chosen]
     few = ngram_rating.can_count(benchmark)
-    if found.unfit and few:
+    if stored.unfit and few:
         source = ngram_rating.own_source(benchmark)
-        show.note(f"Rated by what is counted now: {found.unfit}")
+        show.note(f"Rated by what is counted now: {stored.unfit}")
         return source
     if f"ngram:counted:{benchmark}" not in st.session_state:
         show.nothing_yet(
             "Nothing to rate by yet",
             "Popularity is a decile among the n-grams of a set of instances, so a run has to count them first"
             + (", or they are counted here in the demonstration corpus." if few else ".")
-            + (f" Those that are stored do not fit: {found.unfit}" if found.unfit else ""),
+            + (f" Those that are stored do not fit: {stored.unfit}" if stored.unfit else ""),
             f"python -m explorer run popularity --model {model} --benchmark {benchmark}",
         )
         if not few or not st.button("Count them now", icon=":material/bolt:", key="ngram:count"):
@@ -208,13 +208,13 @@ def _documents(ngram: RatedNgram, source: Source) -> None:
     if not ngram.count > 0:
         show.note("This n-gram does not occur in the corpus, so there is no document to show.")
         return
-    found = ngram_rating.documents(source.index, ngram.ids)
-    if not found:
+    documents = ngram_rating.documents(source.index, ngram.ids)
+    if not documents:
         show.note("The index does not show its documents.")
-    for document in found:
+    for document in documents:
         st.html(document_html(document))
-    if ngram.count > len(found) > 0:
-        show.note(f"The first {len(found)} of {shown_count(ngram.count)} places.")
+    if ngram.count > len(documents) > 0:
+        show.note(f"The first {len(documents)} of {shown_count(ngram.count)} places.")
 
 
 def document_html(document: Document) -> str:

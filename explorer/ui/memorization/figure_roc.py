@@ -45,14 +45,14 @@ def two_scores(points: Mapping[str, tuple[Sequence[float], Sequence[float]]], ti
     colors = theme.VERDICTS
     traces = [
         go.Scattergl(
-            x=list(other), y=list(own), mode="markers", name=name,
+            x=list(other), y=list(right), mode="markers", name=name,
             marker={"size": 5, "opacity": 0.55, "color": colors.get(name, theme.GRAY)},
             hovertemplate=f"right text %{{y:.3f}}, other %{{x:.3f}}<extra>{name}</extra>",
         )
-        for name, (own, other) in points.items()
+        for name, (right, other) in points.items()
     ]  # fmt: skip
     figure = theme.figure(*traces, height=HEIGHT)
-    values = [value for own, other in points.values() for side in (own, other) for value in side]
+    values = [value for right, other in points.values() for side in (right, other) for value in side]
     if values:
         ends = [min(values), max(values)]
         figure.add_trace(
@@ -68,17 +68,17 @@ def two_scores(points: Mapping[str, tuple[Sequence[float], Sequence[float]]], ti
 
 def one_score(values: Mapping[str, Sequence[float]], title: str) -> go.Figure:
     """How many texts have which score, the right and the wrong answers over one another, in the same bins."""
-    every = [value for own in values.values() for value in own]
+    every = [value for scores in values.values() for value in scores]
     low, high = min(every, default=0.0), max(every, default=1.0)
     width = (high - low) / BINS or 1.0
     traces = [
         go.Histogram(
-            x=list(own), name=f"{name} ({len(own):,})", opacity=0.6,
+            x=list(scores), name=f"{name} ({len(scores):,})", opacity=0.6,
             marker={"color": theme.VERDICTS.get(name, theme.GRAY)},
             xbins={"start": low - width / 2, "end": high + width, "size": width},
             hovertemplate=f"%{{y:,}} {name} at %{{x}}<extra></extra>",
         )
-        for name, own in values.items()
+        for name, scores in values.items()
     ]  # fmt: skip
     figure = theme.figure(*traces, height=HEIGHT, barmode="overlay")
     figure.update_xaxes(title_text=theme.escape(title))

@@ -59,10 +59,10 @@ def pick_group(run_id: str) -> str:
 def scores(run_id: str, chosen: Chosen) -> None:
     """Mean score of each attack, and one attack's scores instance by instance."""
     group = pick_group(run_id)
-    found = _of(run_id, group)
+    findings = _of(run_id, group)
     undecided.tell([run_id])
     _neighbours(run_id)
-    means = found[found["finding"] == declared.SCORE.name]
+    means = findings[findings["finding"] == declared.SCORE.name]
     show.table(
         means.assign(
             attack=[_title(name) for name in means["setting"]],
@@ -78,7 +78,7 @@ def scores(run_id: str, chosen: Chosen) -> None:
             "n": count_column("Instances"), "left_out": count_column("Left out"), "reason": "Why",
         },
     )  # fmt: skip
-    attack = _attack(found)
+    attack = _attack(findings)
     items = resources.ask(memorization_queries.items, run_id, attack).dropna(subset=["own"])
     items = items[members_of(items, group)]
     items = items.assign(verdict=[WORDS[word_of(value)] for value in items["correct"]])
@@ -86,8 +86,8 @@ def scores(run_id: str, chosen: Chosen) -> None:
     if len(two):
         shown = two if len(two) <= DOTS else two.sample(DOTS, random_state=0)
         points = {
-            str(name): (own["own"].tolist(), own["other"].tolist())
-            for name, own in shown.groupby("verdict", sort=False)
+            str(name): (dots["own"].tolist(), dots["other"].tolist())
+            for name, dots in shown.groupby("verdict", sort=False)
         }
         show.chart(
             two_scores(points, _title(attack)),
@@ -99,7 +99,7 @@ def scores(run_id: str, chosen: Chosen) -> None:
             show.note(f"{DOTS:,} of {len(two):,} instances are drawn, by chance.")
     elif len(items):
         show.chart(
-            one_score({str(name): own["own"].tolist() for name, own in items.groupby("verdict")}, _title(attack)),
+            one_score({str(name): dots["own"].tolist() for name, dots in items.groupby("verdict")}, _title(attack)),
             key="memorization_scores",
             alt=f"How many texts have which {_title(attack)}, right and wrong answers apart",
             n=len(items),
@@ -124,8 +124,8 @@ def scores(run_id: str, chosen: Chosen) -> None:
 def classifiers(run_id: str, chosen: Chosen) -> None:
     """Can right and wrong answers be told apart by scores of memorization?"""
     group = pick_group(run_id)
-    found = _of(run_id, group)
-    rows = [row for attack in _attacks(found) for row in _classified(found, attack, chosen.model, group)]
+    findings = _of(run_id, group)
+    rows = [row for attack in _attacks(findings) for row in _classified(findings, attack, chosen.model, group)]
     if not rows:
         show.note("Classifiers are fitted for the paper's tasks and for all instances together; choose one of these.")
     else:
@@ -149,18 +149,18 @@ def classifiers(run_id: str, chosen: Chosen) -> None:
             "The paper's Tables E to J carry OLMo-7B's correctness whatever model they name, so they stand only beside "
             "a run of OLMo-7B."
         )
-        _roc(found)
-    _coefficients(found)
+        _roc(findings)
+    _coefficients(findings)
 
 
 def low_high(run_id: str, chosen: Chosen) -> None:
     """Accuracy of the instances that look less, and more, like seen ones."""
     group = pick_group(run_id)
-    found = _of(run_id, group)
+    of_group = _of(run_id, group)
     rows = []
     for findings, division in DIVISIONS.items():
-        for attack in _attacks(found):
-            row = _half(found, findings, attack)
+        for attack in _attacks(of_group):
+            row = _half(of_group, findings, attack)
             if row:
                 rows.append(
                     {**row, "field": division, "task": _title(attack), "model": layout.model_title(chosen.model)}
@@ -222,24 +222,24 @@ def _title(attack: str) -> str:
     return ATTACKS[attack].title if attack in ATTACKS else attack
 
 
-def _attacks(found: pd.DataFrame) -> list[str]:
-    there = set(found["setting"].dropna())
+def _attacks(findings: pd.DataFrame) -> list[str]:
+    there = set(findings["setting"].dropna())
     return [name for name in ATTACKS if name in there]
 
 
-def _attack(found: pd.DataFrame) -> str:
-    known = found[(found["finding"] == declared.SCORE.name) & found["value"].notna()]
+def _attack(findings: pd.DataFrame) -> str:
+    known = findings[(findings["finding"] == declared.SCORE.name) & findings["value"].notna()]
     names = [name for name in ATTACKS if name in set(known["setting"])] or list(ATTACKS)
     first = "mia_loss" if "mia_loss" in names else names[0]
     return links.pick(st.selectbox, "Score", "attack", names, default=first, format_func=_title)
 
 
 def _neighbours(run_id: str) -> None:
-    found = resources.ask(memorization_queries.neighbors_by, run_id)
-    if found.empty:
+    neighbors = resources.ask(memorization_queries.neighbors_by, run_id)
+    if neighbors.empty:
         show.note("This run made no neighbors (neighbours=0).")
         return
-    row = found.iloc[0]
+    row = neighbors.iloc[0]
     detail = _detail(row["detail"])
     if not row["value"]:
         show.note(f"No neighbors were made. {row['reason'] or ''}")
@@ -251,13 +251,13 @@ def _neighbours(run_id: str) -> None:
     show.note(text + ".")
 
 
-def _classified(found: pd.DataFrame, attack: str, model: str, group: str) -> list[dict[str, Any]]:
-    own = found[found["setting"] == attack]
-    dummy = own[(own["finding"] == declared.CLASSIFIER_F1.name) & (own["condition"] == "majority")]
+def _classified(findings: pd.DataFrame, attack: str, model: str, group: str) -> list[dict[str, Any]]:
+    of_attack = findings[findings["setting"] == attack]
+    dummy = of_attack[(of_attack["finding"] == declared.CLASSIFIER_F1.name) & (of_attack["condition"] == "majority")]
     rows = []
     for kind, title in CLASSIFIERS.items():
-        f1 = own[(own["finding"] == declared.CLASSIFIER_F1.name) & (own["condition"] == kind)]
-        area = own[(own["finding"] == declared.CLASSIFIER_AUC.name) & (own["condition"] == kind)]
+        f1 = of_attack[(of_attack["finding"] == declared.CLASSIFIER_F1.name) & (of_attack["condition"] == kind)]
+        area = of_attack[(of_attack["finding"] == declared.CLASSIFIER_AUC.name) & (of_attack["condition"] == kind)]
         if f1.empty or area.empty:
             continue
         one, two = f1.iloc[0], area.iloc[0]
@@ -284,13 +284,15 @@ def _classified(found: pd.DataFrame, attack: str, model: str, group: str) -> lis
     return rows
 
 
-def _roc(found: pd.DataFrame) -> None:
+def _roc(findings: pd.DataFrame) -> None:
     kind = links.pick(
         st.segmented_control, "ROC curves of", "classifier", list(CLASSIFIERS), default="logistic", required=True,
         format_func=CLASSIFIERS.get,
     )  # fmt: skip
-    areas = found[
-        (found["finding"] == declared.CLASSIFIER_AUC.name) & (found["condition"] == kind) & found["value"].notna()
+    areas = findings[
+        (findings["finding"] == declared.CLASSIFIER_AUC.name)
+        & (findings["condition"] == kind)
+        & findings["value"].notna()
     ]
     curves = {}
     for row in areas.to_dict("records"):
@@ -301,20 +303,20 @@ def _roc(found: pd.DataFrame) -> None:
         show.chart(roc_curves(curves), key="memorization_roc", alt="ROC curves of out-of-fold scores, a line an attack")
 
 
-def _coefficients(found: pd.DataFrame) -> None:
-    own = found[found["finding"] == declared.CLASSIFIER_COEFFICIENT.name]
-    if own.empty:
+def _coefficients(findings: pd.DataFrame) -> None:
+    coefficients = findings[findings["finding"] == declared.CLASSIFIER_COEFFICIENT.name]
+    if coefficients.empty:
         return
     st.subheader("Coefficients", anchor=False)
     show.note(
         "Unpenalized logistic regression of being right on the scores of both texts. Where the "
         "classes are separated, a feature is constant or two are the same there are none, and the reason is named."
     )
-    details = [_detail(text) for text in own["detail"]]
+    details = [_detail(text) for text in coefficients["detail"]]
     show.table(
-        own.assign(
-            attack=[_title(name) for name in own["setting"]],
-            side=[SIDES.get(name, name) for name in own["condition"]],
+        coefficients.assign(
+            attack=[_title(name) for name in coefficients["setting"]],
+            side=[SIDES.get(name, name) for name in coefficients["condition"]],
             stars=[one.get("stars") or "" for one in details],
             per_sd=[_number(one.get("per_sd")) for one in details],
             p_holm=[_number(one.get("p_holm")) for one in details],
@@ -331,14 +333,18 @@ def _coefficients(found: pd.DataFrame) -> None:
     )  # fmt: skip
 
 
-def _half(found: pd.DataFrame, findings: SplitFindings | HalfFindings, attack: str) -> dict[str, Any]:
-    own = found[found["setting"] == attack]
-    halves = own[own["finding"] == findings.half.name].set_index("condition")
-    gap = own[own["finding"] == findings.difference.name]
+def _half(findings_of_group: pd.DataFrame, findings: SplitFindings | HalfFindings, attack: str) -> dict[str, Any]:
+    of_attack = findings_of_group[findings_of_group["setting"] == attack]
+    halves = of_attack[of_attack["finding"] == findings.half.name].set_index("condition")
+    gap = of_attack[of_attack["finding"] == findings.difference.name]
     if gap.empty or not {"low", "high"} <= set(halves.index):
         return {}
     # Of the other divisions only the halves are stored: the AUC needs none, and is the same for all.
-    area = own[own["finding"] == findings.auc.name] if isinstance(findings, SplitFindings) else own.head(0)
+    area = (
+        of_attack[of_attack["finding"] == findings.auc.name]
+        if isinstance(findings, SplitFindings)
+        else of_attack.head(0)
+    )
     row: dict[str, Any] = {"attack": attack}
     for end in ("low", "high"):
         one = halves.loc[end]

@@ -53,7 +53,9 @@ def by_bucket(
 
 def by_way(rows: pd.DataFrame, value: str, title: str) -> go.Figure:
     """A line for each way to repeat a question (columns way, bucket, n and `value`)."""
-    return by_bucket([(str(way), own, value) for way, own in rows.groupby("way", sort=False)], title, shares=True)
+    return by_bucket(
+        [(str(way), buckets, value) for way, buckets in rows.groupby("way", sort=False)], title, shares=True
+    )
 
 
 def sizes(rows: pd.DataFrame) -> go.Figure:

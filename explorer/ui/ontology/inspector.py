@@ -65,11 +65,11 @@ def draw_ontology_inspector(run_id: str, chosen: Chosen) -> None:
         show.nothing_yet("No concepts here", "Choose an ontology, such as Gene Ontology, as benchmark in the sidebar.")
         return
     wanted = links.type_in("Label or ID", "concept", placeholder="kidney development")
-    found = _matching(instances, wanted)
-    if not found:
+    matches = _matching(instances, wanted)
+    if not matches:
         show.note("No label or ID holds this text.")
         return
-    by_id = {one.id: one for one in found}
+    by_id = {one.id: one for one in matches}
     name = links.pick(
         st.selectbox, "Concept", "instance", list(by_id),
         format_func=lambda key: f"{by_id[key].context} ({by_id[key].options[0]})",
@@ -82,9 +82,9 @@ def _matching(instances: Sequence[Instance], wanted: str) -> list[Instance]:
     """Those whose label or id holds the text: the very label first, then labels that begin with it, then the rest."""
     wanted = fold_text(wanted)
     labels = {one.id: fold_text(one.context) for one in instances}
-    found = [one for one in instances if wanted in labels[one.id] or wanted in fold_text(one.options[0])]
-    found.sort(key=lambda one: (labels[one.id] != wanted, not labels[one.id].startswith(wanted)))
-    return found[:MOST]
+    matches = [one for one in instances if wanted in labels[one.id] or wanted in fold_text(one.options[0])]
+    matches.sort(key=lambda one: (labels[one.id] != wanted, not labels[one.id].startswith(wanted)))
+    return matches[:MOST]
 
 
 def _about(instance: Instance, benchmark: str, held: RunOntology, run_id: str) -> None:
@@ -135,11 +135,11 @@ def _live(instance: Instance, chosen: Chosen) -> None:
         return
     with show.problems():
         with st.spinner(f"Asking {title}", show_time=True):
-            found = asked(instance, chosen)
-        for remark in found.remarks:
+            answered = asked(instance, chosen)
+        for remark in answered.remarks:
             show.note(remark)
-        show.table(found.answers, "live answers", height=ROW * (len(found.answers) + 1) + 3)
-        _right_id(found.digits, found.judgment)
+        show.table(answered.answers, "live answers", height=ROW * (len(answered.answers) + 1) + 3)
+        _right_id(answered.digits, answered.judgment)
 
 
 def _right_id(digits: pd.DataFrame, judgment: Judgment) -> None:
@@ -174,10 +174,10 @@ def _right_id(digits: pd.DataFrame, judgment: Judgment) -> None:
 def asked(instance: Instance, chosen: Chosen) -> Asked:
     """What the model says of a concept now; ExplorerError where it cannot be asked."""
     about = (payload(instance), chosen.model, chosen.benchmark, resources.settings())
-    found = _asked(*about)
-    if http.is_endpoint(chosen.model) and any(one.reason for one in found.judgment.measured):
+    answered = _asked(*about)
+    if http.is_endpoint(chosen.model) and any(one.reason for one in answered.judgment.measured):
         _asked.clear(*about)  # a server may think better of what it refused
-    return found
+    return answered
 
 
 @st.cache_data(max_entries=64, show_spinner=False)
@@ -190,7 +190,7 @@ def _asked(text: str, model: str, benchmark: str, settings: Settings) -> Asked:
     with live.turn(model):
         put = asking(spec, shared)
         chat = dataclasses.replace(put, prompt=PROMPTS["chat"])
-        told = [_answers(spec, put, instance, "PI-2"), _answers(spec, chat, instance, "PI-3")]
+        by_way = [_answers(spec, put, instance, "PI-2"), _answers(spec, chat, instance, "PI-3")]
         # A server gives log-probabilities of plain text alone.
         put = dataclasses.replace(put, prompt=PROMPTS["completion"]) if is_remote else put
         one = ontology_gold.candidates(put, put.requests(instance)[0], instance, OTHERS, (), seed=0)
@@ -209,8 +209,8 @@ def _asked(text: str, model: str, benchmark: str, settings: Settings) -> Asked:
         ]
     )
     known = Judgment.of_rows(tables["measures"])
-    rows = [row for answered, _ in told for row in answered]
-    return Asked(pd.DataFrame(rows), digits, known, tuple(dict.fromkeys(remark for _, remark in told if remark)))
+    rows = [row for answered, _ in by_way for row in answered]
+    return Asked(pd.DataFrame(rows), digits, known, tuple(dict.fromkeys(remark for _, remark in by_way if remark)))
 
 
 def _answers(spec: RunSpec, put: Asking, instance: Instance, way: str) -> tuple[list[dict[str, Any]], str]:
@@ -218,9 +218,9 @@ def _answers(spec: RunSpec, put: Asking, instance: Instance, way: str) -> tuple[
     requests = ask_again(instance, put.prompt, held.prefix, held.title, way)
     until = completeness(held.rule, put.prompt.ends_with_prefix)
     options: dict[str, Any] = {} if http.is_endpoint(spec.model) else {"until": until}
-    found, remark = live.generate(spec.model, requests, max_new_tokens=put.new_tokens, **options)
+    generations, remark = live.generate(spec.model, requests, max_new_tokens=put.new_tokens, **options)
     rows = []
-    for one in found:
+    for one in generations:
         outcome = put.parse(one.text)
         rows.append(
             {
@@ -244,11 +244,11 @@ def _ontology(chosen: Chosen) -> RunOntology:
 @st.cache_data(max_entries=256, show_spinner="Comparing IDs")
 def _nearest(text: str, benchmark: str, settings: Settings) -> pd.DataFrame:
     held = ontology_of_run(_spec("", benchmark), resources.resources())
-    found = nearest(concept_of(instance_of(text)), list(held.concepts.values()))
+    neighbors = nearest(concept_of(instance_of(text)), list(held.concepts.values()))
     return pd.DataFrame(
         [
             {"ID": other.id, "Label": other.label, "Edits": near.levenshtein, "Label overlap": near.jaccard}
-            for other, near in found
+            for other, near in neighbors
         ]
     )
 

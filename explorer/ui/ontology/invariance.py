@@ -28,8 +28,8 @@ WAYS = {
 }
 
 
-def draw_ontology_invariance(run_id: str, found: pd.DataFrame) -> None:
-    """The paper's figure 4 of this run; nothing where no question was repeated. `found`: what was found over all."""
+def draw_ontology_invariance(run_id: str, findings: pd.DataFrame) -> None:
+    """The paper's figure 4 of this run; nothing where no question was repeated. `findings` are those over all."""
     rows = resources.ask(ontology_queries.invariance, run_id)
     if rows.empty:
         return
@@ -43,20 +43,22 @@ def draw_ontology_invariance(run_id: str, found: pd.DataFrame) -> None:
         show.chart(by_way(rows, "accuracy", "Accuracy over repeats"), key="ontology invariance accuracy",
                    alt="Accuracy of the repeated questions in each popularity bucket")  # fmt: skip
     show.note("The paper's figures 4a and 4b.")
-    show.table(_ways(found), "invariance of each way", columns=WAYS)
+    show.table(_ways(findings), "invariance of each way", columns=WAYS)
     show.note("Published: GPT-3.5 on the Gene Ontology, Spearman of average invariance and accuracy over 50 buckets.")
     _languages(run_id)
 
 
-def _ways(found: pd.DataFrame) -> pd.DataFrame:
+def _ways(findings: pd.DataFrame) -> pd.DataFrame:
     """A row a way: mean invariance on raw answers and parsed ids, accuracy, and their correlation over buckets."""
 
     def value(finding: Finding, way: str, form: str) -> Any:
-        own = found[(found["finding"] == finding.name) & (found["setting"] == way) & (found["condition"] == form)]
+        own = findings[
+            (findings["finding"] == finding.name) & (findings["setting"] == way) & (findings["condition"] == form)
+        ]
         return float(own["value"].iloc[0]) if len(own) and own["value"].notna().all() else float("nan")
 
     printed = invariance()
-    ways = sorted(found.loc[found["finding"] == declared.INVARIANCE.name, "setting"].unique())
+    ways = sorted(findings.loc[findings["finding"] == declared.INVARIANCE.name, "setting"].unique())
     return pd.DataFrame(
         {
             "Way": ways,

@@ -39,8 +39,8 @@ def pick(chosen: Chosen) -> str:
     names = {row["run_id"]: _name(row) for _, row in runs.iterrows()}
     if not names:
         return ""
-    own = runs[runs["model"] == chosen.model]["run_id"]
-    first = own.iloc[0] if len(own) else next(iter(names))
+    of_model = runs[runs["model"] == chosen.model]["run_id"]
+    first = of_model.iloc[0] if len(of_model) else next(iter(names))
     return links.pick(
         st.selectbox, "Stored run or import", "run", list(names), default=first, format_func=names.__getitem__
     )
@@ -51,12 +51,12 @@ def draw_ontology_results(run_id: str, chosen: Chosen) -> None:
     setting = COUNTED[
         links.pick(st.segmented_control, "Counted", "counted", list(COUNTED), default="Corrected", required=True)
     ]
-    found = resources.ask(ontology_queries.overall, run_id)
-    if found.empty:
+    findings = resources.ask(ontology_queries.overall, run_id)
+    if findings.empty:
         show.nothing_yet("Nothing concluded yet", "The run is still going; its figures come when it is complete.")
         return
-    ours = found[(found["setting"] == setting) & (found["grp"] == "overall")].set_index("finding")
-    _numbers(found, ours, setting)
+    ours = findings[(findings["setting"] == setting) & (findings["grp"] == "overall")].set_index("finding")
+    _numbers(findings, ours, setting)
     st.header("Beside the paper", anchor=False)
     table = beside_the_paper(ours, chosen.benchmark)
     show.table(table, "beside the paper", height=ROW * (len(table) + 1) + 3)
@@ -66,7 +66,7 @@ def draw_ontology_results(run_id: str, chosen: Chosen) -> None:
     )
     popularity.draw_ontology_popularity(run_id, setting, others_of(run_id, chosen))
     knowledge.draw_ontology_knowledge(run_id)
-    invariance.draw_ontology_invariance(run_id, found)
+    invariance.draw_ontology_invariance(run_id, findings)
     st.header("Most repeated answers", anchor=False)
     show.table(
         resources.ask(ontology_queries.repeated_answers, run_id),
@@ -108,12 +108,12 @@ def others_of(run_id: str, chosen: Chosen) -> dict[str, str]:
     return {row["run_id"]: _name(row) for _, row in done.iterrows()}
 
 
-def _numbers(found: pd.DataFrame, ours: pd.DataFrame, setting: str) -> None:
+def _numbers(findings: pd.DataFrame, ours: pd.DataFrame, setting: str) -> None:
     accuracy: Any = ours.loc[declared.ACCURACY.name]
     distinct: Any = ours.loc[declared.DISTINCT_PREDICTIONS.name]
-    outcomes = found[(found["finding"] == declared.OUTCOME.name) & (found["setting"] == setting)].set_index("grp")[
-        "value"
-    ]
+    outcomes = findings[(findings["finding"] == declared.OUTCOME.name) & (findings["setting"] == setting)].set_index(
+        "grp"
+    )["value"]
     show.numbers(
         [
             (
@@ -125,9 +125,9 @@ def _numbers(found: pd.DataFrame, ours: pd.DataFrame, setting: str) -> None:
             ("Distinct predicted IDs", f"{int(distinct['value']):,}", "Over all answers."),
         ]
     )
-    known = found[(found["grp"] == "overall") & found["finding"].isin([one.name for one in KNOWLEDGE])].set_index(
-        "finding"
-    )
+    known = findings[
+        (findings["grp"] == "overall") & findings["finding"].isin([one.name for one in KNOWLEDGE])
+    ].set_index("finding")
     cells = []
     for finding, (label, meaning) in KNOWLEDGE.items():
         if finding.name in known.index:

@@ -30,32 +30,32 @@ class Headline:
     write: Callable[[pd.DataFrame], str]
 
 
-def _share(found: pd.DataFrame) -> str:
-    return display.share(float(found["value"].iloc[0]))
+def _share(findings: pd.DataFrame) -> str:
+    return display.share(float(findings["value"].iloc[0]))
 
 
-def _primed(found: pd.DataFrame) -> str:
-    values = {row["condition"]: float(row["value"]) for row in found.to_dict("records")}
+def _primed(findings: pd.DataFrame) -> str:
+    values = {row["condition"]: float(row["value"]) for row in findings.to_dict("records")}
     sides = [values.get(f"matched_{side}", float("nan")) for side in ("acceptable", "unacceptable")]
     return " / ".join(map(display.points, sides))
 
 
-def _changed(found: pd.DataFrame) -> str:
-    value = float(found["value"].iloc[0])
+def _changed(findings: pd.DataFrame) -> str:
+    value = float(findings["value"].iloc[0])
     return f"{display.number(value, 1, signed=True)}%" if value == value else display.MISSING
 
 
-def _difference(found: pd.DataFrame) -> str:
-    return display.points(float(found["value"].iloc[0]))
+def _difference(findings: pd.DataFrame) -> str:
+    return display.points(float(findings["value"].iloc[0]))
 
 
-def _auc(found: pd.DataFrame) -> str:
-    values = {row["setting"]: float(row["value"]) for row in found.to_dict("records")}
+def _auc(findings: pd.DataFrame) -> str:
+    values = {row["setting"]: float(row["value"]) for row in findings.to_dict("records")}
     return display.number(values.get("mia_neighbours", values.get("mia_loss", float("nan"))))
 
 
-def _replicated(found: pd.DataFrame) -> str:
-    return f"{_share(found)} (k = {int(found['k'].iloc[0])})" if found["k"].notna().all() else _share(found)
+def _replicated(findings: pd.DataFrame) -> str:
+    return f"{_share(findings)} (k = {int(findings['k'].iloc[0])})" if findings["k"].notna().all() else _share(findings)
 
 
 HEADLINES: Mapping[str, Headline] = {
@@ -90,10 +90,10 @@ HEADLINES: Mapping[str, Headline] = {
 
 def draw_headlines() -> None:
     """A table a study, a row a benchmark or task, a column a model; accuracy has a figure: only its gaps are named."""
-    found = resources.ask(queries_overview.study_headlines)
+    headlines = resources.ask(queries_overview.study_headlines)
     planned = plan()
     for study in STUDIES:
-        rows = table(study, found[found["study"] == study], [one for one in planned if one.study == study])
+        rows = table(study, headlines[headlines["study"] == study], [one for one in planned if one.study == study])
         if rows.empty or study not in HEADLINES:
             continue
         gaps = (rows.drop(columns="On") == NOT_COMPUTED).all(axis=1)
@@ -113,7 +113,7 @@ def draw_headlines() -> None:
                 layout.link_to(page.title, f"Look closer: {page.title}")
 
 
-def table(study: str, found: pd.DataFrame, planned: Sequence[Planned]) -> pd.DataFrame:
+def table(study: str, headlines: pd.DataFrame, planned: Sequence[Planned]) -> pd.DataFrame:
     """What the runs of a study found, "not computed" where a planned run is not there."""
     cells: dict[Key, dict[str, str]] = {}
     names: dict[Key, str] = {}
@@ -123,7 +123,7 @@ def table(study: str, found: pd.DataFrame, planned: Sequence[Planned]) -> pd.Dat
         names.setdefault(key, _name(one.benchmark, one.task, one.suites))
         cells.setdefault(key, {})[layout.model_title(one.model)] = NOT_COMPUTED
     done: set[tuple[Key, str]] = set()
-    for _, of_run in found.groupby("run_id", sort=False):
+    for _, of_run in headlines.groupby("run_id", sort=False):
         run = of_run.iloc[0]
         suites = tuple(sorted(json.loads(str(run["suites"]))))
         key = (study, str(run["benchmark"]), suites, str(run["neighbours"]) not in ("0", ""))
@@ -141,5 +141,5 @@ def _neighbours(one: Planned) -> bool:
 
 
 def _name(benchmark: str, task: str, suites: Sequence[str]) -> str:
-    told = task or (f"{len(suites)} groups" if suites else "")
-    return f"{layout.benchmark_title(benchmark)}{f', {told}' if told else ''}"
+    part = task or (f"{len(suites)} groups" if suites else "")
+    return f"{layout.benchmark_title(benchmark)}{f', {part}' if part else ''}"

@@ -25,11 +25,11 @@ def distributions(
     """
     traces = []
     for number, (name, label) in enumerate(series.items()):
-        own = bins[bins["series"] == name]
-        total = int(own["n"].sum())
+        of_series = bins[bins["series"] == name]
+        total = int(of_series["n"].sum())
         if not total:
             continue
-        x, y = _steps(own, width, total)
+        x, y = _steps(of_series, width, total)
         color = theme.PALETTE[number % len(theme.PALETTE)]
         traces.append(
             go.Scatter(
@@ -49,10 +49,10 @@ def distributions(
     return figure
 
 
-def _steps(own: pd.DataFrame, width: float, total: int) -> tuple[list[float], list[float]]:
+def _steps(of_series: pd.DataFrame, width: float, total: int) -> tuple[list[float], list[float]]:
     """Every bin from the first to the last, the empty ones too, and a step down to zero."""
-    numbers = (own["bin"] / width).round().astype(int)
-    counts = dict(zip(numbers, own["n"], strict=True))
+    numbers = (of_series["bin"] / width).round().astype(int)
+    counts = dict(zip(numbers, of_series["n"], strict=True))
     shown = range(min(counts) - 1, max(counts) + 2)
     return [number * width for number in shown], [counts.get(number, 0) / total for number in shown]
 

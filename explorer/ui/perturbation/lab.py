@@ -148,29 +148,29 @@ def _source(instance: Instance, model: str) -> Source | None:
 
     Where none of the stored ones fit the index that is here, those that can be counted now.
     """
-    found = ngram_rating.stored(instance.benchmark, model)
-    first = next(iter(found.sources), "")
-    index = found.sources[first].index if first else DEMO
+    stored = ngram_rating.stored(instance.benchmark, model)
+    first = next(iter(stored.sources), "")
+    index = stored.sources[first].index if first else DEMO
     if index == DEMO and not (lab_tools.has_wordnet() or ngram_rating.is_built(DEMO)):
         # Not fetched unasked, where a button offers it.
         raise CountError("the demonstration index is made of WordNet, which is not on this machine yet.")
     if not first:
-        if found.unfit and ngram_rating.can_count(instance.benchmark or ngram_rating.OWN_TEXTS):
+        if stored.unfit and ngram_rating.can_count(instance.benchmark or ngram_rating.OWN_TEXTS):
             return ngram_rating.own_source(instance.benchmark)
-        if found.unfit:
-            raise CountError(found.unfit)
+        if stored.unfit:
+            raise CountError(stored.unfit)
         return None
-    if len(found.sources) == 1:
-        return found.sources[first]
+    if len(stored.sources) == 1:
+        return stored.sources[first]
     with st.popover("Deciles", icon=":material/tune:", key="lab:deciles"):
         chosen = links.pick(
             st.selectbox,
             "Popularity rated by",
             "deciles",
-            list(found.sources),
-            format_func=lambda run_id: found.sources[run_id].title,
+            list(stored.sources),
+            format_func=lambda run_id: stored.sources[run_id].title,
         )
-    return found.sources[chosen]
+    return stored.sources[chosen]
 
 
 def _toolbar(reading: Reading, swaps: Mapping[str, str]) -> None:

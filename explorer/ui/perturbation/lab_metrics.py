@@ -83,17 +83,17 @@ def _may_score(model: str) -> bool:
 
 
 def _verdicts(instance: Instance, changed: Instance, before: Answer, after: Answer) -> None:
-    for fault in dict.fromkeys(one.reason for found in (before, after) for one in found.asked if one.reason):
+    for fault in dict.fromkeys(one.reason for side in (before, after) for one in side.asked if one.reason):
         show.note(f"Without a score: {fault}")
     if instance.kind == "text":
         return
     shown = [("Now" if changed is not instance else "", after)]
     shown += [("Before", before)] if changed is not instance else []
-    for when, found in shown:
-        correct = found.judgment.get("correct")
+    for when, side in shown:
+        correct = side.judgment.get("correct")
         kind = answers.verdict_of(correct.value)
         sentence = answers.verdict_sentence(
-            instance, found.asked, correct.value, found.judgment.value("margin"), correct.reason
+            instance, side.asked, correct.value, side.judgment.value("margin"), correct.reason
         )
         word = answers.VERDICT_WORDS.get(instance.format, {}).get(kind, "")
         st.html(token_view.verdict(kind, f"{when}: {sentence}" if when else sentence, word))
@@ -108,8 +108,8 @@ def _log_probabilities(instance: Instance, before: Answer, after: Answer) -> lis
     if instance.kind == "regions":
         for condition in instance.conditions:
             sums = [
-                math.fsum(one.logprob for one in found.asked if one.condition == condition.name)
-                for found in (before, after)
+                math.fsum(one.logprob for one in side.asked if one.condition == condition.name)
+                for side in (before, after)
             ]
             cells.append(Cell(condition.name, sums[0], sums[1], 1, "log P of the whole sentence, in nats"))
         return cells[:MOST_OPTIONS]
@@ -135,14 +135,14 @@ def _small(instance: Instance, option: int) -> str:
 
 
 def _bertscore(instance: Instance, changed: Instance) -> Cell:
-    found, encoder = lab_tools.bertscore_of(*_texts(instance, changed))
-    return Cell("BERTScore", math.nan, found.value, 3, f"F1 against the original, {encoder}. {found.reason}", False)
+    score, encoder = lab_tools.bertscore_of(*_texts(instance, changed))
+    return Cell("BERTScore", math.nan, score.value, 3, f"F1 against the original, {encoder}. {score.reason}", False)
 
 
 def _rouge(instance: Instance, changed: Instance) -> Cell:
-    found = lab_tools.rouge_of(*_texts(instance, changed))
-    by, unit = ("", "words, stemmed") if found.unit == WORDS else (f" (by {found.unit})", found.unit)
-    return Cell(f"ROUGE-L{by}", math.nan, found.value, 3, f"F1 of the longest common sequence of {unit}", False)
+    score = lab_tools.rouge_of(*_texts(instance, changed))
+    by, unit = ("", "words, stemmed") if score.unit == WORDS else (f" (by {score.unit})", score.unit)
+    return Cell(f"ROUGE-L{by}", math.nan, score.value, 3, f"F1 of the longest common sequence of {unit}", False)
 
 
 LIKENESS: Mapping[str, Callable[[Instance, Instance], Cell]] = {"BERTScore": _bertscore, "ROUGE-L": _rouge}

@@ -71,9 +71,9 @@ def _read(text: str, veto: tuple[str, ...], settings: Settings) -> tuple[Reading
 
 def counts(forms: Sequence[str], index: str) -> dict[str, float]:
     """How often each word occurs in running text of the index; empty where the index cannot be asked."""
-    asked = (tuple(forms), index, resources.settings())
+    question = (tuple(forms), index, resources.settings())
     try:
-        return ngram_rating.patiently(index, lambda: _counts(*asked))
+        return ngram_rating.patiently(index, lambda: _counts(*question))
     except (ExplorerError, OSError):
         return {}
 
@@ -84,9 +84,9 @@ def _counts(forms: tuple[str, ...], index: str, settings: Settings) -> dict[str,
 
     counter = resources.resources().counter(index)
     ids = counter.encode(forms)
-    found = dict(zip(ids, counter.count(ids), strict=True))
-    require_answers(found)  # an outage is not remembered
-    return {form: found[one].count for form, one in zip(forms, ids, strict=True)}
+    counted = dict(zip(ids, counter.count(ids), strict=True))
+    require_answers(counted)  # an outage is not remembered
+    return {form: counted[one].count for form, one in zip(forms, ids, strict=True)}
 
 
 def bertscore_of(before: str, after: str) -> tuple[Similarity, str]:

@@ -47,11 +47,11 @@ def forms_of(view: WordView) -> list[str]:
 
 def _name(instance: Instance, number: int, running: Running) -> str:
     parts = [piece.part for piece in running.pieces]
-    own = next((part for part in parts if part.startswith(("option ", "condition "))), "")
-    if own.startswith("option "):
-        return option_name(instance, int(own.split()[1]))
-    if own:
-        return instance.conditions[int(own.split()[1])].name
+    option = next((part for part in parts if part.startswith(("option ", "condition "))), "")
+    if option.startswith("option "):
+        return option_name(instance, int(option.split()[1]))
+    if option:
+        return instance.conditions[int(option.split()[1])].name
     return "Shared" if parts and parts[0] == "context" and len(instance.options) > 1 else ""
 
 
@@ -69,10 +69,10 @@ def _word(text: str, word: ShownWord, opened: str) -> str:
     kinds = ["lx-swap"]
     kinds += ["lx-swapped"] if word.swap else []
     kinds += ["lx-open"] if word.key == opened else []
-    told = f"was “{word.swap.original}”" if word.swap else "show senses and synonyms"
+    hint = f"was “{word.swap.original}”" if word.swap else "show senses and synonyms"
     return (
         f'<button type="button" class="{" ".join(kinds)}" data-pick="{html.escape(word.key, quote=True)}"'
-        f' aria-expanded="{str(word.key == opened).lower()}" title="{html.escape(told, quote=True)}">'
+        f' aria-expanded="{str(word.key == opened).lower()}" title="{html.escape(hint, quote=True)}">'
         f"{html.escape(text)}</button>"
     )
 

@@ -32,11 +32,11 @@ def draw_perturbation_pairs(run_id: str, pos: str, chosen: Chosen) -> None:
     fate = links.pick(
         st.selectbox, "Show", "fate", some, default=some[0], format_func=lambda name: f"{name}: {fates[name]:,}"
     )
-    found = resources.ask(perturbation_queries.pairs, run_id, pos, fate)
-    pages = -(-len(found) // PAGE)
+    swapped_pairs = resources.ask(perturbation_queries.pairs, run_id, pos, fate)
+    pages = -(-len(swapped_pairs) // PAGE)
     page = st.pagination(pages, key=f"pairs:{run_id}:{pos}:{fate}") if pages > 1 else 1
     st.html(f"<style>{ngram_strip.style()}</style>")
-    shown = texts.filled(found.iloc[(page - 1) * PAGE : page * PAGE], chosen.benchmark)
+    shown = texts.filled(swapped_pairs.iloc[(page - 1) * PAGE : page * PAGE], chosen.benchmark)
     if shown["payload"].isna().any():
         texts.offer(chosen.benchmark)
     for row in shown.to_dict("records"):
@@ -45,12 +45,12 @@ def draw_perturbation_pairs(run_id: str, pos: str, chosen: Chosen) -> None:
 
 def pair_html(original: str, changed: str, swaps: Sequence[Mapping[str, Any]]) -> str:
     """The two texts over each other, what differs marked in both; a hover tells the sense."""
-    told = {str(swap["substitute"]).lower(): _sense(swap) for swap in swaps}
+    senses = {str(swap["substitute"]).lower(): _sense(swap) for swap in swaps}
     before, after = prompts.differing_spans(original, changed)
     return (
         '<div class="lx-pair">'
         f'<p class="lx-sentence">{_marked(original, before, {})}</p>'
-        f'<p class="lx-sentence">{_marked(changed, after, told)}</p></div>'
+        f'<p class="lx-sentence">{_marked(changed, after, senses)}</p></div>'
     )
 
 
@@ -96,10 +96,10 @@ def _describe(row: Mapping[Any, Any]) -> str:
     return "; ".join([outcome, *numbers, *flags])
 
 
-def _marked(text: str, spans: Sequence[tuple[int, int]], told: Mapping[str, str]) -> str:
+def _marked(text: str, spans: Sequence[tuple[int, int]], senses: Mapping[str, str]) -> str:
     made, last = [], 0
     for start, end in spans:
-        title = told.get(text[start:end].lower(), "")
+        title = senses.get(text[start:end].lower(), "")
         hint = f' title="{html.escape(title, quote=True)}"' if title else ""
         made += [html.escape(text[last:start]), f"<mark{hint}>{html.escape(text[start:end])}</mark>"]
         last = end

@@ -47,8 +47,8 @@ def draw_perturbation_run(chosen: Chosen) -> None:
 def pick(chosen: Chosen) -> str:
     """The id of a finished perturbation run of this model on this benchmark; "" where there is none."""
     runs = resources.ask(perturbation_queries.runs)
-    own = runs[(runs["model"] == chosen.model) & (runs["benchmark"] == chosen.benchmark)]
-    names = {row["run_id"]: _name(row) for _, row in own.iterrows()}
+    of_benchmark = runs[(runs["model"] == chosen.model) & (runs["benchmark"] == chosen.benchmark)]
+    names = {row["run_id"]: _name(row) for _, row in of_benchmark.iterrows()}
     if not names:
         return ""
     return links.pick(st.selectbox, "Stored run", "run", list(names), format_func=names.__getitem__)
@@ -84,11 +84,11 @@ def _fates(run_id: str, pos: str) -> None:
 
 
 def _rejections(run_id: str, pos: str) -> None:
-    found = resources.ask(perturbation_queries.changes)
-    own = found[(found["run_id"] == run_id) & (found["setting"] == pos)]
+    changes = resources.ask(perturbation_queries.changes)
+    of_run = changes[(changes["run_id"] == run_id) & (changes["setting"] == pos)]
     rows = [
         {"group": title_of(row["grp"]), "reason": reason, "n": n, "share": 1 - row["accepted"]}
-        for row in own.to_dict("records")
+        for row in of_run.to_dict("records")
         for reason, n in tables.detail(row["accepted_detail"]).get("rejected", {}).items()
     ]
     if rows:
@@ -140,13 +140,13 @@ def _similarities(run_id: str, pos: str, encoder: str) -> None:
     titles = {
         "bertscore": "BERTScore F1", "rouge_l": "ROUGE-L F1", "rouge_l by characters": "ROUGE-L F1, by characters"
     }  # fmt: skip
-    here = {measure: title for measure, title in titles.items() if (bins["measure"] == measure).any()}
-    for column, (measure, title) in zip(st.columns(max(2, len(here))), here.items(), strict=False):
+    measured = {measure: title for measure, title in titles.items() if (bins["measure"] == measure).any()}
+    for column, (measure, title) in zip(st.columns(max(2, len(measured))), measured.items(), strict=False):
         with column:
-            own = bins[bins["measure"] == measure]
-            if len(own):
+            of_measure = bins[bins["measure"] == measure]
+            if len(of_measure):
                 show.chart(
-                    distributions(own, series, width=width, title=title),
+                    distributions(of_measure, series, width=width, title=title),
                     key=f"similarity:{measure}",
                     alt=f"Distribution of {title}",
                 )

@@ -72,14 +72,14 @@ def _draw(run_id: str, pos: str, pairs: pd.DataFrame, run_judge: str) -> None:
 
 def verdicts_of(run_id: str, pos: str, run_judge: str) -> Verdicts:
     """Everybody's last verdict on each instance: the run's own judge, and the reviews kept in its folder."""
-    found: Verdicts = {}
+    verdicts: Verdicts = {}
     answers = resources.ask(perturbation_queries.judged, run_id)
     for row in answers[answers["setting"] == pos].to_dict("records"):
-        found.setdefault(f"{run_judge} (in the run)", {})[row["instance_id"]] = row["verdict"]
+        verdicts.setdefault(f"{run_judge} (in the run)", {})[row["instance_id"]] = row["verdict"]
     for review in resources.run(run_id).read_reviews():
         if review.get("kind") == KIND and review.get("setting") == pos:
-            found.setdefault(str(review["by"]), {})[str(review["instance_id"])] = str(review["answer"])
-    return found
+            verdicts.setdefault(str(review["by"]), {})[str(review["instance_id"])] = str(review["answer"])
+    return verdicts
 
 
 def agreement(one: Mapping[str, str], other: Mapping[str, str]) -> Agreement:
@@ -95,15 +95,15 @@ def _numbers(verdicts: Verdicts) -> None:
         parsed = [answer for answer in answers.values() if answer in ANSWERS]
         share = proportion([float(answer == "same") for answer in parsed])
         unparsed = len(answers) - len(parsed)
-        told = f"“same” by {name}: {display.share(share.value, share.low, share.high)} of {len(parsed)} answers"
-        told += f"; {unparsed} could not be parsed and are left out" if unparsed else ""
-        cells.append((f"Same: {name}", display.share(share.value), told))
+        meaning = f"“same” by {name}: {display.share(share.value, share.low, share.high)} of {len(parsed)} answers"
+        meaning += f"; {unparsed} could not be parsed and are left out" if unparsed else ""
+        cells.append((f"Same: {name}", display.share(share.value), meaning))
     for name, answers in verdicts.items():
         if name != PERSON and PERSON in verdicts:
-            found = agreement(verdicts[PERSON], answers)
-            told = f"Cohen's kappa of a person and {name}: {found.n} pairs that both judged, "
-            told += f"{display.share(found.agreed)} alike. "
-            cells.append((f"Agreement: {name}", display.number(found.value), told + found.reason))
+            agreed = agreement(verdicts[PERSON], answers)
+            meaning = f"Cohen's kappa of a person and {name}: {agreed.n} pairs that both judged, "
+            meaning += f"{display.share(agreed.agreed)} alike. "
+            cells.append((f"Agreement: {name}", display.number(agreed.value), meaning + agreed.reason))
     if cells:
         show.numbers(cells)
     else:
@@ -113,18 +113,18 @@ def _numbers(verdicts: Verdicts) -> None:
 def _by_task(run_id: str, pos: str) -> None:
     """The run's judge task by task, beside the paper's (Table B)."""
     changes = resources.ask(perturbation_queries.changes)
-    own = changes[(changes["run_id"] == run_id) & (changes["setting"] == pos) & changes["same"].notna()]
-    own = own[[kind_of(group) in ("task", "overall", "phenomenon") for group in own["grp"]]]
-    if own.empty:
+    of_run = changes[(changes["run_id"] == run_id) & (changes["setting"] == pos) & changes["same"].notna()]
+    of_run = of_run[[kind_of(group) in ("task", "overall", "phenomenon") for group in of_run["grp"]]]
+    if of_run.empty:
         return
     paper = {one.subject: one.value / 100 for one in published.figures() if one.number == "B"}
     with st.expander("Task by task, beside Table B"):
         judged = published.judged_pairs()
         show.note(f"In the paper {judged.model} judged {judged.value:.0f} pairs of {judged.subject}.")
         show.table(
-            own.assign(
-                task=[title_of(group) for group in own["grp"]],
-                paper=[paper.get(group, math.nan) for group in own["grp"]],
+            of_run.assign(
+                task=[title_of(group) for group in of_run["grp"]],
+                paper=[paper.get(group, math.nan) for group in of_run["grp"]],
             ),
             f"judged {run_id}",
             columns={
@@ -195,8 +195,8 @@ def _judge(run_id: str, pos: str, pairs: pd.DataFrame, name: str) -> None:
         for old, new in zip(pairs["payload"], pairs["variant"], strict=True)
     ]
     with live.turn(name, beside=True):
-        found = judge.judge(texts, resources.resources().beside().generator(name))
-    answers = [(one, verdict.answer, verdict.raw) for one, verdict in zip(pairs["instance_id"], found, strict=True)]
+        judged = judge.judge(texts, resources.resources().beside().generator(name))
+    answers = [(one, verdict.answer, verdict.raw) for one, verdict in zip(pairs["instance_id"], judged, strict=True)]
     _keep(run_id, pos, answers, name)
 
 

@@ -34,11 +34,11 @@ def draw_perturbation_tables(pos: str) -> None:
     if rows.empty:
         return
     show.about("perturbation")
-    own = rows[rows["setting"] == pos]
-    if own.empty:
+    of_setting = rows[rows["setting"] == pos]
+    if of_setting.empty:
         show.note(f"No run swapped {POS[pos].lower()}.")
         return
-    figure = dumbbells(own, ENDS, "Accuracy: open circle original, filled circle perturbed")
+    figure = dumbbells(of_setting, ENDS, "Accuracy: open circle original, filled circle perturbed")
     show.chart(figure, key=f"changes:{pos}", alt="Accuracy of each task before and after the perturbation")
     show.note(
         f"As {TABLES[pos][0]} of the paper. Accuracies are over instances valid in both versions, the change is in "
@@ -46,9 +46,9 @@ def draw_perturbation_tables(pos: str) -> None:
         + ("" if pos == "NV" else " (nouns and verbs together)")
         + "."
     )
-    undecided.tell(list(own["run_id"]))
-    _changes(own, pos)
-    _flips(own)
+    undecided.tell(list(of_setting["run_id"]))
+    _changes(of_setting, pos)
+    _flips(of_setting)
 
 
 def table_rows(changes: pd.DataFrame, fields: Mapping[str, str]) -> pd.DataFrame:
@@ -77,16 +77,16 @@ def table_rows(changes: pd.DataFrame, fields: Mapping[str, str]) -> pd.DataFrame
         rows.append({**row, **named, **_flat(row)})
     if not rows:
         return pd.DataFrame(columns=["setting", "task"])
-    found = pd.DataFrame(rows).drop_duplicates(["task", "model_id", "setting"])
+    newest = pd.DataFrame(rows).drop_duplicates(["task", "model_id", "setting"])
     for table in (["NV"], ["N", "V"]):
         # A part of a task is no test of its own.
-        tested = found["setting"].isin(table) & ~found["grp"].str.startswith("argument_structure: ")
-        found.loc[tested, "p_holm"] = list(adjust(found.loc[tested, "p"], "holm").p)
-        found.loc[tested, "flips_holm"] = list(adjust(found.loc[tested, "flips_p"], "holm").p)
-    order = [*(task.title for task in TASKS.values()), *found["task"]]
-    return found.assign(
-        by_field=found["field"].map({name: place for place, name in enumerate(FIELDS.values())}),
-        by_task=found["task"].map({name: place for place, name in reversed(list(enumerate(order)))}),
+        tested = newest["setting"].isin(table) & ~newest["grp"].str.startswith("argument_structure: ")
+        newest.loc[tested, "p_holm"] = list(adjust(newest.loc[tested, "p"], "holm").p)
+        newest.loc[tested, "flips_holm"] = list(adjust(newest.loc[tested, "flips_p"], "holm").p)
+    order = [*(task.title for task in TASKS.values()), *newest["task"]]
+    return newest.assign(
+        by_field=newest["field"].map({name: place for place, name in enumerate(FIELDS.values())}),
+        by_task=newest["task"].map({name: place for place, name in reversed(list(enumerate(order)))}),
     ).sort_values(["by_field", "by_task", "model"], kind="stable")
 
 
@@ -108,10 +108,10 @@ def detail(text: Any) -> dict[str, Any]:
     return json.loads(text) if isinstance(text, str) else {}
 
 
-def _changes(own: pd.DataFrame, pos: str) -> None:
-    shown = own.assign(
-        before=100 * own["before"], after=100 * own["after"], all_value=100 * own["all_value"],
-        **_published(own, pos),
+def _changes(of_setting: pd.DataFrame, pos: str) -> None:
+    shown = of_setting.assign(
+        before=100 * of_setting["before"], after=100 * of_setting["after"], all_value=100 * of_setting["all_value"],
+        **_published(of_setting, pos),
     )  # fmt: skip
     columns: dict[str, Any] = {
         "task": "Task",
@@ -127,7 +127,7 @@ def _changes(own: pd.DataFrame, pos: str) -> None:
         "unchanged": count_column("Nothing to swap"),
         "rejected": count_column("Rejected", "no swap preserved the label"),
     }
-    if own["perplexity_before"].notna().any():
+    if of_setting["perplexity_before"].notna().any():
         columns |= {
             "perplexity_before": number_column("Perplexity", 2, "exp(-mean log P of the last word), original"),
             "perplexity_after": number_column("Perturbed perplexity", 2),
@@ -176,23 +176,23 @@ def _same(one: Printed, condition: str, metric: str) -> Printed:
     )
 
 
-def _published(own: pd.DataFrame, pos: str) -> dict[str, list[Any]]:
+def _published(of_setting: pd.DataFrame, pos: str) -> dict[str, list[Any]]:
     """The paper's figures in the order of our rows, gaps where it has none."""
     columns: dict[str, list[Any]] = {"paper_before": [], "paper_after": [], "paper_change": [], "paper_note": []}
-    for model, task in zip(own["model_id"], own["grp"], strict=True):
-        found = [
+    for model, task in zip(of_setting["model_id"], of_setting["grp"], strict=True):
+        printed = [
             published.beside(model, task, condition, metric)
             for condition, metric in (("original", "accuracy"), (pos, "accuracy"), (pos, "accuracy_change"))
         ]
-        for name, one in zip(("paper_before", "paper_after", "paper_change"), found, strict=True):
+        for name, one in zip(("paper_before", "paper_after", "paper_change"), printed, strict=True):
             columns[name].append(one.value if one else math.nan)
-        columns["paper_note"].append("; ".join(dict.fromkeys(one.remark for one in found if one and one.remark)))
+        columns["paper_note"].append("; ".join(dict.fromkeys(one.remark for one in printed if one and one.remark)))
     return columns
 
 
-def _flips(own: pd.DataFrame) -> None:
+def _flips(of_setting: pd.DataFrame) -> None:
     """Table 3: the popularity of instances that were right and are wrong now."""
-    known = own[own["ips_before"].notna()]
+    known = of_setting[of_setting["ips_before"].notna()]
     if known.empty:
         return
     show.section("Popularity of instances that flip from right to wrong (Table 3)")

@@ -31,8 +31,8 @@ def dumbbells(halves: pd.DataFrame, ends: Mapping[str, str], title: str) -> go.F
         heights = [places[field, task] - number for field, task in zip(rows["field"], rows["task"], strict=True)]
         for certain in (False, True):
             kept = (rows["p"] < CERTAIN) == certain
-            own = [y for y, keep in zip(heights, kept, strict=True) if keep]
-            traces.append(_lines(rows[kept], own, ends, color, 5 if certain else 2))
+            kept_heights = [y for y, keep in zip(heights, kept, strict=True) if keep]
+            traces.append(_lines(rows[kept], kept_heights, ends, color, 5 if certain else 2))
         traces += [_dots(rows, heights, ends, end, color, model) for end in ends]
     figure = theme.figure(*traces, height=90 + ROW * (int(-min(places.values(), default=0)) + len(models) + 1))
     figure.update_xaxes(tickformat=".0%", title_text=title, range=_range(halves, ends))

@@ -69,11 +69,11 @@ def figure_rows(halves: pd.DataFrame, fields: dict[str, str]) -> pd.DataFrame:
     if not rows:
         return pd.DataFrame(columns=["task", "field", "model"])
     order = [*(task.title for task in TASKS.values()), *dict.fromkeys(row["task"] for row in rows)]
-    found = pd.DataFrame(rows).sort_values(["pretraining", "done"], ascending=False, kind="stable")
-    found = found.drop_duplicates(["task", "model_id"])
-    return found.assign(
-        by_field=found["field"].map({name: place for place, name in enumerate(FIELDS.values())}),
-        by_task=found["task"].map({name: place for place, name in reversed(list(enumerate(order)))}),
+    table = pd.DataFrame(rows).sort_values(["pretraining", "done"], ascending=False, kind="stable")
+    table = table.drop_duplicates(["task", "model_id"])
+    return table.assign(
+        by_field=table["field"].map({name: place for place, name in enumerate(FIELDS.values())}),
+        by_task=table["task"].map({name: place for place, name in reversed(list(enumerate(order)))}),
     ).sort_values(["by_field", "by_task", "model"], kind="stable")
 
 

@@ -33,8 +33,8 @@ SCORES = {"relative_difference": ("Relative difference in IPS", ".0%"), "ips": (
 def pick(chosen: Chosen) -> str:
     """The id of a finished popularity run of this model on this benchmark; "" where there is none."""
     runs = resources.ask(popularity_queries.runs)
-    own = runs[(runs["study"] == "popularity") & (runs["benchmark"] == chosen.benchmark)]
-    return layout.pick_stored(own, chosen, _name)
+    of_model = runs[(runs["study"] == "popularity") & (runs["benchmark"] == chosen.benchmark)]
+    return layout.pick_stored(of_model, chosen, _name)
 
 
 def draw_popularity_run(run_id: str, chosen: Chosen) -> None:
@@ -64,11 +64,11 @@ def _group(run_id: str, names: list[str]) -> None:
     group = names[0]
     if len(names) > 1:
         group = links.pick(st.selectbox, "Instances", "of", names, format_func=title_of)
-    found = resources.ask(popularity_queries.of_group, run_id, group)
-    _numbers(found)
+    findings = resources.ask(popularity_queries.of_group, run_id, group)
+    _numbers(findings)
     undecided.tell([run_id])
-    _curve(found, resources.ask(popularity_queries.items, run_id))
-    _left_out(run_id, found)
+    _curve(findings, resources.ask(popularity_queries.items, run_id))
+    _left_out(run_id, findings)
 
 
 def _name(row: pd.Series) -> str:
@@ -81,9 +81,10 @@ def _name(row: pd.Series) -> str:
     return f"{row['done']:,} instances{state} · {about} · {row['created']:%d %b %Y %H:%M}"
 
 
-def _numbers(found: pd.DataFrame) -> None:
+def _numbers(findings: pd.DataFrame) -> None:
     rows: dict[tuple[str, str], Any] = {
-        (row["finding"], row["setting"] if isinstance(row["setting"], str) else ""): row for _, row in found.iterrows()
+        (row["finding"], row["setting"] if isinstance(row["setting"], str) else ""): row
+        for _, row in findings.iterrows()
     }
     low, high = rows[SPLIT.half.name, "low"], rows[SPLIT.half.name, "high"]
     gap, area = rows[SPLIT.difference.name, ""], rows[SPLIT.auc.name, ""]
@@ -140,9 +141,9 @@ def _explain(half: pd.Series) -> str:
     )
 
 
-def _curve(found: pd.DataFrame, items: pd.DataFrame) -> None:
-    bins = found[found["finding"] == SPLIT.curve.name]
-    slope = found[found["finding"] == SPLIT.slope.name].iloc[0]
+def _curve(findings: pd.DataFrame, items: pd.DataFrame) -> None:
+    bins = findings[findings["finding"] == SPLIT.curve.name]
+    slope = findings[findings["finding"] == SPLIT.slope.name].iloc[0]
     if bins.empty:
         return
     bins = pd.concat([bins, pd.DataFrame([json.loads(text) for text in bins["detail"]], index=bins.index)], axis=1)
@@ -157,8 +158,8 @@ def _curve(found: pd.DataFrame, items: pd.DataFrame) -> None:
     )
 
 
-def _left_out(run_id: str, found: pd.DataFrame) -> None:
-    gap = found[found["finding"] == SPLIT.difference.name].iloc[0]
+def _left_out(run_id: str, findings: pd.DataFrame) -> None:
+    gap = findings[findings["finding"] == SPLIT.difference.name].iloc[0]
     if not gap["left_out"]:
         return
     why = resources.ask(popularity_queries.undefined, run_id)

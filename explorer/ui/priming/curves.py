@@ -100,9 +100,9 @@ def draw_priming_curves(chosen: Chosen, run_id: str) -> None:
         stereotypes=stereotypes,
     )
     show.chart(figure, key="curves", alt=f"{measure.title} over the tokens of context, a line a condition")
-    told = FIGURES.get((layout, name))
+    figure_of_paper = FIGURES.get((layout, name))
     show.note(
-        f"{'As in ' + told + ' of the paper. ' if told else ''}Bands are 95% intervals over "
+        f"{'As in ' + figure_of_paper + ' of the paper. ' if figure_of_paper else ''}Bands are 95% intervals over "
         f"{'suites' if key in (MEAN, REACHING, PAPER) and layout != SMALL else 'items'}; length 0 is the pair without "
         "a context. Where the sentences of a suite run out, fewer judgments are left (their number is in the table)."
     )
@@ -114,12 +114,12 @@ def draw_priming_curves(chosen: Chosen, run_id: str) -> None:
 
 def _groups(groups: pd.DataFrame) -> dict[str, str]:
     """What a curve can be given for: key → name; phenomena have a mark before their name in the key."""
-    own = list(groups.loc[groups["finding"] == declared.PRIMING_ACCURACY.name, "grp"])
+    names = list(groups.loc[groups["finding"] == declared.PRIMING_ACCURACY.name, "grp"])
     by_phenomenon = declared.BY_PHENOMENON[declared.PRIMING_ACCURACY].name
     phenomena = sorted(groups.loc[groups["finding"] == by_phenomenon, "grp"])
-    named = {name: title for name, title in GROUP_NAMES.items() if name in own}
+    named = {name: title for name, title in GROUP_NAMES.items() if name in names}
     named |= {f"phenomenon:{name}": f"Phenomenon: {name.replace('_', ' ')}" for name in phenomena}
-    return named | {name: f"Suite: {name}" for name in sorted(own) if name not in GROUP_NAMES}
+    return named | {name: f"Suite: {name}" for name in sorted(names) if name not in GROUP_NAMES}
 
 
 def _beside(chosen: Chosen, run_id: str) -> list[str]:
@@ -144,35 +144,35 @@ def _panels(chosen: Chosen, runs: list[str], measure: Measure, key: str, layout:
     finding, group = measure.finding, key
     if key.startswith("phenomenon:"):
         finding, group = declared.BY_PHENOMENON[finding], key.removeprefix("phenomenon:")
-    found = resources.ask(priming_queries.curves, tuple(runs), finding.name, group)
+    curves = resources.ask(priming_queries.curves, tuple(runs), finding.name, group)
     panels = []
     for run_id in runs:
-        own = found[found["run_id"] == run_id]
-        if own.empty:
+        of_run = curves[curves["run_id"] == run_id]
+        if of_run.empty:
             continue
-        model = frame.model_title(str(own["model"].iloc[0])) if len(runs) > 1 else ""
+        model = frame.model_title(str(of_run["model"].iloc[0])) if len(runs) > 1 else ""
         if layout == TOGETHER:
-            wanted = own[own["condition"].isin([*COLLAPSED, "unrelated"])]
+            wanted = of_run[of_run["condition"].isin([*COLLAPSED, "unrelated"])]
             panels.append(Panel(model, wanted if set(COLLAPSED) <= set(wanted["condition"]) else wanted.head(0)))
         elif layout == APART:
             for side, parts in COLLAPSED.items():
                 title = f"{model + ': ' if model else ''}{side} contexts"
-                panels.append(Panel(title, own[own["condition"].isin(parts)]))
+                panels.append(Panel(title, of_run[of_run["condition"].isin(parts)]))
         else:
-            panels.append(Panel(model, own[~own["condition"].isin(COLLAPSED)]))
+            panels.append(Panel(model, of_run[~of_run["condition"].isin(COLLAPSED)]))
     return [panel for panel in panels if len(panel.curves)]
 
 
 def _phenomena(run_id: str, measure: Measure) -> list[Panel]:
     """A panel a phenomenon, or a suite where phenomena are not parted from suites."""
     by_phenomenon = declared.BY_PHENOMENON[measure.finding]
-    found = resources.ask(priming_queries.curves_by_group, run_id, by_phenomenon.name)
-    if found.empty:
-        found = resources.ask(priming_queries.curves_by_group, run_id, measure.finding.name)
-        found = found[~found["grp"].isin(list(GROUP_NAMES))]
-    found = found[~found["condition"].isin(COLLAPSED)]
-    names = sorted(set(found["grp"]))[:MOST_PANELS]
-    return [Panel(name.replace("_", " "), found[found["grp"] == name]) for name in names]
+    curves = resources.ask(priming_queries.curves_by_group, run_id, by_phenomenon.name)
+    if curves.empty:
+        curves = resources.ask(priming_queries.curves_by_group, run_id, measure.finding.name)
+        curves = curves[~curves["grp"].isin(list(GROUP_NAMES))]
+    curves = curves[~curves["condition"].isin(COLLAPSED)]
+    names = sorted(set(curves["grp"]))[:MOST_PANELS]
+    return [Panel(name.replace("_", " "), curves[curves["grp"] == name]) for name in names]
 
 
 def _numbers(panels: list[Panel], run_id: str, measure: Measure) -> None:

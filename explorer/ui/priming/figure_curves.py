@@ -80,15 +80,15 @@ def priming_curves(
         vertical_spacing=BETWEEN / height if rows > 1 else None,
         subplot_titles=[theme.escape(panel.title) for panel in panels] if titled else None,
     )
-    told: set[str] = set()
+    in_legend: set[str] = set()
     for place, panel in enumerate(panels):
         where = {"row": place // columns + 1, "col": place % columns + 1}
         for condition in (name for name in LOOKS if name in set(panel.curves["condition"])):
-            own = panel.curves[panel.curves["condition"] == condition].sort_values("length")
+            curve = panel.curves[panel.curves["condition"] == condition].sort_values("length")
             look, name = LOOKS[condition], name_of(condition, stereotypes=stereotypes)
-            figure.add_trace(_band(own, look, condition), **where)
-            figure.add_trace(_line(own, look, name, tick, condition, in_legend=condition not in told), **where)
-            told.add(condition)
+            figure.add_trace(_band(curve, look, condition), **where)
+            figure.add_trace(_line(curve, look, name, tick, condition, in_legend=condition not in in_legend), **where)
+            in_legend.add(condition)
     figure.update_layout(theme.figure(height=70 + height).layout)
     figure.update_layout(showlegend=True, legend={"y": 1 + (44 / (height - BETWEEN) if titled else 0)})
     figure.update_annotations(font={"size": 14}, yshift=2)
@@ -108,17 +108,17 @@ def priming_curves(
     return figure
 
 
-def _line(own: pd.DataFrame, look: Look, name: str, tick: str, group: str, *, in_legend: bool) -> go.Scatter:
+def _line(curve: pd.DataFrame, look: Look, name: str, tick: str, group: str, *, in_legend: bool) -> go.Scatter:
     return go.Scatter(
-        x=own["length"],
-        y=own["value"],
+        x=curve["length"],
+        y=curve["value"],
         mode="lines+markers",
         name=name,
         legendgroup=group,
         showlegend=in_legend,
         line={"color": look.color, "width": 2.2, "dash": look.dash},
         marker={"size": 6, "color": look.color},
-        customdata=own[["low", "high", "n"]].to_numpy(),
+        customdata=curve[["low", "high", "n"]].to_numpy(),
         hovertemplate=(
             f"%{{x:,}} tokens: %{{y:{tick}}}<br>%{{customdata[0]:{tick}}} to %{{customdata[1]:{tick}}}, "
             f"%{{customdata[2]:,}} judgments<extra>{name}</extra>"
@@ -126,8 +126,8 @@ def _line(own: pd.DataFrame, look: Look, name: str, tick: str, group: str, *, in
     )
 
 
-def _band(own: pd.DataFrame, look: Look, group: str) -> go.Scatter:
-    known = own[own["low"].notna() & own["high"].notna()]
+def _band(curve: pd.DataFrame, look: Look, group: str) -> go.Scatter:
+    known = curve[curve["low"].notna() & curve["high"].notna()]
     return go.Scatter(
         x=[*known["length"], *known["length"][::-1]],
         y=[*known["high"], *known["low"][::-1]],

@@ -33,16 +33,16 @@ def edit_curves(curves: pd.DataFrame) -> go.Figure:
     """A line an edit over the tokens of context. `curves` has the columns setting, length, value, low, high, n."""
     traces = []
     for edit in (name for name in NAMES if name in set(curves["setting"])):
-        own = curves[curves["setting"] == edit].sort_values("length")
+        curve = curves[curves["setting"] == edit].sort_values("length")
         traces.append(
             go.Scatter(
-                x=own["length"],
-                y=own["value"],
+                x=curve["length"],
+                y=curve["value"],
                 mode="lines+markers",
                 name=NAMES[edit],
                 line={"color": COLORS[edit], "width": 3 if edit == "none" else 1.8},
                 marker={"size": 6},
-                customdata=own[["low", "high", "n"]].to_numpy(),
+                customdata=curve[["low", "high", "n"]].to_numpy(),
                 hovertemplate="%{x:,} tokens: %{y:+.1%}<br>%{customdata[0]:+.1%} to %{customdata[1]:+.1%} over suites, "
                 f"%{{customdata[2]:,}} judgments<extra>{NAMES[edit]}</extra>",
             )
@@ -60,28 +60,31 @@ def edit_effects(effects: pd.DataFrame) -> go.Figure:
 
     `effects` has the columns setting, condition, similarity, value, low, high.
     """
-    here = [name for name in LOOKS if name in set(effects["condition"])]
+    conditions = [name for name in LOOKS if name in set(effects["condition"])]
     figure = make_subplots(
-        rows=len(here), cols=1, shared_xaxes=True, vertical_spacing=0.12,
-        subplot_titles=[f"{name_of(name)} contexts" for name in here],
+        rows=len(conditions), cols=1, shared_xaxes=True, vertical_spacing=0.12,
+        subplot_titles=[f"{name_of(name)} contexts" for name in conditions],
     )  # fmt: skip
-    for row, condition in enumerate(here, 1):
-        own, color = effects[effects["condition"] == condition].sort_values("similarity"), LOOKS[condition].color
+    for row, condition in enumerate(conditions, 1):
+        of_condition, color = (
+            effects[effects["condition"] == condition].sort_values("similarity"),
+            LOOKS[condition].color,
+        )
         figure.add_trace(
             go.Scatter(
-                x=own["similarity"],
-                y=own["value"],
+                x=of_condition["similarity"],
+                y=of_condition["value"],
                 mode="markers+text",
-                text=[NAMES[name] for name in own["setting"]],
+                text=[NAMES[name] for name in of_condition["setting"]],
                 # Neighbours' names would lie over each other on one side.
-                textposition=["top right" if place % 2 else "bottom right" for place in range(len(own))],
+                textposition=["top right" if place % 2 else "bottom right" for place in range(len(of_condition))],
                 textfont={"size": 12, "color": theme.GRAY},
                 marker={"size": 10, "color": color},
                 error_y={
                     "type": "data",
                     "symmetric": False,
-                    "array": (own["high"] - own["value"]).clip(lower=0),
-                    "arrayminus": (own["value"] - own["low"]).clip(lower=0),
+                    "array": (of_condition["high"] - of_condition["value"]).clip(lower=0),
+                    "arrayminus": (of_condition["value"] - of_condition["low"]).clip(lower=0),
                     "color": color,
                     "thickness": 1.2,
                     "width": 0,
@@ -94,9 +97,11 @@ def edit_effects(effects: pd.DataFrame) -> go.Figure:
         )
         figure.add_hline(y=0, line={"color": theme.GRAY, "width": 1, "dash": "dot"}, row=row, col=1)
         figure.update_yaxes(title_text="Change of accuracy", tickformat="+.0%", row=row, col=1)
-    figure.update_layout(theme.figure(height=60 + 250 * len(here)).layout)
+    figure.update_layout(theme.figure(height=60 + 250 * len(conditions)).layout)
     figure.update_annotations(font={"size": 14})
     most = effects["similarity"].max()
     figure.update_xaxes(range=[effects["similarity"].min() - 0.03, most + 0.1])
-    figure.update_xaxes(title_text="Token F1 of the changed with the plain context sentences", row=len(here), col=1)
+    figure.update_xaxes(
+        title_text="Token F1 of the changed with the plain context sentences", row=len(conditions), col=1
+    )
     return figure

@@ -21,12 +21,12 @@ def baseline_against_longest(suites: pd.DataFrame, *, stereotypes: bool = False)
         )
     ]  # fmt: skip
     for condition in (name for name in LOOKS if name in set(suites["condition"])):
-        own, look = suites[suites["condition"] == condition], LOOKS[condition]
+        of_condition, look = suites[suites["condition"] == condition], LOOKS[condition]
         name = name_of(condition, stereotypes=stereotypes)
         traces.append(
             go.Scatter(
-                x=own["baseline"],
-                y=own["longest"],
+                x=of_condition["baseline"],
+                y=of_condition["longest"],
                 mode="markers",
                 name=name,
                 marker={
@@ -35,7 +35,10 @@ def baseline_against_longest(suites: pd.DataFrame, *, stereotypes: bool = False)
                     "opacity": 0.75,
                     "symbol": "circle" if look.dash == "solid" else "diamond",
                 },
-                customdata=[[theme.escape(str(a)), b] for a, b in zip(own["grp"], own["longest_length"], strict=True)],
+                customdata=[
+                    [theme.escape(str(a)), b]
+                    for a, b in zip(of_condition["grp"], of_condition["longest_length"], strict=True)
+                ],
                 hovertemplate="<b>%{customdata[0]}</b><br>%{x:.0%} without a context, %{y:.0%} after "
                 f"%{{customdata[1]:,}} tokens<extra>{name}</extra>",
             )

@@ -156,10 +156,10 @@ def _points(chosen: Chosen, item: Instance, lines: Sequence[Line]) -> tuple[Poin
         return ()
     texts = [line.text for line in lines]
     with st.spinner(show.plain(live.waiting(chosen.model, layout.model_title(chosen.model))), show_time=True):
-        found = live.attempt(
+        growth = live.attempt(
             "priming", chosen.model, "", lambda: priming_live.growth(item, texts, chosen.model, "natural")
         )
-    return found or ()
+    return growth or ()
 
 
 def _offer(chosen: Chosen) -> None:
@@ -210,9 +210,9 @@ def kind_name(kind: str, item: Instance) -> str:
 
 def _result(chosen: Chosen, item: Instance, lines: Sequence[Line], sides: Sides, points: Sequence[Point]) -> None:
     first, last = points[0], points[-1]
-    asked = answers.of_scores(last.scores)
+    options = answers.of_scores(last.scores)
     sentence = answers.verdict_sentence(
-        item, asked, last.judgment.value("correct"), last.judgment.value("margin"), last.judgment.reason("correct")
+        item, options, last.judgment.value("correct"), last.judgment.value("margin"), last.judgment.reason("correct")
     )
     kind = answers.verdict_of(last.judgment.value("correct"))
     st.html(token_view.verdict(kind, sentence, answers.VERDICT_WORDS.get(item.format, {}).get(kind, "")))
@@ -246,21 +246,21 @@ def flips_in_words(verdicts: Sequence[str]) -> str:
     turns = [place for place in range(1, len(words)) if words[place] != words[place - 1]]
     if not turns:
         return f"{words[0].capitalize()} without a context, and after every sentence of it."
-    told = ", ".join(f"{words[place]} from {place}" for place in turns)
-    return f"{words[0].capitalize()} without a context; counted in sentences, {told} on."
+    turned = ", ".join(f"{words[place]} from {place}" for place in turns)
+    return f"{words[0].capitalize()} without a context; counted in sentences, {turned} on."
 
 
 def _tokens(item: Instance, point: Point) -> None:
     st.subheader("The pair after the whole context, token by token", anchor=False)
-    asked = answers.of_scores(point.scores)
+    options = answers.of_scores(point.scores)
     if item.kind == "regions":
-        instance_view.draw_instance(item, Answer(asked, point.judgment), "nats")
+        instance_view.draw_instance(item, Answer(options, point.judgment), "nats")
         return
-    faults = list(dict.fromkeys(one.reason for one in asked if one.reason))
+    faults = list(dict.fromkeys(one.reason for one in options if one.reason))
     for fault in faults:
         show.note(f"Without a score: {fault}")
     if not faults:
-        first, second = asked
+        first, second = options
         names = (answers.option_name(item, first.option), answers.option_name(item, second.option))
         st.html(token_view.aligned(first.tokens, second.tokens, "nats", labels=names))
         st.html(token_view.key("nats"))

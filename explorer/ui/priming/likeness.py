@@ -49,8 +49,8 @@ def _asked_for_edits(run_id: str) -> bool:
 
 def edits(chosen: Chosen, run_id: str) -> None:
     """What mild changes of matched contexts do to their effect."""
-    found = resources.ask(priming_queries.edits, run_id)
-    curves = found[found["finding"] == declared.EDIT_CURVE.name]
+    findings = resources.ask(priming_queries.edits, run_id)
+    curves = findings[findings["finding"] == declared.EDIT_CURVE.name]
     if curves.empty and _asked_for_edits(run_id):
         show.nothing_yet(
             "Nothing was measured of the perturbed contexts",
@@ -75,7 +75,7 @@ def edits(chosen: Chosen, run_id: str) -> None:
         key="edit_curves",
         alt="Change of accuracy over the tokens of context, a line an edit of the context sentences",
     )
-    effects = found[found["finding"] == declared.EDIT_EFFECT.name]
+    effects = findings[findings["finding"] == declared.EDIT_EFFECT.name]
     suites = int(effects["suites"].max())
     show.note(
         f"Mean over the {suites} suites that matched contexts move most (figure 5 of the paper), chosen on one half of "
@@ -88,17 +88,17 @@ def edits(chosen: Chosen, run_id: str) -> None:
     )
     printed = edit_correlations()
     values = minus(" and ".join(str(one.value) for one in printed))
-    told = []
-    for _, row in found[found["finding"] == declared.EDIT_CORRELATION.name].iterrows():
+    sentences = []
+    for _, row in findings[findings["finding"] == declared.EDIT_CORRELATION.name].iterrows():
         value = (
             "not defined"
             if row["value"] != row["value"]
             else f"ρ = {display.number(row['value'])}, {display.p_in_words(row['p'])}"
         )
-        told.append(f"{name_of(str(row['condition']))}: {value}")
+        sentences.append(f"{name_of(str(row['condition']))}: {value}")
     show.note(
         f"Spearman's ρ over {len(set(effects['setting']))} kinds of context with its exact permutation p: "
-        f"{'; '.join(told)}. Published for {printed[0].model}: {values} (figure 9)."
+        f"{'; '.join(sentences)}. Published for {printed[0].model}: {values} (figure 9)."
     )
 
 
@@ -106,12 +106,12 @@ def matrices(run_id: str) -> None:
     """Suites compared with suites, and whether the matrices and judgments go together."""
     matrices = {finding.name: matrix for finding, matrix in MATRICES.items()}
     cells = {name: resources.ask(priming_queries.matrix, run_id, name) for name in matrices}
-    here = [name for name, found in cells.items() if len(found) > 1]
-    if not here:
+    present = [name for name, cells_of_matrix in cells.items() if len(cells_of_matrix) > 1]
+    if not present:
         show.nothing_yet("No matrices in this run", "A run of several suites makes them where `overlap` is not 0.")
         return
     name = links.pick(
-        st.segmented_control, "Matrix", "matrix", here, default=here[0], required=True,
+        st.segmented_control, "Matrix", "matrix", present, default=present[0], required=True,
         format_func=lambda one: matrices[one].title,
     )  # fmt: skip
     kind = matrices[name]
@@ -130,28 +130,30 @@ def matrices(run_id: str) -> None:
     )
     show.note(f"As in {kind.figure} of the paper.")
     show.save(cells[name], f"{name} {run_id}")
-    if declared.MATRIX_DELTA.name not in here:
+    if declared.MATRIX_DELTA.name not in present:
         show.note("How one suite primes another is asked where the run's option `matrix` is not 0.")
     _correlations(resources.ask(priming_queries.correlations, run_id), run_id)
 
 
-def _correlations(found: pd.DataFrame, run_id: str) -> None:
+def _correlations(findings: pd.DataFrame, run_id: str) -> None:
     what = {declared.MATRIX_CORRELATION.name: "matrices", declared.OVERLAP_AND_JUDGMENT.name: "judgments"}
-    own = found[found["finding"].isin(list(what))]
-    if own.empty:
+    correlations = findings[findings["finding"].isin(list(what))]
+    if correlations.empty:
         return
     st.subheader("Does likeness go with accuracy?", anchor=False)
     table = pd.DataFrame(
         {
-            "level": own["finding"].map(what),
-            "likeness": own["setting"].str.replace("_f1", "s shared", regex=False).str.replace("dependencys", "labels"),
-            "contexts": [name_of(name) if isinstance(name, str) else "one suite" for name in own["condition"]],
-            "value": own["value"],
-            "low": own["low"],
-            "high": own["high"],
-            "p": own["p"],
-            "n": own["n"],
-            "reason": own["reason"],
+            "level": correlations["finding"].map(what),
+            "likeness": correlations["setting"]
+            .str.replace("_f1", "s shared", regex=False)
+            .str.replace("dependencys", "labels"),
+            "contexts": [name_of(name) if isinstance(name, str) else "one suite" for name in correlations["condition"]],
+            "value": correlations["value"],
+            "low": correlations["low"],
+            "high": correlations["high"],
+            "p": correlations["p"],
+            "n": correlations["n"],
+            "reason": correlations["reason"],
         }
     )
     show.table(

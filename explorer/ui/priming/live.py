@@ -34,10 +34,10 @@ class Point:
 
 def growth(item: Instance, sentences: Sequence[str], model: str, preset: str) -> tuple[Point, ...]:
     """The pair without a context and after each sentence; ExplorerError where the model cannot be had."""
-    asked = (payload(item), tuple(sentences), model, preset, resources.settings())
-    points = _growth(*asked)
+    question = (payload(item), tuple(sentences), model, preset, resources.settings())
+    points = _growth(*question)
     if http.is_endpoint(model) and any(score.reason for point in points for score in point.scores):
-        _growth.clear(*asked)  # a server may think better of what it refused
+        _growth.clear(*question)  # a server may think better of what it refused
     return points
 
 
@@ -84,9 +84,9 @@ def _encoder(loaded: LanguageModel) -> Encode:
 def remarks(points: Sequence[Point]) -> list[str]:
     """What makes the step from no context to the first sentence another than those after it."""
     first, last = points[0], points[-1]
-    found = []
+    sentences = []
     if any(score.scored and math.isnan(score.logprobs[0]) for score in first.scores):
-        found.append("Without a context the first token of a text has no probability: nothing stands before it.")
+        sentences.append("Without a context the first token of a text has no probability: nothing stands before it.")
     if priming_requests.token_ids(first.scores) != priming_requests.token_ids(last.scores):
-        found.append("The text is cut into other tokens after a context than without one.")
-    return found if len(points) > 1 and not any(score.reason for score in (*first.scores, *last.scores)) else []
+        sentences.append("The text is cut into other tokens after a context than without one.")
+    return sentences if len(points) > 1 and not any(score.reason for score in (*first.scores, *last.scores)) else []

@@ -41,8 +41,8 @@ def name_of(row: pd.Series) -> str:
 
 
 def _remarks(run_id: str) -> None:
-    found = resources.ask(priming_queries.remarks, run_id)
-    for _, row in found.iterrows():
+    remarks = resources.ask(priming_queries.remarks, run_id)
+    for _, row in remarks.iterrows():
         if row["finding"] == declared.SHARED_CONTEXTS.name:
             st.warning(show.plain(str(row["reason"])), icon=":material/bolt:")
         elif row["finding"] == declared.UNRELATED_SOURCE.name:

@@ -42,11 +42,11 @@ def _order_of(answer: Any) -> list[int] | None:
 
 @st.cache_resource(show_spinner=False)
 def _component() -> Callable[..., Any]:
-    here = Path(__file__)
+    file = Path(__file__)
     component: Callable[..., Any] = st.components.v2.component(
         "lexiscope_priming_list",
         html='<ol aria-label="Sentences of the context"></ol>',
-        css=here.with_suffix(".css").read_text(encoding="utf-8"),
-        js=here.with_suffix(".js").read_text(encoding="utf-8"),
+        css=file.with_suffix(".css").read_text(encoding="utf-8"),
+        js=file.with_suffix(".js").read_text(encoding="utf-8"),
     )
     return component

@@ -48,9 +48,9 @@ def regressions(run_id: str) -> None:
     for setting in (name for name in MODELS if name in fits):
         st.subheader(MODELS[setting], anchor=False)
         _fit(fits[setting])
-        own = terms[terms["setting"] == setting]
-        if own["estimate"].notna().any():
-            _terms(own, setting, run_id)
+        of_setting = terms[terms["setting"] == setting]
+        if of_setting["estimate"].notna().any():
+            _terms(of_setting, setting, run_id)
 
 
 def _fit(fit: pd.Series) -> None:
@@ -68,10 +68,10 @@ def _fit(fit: pd.Series) -> None:
         st.warning(show.plain(warning), icon=":material/warning:")
 
 
-def _terms(own: pd.DataFrame, setting: str, run_id: str) -> None:
-    table = own.assign(
-        term=[" × ".join(TERMS.get(part, part) for part in term.split(":")) for term in own["term"]],
-        stars=[stars(p) for p in own["p"]],
+def _terms(of_setting: pd.DataFrame, setting: str, run_id: str) -> None:
+    table = of_setting.assign(
+        term=[" × ".join(TERMS.get(part, part) for part in term.split(":")) for term in of_setting["term"]],
+        stars=[stars(p) for p in of_setting["p"]],
     )
     show.table(
         table,
@@ -117,17 +117,17 @@ def beside_the_paper(chosen: Chosen, run_id: str) -> None:
 
 
 def _ours(row: Published, findings: pd.DataFrame) -> str:
-    own = findings[(findings["finding"] == row.finding.name) & (findings["grp"] == row.group)]
+    matching = findings[(findings["finding"] == row.finding.name) & (findings["grp"] == row.group)]
     for column, wish in (("condition", row.condition), ("setting", row.setting)):
         if wish:
-            own = own[own[column] == wish]
-    own = own[own["value"].notna()]
-    if own.empty:
+            matching = matching[matching[column] == wish]
+    matching = matching[matching["value"].notna()]
+    if matching.empty:
         return "not in this run"
     if row.takes in ("largest", "smallest"):
-        own = own[own["length"] > 0].sort_values("value", ascending=row.takes == "smallest")
-        return _change(own.iloc[0]) if len(own) else "not in this run"
-    one = own.iloc[0]
+        matching = matching[matching["length"] > 0].sort_values("value", ascending=row.takes == "smallest")
+        return _change(matching.iloc[0]) if len(matching) else "not in this run"
+    one = matching.iloc[0]
     return display.p_in_words(one["p"]) if row.takes == "p" else _value(one)
 
 

@@ -25,29 +25,29 @@ def draw_priming_suites(chosen: Chosen, run_id: str) -> None:
     """The two figures and their table."""
     suites = resources.ask(priming_queries.suites, run_id)
     suites = suites[suites["delta"].notna()]
-    here = [name for name in (*CONDITIONS, "unrelated") if name in set(suites["condition"])]
-    if not here:
+    conditions = [name for name in (*CONDITIONS, "unrelated") if name in set(suites["condition"])]
+    if not conditions:
         show.nothing_yet("No suite was primed in this run", "Start one with conditions and lengths above 0.")
         return
     stereotypes = chosen.benchmark == "crows_pairs"
     condition = links.pick(
-        st.segmented_control, "Contexts", "contexts", here, default=here[0], required=True,
+        st.segmented_control, "Contexts", "contexts", conditions, default=conditions[0], required=True,
         format_func=lambda name: name_of(name, stereotypes=stereotypes),
     )  # fmt: skip
-    own = suites[suites["condition"] == condition].sort_values("delta", ascending=False)
+    of_condition = suites[suites["condition"] == condition].sort_values("delta", ascending=False)
     st.subheader("The suites that move most", anchor=False)
     show.chart(
-        moved_suites(_ends(own), _published(chosen, condition)),
+        moved_suites(_ends(of_condition), _published(chosen, condition)),
         key="moved",
         alt="The suites with the largest rise and the largest fall of accuracy, with the sd over lengths",
     )
-    many = len(own)
+    many = len(of_condition)
     if many > 2 * ENDS:
         show.note(f"The {ENDS} highest and the {ENDS} lowest of {many} suites (tables 1 and 2 of the paper).")
     drawer = st.expander("Every suite", key="suites:all", on_change="rerun")
     if drawer.open:
         with drawer:
-            _table(own, chosen, condition, run_id)
+            _table(of_condition, chosen, condition, run_id)
 
     matched = suites[suites["condition"].isin(CONDITIONS[:2])]
     if len(matched):
@@ -60,8 +60,8 @@ def draw_priming_suites(chosen: Chosen, run_id: str) -> None:
         _correlation(run_id, stereotypes)
 
 
-def _ends(own: pd.DataFrame) -> pd.DataFrame:
-    return own if len(own) <= 2 * ENDS else pd.concat([own.head(ENDS), own.tail(ENDS)])
+def _ends(ordered: pd.DataFrame) -> pd.DataFrame:
+    return ordered if len(ordered) <= 2 * ENDS else pd.concat([ordered.head(ENDS), ordered.tail(ENDS)])
 
 
 def _published(chosen: Chosen, condition: str) -> pd.DataFrame:
@@ -74,7 +74,7 @@ def _published(chosen: Chosen, condition: str) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["grp", "delta", "sd"])
 
 
-def _table(own: pd.DataFrame, chosen: Chosen, condition: str, run_id: str) -> None:
+def _table(of_condition: pd.DataFrame, chosen: Chosen, condition: str, run_id: str) -> None:
     published = _published(chosen, condition).set_index("grp")["delta"]
     columns = {
         "grp": group_column("Suite"),
@@ -86,26 +86,26 @@ def _table(own: pd.DataFrame, chosen: Chosen, condition: str, run_id: str) -> No
         "n": "Items",
     }
     if len(published):
-        own = own.assign(published=own["grp"].map(published))
+        of_condition = of_condition.assign(published=of_condition["grp"].map(published))
         columns["published"] = points_column("Published", "Sinha et al. (2023), table 2")
-    show.table(own, f"suites {condition} {run_id}", columns=columns)
+    show.table(of_condition, f"suites {condition} {run_id}", columns=columns)
 
 
 def _correlation(run_id: str, stereotypes: bool) -> None:
-    found = resources.ask(priming_queries.correlations, run_id)
-    told = []
-    for _, row in found[found["finding"] == declared.BASELINE_AGAINST_LONGEST.name].iterrows():
+    findings = resources.ask(priming_queries.correlations, run_id)
+    sentences = []
+    for _, row in findings[findings["finding"] == declared.BASELINE_AGAINST_LONGEST.name].iterrows():
         if row["condition"] in LOOKS and row["condition"].startswith("matched"):
             name = name_of(str(row["condition"]), stereotypes=stereotypes)
             value = float(row["value"])
-            told.append(
+            sentences.append(
                 f"{name}: not defined ({row['reason']})"
                 if math.isnan(value)
                 else f"{name}: r = {display.number(value)} ({_range(row)}) over {row['n']} suites"
             )
-    if told:
+    if sentences:
         show.note(
-            f"Pearson's r of the two accuracies over suites, {'; '.join(told)}. Published, mean of three sets: "
+            f"Pearson's r of the two accuracies over suites, {'; '.join(sentences)}. Published, mean of three sets: "
             f"{_published_correlations()} (figures 10 and 11)."
         )
 

@@ -53,22 +53,22 @@ def draw_replication_board(source: str, chosen: Chosen) -> None:
 
 def board(printed: Sequence[BoardFigure], findings: pd.DataFrame, model: str) -> pd.DataFrame:
     """A row a printed figure: ours of the same model where a run has it, the sidebar's model for orientation."""
-    found = replication_board.index(
+    by_finding = replication_board.index(
         [{str(key): value for key, value in row.items()} for row in findings.to_dict("records")]
     )
     rows = []
     for one in printed:
-        ours = replication_board.beside(one, found)
-        other = replication_board.beside(one, found, model) if ours is None and model else None
+        ours = replication_board.beside(one, by_finding)
+        other = replication_board.beside(one, by_finding, model) if ours is None and model else None
         rows.append({**_printed(one), **_ours(one, ours), "other": other.value if other else None})
     return pd.DataFrame(rows)
 
 
 def _pickers(source: str) -> tuple[str, str]:
-    own = replication_board.of(source)
+    figures = replication_board.of(source)
     left, right = st.columns([1, 1])
-    tables = [EVERY_TABLE, *dict.fromkeys(one.table for one in own)]
-    models = [EVERY_MODEL, *dict.fromkeys(one.model for one in own)]
+    tables = [EVERY_TABLE, *dict.fromkeys(one.table for one in figures)]
+    models = [EVERY_MODEL, *dict.fromkeys(one.model for one in figures)]
     with left:
         table = links.pick(st.selectbox, "Table", "table", tables, default=tables[1])
     with right:
@@ -126,24 +126,24 @@ def _remarks(printed: Sequence[BoardFigure]) -> None:
     """The slips of the paper as warnings, other remarks as notes, each with how many figures it is about."""
     for remark in dict.fromkeys(one.remark for one in printed if one.remark):
         number = sum(one.remark == remark for one in printed)
-        told = f"{remark[:1].upper()}{remark[1:]}: {number:,} of these figures."
+        sentence = f"{remark[:1].upper()}{remark[1:]}: {number:,} of these figures."
         if any(one.is_slip for one in printed if one.remark == remark):
-            st.warning(show.plain(told), icon=":material/edit_note:")
+            st.warning(show.plain(sentence), icon=":material/edit_note:")
         else:
-            show.note(told)
+            show.note(sentence)
 
 
 def _figures(rows: pd.DataFrame) -> None:
     """What was computed, as rings and dots: a figure for each kind of number."""
     computed = rows[rows["run_id"] != ""] if len(rows) else rows
-    for metric, own in computed.groupby("metric", sort=False) if len(computed) else ():
-        if 1 < len(own) <= DRAWN:
+    for metric, of_metric in computed.groupby("metric", sort=False) if len(computed) else ():
+        if 1 < len(of_metric) <= DRAWN:
             labels = [
                 " · ".join(filter(None, names))
-                for names in zip(own["what"], own["condition"], own["model"], strict=True)
+                for names in zip(of_metric["what"], of_metric["condition"], of_metric["model"], strict=True)
             ]
             show.chart(
-                printed_and_ours(own.assign(label=labels), str(metric)),
+                printed_and_ours(of_metric.assign(label=labels), str(metric)),
                 key=f"replication:{metric}",
                 alt=f"Printed and our own figures: {metric}",
             )
@@ -176,13 +176,13 @@ def _table(rows: pd.DataFrame, name: str, chosen: Chosen) -> None:
         if (rows[column] == "").all():
             columns.pop(column)
     same = [name for name in ("table", "what", "condition", "metric", "model") if rows[name].nunique() == 1]
-    told = [str(rows[name].iloc[0]) for name in same if name in columns]
+    same_values = [str(rows[name].iloc[0]) for name in same if name in columns]
     for name in same:
         columns.pop(name, None)
     if rows["remark"].nunique() == 1:
         columns.pop("remark", None)  # it stands above
-    if told:
-        show.note(f"All: {', '.join(told)}.")
+    if same_values:
+        show.note(f"All: {', '.join(same_values)}.")
     if "condition" not in columns or "metric" not in columns:
         columns["what"] = text_column("What", width="medium") if "what" in columns else None
     columns = {name: kind for name, kind in columns.items() if kind is not None}

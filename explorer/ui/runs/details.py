@@ -157,10 +157,10 @@ def _findings(run: RunInfo) -> None:
             _items(resources.ask(queries.items, run.run_id), "So far")
             return
         if run.study != "accuracy":
-            found = _explained(resources.ask(queries.findings, run.run_id), run.study)
-            if len(found):
+            findings = _explained(resources.ask(queries.findings, run.run_id), run.study)
+            if len(findings):
                 show.section("Findings")
-                _one_finding(run, found)
+                _one_finding(run, findings)
             return
         _headline(overall)
         if overall["finding"].isin(list(CORRELATIONS)).any():
@@ -187,20 +187,20 @@ def _findings(run: RunInfo) -> None:
 def _explained(findings: pd.DataFrame, study: str) -> pd.DataFrame:
     """The findings with what each is called, its unit, what its n counts and what it means, as the study declares."""
     known = {name: declared.find(study, name) for name in findings["finding"].unique()}
-    told = {name: one for name, one in known.items() if one is not None}
+    declared_findings = {name: one for name, one in known.items() if one is not None}
     columns = {
-        column: findings["finding"].map({name: getattr(one, column) for name, one in told.items()})
+        column: findings["finding"].map({name: getattr(one, column) for name, one in declared_findings.items()})
         for column in ("title", "unit", "of", "meaning")
     }
     return findings.assign(**columns)
 
 
-def _one_finding(run: RunInfo, found: pd.DataFrame) -> None:
+def _one_finding(run: RunInfo, findings: pd.DataFrame) -> None:
     """What the run found under one name, in words and in its unit; the file has all names, with their details."""
-    names = list(dict.fromkeys(found["finding"]))
+    names = list(dict.fromkeys(findings["finding"]))
     known = {name: declared.find(run.study, name) for name in names}
     name = links.pick(st.selectbox, "Finding", "concluded", names, format_func=lambda one: one_title(known[one], one))
-    rows = found[found["finding"] == name]
+    rows = findings[findings["finding"] == name]
     finding = known[name]
     columns = {
         column: shown for column, shown in FINDINGS.items() if column != "title" and _says_something(rows[column])
@@ -209,7 +209,7 @@ def _one_finding(run: RunInfo, found: pd.DataFrame) -> None:
         show.note(f"{finding.meaning} Unit: {finding.unit}; n counts: {finding.of}.")
         titles = {"value": "Value", "low": "From", "high": "To"}
         columns |= {one: unit_column(finding.unit, titles[one]) for one in titles if one in columns}
-    show.table(rows, f"findings {run.run_id}", columns=columns, whole=found)
+    show.table(rows, f"findings {run.run_id}", columns=columns, whole=findings)
 
 
 def _says_something(column: pd.Series) -> bool:
@@ -223,10 +223,10 @@ def one_title(finding: Finding | None, name: str) -> str:
 
 def _ratings(run: RunInfo) -> None:
     """The correlations of a run over rated sentences, which has no right and wrong to draw."""
-    found = _explained(resources.ask(queries.findings, run.run_id), run.study)
-    columns = {name: label for name, label in FINDINGS.items() if found[name].notna().any()}
+    findings = _explained(resources.ask(queries.findings, run.run_id), run.study)
+    columns = {name: label for name, label in FINDINGS.items() if findings[name].notna().any()}
     show.section("Scores and ratings")
-    show.table(found, f"findings {run.run_id}", columns=columns)
+    show.table(findings, f"findings {run.run_id}", columns=columns)
     _every_instance(run, resources.ask(queries.items, run.run_id))
 
 
@@ -282,8 +282,8 @@ def _headline(overall: pd.DataFrame) -> None:
 def _explain(row: dict) -> str:
     left_out = f", {row['left_out']} left out" if row["left_out"] else ""
     interval = display.share(row["value"], row["low"], row["high"]) if row["finding"] == accuracy.ACCURACY.name else ""
-    told = json.loads(row["detail"]) if isinstance(row.get("detail"), str) else {}
-    passes = f", each answered {told['passes']} times ({told['reducer']})" if told.get("passes") else ""
+    details = json.loads(row["detail"]) if isinstance(row.get("detail"), str) else {}
+    passes = f", each answered {details['passes']} times ({details['reducer']})" if details.get("passes") else ""
     return f"{interval} {row['n']:,} instances{passes}{left_out}".strip()
 
 

@@ -39,7 +39,7 @@ def draw_import_run() -> None:
 
 def _bring(uploads: Sequence[Any], model: str) -> list[str]:
     """A sentence a file; one that cannot be read keeps no other from becoming a run."""
-    told: list[str] = []
+    lines: list[str] = []
     with tempfile.TemporaryDirectory() as folder:
         paths = [_kept(Path(folder), number, upload) for number, upload in enumerate(uploads)]
         for path, upload in zip(paths, uploads, strict=True):
@@ -47,10 +47,10 @@ def _bring(uploads: Sequence[Any], model: str) -> list[str]:
             if path.name.startswith("results_") and len(paths) > 1:
                 continue
             try:
-                told += _one(path, model)
+                lines += _one(path, model)
             except ExplorerError as error:
-                told.append(f"{upload.name[:80]}: {error}")
-    return told
+                lines.append(f"{upload.name[:80]}: {error}")
+    return lines
 
 
 def _one(path: Path, model: str) -> list[str]:

@@ -41,8 +41,8 @@ def _live_table(shown: str) -> None:
 
 def _everything() -> list[RunInfo]:
     """The runs of this machine, then those that came with the explorer."""
-    own = queue.list_runs(resources.settings())
-    return own + as_infos(resources.ask(queries.runs).to_dict("records"), {run.run_id for run in own})
+    local = queue.list_runs(resources.settings())
+    return local + as_infos(resources.ask(queries.runs).to_dict("records"), {run.run_id for run in local})
 
 
 def _table(runs: list[RunInfo], shown: str) -> None:
