@@ -6,8 +6,10 @@
     python bench/runs.py accuracy --benchmark blimp --limit 20000 --profile out.txt
 
 The real command runs in a fresh process with a cache of its own. Only the model is exchanged for one that answers at
-once (bench/fake_model.py). The answer is one line of JSON: wall and processor seconds of the process, seconds from the
-start of its work, and those by part: selecting, loading, scoring (the model's own), summarizing, storing.
+once (bench/fake_model.py). The answer is one line of JSON. `wall` and `command` are seconds on the wall, `cpu` seconds
+of the processor. By part, in processor seconds, so that a busy machine changes little: reading the `instances`,
+the `work` on parts (within it encoding, assembling, writing), concluding, storing; `hashing` of the model's files. With
+--rate, `model` is how long the card would have been busy, and `model_span` from its first work to its last.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -58,36 +61,40 @@ def inside(args: argparse.Namespace, rest: list[str]) -> None:
     import explorer.resources
     from bench.fake_model import FakeResources, make_folder
     from explorer import __main__ as command
-    from explorer.runs import environment, part, worker
+    from explorer.runs import worker
     from explorer.runs.folder import RunFolder
-    from explorer.scoring import hf_source
+    from explorer.scoring import hf_source, score
+    from explorer.studies import study as find_study
+    from explorer.studies.study import Study
 
-    seconds: dict[str, float] = {}  # of the wall clock; under NAME_cpu those of the processor, in the thread itself
+    seconds: dict[str, float] = {}
 
-    def clocked(name: str, owner: Any, attribute: str) -> None:
+    def clocked(name: str, owner: Any, attribute: str, clock: Callable[[], float]) -> None:
+        """Adds up the time of each call; with the clock of a thread also of calls that overlap with others."""
         plain = getattr(owner, attribute)
 
         def timed(*given: Any, **named: Any) -> Any:
-            began, thread_began = time.monotonic(), time.thread_time()
+            began = clock()
             try:
                 return plain(*given, **named)
             finally:
-                seconds[name] = seconds.get(name, 0.0) + time.monotonic() - began
-                of_thread = f"{name}_cpu"
-                seconds[of_thread] = seconds.get(of_thread, 0.0) + time.thread_time() - thread_began
+                seconds[name] = seconds.get(name, 0.0) + clock() - began
 
-        setattr(owner, attribute, timed)
+        object.__setattr__(owner, attribute, timed) if isinstance(owner, Study) else setattr(owner, attribute, timed)
 
     FakeResources.rate = args.rate
     explorer.resources.Resources = FakeResources  # type: ignore[misc]
     model = make_folder(args.keep / "fake-model", args.tokenizer)
-    clocked("selecting", part, "prepare")
-    clocked("loading", environment, "take")
-    clocked("hashing", hf_source, "hash_of")
-    clocked("parts", worker, "_do_here")
-    clocked("writing", RunFolder, "write_tables")
-    clocked("storing", FakeResources, "ingest")
-    clocked("work", worker, "_run")
+    # Steps of the whole process one after another, threads and all ...
+    clocked("instances", FakeResources, "instances", time.process_time)
+    clocked("work", worker, "_do_here", time.process_time)
+    clocked("concluding", find_study(args.study), "summarize", time.process_time)
+    clocked("storing", FakeResources, "ingest", time.process_time)
+    # ... and within the work those of each thread.
+    clocked("encoding", score, "_prepare", time.thread_time)
+    clocked("assembling", score, "_finish", time.thread_time)
+    clocked("writing", RunFolder, "write_tables", time.thread_time)
+    clocked("hashing", hf_source, "hash_of", time.thread_time)
     began = time.monotonic()
     given = ["run", args.study, "--model", str(model), "--cache", str(args.keep / "cache"), *rest]
     sys.stdout, stdout = sys.stderr, sys.stdout
@@ -104,7 +111,11 @@ def inside(args: argparse.Namespace, rest: list[str]) -> None:
         code = command.main(given)
     sys.stdout = stdout
     made = FakeResources.made
-    seconds["scoring"] = sum(after - before for before, after in made.calls) if made else 0.0
+    calls = made.calls if made else []
+    seconds["model"] = sum(after - before for before, after in calls)
+    if args.rate and calls:
+        seconds["model_span"] = calls[-1][1] - calls[0][0]
+    seconds["work"] = seconds.get("work", 0.0) - seconds.get("concluding", 0.0)
     used = resource.getrusage(resource.RUSAGE_SELF)
     told = {
         "study": args.study,

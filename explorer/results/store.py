@@ -44,6 +44,7 @@ class Store:
     ) -> None:
         self.generation = generation
         self._precomputed = precomputed
+        self._parts = parts
         self._connection = duckdb.connect(":memory:")
         self._lock = threading.Lock()
         if generation is not None:
@@ -129,7 +130,9 @@ class Store:
         try:
             with self._lock:
                 cursor = self._connection.cursor()
-            with contextlib.closing(cursor):
+            # Whether each file of a live run is whole shows only when a question reads it.
+            telling = contextlib.nullcontext() if self._parts is None else _telling_damage(self._parts)
+            with contextlib.closing(cursor), telling:
                 yield cursor.execute(sql, list(parameters))
         except duckdb.Error as error:
             remedy = f" {_remedy(error, self._precomputed)}" if _is_damage(error) else ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -64,8 +64,9 @@ def summarize(spec: RunSpec, resources: Resources, folder: RunFolder) -> list[di
             folder.read("scores", ["instance_id", "option", "role", "part", *Asked._fields[:-1], *TEXT])
         )
         ties = PRESETS[str(spec.settings.get("preset", "natural"))].ties
+        cases = Cases(instances, asked)
         for name in REDUCTIONS:
-            found = proportion(chosen_is_gold(instances, asked, name, ties))
+            found = proportion(cases.chosen_is_gold(name, ties))
             rows.append(_share_row(declared.ACCURACY, "overall", found, {"setting": name}))
     return rows
 
@@ -101,27 +102,59 @@ def options_asked(scores: pd.DataFrame) -> Options:
     return {instance_id: list(held.values()) for instance_id, held in found.items()}
 
 
+@dataclass(frozen=True, slots=True)
+class _Plain:
+    """Instances with equally many options, one pass, a gold option and a stored score of every option."""
+
+    places: np.ndarray
+    options: Sequence[Sequence[Asked]]
+    gold: np.ndarray
+    numbers: np.ndarray  # a line an instance, a column an option: logprob, scored, chars, bytes
+    same: np.ndarray  # whether an option has the gold option's text
+
+
+class Cases:
+    """The options of many instances, ready for any reduction."""
+
+    def __init__(self, instances: pd.DataFrame, asked: Options) -> None:
+        """`instances` has the columns instance_id, gold, and options: how many there are."""
+        self.size = len(instances)
+        self.rest: list[tuple[int, Sequence[Mapping[int, Asked]], int | None, int]] = []
+        plain: dict[int, list[tuple[int, int, list[Asked]]]] = {}
+        columns = (instances[name].tolist() for name in ("instance_id", "gold", "options"))
+        for place, (name, gold, count) in enumerate(zip(*columns, strict=True)):
+            passes, right = asked.get(name, [{}]), None if pd.isna(gold) else int(gold)
+            options = [one for option in range(count) if (one := passes[0].get(option)) is not None]
+            if len(passes) == 1 and count > 1 and right is not None and 0 <= right < count == len(options):
+                plain.setdefault(count, []).append((place, right, options))
+            else:
+                self.rest.append((place, passes, right, count))
+        self.plain = [
+            _Plain(
+                np.array([place for place, _, _ in group]),
+                [options for _, _, options in group],
+                np.array([right for _, right, _ in group]),
+                np.array([[one[:-1] for one in options] for _, _, options in group], dtype=float),
+                np.array([[one.text == options[right].text for one in options] for _, right, options in group]),
+            )
+            for group in plain.values()
+        ]
+
+    def chosen_is_gold(self, normalization: Normalization, ties: TieRule = "half") -> np.ndarray:
+        """1, 0, 0.5 (a tie) or nan for each instance; of several passes the mean of those that have a verdict."""
+        found = np.full(self.size, math.nan)
+        for place, passes, right, count in self.rest:
+            found[place] = _of_passes(passes, right, count, normalization, ties)
+        for group in self.plain:
+            found[group.places] = _of_plain(group, normalization, ties)
+        return found
+
+
 def chosen_is_gold(
     instances: pd.DataFrame, asked: Options, normalization: Normalization, ties: TieRule = "half"
 ) -> np.ndarray:
-    """1, 0, 0.5 (a tie) or nan for each instance (columns instance_id, gold, options: how many) under a reduction.
-
-    Of several passes over an instance the mean of those that have a verdict.
-    """
-    cases = list(zip(instances["instance_id"], instances["gold"], instances["options"], strict=True))
-    found = np.full(len(cases), math.nan)
-    plain: dict[int, list[tuple[int, int, list[Asked]]]] = {}  # by the number of options: place, gold, options
-    for place, (name, gold, count) in enumerate(cases):
-        passes, right = asked.get(name, [{}]), None if pd.isna(gold) else int(gold)
-        options = [passes[0].get(option) for option in range(count)]
-        if len(passes) == 1 and count > 1 and right is not None and 0 <= right < count and None not in options:
-            plain.setdefault(count, []).append((place, right, [one for one in options if one is not None]))
-        else:
-            found[place] = _of_passes(passes, right, count, normalization, ties)
-    for group in plain.values():
-        places = np.array([place for place, _, _ in group])
-        found[places] = _of_plain(group, normalization, ties)
-    return found
+    """1, 0, 0.5 (a tie) or nan for each instance (columns instance_id, gold, options: how many) under a reduction."""
+    return Cases(instances, asked).chosen_is_gold(normalization, ties)
 
 
 def _of_passes(
@@ -139,20 +172,17 @@ def _of_passes(
     return math.fsum(known) / len(known) if known else math.nan
 
 
-def _of_plain(group: Sequence[tuple[int, int, list[Asked]]], normalization: Normalization, ties: TieRule) -> np.ndarray:
-    """What `_of_passes` gives for cases with one pass, a gold option and all scores, worked out at once."""
-    numbers = np.array([[one[:-1] for one in options] for _, _, options in group], dtype=float)
-    logprob, scored, chars, size = (numbers[:, :, column] for column in range(4))
+def _of_plain(cases: _Plain, normalization: Normalization, ties: TieRule) -> np.ndarray:
+    """What `_of_passes` gives for each of these cases, worked out at once."""
+    logprob, scored, chars, size = (cases.numbers[:, :, column] for column in range(4))
     by = {"mean_token": scored, "per_char": chars, "per_byte": size}.get(normalization, np.ones_like(logprob))
     value = np.divide(logprob, by, out=np.full(by.shape, math.nan), where=by > 0)
     near = reduce.TIE * np.where(np.isnan(scored), 1, scored) / np.where(by == 0, 1, by)
-    gold = np.array([right for _, right, _ in group])
-    same = np.array([[one.text == options[right].text for one in options] for _, right, options in group])
-    verdicts = reduce.decide_plain(value, near, near, same, gold, ties)
+    verdicts = reduce.decide_plain(value, near, near, cases.same, cases.gold, ties)
     correct = np.where(verdicts.tie, 0.5, np.where(verdicts.beaten, 0.0, 1.0))
     for row in np.flatnonzero(~np.isfinite(value).all(axis=1)).tolist():
-        _, right, options = group[row]
-        correct[row] = _of_passes([dict(enumerate(options))], right, len(options), normalization, ties)
+        options = cases.options[row]
+        correct[row] = _of_passes([dict(enumerate(options))], int(cases.gold[row]), len(options), normalization, ties)
     return correct
 
 
