@@ -88,8 +88,8 @@ def cooccurrences(
     made: list[WebCount] = []
     for concept, label, curie in zip(concepts, labels, ids, strict=True):
         try:
-            found = counter.count_together([[label], [curie]])
-            made.append(WebCount(concept.id, found.count, approx=True, reason=found.reason))
+            counted = counter.count_together([[label], [curie]])
+            made.append(WebCount(concept.id, counted.count, approx=True, reason=counted.reason))
         except CountError as error:
             made.append(WebCount(concept.id, math.nan, approx=True, reason=str(error)))
         if progress:
@@ -167,20 +167,20 @@ def _ask_all(
             address(concept), headers=headers, patience=patience, limit=limit, cache=cache, offline=settings.offline
         )
         try:
-            found = total(json.loads(answer.body))
+            written = total(json.loads(answer.body))
         except (KeyError, TypeError, ValueError, RecursionError):
             return None
-        count = numbers.whole(found) if isinstance(found, str) else numbers.number(found)  # Google writes text
+        count = numbers.whole(written) if isinstance(written, str) else numbers.number(written)  # Google writes text
         return None if count is None or not count >= 0 else float(count)
 
     for concept in concepts:
         count, reason = math.nan, stopped
         if not stopped:
             try:
-                found = ask(concept, settings.counts / "web")
+                answer = ask(concept, settings.counts / "web")
                 # What was kept may be the page of a proxy: asked once more, past the kept answer.
-                found = ask(concept, None) if found is None else found
-                count, reason = (math.nan, "the answer holds no count") if found is None else (found, "")
+                answer = ask(concept, None) if answer is None else answer
+                count, reason = (math.nan, "the answer holds no count") if answer is None else (answer, "")
             except WebError as error:
                 reason = _without(str(error), headers)
                 if error.kind in HOPELESS_KIND or error.status in HOPELESS_STATUS:

@@ -49,16 +49,20 @@ def keep(instance: Instance, versions: Sequence[Version], lexicon: Lexicon) -> N
         for first, second in combinations(family, 2):
             if instance.kind == "choice" and _alike(first, second) < ALIKE:
                 continue
-            one, two = _differing(first, second)
-            for mine, theirs, here, there in ((first, second, one, two), (second, first, two, one)):
-                other = _lemmas_of(theirs)
+            only_first, only_second = _differing(first, second)
+            sides = ((first, second, only_first, only_second), (second, first, only_second, only_first))
+            for mine, theirs, only_mine, only_theirs in sides:
+                other_lemmas = _lemmas_of(theirs)
+                # A word that the other text has in another form or place decides nothing, nor one that it merely lacks.
                 staying |= {
                     (numbers[id(mine)], token.index)
-                    for token in here
-                    if there and isinstance(mine.found.get(token.index), Target) and _key(mine, token) not in other
+                    for token in only_mine
+                    if only_theirs
+                    and isinstance(mine.found.get(token.index), Target)
+                    and _key(mine, token) not in other_lemmas
                 }
-            exact = exact or (instance.kind != "choice" and _touches_objects(first, second, one, two))
-            words = [{token.text.lower() for token in side} & GENDERED_WORDS for side in (one, two)]
+            exact = exact or (instance.kind != "choice" and _touches_objects(first, second, only_first, only_second))
+            words = [{token.text.lower() for token in side} & GENDERED_WORDS for side in (only_first, only_second)]
             gender = gender or (any(words) and words[0] != words[1])
     for number, version in enumerate(versions):
         for target in version.targets:
@@ -82,13 +86,13 @@ def _alike(first: Version, second: Version) -> float:
 
 def _differing(first: Version, second: Version) -> tuple[list[Token], list[Token]]:
     """The tokens of both texts that the other has not in the same place."""
-    one: list[Token] = []
-    two: list[Token] = []
+    only_first: list[Token] = []
+    only_second: list[Token] = []
     for same, here, there in alignment.blocks(first.forms, second.forms):
         if not same:
-            one += first.tokens[here]
-            two += second.tokens[there]
-    return one, two
+            only_first += first.tokens[here]
+            only_second += second.tokens[there]
+    return only_first, only_second
 
 
 def _key(version: Version, token: Token) -> tuple[str, str] | None:
@@ -100,16 +104,22 @@ def _lemmas_of(version: Version) -> set[tuple[str, str]]:
     return {(target.lemma, target.pos) for target in version.targets}
 
 
-def _touches_objects(first: Version, second: Version, one: Sequence[Token], two: Sequence[Token]) -> bool:
+def _touches_objects(
+    first: Version, second: Version, only_first: Sequence[Token], only_second: Sequence[Token]
+) -> bool:
     """True where the texts differ in more than determiners, adverbs, nouns, auxiliaries and the form of a verb."""
-    forms = [{_form_key(token) for token in side} for side in (one, two)]
-    return any(not _harmless(token, other) for side, other in ((one, forms[1]), (two, forms[0])) for token in side)
+    forms = [{_form_key(token) for token in side} for side in (only_first, only_second)]
+    return any(
+        not _harmless(token, other)
+        for side, other in ((only_first, forms[1]), (only_second, forms[0]))
+        for token in side
+    )
 
 
 def _form_key(token: Token) -> str:
     """The verb that a token is a form of."""
-    found = inflect.lemmas(token.text, "v") if token.text.isalpha() else ()
-    return found[0] if found else token.lemma.lower()
+    lemmas = inflect.lemmas(token.text, "v") if token.text.isalpha() else ()
+    return lemmas[0] if lemmas else token.lemma.lower()
 
 
 def _harmless(token: Token, others: set[str]) -> bool:

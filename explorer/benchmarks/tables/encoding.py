@@ -118,9 +118,11 @@ class _Candidate:
 
 
 def _rated(data: bytes, name: str) -> Decoded:
+    # Old encodings give a letter to nearly every byte, so that a wrong one rarely fails: it reads as other letters.
+    # One is taken only where it is far ahead of the next that reads differently; of few such letters by still more.
     sample = _sample(data)
-    found = _by_text(one for one in _candidates(sample) if _decodes(data, one.encoding))
-    best, second = (*found[:2], None, None)[:2]
+    candidates = _by_text(candidate for candidate in _candidates(sample) if _decodes(data, candidate.encoding))
+    best, second = (*candidates[:2], None, None)[:2]
     ahead = AHEAD if best and sum(ord(sign) > 127 for sign in best.text) >= FEW else AHEAD_OF_FEW
     if (
         best
@@ -131,8 +133,12 @@ def _rated(data: bytes, name: str) -> Decoded:
         language = f", the text looks {best.language}" if best.language else ""
         others = f"; next {second.encoding} with {second.score / best.score:.0%} of its score" if second else ""
         return Decoded(data.decode(best.encoding), best.encoding, f"detected as {best.encoding}{language}{others}")
-    likely = [one for place, one in enumerate(found) if best and (place < 3 or one.score > best.score / 3)]
-    answers = [Answer(one.encoding, repr(_telling_line(one.text))) for one in likely[:SHOWN]]
+    likely = [
+        candidate
+        for place, candidate in enumerate(candidates)
+        if best and (place < 3 or candidate.score > best.score / 3)
+    ]
+    answers = [Answer(candidate.encoding, repr(_telling_line(candidate.text))) for candidate in likely[:SHOWN]]
     raise Question(
         "encoding",
         f"{name} is no UTF-8, and which older encoding it is in cannot be told for sure",
@@ -145,9 +151,9 @@ def _candidates(sample: bytes) -> list[_Candidate]:
     import chardet
 
     windows = bool(SIGNS.search(sample)) and not LOW.search(IN_PLACE.sub(b"", sample))
-    found = []
-    for one in chardet.detect_all(sample, ignore_threshold=True, compat_names=False, max_bytes=SAMPLE):
-        encoding = _standard(str(one["encoding"] or ""))
+    candidates = []
+    for guess in chardet.detect_all(sample, ignore_threshold=True, compat_names=False, max_bytes=SAMPLE):
+        encoding = _standard(str(guess["encoding"] or ""))
         if not encoding or NEVER.fullmatch(encoding) or (windows and not re.fullmatch(r"cp125\d|cp\d{3}", encoding)):
             continue
         if windows and not encoding.startswith("cp125"):
@@ -157,11 +163,11 @@ def _candidates(sample: bytes) -> list[_Candidate]:
         except UnicodeError:
             continue
         weight = 1.0 if encoding in COMMON else UNCOMMON
-        score = float(one["confidence"]) * weight * max(0.0, 1 - ODD * _oddness(text))
-        found.append(_Candidate(encoding, text, score, str(one["language"] or "")))
-    if windows and not found:
-        found.append(_Candidate("cp1252", sample.decode("cp1252", "replace"), 1.0, ""))
-    return sorted(found, key=lambda one: (-one.score, one.encoding not in COMMON))
+        score = float(guess["confidence"]) * weight * max(0.0, 1 - ODD * _oddness(text))
+        candidates.append(_Candidate(encoding, text, score, str(guess["language"] or "")))
+    if windows and not candidates:
+        candidates.append(_Candidate("cp1252", sample.decode("cp1252", "replace"), 1.0, ""))
+    return sorted(candidates, key=lambda candidate: (-candidate.score, candidate.encoding not in COMMON))
 
 
 @cache
@@ -174,16 +180,18 @@ def _standard(encoding: str) -> str:
     return {"iso8859-1": "cp1252", "latin-1": "cp1252", "gb2312": "gb18030", "gbk": "gb18030"}.get(encoding, encoding)
 
 
-def _by_text(found: Iterable[_Candidate]) -> list[_Candidate]:
+def _by_text(candidates: Iterable[_Candidate]) -> list[_Candidate]:
     """The candidates, the likeliest first; of those with the same text only the most usual, with the best score."""
     groups: dict[str, list[_Candidate]] = {}
-    for one in found:
-        groups.setdefault(one.text, []).append(one)
+    for candidate in candidates:
+        groups.setdefault(candidate.text, []).append(candidate)
     best = [
-        dataclasses.replace(min(group, key=_usual), score=max(one.score for one in group), language=group[0].language)
+        dataclasses.replace(
+            min(group, key=_usual), score=max(candidate.score for candidate in group), language=group[0].language
+        )
         for group in groups.values()
     ]
-    return sorted(best, key=lambda one: -one.score)
+    return sorted(best, key=lambda candidate: -candidate.score)
 
 
 def _usual(candidate: _Candidate) -> int:

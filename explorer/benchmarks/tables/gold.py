@@ -95,6 +95,9 @@ def _count(
 ) -> tuple[str, str]:
     """From 0 or from 1: a value that names no option in one way settles it, here or in a file beside."""
     lost = {way: next((row for row in rows if index(row.value, row.options, way) is None), None) for way in ("0", "1")}
+    # A 0 can only be counted from 0, and the number of options only from 1: of three options 0 1 2 or 1 2 3.
+    # Where 1 and 2 alone occur both ways fit every row, and the wrong one would turn each answer into its neighbor. So
+    # files beside this one are looked at, then what is known of a published table; what stays open is asked.
     zero = next((row for row in rows if _number(row.value) == 0), None)
     past = next((row for row in rows if _number(row.value) == _places(row.options)), None)
     if zero and past:
@@ -103,9 +106,9 @@ def _count(
     if zero:
         return "0", f"{column} is 0 in {zero.where}"
     if lost["0"] and not lost["1"]:
-        told = f"{column} is {written_value(lost['0'].value)} in {lost['0'].where}"
+        says = f"{column} is {written_value(lost['0'].value)} in {lost['0'].where}"
         last = _number(lost["0"].value) == _places(lost["0"].options)
-        return "1", f"{told}, the number of options" if last else f"{told}, where counting from 0 finds no option"
+        return "1", f"{says}, the number of options" if last else f"{says}, where counting from 0 finds no option"
     most = max(_places(row.options) for row in rows)
     for name, values in beside.items():
         numbers = {_number(value) for value in values}
@@ -116,7 +119,7 @@ def _count(
     raise _question(rows, column, ("0", "1"))
 
 
-def _question(rows: Sequence[Row], column: str, ways: Sequence[str], found: str = "") -> Question:
+def _question(rows: Sequence[Row], column: str, ways: Sequence[str], problem: str = "") -> Question:
     """The question which way it is, shown on the first row on which the ways differ."""
     for row in rows:
         places = {way: index(row.value, row.options, way) for way in ways}
@@ -129,8 +132,8 @@ def _question(rows: Sequence[Row], column: str, ways: Sequence[str], found: str 
         place = index(row.value, row.options, way)
         what = "no option" if place is None else f"option {place + 1}, {row.options[place][:80]!r}"
         shown.append(Answer(way, f"{column} = {str(row.value)[:20]} in {row.where} as {what} ({TOLD[way]})"))
-    found = found or f"How {column} writes the right option cannot be told: it is {_values(rows)}"
-    return Question("gold", found, shown)
+    problem = problem or f"How {column} writes the right option cannot be told: it is {_values(rows)}"
+    return Question("gold", problem, shown)
 
 
 def _values(rows: Sequence[Row]) -> str:

@@ -41,26 +41,26 @@ def number(value: Any) -> float | None:
     if isinstance(value, bool) or value is None:
         return None
     try:
-        found = float(str(value).strip().replace(",", ".") if isinstance(value, str) else value)
+        amount = float(str(value).strip().replace(",", ".") if isinstance(value, str) else value)
     except (TypeError, ValueError, OverflowError):
         return None
-    return found if math.isfinite(found) else None
+    return amount if math.isfinite(amount) else None
 
 
 def acceptable_value(name: str, values: Sequence[Any]) -> tuple[str, str] | None:
     """(the value that means acceptable, the other) of a column of judgments; none where its values tell nothing."""
-    found = Counter(written(value) for value in values)
-    if len(found) == 3:  # a "?" or -1 is no judgment; a blank beside two others neither
-        found = Counter({value: many for value, many in found.items() if not is_unlabeled(value)})
-    if len(found) != 2:
+    counts = Counter(written(value) for value in values)
+    if len(counts) == 3:  # a "?" or -1 is no judgment; a blank beside two others neither
+        counts = Counter({value: many for value, many in counts.items() if not is_unlabeled(value)})
+    if len(counts) != 2:
         return None
-    one, other = found
-    if "" in found:  # linguists mark only what is bad
-        mark = other if one == "" else one
+    first, other = counts
+    if "" in counts:  # linguists mark only what is bad
+        mark = other if first == "" else first
         return ("", mark) if mark in ("*", "#", "✗") else None
-    good = [value for value in found if value.lower() in GOOD]
-    bad = [value for value in found if value.lower() in BAD]
-    if len(good) != 1 or len(bad) != 1 or {one.lower() for one in found} == {"x", "y"}:  # any two names
+    good = [value for value in counts if value.lower() in GOOD]
+    bad = [value for value in counts if value.lower() in BAD]
+    if len(good) != 1 or len(bad) != 1 or {value.lower() for value in counts} == {"x", "y"}:  # any two names
         return None
     turned = NEGATIVE.fullmatch(bare(name)) and good[0].lower() in PLAIN and bad[0].lower() in PLAIN
     return (bad[0], good[0]) if turned else (good[0], bad[0])
