@@ -6,14 +6,17 @@ import dataclasses
 import json
 import math
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeAlias
 
 from explorer.finding import Finding
 from explorer.records import Condition, Factor, Generation, Instance, Score
 from explorer.stats.estimate import Estimate
 
+# A row of a table of rows/schema.py, a value a column; null where a column is missing.
+Row: TypeAlias = dict[str, Any]
 
-def instance_row(instance: Instance, position: int) -> dict[str, Any]:
+
+def instance_row(instance: Instance, position: int) -> Row:
     """The instance as a row of `instances`; `payload` holds all of it."""
     return {
         "instance_id": instance.id,
@@ -52,7 +55,7 @@ def instance_of(text: str) -> Instance:
     return Instance(**fields)
 
 
-def score_row(score: Score, number: int, *, tokens: bool = True, context: bool = True) -> dict[str, Any]:
+def score_row(score: Score, number: int, *, tokens: bool = True, context: bool = True) -> Row:
     """The score as a row of `scores`; `tokens` keeps the token lists, `context` the context's text."""
     request = score.request
     return {
@@ -77,7 +80,7 @@ def score_row(score: Score, number: int, *, tokens: bool = True, context: bool =
     }
 
 
-def generation_row(generation: Generation, number: int, *, verdict: str = "") -> dict[str, Any]:
+def generation_row(generation: Generation, number: int, *, verdict: str = "") -> Row:
     """The generation as a row of `generations`."""
     request = generation.request
     return {
@@ -102,7 +105,7 @@ def measure_row(
     option: int = -1,
     reason: str = "",
     factors: Mapping[str, Factor] | None = None,
-) -> dict[str, Any]:
+) -> Row:
     """A number about an instance as a row of `measures`; nan wants a reason."""
     value = float(value)
     if math.isnan(value) and not reason:
@@ -124,7 +127,7 @@ def finding_row(
     *,
     factors: Mapping[str, Factor] | None = None,
     detail: Mapping[str, Any] | None = None,
-) -> dict[str, Any]:
+) -> Row:
     """An estimate, or a bare number, about many instances as a row of `findings`."""
     found = number if isinstance(number, Estimate) else Estimate.point(number)
     return {

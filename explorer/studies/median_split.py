@@ -12,7 +12,7 @@ import pandas as pd
 
 from explorer.finding import Finding, HalfFindings, SplitFindings
 from explorer.records import Factor
-from explorer.rows.builders import finding_row
+from explorer.rows.builders import Row, finding_row
 from explorer.stats import split
 from explorer.stats.auc import auc
 from explorer.stats.bootstrap import bootstrap, bootstrap_mean
@@ -22,7 +22,6 @@ from explorer.stats.proportion import Proportion
 from explorer.stats.split import LowHigh
 
 BINS = 10
-Row = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from explorer.benchmarks.core import syntaxgym_formula
 from explorer.records import Factor, Instance, Score
-from explorer.rows.builders import measure_row
+from explorer.rows.builders import Row, measure_row
 from explorer.rows.columns import Measures
 from explorer.scoring import reduce
 from explorer.scoring.policy import ScoringPolicy
@@ -20,7 +19,7 @@ def judge(
     policy: ScoringPolicy,
     dtype: str,
     factors: Mapping[str, Factor] | None = None,
-) -> list[dict[str, Any]]:
+) -> list[Row]:
     """Rows of `measures` for an instance: `correct` (1, 0, 0.5 for a tie), `margin` in nats, and what its kind adds."""
     if instance.kind == "cloze":
         return _judge_cloze(instance, scores, factors)
@@ -93,7 +92,7 @@ def _judge_options(
     policy: ScoringPolicy,
     dtype: str,
     factors: Mapping[str, Factor] | None,
-) -> list[dict[str, Any]]:
+) -> list[Row]:
     own = {score.request.option: score for score in scores if score.request.role != "unconditional"}
     priors = {score.request.option: score.sum for score in scores if score.request.role == "unconditional"}
     options = [own.get(option) for option in range(len(instance.options))]
@@ -105,9 +104,7 @@ def _judge_options(
     ]
 
 
-def _judge_cloze(
-    instance: Instance, scores: Sequence[Score], factors: Mapping[str, Factor] | None
-) -> list[dict[str, Any]]:
+def _judge_cloze(instance: Instance, scores: Sequence[Score], factors: Mapping[str, Factor] | None) -> list[Row]:
     (score,) = scores
     correct = math.nan if score.reason else float(score.greedy)
     return [
@@ -116,9 +113,7 @@ def _judge_cloze(
     ]
 
 
-def _judge_rating(
-    instance: Instance, scores: Sequence[Score], factors: Mapping[str, Factor] | None
-) -> list[dict[str, Any]]:
+def _judge_rating(instance: Instance, scores: Sequence[Score], factors: Mapping[str, Factor] | None) -> list[Row]:
     """A rated sentence is neither right nor wrong: its rating stands beside its score, to be correlated over all."""
     (score,) = (one for one in scores if one.request.role != "unconditional")
     rating = float(instance.extra["rating"])
@@ -129,9 +124,7 @@ def _judge_rating(
     ]
 
 
-def _judge_regions(
-    instance: Instance, scores: Sequence[Score], factors: Mapping[str, Factor] | None
-) -> list[dict[str, Any]]:
+def _judge_regions(instance: Instance, scores: Sequence[Score], factors: Mapping[str, Factor] | None) -> list[Row]:
     surprisal = surprisals(instance, scores)
     reason = next((score.reason for score in scores if score.reason), "a region has no score")
     rows, held = [], []
@@ -162,7 +155,7 @@ def surprisals(instance: Instance, scores: Sequence[Score]) -> dict[tuple[str, i
 
 def _truth_row(
     instance_id: str, name: str, truth: bool | None, reason: str, factors: Mapping[str, Factor] | None
-) -> dict[str, Any]:
+) -> Row:
     value = math.nan if truth is None else float(truth)
     return measure_row(instance_id, name, value, reason=reason if truth is None else "", factors=factors)
 

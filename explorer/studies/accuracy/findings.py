@@ -13,7 +13,7 @@ import pandas as pd
 
 from explorer.finding import Finding
 from explorer.records import RunSpec
-from explorer.rows.builders import finding_row
+from explorer.rows.builders import Row, finding_row
 from explorer.scoring import reduce
 from explorer.scoring.policy import PRESETS, Normalization, TieRule
 from explorer.stats.bootstrap import bootstrap_mean
@@ -43,7 +43,7 @@ class Asked(NamedTuple):
 Options = Mapping[str, Sequence[Mapping[int, Asked]]]  # by instance, a pass over it, and option
 
 
-def summarize(spec: RunSpec, resources: Resources, folder: RunFolder) -> list[dict[str, Any]]:
+def summarize(spec: RunSpec, resources: Resources, folder: RunFolder) -> list[Row]:
     """Rows of `findings`: accuracy with Wilson intervals, the mean over groups, perplexity, other reductions."""
     instances = folder.read("instances", ["instance_id", "grp", "phenomenon", "kind", "gold", "payload"])
     measures = folder.read("measures", ["instance_id", "measure", "value", "part"])
@@ -71,7 +71,7 @@ def summarize(spec: RunSpec, resources: Resources, folder: RunFolder) -> list[di
     return rows
 
 
-def shares(instances: pd.DataFrame, correct: np.ndarray) -> list[dict[str, Any]]:
+def shares(instances: pd.DataFrame, correct: np.ndarray) -> list[Row]:
     """Accuracy per group, per phenomenon, over all items, and as the mean over groups."""
     rows = []
     for column, finding in (("grp", declared.ACCURACY), ("phenomenon", declared.ACCURACY_BY_PHENOMENON)):
@@ -195,7 +195,7 @@ def _option(asked: Asked | None, normalization: Normalization) -> reduce.Option:
     return reduce.Option(reduce.divided(asked.logprob, by), near, text=asked.text)
 
 
-def _formulas(instances: pd.DataFrame, measures: pd.DataFrame) -> list[dict[str, Any]]:
+def _formulas(instances: pd.DataFrame, measures: pd.DataFrame) -> list[Row]:
     rows = []
     groups = instances.set_index("instance_id")["grp"]
     for finding in (declared.FORMULA, declared.FORMULA_EQUAL):
@@ -219,7 +219,5 @@ def _measure(measures: pd.DataFrame, name: str) -> pd.Series:
     return own.drop_duplicates("instance_id").set_index("instance_id")["value"]
 
 
-def _share_row(
-    finding: Finding, group: str, share: Proportion, factors: dict[str, Any] | None = None
-) -> dict[str, Any]:
+def _share_row(finding: Finding, group: str, share: Proportion, factors: dict[str, Any] | None = None) -> Row:
     return finding_row(finding, group, share, factors=factors, detail={"ties": share.ties} if share.ties else None)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pandas as pd
 
-from explorer.rows.builders import finding_row
+from explorer.rows.builders import Row, finding_row
 from explorer.stats.pearson import pearson
 from explorer.stats.spearman import spearman
 from explorer.studies.accuracy import declared
@@ -16,7 +14,7 @@ from explorer.studies.accuracy import declared
 FOR_LENGTH = {"mean_token": "scored", "per_char": "chars", "per_byte": "bytes"}
 
 
-def correlations(instances: pd.DataFrame, measures: pd.DataFrame, scores: pd.DataFrame) -> list[dict[str, Any]]:
+def correlations(instances: pd.DataFrame, measures: pd.DataFrame, scores: pd.DataFrame) -> list[Row]:
     """Pearson and Spearman correlations of ratings with scores, of all sentences and of each group.
 
     Only scores for their length are correlated: the sum falls with every token, whatever people think of a sentence.

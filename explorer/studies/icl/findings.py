@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from explorer.records import Factor, RunSpec
-from explorer.rows.builders import finding_row
+from explorer.rows.builders import Row, finding_row
 from explorer.runs import files, step_cache
 from explorer.similarity.replication import KINDS
 from explorer.stats.estimate import Estimate
@@ -23,13 +23,13 @@ from explorer.stats.kappa import kappa
 from explorer.stats.pearson import pearson
 from explorer.stats.proportion import proportion
 from explorer.studies.icl import declared
+from explorer.studies.icl.context import REPLICATION, Skipped
 from explorer.studies.icl.rows import SOURCES, verdict_table
 
 if TYPE_CHECKING:
     from explorer.resources import Resources
     from explorer.runs.folder import RunFolder
 
-Row = dict[str, Any]
 Factors = Mapping[str, Factor]
 OVERALL = "overall"
 PLAN = "plan.json"  # in the run's folder: what the draw left out, and which k were skipped
@@ -205,26 +205,25 @@ def _skipped(spec: RunSpec, folder: RunFolder, asked: set[tuple[str, int]]) -> l
     """Each k that was not asked, with the largest that could be; `asked` are the settings and k that were."""
     path = folder.path / PLAN
     if path.exists():
-        skipped = files.read_json(path).get("skipped") or []
+        skipped = [Skipped(**kept) for kept in files.read_json(path).get("skipped") or []]
     else:  # the parts were made elsewhere, and came alone
         skipped = [
-            {"part": "replication", "setting": setting, "k": k, "largest": -1, "reason": "it was not asked"}
+            Skipped(REPLICATION, setting, k, -1, "it was not asked")
             for setting in spec.settings["settings"]
             for k in map(int, spec.settings["k"])
             if (setting, k) not in asked
         ]
     rows = []
-    for one in skipped:
-        factors = {"k": one["k"], **({"setting": one["setting"]} if one["setting"] else {})}
-        largest = float(one["largest"]) if one["largest"] >= 0 else math.nan
-        why = Estimate.point(largest, reason=one["reason"])
-        rows.append(finding_row(declared.SKIPPED_K, one["part"], why, factors=factors))
+    for step in skipped:
+        factors = {"k": step.k, **({"setting": step.setting} if step.setting else {})}
+        largest = Estimate.point(float(step.largest) if step.largest >= 0 else math.nan, reason=step.reason)
+        rows.append(finding_row(declared.SKIPPED_K, step.part, largest, factors=factors))
     return rows
 
 
 def _prefill(folder: RunFolder) -> list[Row]:
     """Tokens read for each k, beside what prompts read one by one would have taken."""
-    steps: dict[str, list[dict[str, Any]]] = {}
+    steps: dict[str, list[Row]] = {}
     for remark in step_cache.remarks(folder.path):
         if "read_tokens" in remark:
             steps.setdefault(json.dumps([remark["group"], remark["factors"]]), []).append(remark)

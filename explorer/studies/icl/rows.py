@@ -46,11 +46,10 @@ from typing import Any
 import pandas as pd
 
 from explorer import prompts_icl
-from explorer.rows.builders import payload
+from explorer.rows.builders import Row, payload
 from explorer.similarity.replication import UNPARSED
 from explorer.variants.demonstrations import Pieces
 
-Row = dict[str, Any]
 Key = tuple[str, str, int]
 Read = Callable[[str, Sequence[str]], pd.DataFrame]
 

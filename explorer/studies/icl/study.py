@@ -16,7 +16,7 @@ import pandas as pd
 
 from explorer import prompts_icl
 from explorer.records import Factor, Generation, Instance, Request, RunSpec
-from explorer.rows.builders import generation_row, measure_row, score_row
+from explorer.rows.builders import Row, generation_row, measure_row, score_row
 from explorer.runs import files, response_cache
 from explorer.runs.folder import RunFolder
 from explorer.runs.step_cache import KeptSteps, Rows
@@ -276,7 +276,7 @@ def _prefill(now: Stats, before: Stats, started: float) -> dict[str, Any]:
     }
 
 
-def _match_rows(answer: Generation, match: replication.Match) -> list[dict[str, Any]]:
+def _match_rows(answer: Generation, match: replication.Match) -> list[Row]:
     """Rows of `measures` about a completion."""
     request, empty = answer.request, answer.reason or "there is nothing to compare"
     by = "" if match.unit == WORDS else f"by {match.unit}"

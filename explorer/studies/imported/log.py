@@ -19,7 +19,7 @@ from explorer.logs import matching, repeats
 from explorer.logs.log import Dropped, Log, Sample
 from explorer.logs.matching import Match
 from explorer.records import Factor, Instance, Request, RunSpec, Score
-from explorer.rows.builders import finding_row, instance_row, measure_row, score_row
+from explorer.rows.builders import Row, finding_row, instance_row, measure_row, score_row
 from explorer.scoring.policy import PRESETS
 from explorer.stats.estimate import Estimate
 from explorer.studies import verdicts
@@ -263,9 +263,9 @@ def _instance(sample: Sample, benchmark: str, group: str) -> Instance:
 # --- rows
 
 
-def rows(placed: Sequence[Placed]) -> dict[str, list[dict[str, Any]]]:
+def rows(placed: Sequence[Placed]) -> dict[str, list[Row]]:
     """The rows of a run's tables for these samples."""
-    tables: dict[str, list[dict[str, Any]]] = {"instances": [], "scores": [], "generations": [], "measures": []}
+    tables: dict[str, list[Row]] = {"instances": [], "scores": [], "generations": [], "measures": []}
     for position, one in enumerate(placed):
         tables["instances"].append(instance_row(one.instance, position))
         tables["scores"] += _score_rows(one)
@@ -299,7 +299,7 @@ def _scores(one: Placed) -> list[Score]:
     return made
 
 
-def _score_rows(one: Placed) -> list[dict[str, Any]]:
+def _score_rows(one: Placed) -> list[Row]:
     found = []
     for number, (factors, sample) in enumerate(_passes(one)):
         placed = dataclasses.replace(one, sample=sample)
@@ -307,7 +307,7 @@ def _score_rows(one: Placed) -> list[dict[str, Any]]:
     return found
 
 
-def _rows_of_pass(one: Placed) -> list[dict[str, Any]]:
+def _rows_of_pass(one: Placed) -> list[Row]:
     if not one.sample.scored_options:
         return []
     unknown = {"tokens": None, "scored": None, "straddles": None, "truncated": None}
@@ -323,7 +323,7 @@ def _rows_of_pass(one: Placed) -> list[dict[str, Any]]:
     return found
 
 
-def _generation_rows(one: Placed) -> list[dict[str, Any]]:
+def _generation_rows(one: Placed) -> list[Row]:
     return [
         {
             "instance_id": one.instance.id,
@@ -340,7 +340,7 @@ def _generation_rows(one: Placed) -> list[dict[str, Any]]:
     ]
 
 
-def _measure_rows(one: Placed) -> list[dict[str, Any]]:
+def _measure_rows(one: Placed) -> list[Row]:
     """Our verdict from the logged log-probabilities, or the harness's own where it logged none; then its metrics.
 
     Of several passes each has its rows (`part` is its number), and the document those that they are reduced to.
@@ -369,7 +369,7 @@ def _measure_rows(one: Placed) -> list[dict[str, Any]]:
     return found
 
 
-def _verdict_rows(one: Placed, factors: Mapping[str, Factor]) -> list[dict[str, Any]]:
+def _verdict_rows(one: Placed, factors: Mapping[str, Factor]) -> list[Row]:
     if one.sample.scored_options:
         return verdicts.judge(one.instance, _scores(one), POLICY, "float32", factors)
     found = [measure_row(one.instance.id, "correct", one.sample.correct, reason=one.sample.reason, factors=factors)]
@@ -379,7 +379,7 @@ def _verdict_rows(one: Placed, factors: Mapping[str, Factor]) -> list[dict[str, 
     return found
 
 
-def _reduced_rows(one: Placed, each: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def _reduced_rows(one: Placed, each: Sequence[Mapping[str, Any]]) -> list[Row]:
     """The verdict over all passes, and the mean of what else each has."""
     if not one.sample.scored_options:
         return [measure_row(one.instance.id, "correct", one.sample.correct, reason=one.sample.reason)]
@@ -421,9 +421,7 @@ def _is_of(metric: Any, name: str, filter: str) -> bool:
     return metric.name == name and (metric.filter or "none") == (filter or "none")
 
 
-def _findings(
-    spec: RunSpec, resources: Resources, folder: RunFolder, log: Log, placed: Sequence[Placed]
-) -> list[dict[str, Any]]:
+def _findings(spec: RunSpec, resources: Resources, folder: RunFolder, log: Log, placed: Sequence[Placed]) -> list[Row]:
     if any(one.sample.scored_options for one in placed):
         found = accuracy_findings.summarize(spec, resources, folder)
         # Without token counts there is no mean per token.

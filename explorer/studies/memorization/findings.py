@@ -11,14 +11,14 @@ import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
 from explorer.errors import RunError
 from explorer.records import RunSpec
-from explorer.rows.builders import finding_row
+from explorer.rows.builders import Row, finding_row
 from explorer.stats.auc import RocCurve
 from explorer.stats.bootstrap import bootstrap_mean
 from explorer.stats.classifiers import KINDS, classify
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from explorer.resources import Resources
     from explorer.runs.folder import RunFolder
 
-Row = dict[str, Any]
 CLASSIFIED = ("task", "overall")  # kinds of groups that have classifiers
 SVM_MOST = 5_000  # instances: a support vector machine's time grows with their square, and a task has at most 8,000
 ROC_POINTS = 200  # corners of a stored ROC curve

@@ -53,13 +53,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import pandas as pd
 
 from explorer.records import Score
-from explorer.rows.builders import measure_row
+from explorer.rows.builders import Row, measure_row
 from explorer.scoring import attacks
 from explorer.scoring.attacks import Signal
 
@@ -102,7 +102,7 @@ def text_measures(
     prompted: Score,
     neighbors: Sequence[Score] | str,
     min_k: float,
-) -> list[dict[str, Any]]:
+) -> list[Row]:
     """Rows of `measures` about one text.
 
     `prompted` is its score as it stands after a prompt, from which extraction is read; `neighbors` the scores of its

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -16,7 +16,7 @@ from explorer.ontologies.buckets import Bucket, bucketize, fill
 from explorer.ontologies.invariance_buckets import by_popularity
 from explorer.ontologies.parse import Outcome
 from explorer.records import Concept, RunSpec
-from explorer.rows.builders import finding_row, instance_of
+from explorer.rows.builders import Row, finding_row, instance_of
 from explorer.stats.bootstrap import bootstrap_mean
 from explorer.stats.estimate import Estimate
 from explorer.stats.proportion import proportion
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 KNOWLEDGE = tuple(one.name for one in declared.KNOWLEDGE)  # measures of an answer have the same names
 
 
-def summarize(spec: RunSpec, resources: Resources, folder: RunFolder) -> list[dict[str, Any]]:
+def summarize(spec: RunSpec, resources: Resources, folder: RunFolder) -> list[Row]:
     """Rows of `findings`."""
     frame = answered(folder)
     if frame.empty:
@@ -104,7 +104,7 @@ def answered(folder: RunFolder) -> pd.DataFrame:
     return frame.drop(columns="payload")
 
 
-def knowledge(frame: pd.DataFrame, buckets: Sequence[Bucket], seed: int) -> list[dict[str, Any]]:
+def knowledge(frame: pd.DataFrame, buckets: Sequence[Bucket], seed: int) -> list[Row]:
     """How likely the right ids are, over all concepts, over those answered wrongly, and by bucket."""
     rows = []
     wrong = (frame["correct"] == 0).to_numpy()
@@ -120,7 +120,7 @@ def knowledge(frame: pd.DataFrame, buckets: Sequence[Bucket], seed: int) -> list
     return rows
 
 
-def languages(folder: RunFolder) -> list[dict[str, Any]]:
+def languages(folder: RunFolder) -> list[Row]:
     """Accuracy of the question in each further language."""
     measures = folder.read("measures", ["measure", "value", "language"])
     correct = measures[(measures["measure"] == "correct") & measures["language"].notna()]
@@ -137,7 +137,7 @@ def repeated(
     buckets: Sequence[Bucket],
     parse: Callable[[str], Outcome],
     seed: int,
-) -> list[dict[str, Any]]:
+) -> list[Row]:
     """Prediction invariance of each way to repeat the question, on raw answers and on parsed ids, by bucket."""
     given = folder.read("generations", ["instance_id", "role", "setting", "part", "language", "text"])
     given = given[given["role"] == "repeat"]
@@ -161,7 +161,7 @@ def _invariance_rows(
     groups: Sequence[tuple[str, ...]],
     buckets: Sequence[Bucket],
     seed: int,
-) -> list[dict[str, Any]]:
+) -> list[Row]:
     factors = {"setting": way, "condition": form}
     whole = invariance.summarize(groups)
     mean, identical = Estimate.point(whole.mean_pi, whole.n), {"identical": whole.identical}
@@ -187,5 +187,5 @@ def _as_written(put: Asking, answer: str) -> str:
     return put.parse(answer).id or f"{put.ontology.prefix}:{answer.strip()}"
 
 
-def _mean(finding: Finding, group: str, values: np.ndarray) -> dict[str, Any]:
+def _mean(finding: Finding, group: str, values: np.ndarray) -> Row:
     return finding_row(finding, group, bootstrap_mean(values))

@@ -11,11 +11,11 @@ import math
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from explorer.errors import ScoringError
 from explorer.records import Instance, Request, RunSpec, Score
-from explorer.rows.builders import measure_row, score_row
+from explorer.rows.builders import Row, measure_row, score_row
 from explorer.runs import response_cache
 from explorer.runs import spec as specs
 from explorer.scoring import http, reduce
@@ -57,7 +57,7 @@ def candidates(
 
 def know(
     spec: RunSpec, resources: Resources, put: Asking, wanted: Sequence[Candidates], progress: Progress
-) -> dict[str, list[dict[str, Any]]]:
+) -> dict[str, list[Row]]:
     """Rows of `scores` and `measures` of these concepts."""
     # A server that has refused once is not asked again in every part of the run.
     refused: list[str] = resources.once(("ontology unscored", specs.run_id(spec)), list)
@@ -73,7 +73,7 @@ def know(
     return unknown(wanted, refused[0])
 
 
-def unknown(wanted: Sequence[Candidates], reason: str) -> dict[str, list[dict[str, Any]]]:
+def unknown(wanted: Sequence[Candidates], reason: str) -> dict[str, list[Row]]:
     """The rows of concepts whose ids cannot be scored."""
     return {"measures": [measure_row(one.instance.id, "gold_logprob", math.nan, reason=reason) for one in wanted]}
 
@@ -85,7 +85,7 @@ def rows(
     put: Asking,
     wanted: Sequence[Candidates],
     progress: Progress | None = None,
-) -> dict[str, list[dict[str, Any]]]:
+) -> dict[str, list[Row]]:
     """Rows of `scores` and `measures`; ScoringError where the model gives no log-probabilities."""
     # An id's log-probability after the content-free label is the same for all concepts: asked once a run.
     priors: dict[str, float] = resources.once(("ontology priors", specs.run_id(spec)), dict)
@@ -98,7 +98,7 @@ def rows(
         requests += [_request(put, one.asked, text, curie, i, role) for i, (role, curie) in enumerate(one.scored_ids)]
     scores = iter(scorer.score(requests, PRESETS["natural"], progress))
     priors.update({curie: next(scores).sum for curie in fresh})
-    tables: dict[str, list[dict[str, Any]]] = {"scores": [], "measures": []}
+    tables: dict[str, list[Row]] = {"scores": [], "measures": []}
     for one in wanted:
         own = [next(scores) for _ in one.scored_ids]
         tables["scores"] += [
@@ -134,7 +134,7 @@ def text_read(spec: RunSpec, resources: Resources, asked: Request) -> str:
     return chat_text(resources.model(spec.model, spec.dtype).tokenizer, asked.conversation)
 
 
-def _measures(one: Candidates, scores: Sequence[Score], priors: dict[str, float]) -> list[dict[str, Any]]:
+def _measures(one: Candidates, scores: Sequence[Score], priors: dict[str, float]) -> list[Row]:
     sums = [score.sum for score in scores]
     gains = [value - priors[curie] for value, (_, curie) in zip(sums, one.scored_ids, strict=True)]
     other = [number for number, (role, _) in enumerate(one.scored_ids) if role == OTHER]
@@ -143,7 +143,7 @@ def _measures(one: Candidates, scores: Sequence[Score], priors: dict[str, float]
     near = reduce.TIE * max(score.scored for score in scores)
     why = scores[0].reason or next((score.reason for score in scores if score.reason), "an id has no score")
 
-    def row(measure: str, value: float) -> dict[str, Any]:
+    def row(measure: str, value: float) -> Row:
         return measure_row(one.instance.id, measure, value, reason=why if math.isnan(value) else "")
 
     rows = [row("gold_logprob", sums[0]), row("gold_gain", gains[0])]

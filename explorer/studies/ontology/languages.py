@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Mapping
-from typing import Any
 
 import pandas as pd
 
@@ -13,16 +12,14 @@ from explorer.ontologies import invariance
 from explorer.ontologies.parse import Outcome
 from explorer.ontologies.prompts import LANGUAGES
 from explorer.records import Concept
-from explorer.rows.builders import finding_row
+from explorer.rows.builders import Row, finding_row
 from explorer.stats.proportion import proportion
 from explorer.studies.ontology import declared
 
 WAY = "PI-3"
 
 
-def compare(
-    answers: pd.DataFrame, concepts: Mapping[str, Concept], parse: Callable[[str], Outcome]
-) -> list[dict[str, Any]]:
+def compare(answers: pd.DataFrame, concepts: Mapping[str, Concept], parse: Callable[[str], Outcome]) -> list[Row]:
     """Rows of `findings` from the answers in several languages (columns instance_id, language, text)."""
     wide = answers.pivot_table(index="instance_id", columns="language", values="text", aggfunc="first", sort=False)
     gold = [concepts[name].id for name in wide.index]
@@ -42,6 +39,6 @@ def compare(
     return rows
 
 
-def _share(finding: Finding, group: str, language: str, hits: list[bool]) -> dict[str, Any]:
+def _share(finding: Finding, group: str, language: str, hits: list[bool]) -> Row:
     share = proportion([float(hit) for hit in hits])
     return finding_row(finding, group, share, factors={"setting": WAY, "language": language})

@@ -9,7 +9,7 @@ from typing import Any
 from explorer.finding import Finding
 from explorer.ontologies.analysis import Analysis, Item
 from explorer.records import Generation, Instance, Request
-from explorer.rows.builders import finding_row, generation_row, instance_row, measure_row
+from explorer.rows.builders import Row, finding_row, generation_row, instance_row, measure_row
 from explorer.similarity.measured import WORDS
 from explorer.stats.estimate import Estimate
 from explorer.stats.proportion import proportion
@@ -19,9 +19,9 @@ AS_RELEASED = "as released"
 CORRECTED = "corrected"
 
 
-def answer_rows(instances: Sequence[Instance], analysis: Analysis) -> dict[str, list[dict[str, Any]]]:
+def answer_rows(instances: Sequence[Instance], analysis: Analysis) -> dict[str, list[Row]]:
     """Rows of instances, generations and measures for imported answers, one instance an item of the analysis."""
-    tables: dict[str, list[dict[str, Any]]] = {"instances": [], "generations": [], "measures": []}
+    tables: dict[str, list[Row]] = {"instances": [], "generations": [], "measures": []}
     for position, (instance, item) in enumerate(zip(instances, analysis.items, strict=True)):
         tables["instances"].append(instance_row(instance, position))
         given = Generation(Request(instance.id, option=0, context="", role="prompt"), item.answer)
@@ -30,10 +30,10 @@ def answer_rows(instances: Sequence[Instance], analysis: Analysis) -> dict[str, 
     return tables
 
 
-def item_measures(instance_id: str, item: Item, factors: Mapping[str, Any] | None = None) -> list[dict[str, Any]]:
+def item_measures(instance_id: str, item: Item, factors: Mapping[str, Any] | None = None) -> list[Row]:
     """What one answer measures: right or wrong, popularity, and for a wrong id its nearness to the right one."""
 
-    def row(measure: str, value: float, reason: str = "") -> dict[str, Any]:
+    def row(measure: str, value: float, reason: str = "") -> Row:
         return measure_row(instance_id, measure, value, reason=reason, factors=factors)
 
     uncounted = math.isnan(item.concept.web_count)
@@ -50,13 +50,11 @@ def item_measures(instance_id: str, item: Item, factors: Mapping[str, Any] | Non
     return rows
 
 
-def finding_rows(analysis: Analysis) -> list[dict[str, Any]]:
+def finding_rows(analysis: Analysis) -> list[Row]:
     """Rows of findings; the factor `setting` tells the authors' way of counting from the corrected one."""
     factors = {"setting": AS_RELEASED if analysis.as_released else CORRECTED}
 
-    def row(
-        finding: Finding, group: str, estimate: Estimate, detail: Mapping[str, Any] | None = None
-    ) -> dict[str, Any]:
+    def row(finding: Finding, group: str, estimate: Estimate, detail: Mapping[str, Any] | None = None) -> Row:
         return finding_row(finding, group, estimate, factors=factors, detail=detail)
 
     share = proportion([float(item.correct) for item in analysis.items])

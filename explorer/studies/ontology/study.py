@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 from explorer.errors import UsageError
 from explorer.ontologies import analysis, web_counts
@@ -19,7 +19,7 @@ from explorer.ontologies.invariance_requests import PER_BUCKET, WAYS
 from explorer.ontologies.prompts import LANGUAGES, PROMPTS
 from explorer.ontologies.web_counts import TogetherCounter, WebCount
 from explorer.records import Concept, Generation, Instance, RunSpec
-from explorer.rows.builders import generation_row, measure_row
+from explorer.rows.builders import Row, generation_row, measure_row
 from explorer.studies import QUESTIONS
 from explorer.studies.ontology import findings, gold, plan
 from explorer.studies.ontology.asking import Asking, answer, asking
@@ -69,7 +69,7 @@ def run_part(spec: RunSpec, resources: Resources, instances: Sequence[Instance],
     given = iter(answer(spec, resources, put, flat, lambda done, _: progress(done, total)))
     answers = [[next(given) for _ in requests] for requests in asked]
     counted = count(spec, resources, [concept_of(instance) for instance in instances])
-    tables: dict[str, list[dict[str, Any]]] = {"generations": [], "measures": [], "scores": []}
+    tables: dict[str, list[Row]] = {"generations": [], "measures": [], "scores": []}
     parse = put.parse
     for own in answers:
         tables["generations"] += [
@@ -96,7 +96,7 @@ def judge(
     instances: Sequence[Instance],
     answers: Sequence[Sequence[Generation]],
     counted: Mapping[str, WebCount],
-) -> list[dict[str, Any]]:
+) -> list[Row]:
     """Rows of `measures`: of the main answers as for imported predictions, of other languages, of samples."""
     parse, ontology = put.parse, put.ontology
     counts = [counted[instance.options[0]] for instance in instances]

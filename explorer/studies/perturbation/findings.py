@@ -13,7 +13,7 @@ import pandas as pd
 
 from explorer.finding import Finding
 from explorer.records import RunSpec
-from explorer.rows.builders import finding_row
+from explorer.rows.builders import Row, finding_row
 from explorer.stats.bootstrap import bootstrap_mean
 from explorer.stats.estimate import Estimate
 from explorer.stats.mcnemar import mcnemar
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from explorer.resources import Resources
     from explorer.runs.folder import RunFolder
 
-Row = dict[str, Any]
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 # A swapped verb may take other arguments, so the label of such a pair may have changed: told apart.
 ARGUMENTS = "argument_structure"

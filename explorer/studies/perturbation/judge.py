@@ -8,11 +8,11 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 from collections.abc import Callable, Collection, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from explorer import prompts
 from explorer.records import Instance, RunSpec
-from explorer.rows.builders import generation_row
+from explorer.rows.builders import Row, generation_row
 from explorer.runs import spec as specs
 from explorer.scoring.model import Generator
 from explorer.similarity import judge
@@ -88,7 +88,7 @@ def rows(
     generator: Generator,
     pos: str,
     seed: int,
-) -> list[dict[str, Any]]:
+) -> list[Row]:
     """Rows of `generations`: what the judge answered about each wanted instance, `verdict` being what that means."""
     pairs = {
         old.id: pair for old, new in zip(olds, news, strict=True) if old.id in wanted and (pair := texts(old, new))

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from explorer.errors import RunError
 from explorer.popularity import indexes
 from explorer.records import RunSpec
-from explorer.rows.builders import finding_row
+from explorer.rows.builders import Row, finding_row
 from explorer.stats.logistic import LogisticCurve, LogisticFit, Slope, logistic_curve
 from explorer.studies import median_split
 from explorer.studies.accuracy import findings as accuracy_findings
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from explorer.runs.folder import RunFolder
 
 
-def summarize(spec: RunSpec, resources: Resources, folder: RunFolder) -> list[dict[str, Any]]:
+def summarize(spec: RunSpec, resources: Resources, folder: RunFolder) -> list[Row]:
     """Rows of `findings`: everything accuracy concludes, the edges, and each group's low/high halves and curves."""
     rows = accuracy_findings.summarize(spec, resources, folder)
     edges = edges_of(spec, resources)
@@ -62,7 +62,7 @@ def require_one_index(folder: RunFolder, index: str) -> None:
         )
 
 
-def compare(group: str, frame: pd.DataFrame) -> list[dict[str, Any]]:
+def compare(group: str, frame: pd.DataFrame) -> list[Row]:
     """Findings about one group of instances; those without a score are left out and counted."""
     return median_split.compare(declared.SPLIT, group, frame, half="setting")
 

@@ -6,14 +6,14 @@ import hashlib
 import math
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
 from explorer.errors import RunError
 from explorer.records import Factor, RunSpec
-from explorer.rows.builders import finding_row
+from explorer.rows.builders import Row, finding_row
 from explorer.runs.folder import RunFolder
 from explorer.stats.bootstrap import Bootstrapped, bootstrap_mean
 from explorer.stats.overlap import token_f1
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from explorer.resources import Resources
     from explorer.studies.priming.context import ContextSource
 
-Row = dict[str, Any]
 
 MOST_AFFECTED = 20  # suites, as in the paper
 SAMPLE = 50  # sentences of a suite whose similarity to their edited form is measured

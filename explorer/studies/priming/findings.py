@@ -13,7 +13,7 @@ import pandas as pd
 
 from explorer.finding import Finding
 from explorer.records import Factor, RunSpec
-from explorer.rows.builders import finding_row
+from explorer.rows.builders import Row, finding_row
 from explorer.stats.bootstrap import bootstrap_mean
 from explorer.stats.estimate import Estimate
 from explorer.stats.pearson import pearson
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from explorer.resources import Resources
     from explorer.runs.folder import RunFolder
 
-Row = dict[str, Any]
 
 # Measure → the finding that is its mean along the curves.
 MEANS = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Hashable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -13,7 +13,7 @@ import pandas as pd
 from explorer import prompts
 from explorer.finding import Finding
 from explorer.records import Instance, RunSpec
-from explorer.rows.builders import finding_row
+from explorer.rows.builders import Row, finding_row
 from explorer.stats.estimate import Estimate
 from explorer.stats.mantel import mantel
 from explorer.stats.overlap import OverlapMatrix, overlap_matrix, token_f1
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from explorer.runs.folder import RunFolder
     from explorer.studies.priming.context import ContextSource
 
-Row = dict[str, Any]
 Labels = Mapping[str, Sequence[Hashable]]  # by text: its tokens, or the dependency labels of its words
 
 KINDS = {"token": declared.TOKEN_F1, "dependency": declared.DEPENDENCY_F1}

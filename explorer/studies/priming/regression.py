@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from explorer.rows.builders import finding_row
+from explorer.rows.builders import Row, finding_row
 from explorer.stats.mixed_logit import MixedLogit, mixed_logit, sum_coded
 from explorer.studies.priming import declared
-
-Row = dict[str, Any]
 
 IN_DISTRIBUTION = "correct ~ log_length * match * acceptable"
 UNRELATED = "correct ~ log_length"

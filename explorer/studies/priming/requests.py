@@ -8,13 +8,13 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, cast
+from typing import cast
 
 from explorer import prompts
 from explorer.benchmarks.core import syntaxgym_formula
 from explorer.benchmarks.core.syntaxgym_formula import Formula, Logic, Surprisals
 from explorer.records import Factor, Instance, Request, Score
-from explorer.rows.builders import measure_row
+from explorer.rows.builders import Row, measure_row
 from explorer.rows.columns import Measures
 from explorer.scoring import reduce
 from explorer.scoring.policy import PRESETS, Bos, ScoringPolicy
@@ -122,7 +122,7 @@ def judge(
     policy: ScoringPolicy,
     dtype: str,
     baseline: Mapping[Key, tuple[int, ...]] | None = None,
-) -> list[dict[str, Any]]:
+) -> list[Row]:
     """Rows of `measures`: correct, margin (nats), perplexity_margin, context_tokens; for SyntaxGym each formula.
 
     SyntaxGym's margin is by how much the least certain of its inequalities holds; it has no perplexity_margin.

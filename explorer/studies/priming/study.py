@@ -12,10 +12,11 @@ import itertools
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from explorer.errors import UsageError
 from explorer.records import Instance, RunSpec
+from explorer.rows.builders import Row
 from explorer.rows.columns import score_table
 from explorer.scoring.score import Batch, ModelScorer
 from explorer.studies import QUESTIONS, selection
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
     from explorer.resources import Resources
     from explorer.runs.parts import Tables
 
-Row = dict[str, Any]
 Lines = list[tuple[Context, Sequence[Step]]]  # an item's contexts, each with the item after every length of it
 
 PRIMING = {

@@ -9,10 +9,10 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, Self
 
 from explorer.finding import Finding
 from explorer.popularity.tasks import TASKS
@@ -46,6 +46,9 @@ SOURCES: Mapping[str, str] = {
 
 HARNESS = ("lm-eval",)
 MINICONS = ("minicons",)
+
+
+Key = tuple[str, str, str, str, str, str, int]  # study, benchmark, finding, group, setting, condition, k
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +120,53 @@ class Ours:
     setting: str
 
 
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """A finding of a stored run as the board reads it; "" and -1 (k) stand for what does not vary."""
+
+    run_id: str
+    model: str
+    study: str
+    benchmark: str
+    preset: str
+    finding: str
+    group: str
+    setting: str
+    condition: str
+    k: int
+    value: float
+    low: float
+    high: float
+    n: int
+    detail: str  # JSON, read where it is asked for
+
+    @classmethod
+    def of_row(cls, row: Mapping[str, Any]) -> Self:
+        """From a row of `queries_replication.findings`."""
+        return cls(
+            run_id=str(row["run_id"]),
+            model=str(row["model"]),
+            study=str(row["study"]),
+            benchmark=str(row["benchmark"]),
+            preset=str(row["preset"] or ""),
+            finding=str(row["finding"]),
+            group=str(row["grp"]),
+            setting=str(row["setting"]),
+            condition=str(row["condition"]),
+            k=int(row["k"]),
+            value=float(row["value"]),
+            low=float(row["low"]),
+            high=float(row["high"]),
+            n=int(row["n"] or 0),
+            detail=str(row["detail"] or ""),
+        )
+
+    @property
+    def key(self) -> Key:
+        """What it is about."""
+        return self.study, self.benchmark, self.finding, self.group, self.setting, self.condition, self.k
+
+
 def _figure(one: Printed, *, what: str, condition: str, metric: str, answers: tuple[Answer, ...], command: str,
             **more: Any) -> BoardFigure:  # fmt: skip
     """A printed number as a figure of the board; `more` where the board shows it another way than it is printed."""
@@ -166,26 +216,16 @@ def is_same_model(printed: BoardFigure, model: str) -> bool:
     return _letters(model.partition("#")[2] or model.removeprefix("openai:")) in ALIASES.get(printed.model_id, ())
 
 
-Key = tuple[str, str, str, str, str, str, int]  # study, benchmark, finding, group, setting, condition, k
-
-
-def index(findings: Sequence[Mapping[str, Any]]) -> dict[Key, list[Mapping[str, Any]]]:
-    """Findings by what they are about, the run that is wanted most first.
-
-    Each has the columns run_id, model, study, benchmark, preset, finding, grp, setting, condition, k (-1 for none),
-    value, low, high, n, detail, in the order in which runs are preferred; gaps in text columns are "".
-    """
-    found: dict[Key, list[Mapping[str, Any]]] = {}
+def index(findings: Iterable[Mapping[str, Any]]) -> dict[Key, list[Stored]]:
+    """Findings by what they are about, in the order given, in which runs are preferred."""
+    stored: dict[Key, list[Stored]] = {}
     for row in findings:
-        key = (
-            str(row["study"]), str(row["benchmark"]), str(row["finding"]), str(row["grp"]), str(row["setting"]),
-            str(row["condition"]), int(row["k"]),
-        )  # fmt: skip
-        found.setdefault(key, []).append(row)
-    return found
+        one = Stored.of_row(row)
+        stored.setdefault(one.key, []).append(one)
+    return stored
 
 
-def beside(printed: BoardFigure, found: Mapping[Key, Sequence[Mapping[str, Any]]], model: str = "") -> Ours | None:
+def beside(printed: BoardFigure, stored: Mapping[Key, Sequence[Stored]], model: str = "") -> Ours | None:
     """What a run of the same model found, or of `model` where one is named; none where no run did.
 
     A run in the printed setting goes before one in another.
@@ -193,11 +233,11 @@ def beside(printed: BoardFigure, found: Mapping[Key, Sequence[Mapping[str, Any]]
     candidates = [
         ours
         for answer in printed.answers
-        for row in found.get(_key(answer), ())
-        if (row["model"] == model if model else is_same_model(printed, str(row["model"])))
-        and (ours := _ours(answer, row)) is not None
+        for one in stored.get(_key(answer), ())
+        if (one.model == model if model else is_same_model(printed, one.model))
+        and (ours := _ours(answer, one)) is not None
     ]
-    return next((one for one in candidates if one.same_setting), candidates[0] if candidates else None)
+    return next((ours for ours in candidates if ours.same_setting), candidates[0] if candidates else None)
 
 
 def verdict(printed: BoardFigure, ours: Ours | None) -> str:
@@ -219,19 +259,18 @@ def _key(answer: Answer) -> Key:
     )  # fmt: skip
 
 
-def _ours(answer: Answer, row: Mapping[str, Any]) -> Ours | None:
-    value, low, high = (float(row[name]) for name in ("value", "low", "high"))
+def _ours(answer: Answer, stored: Stored) -> Ours | None:
+    value, low, high = stored.value, stored.low, stored.high
     if answer.detail:
-        detail = json.loads(row["detail"]) if row["detail"] else {}
+        detail = json.loads(stored.detail) if stored.detail else {}
         value, low, high = float(detail.get(answer.detail) or math.nan), math.nan, math.nan
     if math.isnan(value):
         return None
-    value, low, high = (answer.offset + answer.scale * one for one in (value, low, high))
+    value, low, high = (answer.offset + answer.scale * number for number in (value, low, high))
     if low > high:  # counted from the other side
         low, high = high, low
-    preset = str(row["preset"] or "")
-    same = not answer.presets or preset in answer.presets
-    return Ours(value, low, high, int(row["n"] or 0), str(row["run_id"]), answer.study, same, preset)
+    same = not answer.presets or stored.preset in answer.presets
+    return Ours(value, low, high, stored.n, stored.run_id, answer.study, same, stored.preset)
 
 
 # Names under which people import predictions or ask an endpoint for a paper's model.
