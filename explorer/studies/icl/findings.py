@@ -215,7 +215,7 @@ def _skipped(spec: RunSpec, folder: RunFolder, asked: set[tuple[str, int]]) -> l
         ]
     rows = []
     for step in skipped:
-        factors = {"k": step.k, **({"setting": step.setting} if step.setting else {})}
+        factors: Factors = {"k": step.k, "setting": step.setting} if step.setting else {"k": step.k}
         largest = Estimate.point(float(step.largest) if step.largest >= 0 else math.nan, reason=step.reason)
         rows.append(finding_row(declared.SKIPPED_K, step.part, largest, factors=factors))
     return rows
