@@ -241,18 +241,18 @@ def _pieces(condition: Condition, joining: Joining) -> list[tuple[int, str]]:
     "stripped" joins regions as any two pieces of a text, without regard to the white space at their edges; "file" keeps
     that as it is and puts one blank between.
     """
-    found: list[tuple[int, str]] = []
+    pieces: list[tuple[int, str]] = []
     before = ""
     for number, text in enumerate(condition.regions, 1):
         bare = text.strip()
         if not bare:
             continue
         if joining == "stripped":
-            found.append((number, blank(before, bare) + bare))
+            pieces.append((number, blank(before, bare) + bare))
         else:
-            found.append((number, f" {text}" if found else text))
+            pieces.append((number, f" {text}" if pieces else text))
         before = bare
-    return found
+    return pieces
 
 
 def _condition_sentences(instance: Instance) -> tuple[str, ...]:

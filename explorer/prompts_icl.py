@@ -124,8 +124,8 @@ def completion(raw: str) -> str:
     text = raw.lstrip()
     for field in ("Sentence 2:", "Second Piece:"):
         text = text.removeprefix(field).lstrip()
-    found = _BREAK.search(text)
-    return (text[: found.start()] if found else text).strip()
+    match = _BREAK.search(text)
+    return (text[: match.start()] if match else text).strip()
 
 
 def is_complete(raw: str) -> bool:

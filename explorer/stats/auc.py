@@ -67,11 +67,11 @@ def _resampled(outcome: np.ndarray, score: np.ndarray, units: np.ndarray, resamp
     order = np.argsort(score, kind="stable")
     outcome, units = outcome[order], units[order]
     starts = np.flatnonzero(np.append(True, np.diff(score[order]) > 0))  # the first row of each distinct score
-    found = np.empty(resamples)
+    areas = np.empty(resamples)
     for i, weights in enumerate(resample_weights(units, resamples, seed)):
         right = np.add.reduceat(weights * outcome, starts)
         wrong = np.add.reduceat(weights * (1 - outcome), starts)
         pairs = right.sum() * wrong.sum()
         below = np.cumsum(wrong) - wrong
-        found[i] = (right @ (below + wrong / 2)) / pairs if pairs else math.nan
-    return found
+        areas[i] = (right @ (below + wrong / 2)) / pairs if pairs else math.nan
+    return areas

@@ -36,12 +36,12 @@ def between_groups(values: ArrayLike, groups: ArrayLike) -> GroupDifference:
             math.nan, kept.size, left_out=left_out, reason=problem, statistic=math.nan, groups=len(parts)
         )
     # Ranks, not an analysis of variance: nats and perplexities have long tails.
-    found = kruskal(*parts)
-    statistic = float(found.statistic)
+    test = kruskal(*parts)
+    statistic = float(test.statistic)
     return GroupDifference.point(
         statistic / (kept.size - 1),
         kept.size,
-        p=float(found.pvalue),
+        p=float(test.pvalue),
         left_out=left_out,
         statistic=statistic,
         groups=len(parts),

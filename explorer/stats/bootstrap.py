@@ -148,7 +148,7 @@ def _resample(
 
     with np.errstate(invalid="ignore", divide="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore", DegenerateDataWarning)  # handled below
-        found = scipy_bootstrap(
+        resampled = scipy_bootstrap(
             units,
             statistic,
             paired=True,
@@ -159,8 +159,8 @@ def _resample(
             method=method,
             rng=np.random.default_rng(seed),
         )
-    drawn = found.bootstrap_distribution.ravel()
-    low, high = (float(end) for end in found.confidence_interval)
+    drawn = resampled.bootstrap_distribution.ravel()
+    low, high = (float(end) for end in resampled.confidence_interval)
     if not math.isfinite(low) or np.ptp(drawn) == 0:  # BCa of equal values is 0 / 0
         return percentile_interval(drawn, level)
     return low, high, ""

@@ -37,11 +37,11 @@ def correlation_table(
     pairs = list(combinations(measures, 2))
     chance = {"permutations": permutations, "resamples": resamples, "seed": seed}
     if groups is not None:
-        found = [spearman_within(measures[a], measures[b], groups, **chance) for a, b in pairs]
+        correlations = [spearman_within(measures[a], measures[b], groups, **chance) for a, b in pairs]
     elif permutations:
-        found = [spearman(measures[a], measures[b], **chance) for a, b in pairs]
+        correlations = [spearman(measures[a], measures[b], **chance) for a, b in pairs]
     else:
         table = spearman_table(measures, resamples=resamples, seed=seed)
-        found = [table[pair] for pair in pairs]
-    adjusted = correct([one.p for one in found], "benjamini-hochberg").p
-    return tuple(MeasurePair(a, b, one, p) for (a, b), one, p in zip(pairs, found, adjusted, strict=True))
+        correlations = [table[pair] for pair in pairs]
+    adjusted = correct([one.p for one in correlations], "benjamini-hochberg").p
+    return tuple(MeasurePair(a, b, one, p) for (a, b), one, p in zip(pairs, correlations, adjusted, strict=True))

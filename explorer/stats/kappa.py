@@ -36,8 +36,8 @@ def kappa(first: Sequence[str | None], second: Sequence[str | None], *, level: f
         reason = "both gave one and the same verdict throughout"
         return Agreement.point(math.nan, a.size, left_out=left_out, reason=reason, agreed=agreed)
     with np.errstate(invalid="ignore"):
-        found = cohens_kappa(confusion_matrix(a.tolist(), b.tolist(), labels=labels))
-    reach = float(norm.ppf((1 + level) / 2)) * math.sqrt(max(found.var_kappa, 0.0))  # rounding may put it below 0
-    value = float(found.kappa)
+        agreement = cohens_kappa(confusion_matrix(a.tolist(), b.tolist(), labels=labels))
+    reach = float(norm.ppf((1 + level) / 2)) * math.sqrt(max(agreement.var_kappa, 0.0))  # rounding may put it below 0
+    value = float(agreement.kappa)
     low, high = max(-1.0, value - reach), min(1.0, value + reach)
     return Agreement(value, low, high, a.size, left_out=left_out, agreed=agreed)

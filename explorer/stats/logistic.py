@@ -140,8 +140,8 @@ def _problem(outcome: np.ndarray, columns: list[np.ndarray], names: tuple[str, .
     design = np.column_stack([np.ones(outcome.size), (table - table.mean(axis=0)) / table.std(axis=0)])
     if np.linalg.matrix_rank(design) < design.shape[1]:
         return f"collinear features: {', '.join(names)}"
-    found = separation(outcome, design)
-    return f"{found} by {', '.join(names)}" if found else ""
+    separated = separation(outcome, design)
+    return f"{separated} by {', '.join(names)}" if separated else ""
 
 
 def _unfitted(outcome: np.ndarray, names: tuple[str, ...], left_out: int, reason: str) -> LogisticFit:

@@ -108,13 +108,13 @@ def mixed_logit(table: Mapping[str, ArrayLike], formula: str, *, nagq: int = 1, 
 
 
 def _parts(formula: str) -> tuple[str, str, list[str]]:
-    found = _FORMULA.fullmatch(formula)
-    if not found:
+    matched = _FORMULA.fullmatch(formula)
+    if not matched:
         raise StatisticsError(
             f"The formula is {formula!r}, expected one like 'correct ~ log_length * match + (1 | suite)' with random "
             "intercepts last."
         )
-    outcome, fixed, random = found.groups()
+    outcome, fixed, random = matched.groups()
     return outcome, fixed, _GROUP.findall(random)
 
 
@@ -144,20 +144,20 @@ def _problem(outcome: np.ndarray, design: np.ndarray, groups: Mapping[str, np.nd
             return f"{name} has a level for every row, whose variance cannot be told from chance"
         if np.isin(shares, (0.0, 1.0)).all():
             return f"every {name} is all right or all wrong, so its variance has no finite estimate"
-    found = separation(outcome, design)
-    return f"{found} by the fixed effects" if found else ""
+    separated = separation(outcome, design)
+    return f"{separated} by the fixed effects" if separated else ""
 
 
 def _terms(fit, level: float, left_out: int) -> tuple[Term, ...]:
     from scipy.stats import norm
 
     reach = float(norm.ppf((1 + level) / 2))
-    found = []
+    terms = []
     for name, aliased, beta, se in zip(fit.names, fit.aliased, fit.beta, fit.se, strict=True):
         estimate, error = (math.nan, math.nan) if aliased else (float(beta), float(se))
         # Wald, as lme4 prints it: with thousands of judgments it is as good as a likelihood ratio, and needs one fit.
         z = estimate / error
-        found.append(
+        terms.append(
             Term(
                 name="Intercept" if name == "(Intercept)" else name,
                 value=estimate,
@@ -171,7 +171,7 @@ def _terms(fit, level: float, left_out: int) -> tuple[Term, ...]:
                 high=estimate + reach * error,
             )
         )
-    return tuple(found)
+    return tuple(terms)
 
 
 def _random(fit, data: Mapping[str, np.ndarray]) -> tuple[RandomIntercept, ...]:

@@ -32,8 +32,8 @@ def pearson(
         problem = "a constant series has no correlation"
     if problem:
         return Estimate.point(math.nan, a.size, left_out=left_out, reason=problem)
-    found = pearsonr(a, b)
-    low, high = (float(end) for end in found.confidence_interval(level))
+    correlation = pearsonr(a, b)
+    low, high = (float(end) for end in correlation.confidence_interval(level))
     # A permutation p, not that of t: the in-context study has four or five values of k, far from any normal law.
     p = pairing_p(a, b, permutations=permutations, seed=seed)
-    return Estimate(float(found.statistic), low, high, a.size, p, left_out)
+    return Estimate(float(correlation.statistic), low, high, a.size, p, left_out)

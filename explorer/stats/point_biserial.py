@@ -28,7 +28,7 @@ def point_biserial(right: ArrayLike, measure: ArrayLike, *, level: float = 0.95)
         problem = "the measure is constant"
     if problem:
         return Estimate.point(math.nan, outcome.size, left_out=left_out, reason=problem)
-    found = pointbiserialr(outcome, value)
+    correlation = pointbiserialr(outcome, value)
     # Pearson's r of a 0/1 column is the point-biserial correlation, so that its Fisher interval serves.
     low, high = (float(end) for end in pearsonr(outcome, value).confidence_interval(level))
-    return Estimate(float(found.statistic), low, high, outcome.size, float(found.pvalue), left_out)
+    return Estimate(float(correlation.statistic), low, high, outcome.size, float(correlation.pvalue), left_out)

@@ -48,9 +48,13 @@ def spearman(
     low, high, reason = math.nan, math.nan, ""
     if resamples:
         low, high, reason = percentile_interval(_resampled(a, b, resamples, seed), 0.95)
-    found = spearmanr(a, b)
-    p = pairing_p(_ranks(a), _ranks(b), permutations=permutations, seed=seed) if permutations else float(found.pvalue)
-    return RankCorrelation(float(found.statistic), low, high, a.size, p, left_out, reason)
+    correlation = spearmanr(a, b)
+    p = (
+        pairing_p(_ranks(a), _ranks(b), permutations=permutations, seed=seed)
+        if permutations
+        else float(correlation.pvalue)
+    )
+    return RankCorrelation(float(correlation.statistic), low, high, a.size, p, left_out, reason)
 
 
 def spearman_within(
@@ -96,14 +100,14 @@ def spearman_table(columns: Mapping[str, ArrayLike], *, resamples: int = 1_000, 
 
     arrays = {name: numbers(values) for name, values in columns.items()}
     present = {name: np.isfinite(values) for name, values in arrays.items()}
-    found: dict[tuple[str, str], RankCorrelation] = {}
+    correlations: dict[tuple[str, str], RankCorrelation] = {}
     shared: dict[bytes, list[tuple[str, str]]] = {}  # pairs by the items that have both measures
     for a, b in combinations(arrays, 2):
         both = present[a] & present[b]
         problem = _problem(arrays[a][both], arrays[b][both])
         if problem:
             n = int(both.sum())
-            found[a, b] = RankCorrelation.point(math.nan, n, left_out=both.size - n, reason=problem)
+            correlations[a, b] = RankCorrelation.point(math.nan, n, left_out=both.size - n, reason=problem)
         else:
             shared.setdefault(both.tobytes(), []).append((a, b))
     for pairs in shared.values():
@@ -116,8 +120,10 @@ def spearman_table(columns: Mapping[str, ArrayLike], *, resamples: int = 1_000, 
             one = spearmanr(kept[i], kept[j])
             low, high, reason = percentile_interval(drawn[:, i, j], 0.95) if resamples else (math.nan, math.nan, "")
             n = kept[i].size
-            found[a, b] = RankCorrelation(float(one.statistic), low, high, n, float(one.pvalue), both.size - n, reason)
-    return {pair: found[pair] for pair in combinations(arrays, 2)}
+            correlations[a, b] = RankCorrelation(
+                float(one.statistic), low, high, n, float(one.pvalue), both.size - n, reason
+            )
+    return {pair: correlations[pair] for pair in combinations(arrays, 2)}
 
 
 def _resampled_table(columns: Sequence[np.ndarray], resamples: int, seed: int) -> np.ndarray:
@@ -171,12 +177,12 @@ def _problem(a: np.ndarray, b: np.ndarray) -> str:
 def _resampled(a: np.ndarray, b: np.ndarray, resamples: int, seed: int) -> np.ndarray:
     """The rho of each resample, from weighted average ranks; nan where a resample has one value only."""
     levels = [np.unique(values, return_inverse=True)[1] for values in (a, b)]
-    found = np.empty(resamples)
+    rhos = np.empty(resamples)
     for i, weights in enumerate(resample_weights(np.arange(a.size), resamples, seed)):
         first, second = (_weighted_ranks(places, weights) for places in levels)
         spread = math.sqrt((weights @ first**2) * (weights @ second**2))
-        found[i] = (weights * first) @ second / spread if spread > 0 else math.nan
-    return found
+        rhos[i] = (weights * first) @ second / spread if spread > 0 else math.nan
+    return rhos
 
 
 def _weighted_ranks(places: np.ndarray, weights: np.ndarray) -> np.ndarray:

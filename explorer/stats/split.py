@@ -118,10 +118,10 @@ def quantile_curve(scores: ArrayLike, right: ArrayLike, *, bins: int = 10) -> Qu
     # Quantiles that coincide make one bin, not two: an item cannot lie between equal edges.
     edges = np.quantile(score, np.arange(1, bins) / bins)
     index = np.searchsorted(edges, score, side="left")
-    found = []
+    bins_made = []
     for number in np.unique(index):
         inside = score[index == number]
         accuracy = proportion(outcome[index == number])
-        found.append(Bin(float(inside.min()), float(inside.max()), float(inside.mean()), accuracy))
-    reason = "" if len(found) == bins else f"{len(found)} bins instead of {bins}: quantiles coincide"
-    return QuantileCurve(tuple(found), bins, score.size, left_out, reason)
+        bins_made.append(Bin(float(inside.min()), float(inside.max()), float(inside.mean()), accuracy))
+    reason = "" if len(bins_made) == bins else f"{len(bins_made)} bins instead of {bins}: quantiles coincide"
+    return QuantileCurve(tuple(bins_made), bins, score.size, left_out, reason)

@@ -55,8 +55,8 @@ def draw_per_group(instances: Sequence[Instance], per_group: int, seed: int) -> 
     for place, instance in enumerate(instances):
         places[instance.group].append(place)
     kept: list[int] = []
-    for group, found in places.items():
+    for group, members in places.items():
         # A generator for each group, so that a group's draw stays when other groups are added or left out.
         chance = random.Random(f"{seed}/{group}")
-        kept += chance.sample(found, min(per_group, len(found)))
+        kept += chance.sample(members, min(per_group, len(members)))
     return [instances[place] for place in sorted(kept)]

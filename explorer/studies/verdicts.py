@@ -40,8 +40,8 @@ def judge_all(
     measures = Measures()
     choices = [_options(one, scores) if one.kind in CHOOSING else None for one, scores in judged]
     plain = [place for place, options in enumerate(choices) if options is not None]
-    found = reduce.compare_all([choices[i] or () for i in plain], [judged[i][0].gold for i in plain], policy, dtype)
-    verdicts = dict(zip(plain, found, strict=True))
+    compared = reduce.compare_all([choices[i] or () for i in plain], [judged[i][0].gold for i in plain], policy, dtype)
+    verdicts = dict(zip(plain, compared, strict=True))
     for place, (instance, scores) in enumerate(judged):
         own = factors[place] if factors else None
         if place in verdicts:
@@ -143,14 +143,14 @@ def _judge_regions(instance: Instance, scores: Sequence[Score], factors: Mapping
 
 def surprisals(instance: Instance, scores: Sequence[Score]) -> dict[tuple[str, int], float]:
     """The surprisal (nats) of each region by condition and number: 0 of an empty one, nan of one without a score."""
-    found = {
+    by_region = {
         (condition.name, number): math.nan if text.strip() else 0.0
         for condition in instance.conditions
         for number, text in enumerate(condition.regions, 1)
     }
     for score in scores:
-        found[str(score.request.factors["condition"]), int(score.request.factors["part"])] = -score.sum
-    return found
+        by_region[str(score.request.factors["condition"]), int(score.request.factors["part"])] = -score.sum
+    return by_region
 
 
 def _truth_row(

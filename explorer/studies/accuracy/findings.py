@@ -66,8 +66,8 @@ def summarize(spec: RunSpec, resources: Resources, folder: RunFolder) -> list[Ro
         ties = PRESETS[str(spec.settings.get("preset", "natural"))].ties
         cases = Cases(instances, asked)
         for name in REDUCTIONS:
-            found = proportion(cases.chosen_is_gold(name, ties))
-            rows.append(_share_row(declared.ACCURACY, "overall", found, {"setting": name}))
+            share = proportion(cases.chosen_is_gold(name, ties))
+            rows.append(_share_row(declared.ACCURACY, "overall", share, {"setting": name}))
     return rows
 
 
@@ -93,13 +93,13 @@ def options_asked(scores: pd.DataFrame) -> Options:
     numbers = [own[name].to_numpy(dtype=float, na_value=math.nan).tolist() for name in Asked._fields[:-1]]
     texts = zip(*(own[name] for name in TEXT), strict=True)
     passes = own["part"].fillna(0) if "part" in own else [0] * len(own)
-    found: dict[str, dict[int, dict[int, Asked]]] = {}
+    by_instance: dict[str, dict[int, dict[int, Asked]]] = {}
     for instance_id, number, option, logprob, scored, chars, size, text in zip(
         own["instance_id"], passes, own["option"], *numbers, texts, strict=True
     ):
-        held = found.setdefault(instance_id, {}).setdefault(int(number), {})
+        held = by_instance.setdefault(instance_id, {}).setdefault(int(number), {})
         held.setdefault(int(option), Asked(logprob, scored, chars, size, text))
-    return {instance_id: list(held.values()) for instance_id, held in found.items()}
+    return {instance_id: list(held.values()) for instance_id, held in by_instance.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,12 +142,12 @@ class Cases:
 
     def chosen_is_gold(self, normalization: Normalization, ties: TieRule = "half") -> np.ndarray:
         """1, 0, 0.5 (a tie) or nan for each instance; of several passes the mean of those that have a verdict."""
-        found = np.full(self.size, math.nan)
+        outcomes = np.full(self.size, math.nan)
         for place, passes, right, count in self.rest:
-            found[place] = _of_passes(passes, right, count, normalization, ties)
+            outcomes[place] = _of_passes(passes, right, count, normalization, ties)
         for group in self.plain:
-            found[group.places] = _of_plain(group, normalization, ties)
-        return found
+            outcomes[group.places] = _of_plain(group, normalization, ties)
+        return outcomes
 
 
 def chosen_is_gold(

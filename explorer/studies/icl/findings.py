@@ -110,9 +110,9 @@ def correlations(shares: Sequence[Row], accuracy: Mapping[int, float], about: Fa
     for finding, correlation in CORRELATED.items():
         own = {row["k"]: row["value"] for row in shares if row["finding"] == finding.name and row["grp"] == OVERALL}
         ks = [k for k in own if k in accuracy]
-        found = pearson([own[k] for k in ks], [accuracy[k] for k in ks])
-        found = found if accuracy else replace(found, reason="no performance was measured")
-        rows.append(finding_row(correlation, OVERALL, found, factors=about, detail={"k": ks}))
+        line = pearson([own[k] for k in ks], [accuracy[k] for k in ks])
+        line = line if accuracy else replace(line, reason="no performance was measured")
+        rows.append(finding_row(correlation, OVERALL, line, factors=about, detail={"k": ks}))
     return rows
 
 
@@ -165,14 +165,16 @@ def agreements(table: pd.DataFrame) -> list[Row]:
         kinds = [[_readable(kind) for kind in differing[source]] for source in (one, other)]
         if not all(any(side) for side in kinds):
             continue
-        found = kappa(*kinds)
-        rows.append(finding_row(declared.KAPPA, f"{one}, {other}", found, detail={"agreed": _plain(found.agreed)}))
+        agreement = kappa(*kinds)
+        rows.append(
+            finding_row(declared.KAPPA, f"{one}, {other}", agreement, detail={"agreed": _plain(agreement.agreed)})
+        )
     return rows
 
 
-def _because(reason: str, found: Estimate) -> Estimate:
+def _because(reason: str, estimate: Estimate) -> Estimate:
     """The estimate with the study's own reason where it could not be had."""
-    return replace(found, reason=found.reason and reason)
+    return replace(estimate, reason=estimate.reason and reason)
 
 
 def _readable(kind: Any) -> str | None:

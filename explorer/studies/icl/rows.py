@@ -141,14 +141,14 @@ def verdict_table(read: Read, reviews: Sequence[Mapping[str, Any]] = ()) -> pd.D
 
 def people_verdicts(reviews: Sequence[Mapping[str, Any]]) -> dict[Key, str]:
     """The last verdict of people on each completion."""
-    found: dict[Key, str] = {}
+    by_completion: dict[Key, str] = {}
     for one in reviews:
         if one.get("kind") == REVIEW:
             key = (str(one["instance_id"]), str(one["setting"]), int(one["k"]))
-            found.pop(key, None)
+            by_completion.pop(key, None)
             if one["verdict"]:
-                found[key] = str(one["verdict"])
-    return found
+                by_completion[key] = str(one["verdict"])
+    return by_completion
 
 
 def as_judged(rule: str | None, answer: str | None) -> str | None:

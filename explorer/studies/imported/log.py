@@ -148,24 +148,24 @@ def _benchmark(log: Log, resources: Resources, wish: str) -> tuple[str, dict[str
     from explorer import benchmarks
 
     if wish:
-        found = matching.match(log.samples, resources.instances(wish).instances)
-        if not found:
+        match = matching.match(log.samples, resources.instances(wish).instances)
+        if not match:
             raise UsageError(
                 f"No sample of {log.file} has the texts of an instance of {wish}. Leave out --benchmark to keep the "
                 "log as a benchmark of its own."
             )
-        return wish, found
+        return wish, match
     best: tuple[str, dict[str, Match]] = ("", {})
     for name in matching.order_by_task_name(log.task, benchmarks.available(resources.settings)):
         if benchmarks.find(name, resources.settings).kind not in ("pair", "choice", "cloze", "labelled"):
             continue
         try:
-            found = matching.match(log.samples, resources.instances(name).instances)
+            match = matching.match(log.samples, resources.instances(name).instances)
         except BenchmarkError:  # a file of it is damaged: the log can still be another's
             continue
-        if len(found) > len(best[1]):
-            best = (name, found)
-        if len(found) >= 0.9 * len(log.samples):
+        if len(match) > len(best[1]):
+            best = (name, match)
+        if len(match) >= 0.9 * len(log.samples):
             break
     return best if len(best[1]) >= matching.MIN_MATCHED_SHARE * len(log.samples) else ("", {})
 
@@ -300,27 +300,27 @@ def _scores(one: Placed) -> list[Score]:
 
 
 def _score_rows(one: Placed) -> list[Row]:
-    found = []
+    rows = []
     for number, (factors, sample) in enumerate(_passes(one)):
         placed = dataclasses.replace(one, sample=sample)
-        found += [{**row, **factors, "request": APART * number + row["request"]} for row in _rows_of_pass(placed)]
-    return found
+        rows += [{**row, **factors, "request": APART * number + row["request"]} for row in _rows_of_pass(placed)]
+    return rows
 
 
 def _rows_of_pass(one: Placed) -> list[Row]:
     if not one.sample.scored_options:
         return []
     unknown = {"tokens": None, "scored": None, "straddles": None, "truncated": None}
-    found = []
+    rows = []
     for number, (place, score) in enumerate(zip(one.order, _scores(one), strict=False)):
         greedy = one.sample.scored_options[place].greedy
-        found.append({**score_row(score, number, tokens=False), **unknown, "greedy": greedy})
+        rows.append({**score_row(score, number, tokens=False), **unknown, "greedy": greedy})
     for option, place in enumerate(one.order if one.sample.unconditional else ()):
         score = _scores(one)[option]
         row = score_row(score, len(one.order) + option, tokens=False)
         prior = {"role": "unconditional", "context": "", "logprob": one.sample.unconditional[place], "greedy": None}
-        found.append({**row, **unknown, **prior})
-    return found
+        rows.append({**row, **unknown, **prior})
+    return rows
 
 
 def _generation_rows(one: Placed) -> list[Row]:
@@ -345,11 +345,11 @@ def _measure_rows(one: Placed) -> list[Row]:
 
     Of several passes each has its rows (`part` is its number), and the document those that they are reduced to.
     """
-    found = []
+    rows = []
     for factors, sample in _passes(one):
-        found += _verdict_rows(dataclasses.replace(one, sample=sample), factors)
+        rows += _verdict_rows(dataclasses.replace(one, sample=sample), factors)
     if one.sample.repeats:
-        found += _reduced_rows(one, found)
+        rows += _reduced_rows(one, rows)
     for metric in one.sample.metrics:
         about: dict[str, Factor] = {}
         if metric.filter:
@@ -357,7 +357,7 @@ def _measure_rows(one: Placed) -> list[Row]:
         if metric.repeat is not None:
             about["part"] = metric.repeat
         value = metric.value
-        found.append(
+        rows.append(
             measure_row(
                 one.instance.id,
                 f"reported {metric.name}",
@@ -366,24 +366,24 @@ def _measure_rows(one: Placed) -> list[Row]:
                 factors=about,
             )
         )
-    return found
+    return rows
 
 
 def _verdict_rows(one: Placed, factors: Mapping[str, Factor]) -> list[Row]:
     if one.sample.scored_options:
         return verdicts.judge(one.instance, _scores(one), POLICY, "float32", factors)
-    found = [measure_row(one.instance.id, "correct", one.sample.correct, reason=one.sample.reason, factors=factors)]
+    rows = [measure_row(one.instance.id, "correct", one.sample.correct, reason=one.sample.reason, factors=factors)]
     if one.sample.chosen is not None and one.order:
         chosen = one.order.index(one.sample.chosen) if one.sample.chosen in one.order else math.nan
-        found.append(measure_row(one.instance.id, "chosen", chosen, factors=factors))
-    return found
+        rows.append(measure_row(one.instance.id, "chosen", chosen, factors=factors))
+    return rows
 
 
 def _reduced_rows(one: Placed, each: Sequence[Mapping[str, Any]]) -> list[Row]:
     """The verdict over all passes, and the mean of what else each has."""
     if not one.sample.scored_options:
         return [measure_row(one.instance.id, "correct", one.sample.correct, reason=one.sample.reason)]
-    found = []
+    rows = []
     for name in ("correct", "margin", "logprob"):
         values = [float(row["value"]) for row in each if row["measure"] == name]
         if values:
@@ -392,8 +392,8 @@ def _reduced_rows(one: Placed, each: Sequence[Mapping[str, Any]]) -> list[Row]:
                 if name == "correct"
                 else f"mean of {len(values)} repeats"
             )
-            found.append(measure_row(one.instance.id, name, repeats.reduce_values(values, "mean"), reason=told))
-    return found
+            rows.append(measure_row(one.instance.id, name, repeats.reduce_values(values, "mean"), reason=told))
+    return rows
 
 
 # --- what the whole says
@@ -401,7 +401,7 @@ def _reduced_rows(one: Placed, each: Sequence[Mapping[str, Any]]) -> list[Row]:
 
 def agreement(log: Log) -> list[Agreement]:
     """Each metric that the harness gives for the whole and that follows from its samples, beside what follows."""
-    found = []
+    agreements = []
     for told, value in log.results.items():
         name, _, filter = told.partition(",")
         # A metric of a single pass is part of the one that the passes are reduced to.
@@ -413,8 +413,8 @@ def agreement(log: Log) -> list[Agreement]:
         if known:
             mean = math.fsum(known) / len(known)
             # The samples of this one metric hold log-probabilities.
-            found.append(Agreement(told, value, math.exp(-mean) if name == "perplexity" else mean))
-    return found
+            agreements.append(Agreement(told, value, math.exp(-mean) if name == "perplexity" else mean))
+    return agreements
 
 
 def _is_of(metric: Any, name: str, filter: str) -> bool:
@@ -423,24 +423,24 @@ def _is_of(metric: Any, name: str, filter: str) -> bool:
 
 def _findings(spec: RunSpec, resources: Resources, folder: RunFolder, log: Log, placed: Sequence[Placed]) -> list[Row]:
     if any(one.sample.scored_options for one in placed):
-        found = accuracy_findings.summarize(spec, resources, folder)
+        rows = accuracy_findings.summarize(spec, resources, folder)
         # Without token counts there is no mean per token.
-        found = [row for row in found if not (row.get("setting") == "mean_token" and row["n"] == 0)]
+        rows = [row for row in rows if not (row.get("setting") == "mean_token" and row["n"] == 0)]
     else:
         instances = folder.read("instances")
         measures = folder.read("measures", ["instance_id", "measure", "value", "part"])
         whole = measures[(measures["measure"] == "correct") & measures["part"].isna()]
         verdict = whole.set_index("instance_id")["value"].reindex(instances["instance_id"])
-        found = accuracy_findings.shares(instances, verdict.to_numpy(dtype=float))
+        rows = accuracy_findings.shares(instances, verdict.to_numpy(dtype=float))
     if log.passes > 1:
         # Half of the passes right is no tie.
         told = json.dumps({"passes": log.passes, "reducer": log.reducer})
-        found = [{**row, "detail": told} if row["finding"] == ACCURACY.name else row for row in found]
+        rows = [{**row, "detail": told} if row["finding"] == ACCURACY.name else row for row in rows]
     means: Mapping[str, float] = {one.metric: one.ours for one in agreement(log)}
     for metric, value in log.results.items():
         detail = {"by": log.made_by, "from samples": means.get(metric)}
-        found.append(finding_row(declared.REPORTED, metric, Estimate.point(value, len(placed)), detail=detail))
-    return found
+        rows.append(finding_row(declared.REPORTED, metric, Estimate.point(value, len(placed)), detail=detail))
+    return rows
 
 
 def _environment(log: Log) -> dict[str, Any]:

@@ -79,7 +79,7 @@ def classifiers(group: str, attack: str, sides: Sequence[str], frame: pd.DataFra
     rows: list[Row] = []
     for kind in KINDS:
         used = _sample(frame, attack, sides, seed) if kind == "svm" else frame
-        found = classify(
+        classifier = classify(
             used["correct"].to_numpy(),
             *(used[f"{attack}/{side}"].to_numpy() for side in sides),
             texts=used["text_hash"].tolist(),
@@ -87,20 +87,26 @@ def classifiers(group: str, attack: str, sides: Sequence[str], frame: pd.DataFra
             seed=seed,
         )
         spared = len(frame) - len(used)
-        reason = "; ".join(filter(None, (found.reason, f"fitted on {found.n:,} instances, drawn" if spared else "")))
+        reason = "; ".join(
+            filter(None, (classifier.reason, f"fitted on {classifier.n:,} instances, drawn" if spared else ""))
+        )
         factors = {"setting": attack, "condition": kind}
-        detail = {"in_sample": _known(found.macro_f1_in_sample), "folds": found.folds, "right": found.right}
-        left_out = found.macro_f1.left_out + spared
-        f1 = replace(found.macro_f1, left_out=left_out, reason=reason)
-        area = replace(found.auc, left_out=left_out, reason=reason or found.auc.reason)
-        curve = {"in_sample": _known(found.auc_in_sample), "roc": _thinned(found.roc)}
+        detail = {
+            "in_sample": _known(classifier.macro_f1_in_sample),
+            "folds": classifier.folds,
+            "right": classifier.right,
+        }
+        left_out = classifier.macro_f1.left_out + spared
+        f1 = replace(classifier.macro_f1, left_out=left_out, reason=reason)
+        area = replace(classifier.auc, left_out=left_out, reason=reason or classifier.auc.reason)
+        curve = {"in_sample": _known(classifier.auc_in_sample), "roc": _thinned(classifier.roc)}
         rows.append(finding_row(declared.CLASSIFIER_F1, group, f1, factors=factors, detail=detail))
         rows.append(finding_row(declared.CLASSIFIER_AUC, group, area, factors=factors, detail=curve))
         if kind == "logistic":
             about = {"setting": attack, "condition": "majority"}
-            right = {"right": found.right}
+            right = {"right": classifier.right}
             rows.append(
-                finding_row(declared.CLASSIFIER_F1, group, found.macro_f1_majority, factors=about, detail=right)
+                finding_row(declared.CLASSIFIER_F1, group, classifier.macro_f1_majority, factors=about, detail=right)
             )
     return rows
 
@@ -131,10 +137,10 @@ def adjust_coefficients(rows: Iterable[Row]) -> None:
         if row["finding"] == declared.CLASSIFIER_COEFFICIENT.name:
             families.setdefault(kind_of(row["grp"]), []).append(row)
     for tested in families.values():
-        found = adjust([row["p"] for row in tested], "holm")
-        for row, p in zip(tested, found.p, strict=True):
+        adjusted = adjust([row["p"] for row in tested], "holm")
+        for row, p in zip(tested, adjusted.p, strict=True):
             detail = json.loads(row["detail"]) if isinstance(row["detail"], str) else {}
-            row["detail"] = json.dumps({**detail, "p_holm": _known(p), "tests": found.n})
+            row["detail"] = json.dumps({**detail, "p_holm": _known(p), "tests": adjusted.n})
 
 
 def low_and_high(group: str, attack: str, sides: Sequence[str], frame: pd.DataFrame) -> list[Row]:

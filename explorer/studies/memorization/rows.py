@@ -110,7 +110,7 @@ def text_measures(
     """
     extracted = attacks.extraction(prompted)
     loss = attacks.loss(whole)
-    found: dict[str, Signal] = {
+    signals: dict[str, Signal] = {
         "tde_accuracy": extracted.accuracy,
         "tde_likelihood": extracted.likelihood,
         "mia_loss": loss,
@@ -122,14 +122,16 @@ def text_measures(
         "text_tokens": Signal(float(whole.scored)),
     }
     if isinstance(neighbors, str):
-        found["mia_neighbours"] = Signal(math.nan, neighbors)
+        signals["mia_neighbours"] = Signal(math.nan, neighbors)
     else:
         losses = [attacks.loss(score) for score in neighbors]
         against = attacks.against_neighbours(loss, losses)
-        found["mia_neighbours"] = against
-        found["neighbour_loss"] = Signal(loss.value - against.value, against.reason)
-        found["neighbours"] = Signal(float(sum(not one.reason for one in losses)))
-    return [measure_row(instance_id, name, one.value, option=option, reason=one.reason) for name, one in found.items()]
+        signals["mia_neighbours"] = against
+        signals["neighbour_loss"] = Signal(loss.value - against.value, against.reason)
+        signals["neighbours"] = Signal(float(sum(not one.reason for one in losses)))
+    return [
+        measure_row(instance_id, name, one.value, option=option, reason=one.reason) for name, one in signals.items()
+    ]
 
 
 def scored_instances(folder: RunFolder) -> pd.DataFrame:

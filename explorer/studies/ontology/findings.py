@@ -49,7 +49,7 @@ def summarize(spec: RunSpec, resources: Resources, folder: RunFolder) -> list[Ro
     rows = []
     for as_released in (True, False):
         answers = list(frame["text"])
-        found = analyze(
+        analysis = analyze(
             concepts,
             [_as_written(put, answer) for answer in answers] if as_released else answers,
             put.ontology.rule,
@@ -62,7 +62,7 @@ def summarize(spec: RunSpec, resources: Resources, folder: RunFolder) -> list[Ro
             permutations=PERMUTATIONS,
             seed=spec.seed,
         )
-        rows += finding_rows(found)
+        rows += finding_rows(analysis)
     buckets = (
         fill(ranges, list(frame["count"])) if ranges else bucketize(list(frame["count"]), int(spec.settings["buckets"]))
     )
@@ -168,15 +168,15 @@ def _invariance_rows(
     rows = [finding_row(declared.INVARIANCE, "overall", mean, factors=factors, detail=identical)]
     if form != "parsed":
         return rows
-    found = by_popularity(concepts, groups, buckets, seed=seed)
-    accuracy = Estimate.point(found.accuracy, len(concepts))
+    by_bucket = by_popularity(concepts, groups, buckets, seed=seed)
+    accuracy = Estimate.point(by_bucket.accuracy, len(concepts))
     rows.append(finding_row(declared.INVARIANCE_ACCURACY, "overall", accuracy, factors=factors))
-    for bucket in found.buckets:
+    for bucket in by_bucket.buckets:
         name = str(bucket.bucket)
         mean, accuracy = Estimate.point(bucket.mean_pi, bucket.n), Estimate.point(bucket.accuracy, bucket.n)
         rows.append(finding_row(declared.BUCKET_INVARIANCE, name, mean, factors=factors))
         rows.append(finding_row(declared.BUCKET_INVARIANCE_ACCURACY, name, accuracy, factors=factors))
-    rows.append({**finding_row(declared.SPEARMAN_INVARIANCE, "overall", found.spearman), **factors})
+    rows.append({**finding_row(declared.SPEARMAN_INVARIANCE, "overall", by_bucket.spearman), **factors})
     return rows
 
 

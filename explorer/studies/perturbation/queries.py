@@ -170,8 +170,8 @@ def pairs(store: Store, run_id: str, setting: str, fate: str, limit: int = 200) 
 def fates(store: Store, run_id: str, setting: str) -> pd.DataFrame:
     """How many instances are of which fate, in the order of FATES."""
     counted = ", ".join(f"count(*) FILTER ({condition}) AS '{fate}'" for fate, condition in FATES.items())
-    found = store.frame(f"WITH {_OUTCOMES} SELECT {counted} FROM outcomes", [setting, run_id, setting])
-    return pd.DataFrame({"fate": list(FATES), "n": [int(found[fate].iloc[0]) for fate in FATES]})
+    counts = store.frame(f"WITH {_OUTCOMES} SELECT {counted} FROM outcomes", [setting, run_id, setting])
+    return pd.DataFrame({"fate": list(FATES), "n": [int(counts[fate].iloc[0]) for fate in FATES]})
 
 
 def judged(store: Store, run_id: str) -> pd.DataFrame:

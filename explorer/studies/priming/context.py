@@ -49,12 +49,12 @@ class ContextSource:
         suites: dict[str, list[Instance]] = {}
         for instance in instances:
             suites.setdefault(instance.group, []).append(instance)
-        found: dict[str, int] = {}
+        rooms: dict[str, int] = {}
 
         def room(item: Instance) -> int:
-            if item.group not in found:
-                found[item.group] = self._room(suites[item.group])
-            return found[item.group]
+            if item.group not in rooms:
+                rooms[item.group] = self._room(suites[item.group])
+            return rooms[item.group]
 
         return room
 
@@ -120,8 +120,8 @@ def unrelated_texts(resources: Resources, source: str) -> tuple[Sequence[str], s
 
 
 def _wikitext(resources: Resources) -> wikitext.Sentences:
-    found: wikitext.Sentences = resources.once(("wikitext",), lambda: wikitext.load(resources.settings))
-    return found
+    sentences: wikitext.Sentences = resources.once(("wikitext",), lambda: wikitext.load(resources.settings))
+    return sentences
 
 
 def called(resources: Resources, source: str) -> str:

@@ -41,8 +41,8 @@ def is_measured(item_id: str) -> bool:
 
 def suites_of_run(runs: Path, run_id: str) -> list[str]:
     """The most affected suites that a finished run concluded."""
-    found = RunFolder.find(runs, run_id).read("findings", ["finding", "grp"])
-    suites = found.loc[found["finding"] == declared.MOST_AFFECTED.name, "grp"].tolist()
+    findings = RunFolder.find(runs, run_id).read("findings", ["finding", "grp"])
+    suites = findings.loc[findings["finding"] == declared.MOST_AFFECTED.name, "grp"].tolist()
     if not suites:
         raise RunError(
             f"The run {run_id} names no most affected suites, expected a finished priming run with matched contexts. "
@@ -104,8 +104,8 @@ def _one_side(
         effects.append(effect.value)
         likeness.append(similarity)
         rows.append(finding_row(declared.EDIT_EFFECT, "overall", effect, factors=factors, detail=detail))
-    found = spearman(likeness, effects)
-    rows.append(finding_row(declared.EDIT_CORRELATION, "overall", found, factors={"condition": condition}))
+    correlation = spearman(likeness, effects)
+    rows.append(finding_row(declared.EDIT_CORRELATION, "overall", correlation, factors={"condition": condition}))
     return rows
 
 

@@ -243,9 +243,9 @@ def baseline_against_longest(plain: pd.DataFrame) -> list[Row]:
             if by_length.index.max() > 0:
                 pairs.append((by_length.loc[0], by_length.iloc[-1]))
         before, after = np.array(pairs).T if pairs else (np.array([]), np.array([]))
-        found = pearson(before, after)
+        correlation = pearson(before, after)
         factors = {"condition": str(condition)}
-        rows.append(finding_row(declared.BASELINE_AGAINST_LONGEST, OVERALL, found, factors=factors))
+        rows.append(finding_row(declared.BASELINE_AGAINST_LONGEST, OVERALL, correlation, factors=factors))
     return rows
 
 

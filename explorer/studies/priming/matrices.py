@@ -49,9 +49,9 @@ def summarize(spec: RunSpec, resources: Resources, folder: RunFolder, table: pd.
         sample = sample_sentences(source, suites, int(spec.settings["overlap"]), spec.seed)
         for kind, finding in KINDS.items():
             labels = label(kind, [text for texts in sample.values() for text in texts], source, resources)
-            found = overlap(labels, sample, spec.seed)
-            shared = matrices[finding.name] = np.array(found.values)
-            rows += _cells(finding, suites, shared, np.full(shared.shape, found.pairs))
+            overlaps = overlap(labels, sample, spec.seed)
+            shared = matrices[finding.name] = np.array(overlaps.values)
+            rows += _cells(finding, suites, shared, np.full(shared.shape, overlaps.pairs))
         rows += _judgments(spec, resources, folder, table, source)
     for first, one in matrices.items():
         for second, other in primed.items():
@@ -81,13 +81,13 @@ def suite_by_suite(table: pd.DataFrame, suites: Sequence[str]) -> tuple[dict[str
 
 def sample_sentences(source: ContextSource, suites: Sequence[str], size: int, seed: int) -> dict[str, list[str]]:
     """At most `size` acceptable sentences of each suite, drawn with the seed."""
-    found = {}
+    sample = {}
     for suite in suites:
         pool = source.pools.acceptable.get(suite, ())
         # A generator for each suite, so that its sample does not depend on the others.
         chance = np.random.default_rng([seed, *suite.encode()])
-        found[suite] = [pool[place].text for place in sorted(chance.permutation(len(pool))[:size])]
-    return found
+        sample[suite] = [pool[place].text for place in sorted(chance.permutation(len(pool))[:size])]
+    return sample
 
 
 def label(kind: str, texts: Sequence[str], source: ContextSource, resources: Resources) -> Labels:
@@ -128,9 +128,11 @@ def _judgments(
                 float(np.mean([token_f1(labels[target], labels[text]) for text in context]))
                 for target, context in pairs.values()
             ]
-            found = point_biserial(correct, shared)
+            correlation = point_biserial(correct, shared)
             factors, detail = {"condition": condition, "setting": finding.name}, {"sentences": SENTENCES}
-            rows.append(finding_row(declared.OVERLAP_AND_JUDGMENT, "overall", found, factors=factors, detail=detail))
+            rows.append(
+                finding_row(declared.OVERLAP_AND_JUDGMENT, "overall", correlation, factors=factors, detail=detail)
+            )
     return rows
 
 
@@ -138,14 +140,14 @@ def _targets_and_contexts(
     chosen: pd.DataFrame, instances: Mapping[str, Instance], source: ContextSource
 ) -> dict[str, tuple[str, list[str]]]:
     """By item: its acceptable text, and the first sentences of its context."""
-    found = {}
+    by_item = {}
     for name, stored in zip(chosen["instance_id"], chosen["edit"], strict=True):
         ids = json.loads(stored)["ids"][:SENTENCES]
         if ids:
             item = instances[name]
             target = prompts.option_texts(item)[item.gold or 0]
-            found[name] = (target, [source.pools.by_id[one].text for one in ids])
-    return found
+            by_item[name] = (target, [source.pools.by_id[one].text for one in ids])
+    return by_item
 
 
 def _after_longest(table: pd.DataFrame, condition: str) -> pd.Series:
@@ -164,6 +166,6 @@ def _cells(finding: Finding, suites: Sequence[str], matrix: np.ndarray, counts: 
 
 def _agreement(name: str, one: np.ndarray, other: np.ndarray, seed: int) -> Row:
     # Cells of a row share a suite, so that they are no independent pairs: whole suites are permuted.
-    found = mantel(one, other, seed=seed)
-    factors, detail = {"setting": name}, {"cells": found.cells}
-    return finding_row(declared.MATRIX_CORRELATION, "overall", found, factors=factors, detail=detail)
+    correlation = mantel(one, other, seed=seed)
+    factors, detail = {"setting": name}, {"cells": correlation.cells}
+    return finding_row(declared.MATRIX_CORRELATION, "overall", correlation, factors=factors, detail=detail)

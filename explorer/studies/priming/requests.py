@@ -97,8 +97,8 @@ def critical_requests(item: Instance) -> list[Request]:
 
 @lru_cache(maxsize=1024)
 def _regions_of(formula: str) -> tuple[tuple[str, int | None], ...]:
-    found = syntaxgym_formula.regions(syntaxgym_formula.parse(formula))
-    return tuple((region.condition, region.number) for region in found)
+    regions = syntaxgym_formula.regions(syntaxgym_formula.parse(formula))
+    return tuple((region.condition, region.number) for region in regions)
 
 
 def _after(request: Request, text: str, lead: str, where: Mapping[str, Factor]) -> Request:
@@ -166,8 +166,8 @@ def judge_all(judged: Sequence[Judged], policy: ScoringPolicy, dtype: str) -> Me
     measures = Measures()
     own = [_comparable(scores, baseline) for _, scores, baseline in judged]
     pairs = [place for place, (step, _, _) in enumerate(judged) if step.item.kind == "pair"]
-    found = reduce.compare_all([own[i] for i in pairs], [judged[i][0].item.gold for i in pairs], policy, dtype)
-    of_pair = dict(zip(pairs, found, strict=True))
+    compared = reduce.compare_all([own[i] for i in pairs], [judged[i][0].item.gold for i in pairs], policy, dtype)
+    of_pair = dict(zip(pairs, compared, strict=True))
     for place, (step, _, _) in enumerate(judged):
         item, factors = step.item, step.factors
         if place not in of_pair:

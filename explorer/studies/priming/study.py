@@ -151,13 +151,13 @@ def _lines(
 ) -> dict[str, Lines]:
     """Each item's contexts, in an order that does not depend on the other items."""
     by_id = {item.id: item for item in instances}
-    found: dict[str, Lines] = {name: [] for name in by_id}
+    lines: dict[str, Lines] = {name: [] for name in by_id}
     for context in _contexts(spec, resources, source, instances):
         texts = [rebuild(context, source.pools, point.sentences) for point in context.checkpoints]
         for name in context.items:
             own = dataclasses.replace(context, items=(name,))
-            found[name].append((own, _steps(by_id[name], own, texts, source.opening)))
-    return found
+            lines[name].append((own, _steps(by_id[name], own, texts, source.opening)))
+    return lines
 
 
 def _contexts(
