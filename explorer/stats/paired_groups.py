@@ -57,11 +57,11 @@ def compare_groups(
         shift = wilcoxon(a, b, resamples=0)
         rows[name] = (change, bootstrap_mean(b - a, resamples=resamples, seed=seed), shift.p)
     # One group is all items, and needs no correction.
-    own = [name for name in rows if name != OVERALL]
+    grouped = [name for name in rows if name != OVERALL]
     adjusted = {OVERALL: (rows[OVERALL][0].p, rows[OVERALL][2])}
-    by_outcome = correct([rows[name][0].p for name in own], "holm").p
-    by_margin = correct([rows[name][2] for name in own], "holm").p
-    adjusted |= dict(zip(own, zip(by_outcome, by_margin, strict=True), strict=True))
+    by_outcome = correct([rows[name][0].p for name in grouped], "holm").p
+    by_margin = correct([rows[name][2] for name in grouped], "holm").p
+    adjusted |= dict(zip(grouped, zip(by_outcome, by_margin, strict=True), strict=True))
     return tuple(
         GroupComparison(name, change, adjusted[name][0], shift, p, adjusted[name][1])
         for name, (change, shift, p) in rows.items()

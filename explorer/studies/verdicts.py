@@ -43,11 +43,11 @@ def judge_all(
     compared = reduce.compare_all([choices[i] or () for i in plain], [judged[i][0].gold for i in plain], policy, dtype)
     verdicts = dict(zip(plain, compared, strict=True))
     for place, (instance, scores) in enumerate(judged):
-        own = factors[place] if factors else None
+        item_factors = factors[place] if factors else None
         if place in verdicts:
-            add_verdict(measures, instance.id, verdicts[place], choices[place] or (), own)
+            add_verdict(measures, instance.id, verdicts[place], choices[place] or (), item_factors)
         else:
-            measures.add_rows(judge(instance, scores, policy, dtype, own))
+            measures.add_rows(judge(instance, scores, policy, dtype, item_factors))
     return measures
 
 
@@ -56,12 +56,12 @@ CHOOSING = ("pair", "choice", "labelled")  # kinds judged by their options
 
 def _options(instance: Instance, scores: Sequence[Score]) -> list[Score | None] | None:
     """The score of each option; none where unconditional ones stand among them."""
-    own: dict[int, Score] = {}
+    by_option: dict[int, Score] = {}
     for score in scores:
         if score.request.role == "unconditional":
             return None
-        own[score.request.option] = score
-    return [own.get(option) for option in range(len(instance.options))]
+        by_option[score.request.option] = score
+    return [by_option.get(option) for option in range(len(instance.options))]
 
 
 def add_verdict(
@@ -93,9 +93,9 @@ def _judge_options(
     dtype: str,
     factors: Mapping[str, Factor] | None,
 ) -> list[Row]:
-    own = {score.request.option: score for score in scores if score.request.role != "unconditional"}
+    by_option = {score.request.option: score for score in scores if score.request.role != "unconditional"}
     priors = {score.request.option: score.sum for score in scores if score.request.role == "unconditional"}
-    options = [own.get(option) for option in range(len(instance.options))]
+    options = [by_option.get(option) for option in range(len(instance.options))]
     prior_sums = [priors.get(option, math.nan) for option in range(len(options))] if priors else None
     verdict = reduce.compare(options, instance.gold, policy, dtype, unconditional=prior_sums)
     return [

@@ -89,13 +89,13 @@ def shares(instances: pd.DataFrame, correct: np.ndarray) -> list[Row]:
 
 def options_asked(scores: pd.DataFrame) -> Options:
     """The stored scores of the options of each instance, pass by pass (`part`)."""
-    own = scores[scores["role"].isin(VERDICT_ROLES)]
-    numbers = [own[name].to_numpy(dtype=float, na_value=math.nan).tolist() for name in Asked._fields[:-1]]
-    texts = zip(*(own[name] for name in TEXT), strict=True)
-    passes = own["part"].fillna(0) if "part" in own else [0] * len(own)
+    of_options = scores[scores["role"].isin(VERDICT_ROLES)]
+    numbers = [of_options[name].to_numpy(dtype=float, na_value=math.nan).tolist() for name in Asked._fields[:-1]]
+    texts = zip(*(of_options[name] for name in TEXT), strict=True)
+    passes = of_options["part"].fillna(0) if "part" in of_options else [0] * len(of_options)
     by_instance: dict[str, dict[int, dict[int, Asked]]] = {}
     for instance_id, number, option, logprob, scored, chars, size, text in zip(
-        own["instance_id"], passes, own["option"], *numbers, texts, strict=True
+        of_options["instance_id"], passes, of_options["option"], *numbers, texts, strict=True
     ):
         held = by_instance.setdefault(instance_id, {}).setdefault(int(number), {})
         held.setdefault(int(option), Asked(logprob, scored, chars, size, text))
@@ -215,8 +215,8 @@ def perplexity(logprobs: np.ndarray) -> Estimate:
 
 def _measure(measures: pd.DataFrame, name: str) -> pd.Series:
     """A measure of each whole instance, by its id."""
-    own = measures[(measures["measure"] == name) & measures["part"].isna()]
-    return own.drop_duplicates("instance_id").set_index("instance_id")["value"]
+    of_whole = measures[(measures["measure"] == name) & measures["part"].isna()]
+    return of_whole.drop_duplicates("instance_id").set_index("instance_id")["value"]
 
 
 def _share_row(finding: Finding, group: str, share: Proportion, factors: dict[str, Any] | None = None) -> Row:

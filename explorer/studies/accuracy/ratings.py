@@ -21,13 +21,13 @@ def correlations(instances: pd.DataFrame, measures: pd.DataFrame, scores: pd.Dat
     """
     by_id = measures[measures["measure"] == "rating"].drop_duplicates("instance_id").set_index("instance_id")["value"]
     rated = by_id.reindex(instances["instance_id"]).to_numpy()
-    own = scores[scores["role"] == "option"].drop_duplicates("instance_id").set_index("instance_id")
-    own = own.reindex(instances["instance_id"])
+    of_sentences = scores[scores["role"] == "option"].drop_duplicates("instance_id").set_index("instance_id")
+    of_sentences = of_sentences.reindex(instances["instance_id"])
     groups = instances["grp"].to_numpy()
     names = list(dict.fromkeys(groups)) if len(set(groups)) > 1 else []
     rows = []
     for name, column in FOR_LENGTH.items():
-        values = (own["logprob"] / own[column]).to_numpy(dtype=float)
+        values = (of_sentences["logprob"] / of_sentences[column]).to_numpy(dtype=float)
         for group in ("overall", *names):
             chosen = np.ones(len(groups), dtype=bool) if group == "overall" else groups == group
             line, order = pearson(values[chosen], rated[chosen]), spearman(values[chosen], rated[chosen])

@@ -155,22 +155,22 @@ def _replication_tokens(
     spec: RunSpec, model: Any, drawn: DrawnItems, instances: Sequence[Instance], setting: str, k: int
 ) -> int:
     before = prompts_icl.shared(drawn.draw.demonstrations[:k], setting, drawn.example, drawn.draw.split)
-    own = [prompts_icl.question(drawn.pieces[one.id], setting) for one in instances]
-    return _longest(model, before, own) + int(spec.settings["max_new_tokens"])
+    questions = [prompts_icl.question(drawn.pieces[one.id], setting) for one in instances]
+    return _longest(model, before, questions) + int(spec.settings["max_new_tokens"])
 
 
 def _label_tokens(spec: RunSpec, model: Any, drawn: DrawnItems, instances: Sequence[Instance], k: int) -> int:
     word = max(prompts.label_words(drawn.example), key=len)
     scored, written = performance(spec)
-    own = [f"{prompts_icl.label_question(one)} {word if scored else ''}" for one in instances]
+    questions = [f"{prompts_icl.label_question(one)} {word if scored else ''}" for one in instances]
     orders = drawn.orders if scored else drawn.orders[:1]
-    longest = max(_longest(model, prompts_icl.label_shared(order[:k], drawn.example), own) for order in orders)
+    longest = max(_longest(model, prompts_icl.label_shared(order[:k], drawn.example), questions) for order in orders)
     return longest + (prompts_icl.LABEL_TOKENS if written else 0)
 
 
-def _longest(model: Any, before: str, own: Sequence[str]) -> int:
+def _longest(model: Any, before: str, questions: Sequence[str]) -> int:
     """Tokens of the longest prompt."""
-    texts = [(before + text, "") for text in sorted(own, key=len)[-LONGEST:]]
+    texts = [(before + text, "") for text in sorted(questions, key=len)[-LONGEST:]]
     return max(len(encoding.ids) for encoding in model.encode_all(texts, "auto", "offsets"))
 
 

@@ -52,13 +52,13 @@ def summarize(spec: RunSpec, resources: Resources, folder: RunFolder) -> list[Ro
     rows += _skipped(spec, folder, set(zip(table["setting"], table["k"], strict=True)))
     mean_accuracy = {row["k"]: row["value"] for row in performance if row.get("part") is None}
     for setting in dict.fromkeys(table["setting"]):
-        own = table[table["setting"] == setting]
+        of_setting = table[table["setting"] == setting]
         for source in SOURCES:
-            if own[source].notna().any():
+            if of_setting[source].notna().any():
                 about = {"setting": setting, "condition": source}
-                shares = replication(own, source, about)
-                rows += [*shares, *correlations(shares, mean_accuracy, about), *transitions(own, source, about)]
-                rows += gaps(own, source, labels, about)
+                shares = replication(of_setting, source, about)
+                rows += [*shares, *correlations(shares, mean_accuracy, about), *transitions(of_setting, source, about)]
+                rows += gaps(of_setting, source, labels, about)
     return rows + agreements(table)
 
 
@@ -77,10 +77,10 @@ def replication(table: pd.DataFrame, source: str, about: Factors) -> list[Row]:
 
 def label_table(measures: pd.DataFrame) -> pd.DataFrame:
     """A row an item, k and part: `correct` of scored and `correct_written` of written labels, nan where not asked."""
-    own = measures[measures["setting"].isna() & measures["measure"].isin(["correct", "correct_written"])]
-    if own.empty:
+    of_labels = measures[measures["setting"].isna() & measures["measure"].isin(["correct", "correct_written"])]
+    if of_labels.empty:
         return pd.DataFrame(columns=["instance_id", "k", "part", "correct", "correct_written"])
-    wide = own.astype({"k": int, "part": int}).pivot_table(
+    wide = of_labels.astype({"k": int, "part": int}).pivot_table(
         index=["instance_id", "k", "part"], columns="measure", values="value", aggfunc="first", dropna=False, sort=False
     )
     return wide.reindex(columns=["correct", "correct_written"]).reset_index()
@@ -108,9 +108,11 @@ def correlations(shares: Sequence[Row], accuracy: Mapping[int, float], about: Fa
     """Pearson's r over k of memorization and performance; undefined under four k, or where one does not vary."""
     rows = []
     for finding, correlation in CORRELATED.items():
-        own = {row["k"]: row["value"] for row in shares if row["finding"] == finding.name and row["grp"] == OVERALL}
-        ks = [k for k in own if k in accuracy]
-        line = pearson([own[k] for k in ks], [accuracy[k] for k in ks])
+        memorized = {
+            row["k"]: row["value"] for row in shares if row["finding"] == finding.name and row["grp"] == OVERALL
+        }
+        ks = [k for k in memorized if k in accuracy]
+        line = pearson([memorized[k] for k in ks], [accuracy[k] for k in ks])
         line = line if accuracy else replace(line, reason="no performance was measured")
         rows.append(finding_row(correlation, OVERALL, line, factors=about, detail={"k": ks}))
     return rows

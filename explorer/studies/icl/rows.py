@@ -114,8 +114,8 @@ def verdict_table(read: Read, reviews: Sequence[Mapping[str, Any]] = ()) -> pd.D
     where nobody has judged), rouge, rouge_by ("by characters" or ""), cosine, differing, reason.
     """
     answers = read("generations", [*KEYS, "role", "text", "verdict", "reason"])
-    own = answers[answers["role"] == "replication"].drop(columns=["role"])
-    table = own.rename(columns={"text": "raw", "verdict": "rule"}).astype({"k": int})
+    completions = answers[answers["role"] == "replication"].drop(columns=["role"])
+    table = completions.rename(columns={"text": "raw", "verdict": "rule"}).astype({"k": int})
     instances = read("instances", ["instance_id", "grp", "label", "position"])
     table = table.merge(_pieces(read), on="instance_id").merge(instances, on="instance_id")
     table["completion"] = [prompts_icl.completion(text) if isinstance(text, str) else "" for text in table["raw"]]
@@ -167,11 +167,11 @@ def final(rule: str | None, judge: str | None, people: str | None) -> str | None
 
 def _pieces(read: Read) -> pd.DataFrame:
     variants = read("variants", ["instance_id", "condition", "edit"])
-    own = variants[variants["condition"] == "instance"]
-    edits = [json.loads(text) for text in own["edit"]]
+    of_items = variants[variants["condition"] == "instance"]
+    edits = [json.loads(text) for text in of_items["edit"]]
     return pd.DataFrame(
         {
-            "instance_id": own["instance_id"].to_numpy(),
+            "instance_id": of_items["instance_id"].to_numpy(),
             "first": [edit["first"] for edit in edits],
             "reference": [edit["second"] for edit in edits],
         }

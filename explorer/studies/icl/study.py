@@ -161,9 +161,9 @@ class _Run:
         matches = judging.judge_completions(self._rule(), pieces, answers)
         rows: Rows = {"generations": [], "measures": []}
         for one, answer, match in zip(pieces, answers, matches, strict=True):
-            own = generation_row(answer, number, verdict="" if answer.reason else match.kind)
-            own["prompt"] = prompts_icl.question(one, step.setting)
-            rows["generations"].append(own)
+            row = generation_row(answer, number, verdict="" if answer.reason else match.kind)
+            row["prompt"] = prompts_icl.question(one, step.setting)
+            rows["generations"].append(row)
             rows["measures"] += _match_rows(answer, match)
         return rows, remark
 
@@ -184,12 +184,12 @@ class _Run:
         dtype = str(self.resources.model_record(self.spec.model, self.spec.dtype).get("dtype", ""))
         rows: Rows = {"scores": [], "measures": []}
         for instance, requests in zip(self.instances, asked, strict=True):
-            own = [next(scores) for _ in requests]
+            of_item = [next(scores) for _ in requests]
             factors = {"k": step.k, "part": step.part}
             rows["scores"] += [
-                score_row(one, 1000 * number + i, tokens=False, context=False) for i, one in enumerate(own)
+                score_row(one, 1000 * number + i, tokens=False, context=False) for i, one in enumerate(of_item)
             ]
-            rows["measures"] += judging.judge_labels(instance, own, policy, dtype, factors)
+            rows["measures"] += judging.judge_labels(instance, of_item, policy, dtype, factors)
         return rows, remark
 
     def _write_labels(self, step: Step, number: int, progress: Progress) -> tuple[Rows, dict[str, Any]]:
@@ -201,9 +201,9 @@ class _Run:
         for instance, answer in zip(self.instances, answers, strict=True):
             given = None if answer.reason else prompts_icl.parse_label(answer.text, instance)
             verdict = replication.UNPARSED if given is None else instance.options[given]
-            own = generation_row(answer, number, verdict="" if answer.reason else verdict)
-            own["prompt"] = prompts_icl.label_question(instance)
-            rows["generations"].append(own)
+            row = generation_row(answer, number, verdict="" if answer.reason else verdict)
+            row["prompt"] = prompts_icl.label_question(instance)
+            rows["generations"].append(row)
             right = float("nan") if answer.reason else float(given is not None and given == instance.gold)
             factors = {"k": step.k, "part": step.part}
             rows["measures"].append(

@@ -143,12 +143,14 @@ def scored_instances(folder: RunFolder) -> pd.DataFrame:
     measures = measures[measures["part"].isna()]
     verdicts = measures[(measures["measure"] == "correct") & (measures["option"] == -1)]
     frame["correct"] = _of_instances(frame, verdicts.drop_duplicates("instance_id").set_index("instance_id")["value"])
-    own = measures[measures["measure"].isin(list(ATTACKS)) & (measures["option"] >= 0)]
-    gold = own["instance_id"].map(frame.set_index("instance_id")["gold"])
-    kind = own["instance_id"].map(frame.set_index("instance_id")["kind"])
+    of_attacks = measures[measures["measure"].isin(list(ATTACKS)) & (measures["option"] >= 0)]
+    gold = of_attacks["instance_id"].map(frame.set_index("instance_id")["gold"])
+    kind = of_attacks["instance_id"].map(frame.set_index("instance_id")["kind"])
     two = kind.isin(TWO_SIDED) & gold.notna()
-    own = own.assign(side=np.where(~two, "text", np.where(own["option"] == gold, "correct", "wrong")))
-    for (name, side), rows in own.groupby(["measure", "side"], sort=False):
+    of_attacks = of_attacks.assign(
+        side=np.where(~two, "text", np.where(of_attacks["option"] == gold, "correct", "wrong"))
+    )
+    for (name, side), rows in of_attacks.groupby(["measure", "side"], sort=False):
         means = rows.groupby("instance_id")["value"].mean()
         # With a gap in one of several wrong options their mean is a gap, too.
         means[rows.loc[rows["value"].isna(), "instance_id"].unique()] = math.nan

@@ -63,10 +63,10 @@ class Asked:
 
     def requests(self) -> list[Request]:
         """The requests behind the verdict, each whole text, each neighbor."""
-        own = self.instance.id
-        texts = [Request(own, option, "", text, TEXT) for option, text in enumerate(self.texts)]
+        instance_id = self.instance.id
+        texts = [Request(instance_id, option, "", text, TEXT) for option, text in enumerate(self.texts)]
         near = [
-            Request(own, option, "", one.text, NEIGHBOR, {"part": part})
+            Request(instance_id, option, "", one.text, NEIGHBOR, {"part": part})
             for option, made in enumerate(() if isinstance(self.neighbors, str) else self.neighbors)
             for part, one in enumerate(made)
         ]

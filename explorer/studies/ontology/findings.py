@@ -89,8 +89,10 @@ def answered(folder: RunFolder) -> pd.DataFrame:
         return frame
     given = folder.read("generations", ["instance_id", "request", "text"])
     measures = folder.read("measures", ["instance_id", "measure", "value", "language"])
-    own = measures[measures["language"].isna()]
-    wide = own.pivot_table(index="instance_id", columns="measure", values="value", aggfunc="first", dropna=False)
+    in_main_language = measures[measures["language"].isna()]
+    wide = in_main_language.pivot_table(
+        index="instance_id", columns="measure", values="value", aggfunc="first", dropna=False
+    )
     text = given[given["request"] == 0].set_index("instance_id")["text"]
     frame["text"] = text.reindex(frame["instance_id"]).fillna("").to_numpy()
     for name in ("correct", "web_count", *KNOWLEDGE):

@@ -100,11 +100,11 @@ def rows(
     priors.update({curie: next(scores).sum for curie in fresh})
     tables: dict[str, list[Row]] = {"scores": [], "measures": []}
     for one in wanted:
-        own = [next(scores) for _ in one.scored_ids]
+        of_concept = [next(scores) for _ in one.scored_ids]
         tables["scores"] += [
-            score_row(score, number, tokens=not number, context=not number) for number, score in enumerate(own)
+            score_row(score, number, tokens=not number, context=not number) for number, score in enumerate(of_concept)
         ]
-        tables["measures"] += _measures(one, own, priors)
+        tables["measures"] += _measures(one, of_concept, priors)
     return tables
 
 

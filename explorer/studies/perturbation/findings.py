@@ -215,13 +215,13 @@ def _frequencies(folder: RunFolder) -> list[Row]:
     rows = []
     for pos in dict.fromkeys(swaps["setting"]):
         for side, finding in ((0, declared.FREQUENCY_ORIGINAL), (1, declared.FREQUENCY_SYNONYM)):
-            own = swaps.loc[(swaps["setting"] == pos) & (swaps["part"] == side), "count"]
-            known = own.dropna().to_numpy()
+            of_side = swaps.loc[(swaps["setting"] == pos) & (swaps["part"] == side), "count"]
+            known = of_side.dropna().to_numpy()
             detail = {"quantiles": np.quantile(known, QUANTILES).tolist(), "zeros": int((known == 0).sum())}
             median = Estimate.point(
                 float(np.median(known)) if known.size else math.nan,
                 known.size,
-                left_out=len(own) - known.size,
+                left_out=len(of_side) - known.size,
                 reason="" if known.size else "no count could be had",
             )
             factors = {"setting": pos}

@@ -62,11 +62,11 @@ def summarize(spec: RunSpec, resources: Resources, table: pd.DataFrame) -> list[
     ]
     if not spec.settings["edits"] or affected.empty:
         return rows
-    own = table[measured & table["grp"].isin(affected.index) & (table["length"] > 0)]
+    of_affected = table[measured & table["grp"].isin(affected.index) & (table["length"] > 0)]
     source = context_source_of(spec, resources)
     edits = [name for name in PREFIX_EDITS if name in {"none", *spec.settings["edits"]}]
     for condition in ("matched_acceptable", "matched_unacceptable"):
-        of_condition = own[own["condition"] == condition]
+        of_condition = of_affected[of_affected["condition"] == condition]
         if len(of_condition):
             rows += _one_side(of_condition, condition, edits, source, spec.seed, list(affected.index))
     return rows
@@ -87,12 +87,17 @@ def most_affected(table: pd.DataFrame) -> pd.Series:
 
 
 def _one_side(
-    own: pd.DataFrame, condition: str, edits: Sequence[str], source: ContextSource, seed: int, suites: Sequence[str]
+    of_condition: pd.DataFrame,
+    condition: str,
+    edits: Sequence[str],
+    source: ContextSource,
+    seed: int,
+    suites: Sequence[str],
 ) -> list[Row]:
     rows, effects, likeness = [], [], []
     for edit in edits:
         name = "" if edit == "none" else edit
-        of_edit = own[own["setting"] == name]
+        of_edit = of_condition[of_condition["setting"] == name]
         factors = {"condition": condition, "setting": edit}
         for length, at in of_edit.groupby("length", sort=True):
             mean = bootstrap_mean(at["delta"].to_numpy(), at["grp"].to_numpy(), macro=True)

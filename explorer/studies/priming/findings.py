@@ -167,22 +167,22 @@ def _scopes(own: pd.DataFrame, complete: Sequence[str]) -> Iterator[Scope]:
 
 
 def _at_one_length(scope: Scope, factors: Mapping[str, Any]) -> list[Row]:
-    own = scope.rows
-    suites = own["grp"].to_numpy() if scope.over_suites else None
-    tokens = own["context_tokens"].mean()
-    detail = {"tokens": float(tokens), "suites": int(own["grp"].nunique())}
+    rows_at_length = scope.rows
+    suites = rows_at_length["grp"].to_numpy() if scope.over_suites else None
+    tokens = rows_at_length["context_tokens"].mean()
+    detail = {"tokens": float(tokens), "suites": int(rows_at_length["grp"].nunique())}
     accuracy: Estimate
     if scope.over_suites:
-        accuracy = bootstrap_mean(own["correct"].to_numpy(), suites, macro=True)
+        accuracy = bootstrap_mean(rows_at_length["correct"].to_numpy(), suites, macro=True)
     else:
-        accuracy = share = proportion(own["correct"].to_numpy())
+        accuracy = share = proportion(rows_at_length["correct"].to_numpy())
         detail |= {"ties": share.ties} if share.ties else {}
     finding = scope.finding(declared.PRIMING_ACCURACY)
     rows = [finding_row(finding, scope.group, accuracy, factors=factors, detail=detail)]
     for column, curve in MEANS.items():
-        if column in own and own[column].notna().any():
+        if column in rows_at_length and rows_at_length[column].notna().any():
             # There are thousands of these means in a run, so that fewer resamples are drawn for each.
-            mean = bootstrap_mean(own[column].to_numpy(), suites, macro=scope.over_suites, resamples=1_000)
+            mean = bootstrap_mean(rows_at_length[column].to_numpy(), suites, macro=scope.over_suites, resamples=1_000)
             rows.append(finding_row(scope.finding(curve), scope.group, mean, factors=factors))
     return rows
 
@@ -207,8 +207,8 @@ def _collapsed(name: str, own: pd.DataFrame, members: int) -> list[Row]:
 
 def suite_curves(plain: pd.DataFrame, condition: str) -> pd.DataFrame:
     """Mean change of accuracy, a row a suite and a column a length above 0."""
-    own = plain[(plain["condition"] == condition) & (plain["length"] > 0)]
-    return own.pivot_table(index="grp", columns="length", values="delta", aggfunc="mean", sort=False)
+    of_condition = plain[(plain["condition"] == condition) & (plain["length"] > 0)]
+    return of_condition.pivot_table(index="grp", columns="length", values="delta", aggfunc="mean", sort=False)
 
 
 def ranked_suites(plain: pd.DataFrame) -> list[Row]:

@@ -64,11 +64,11 @@ def suite_by_suite(table: pd.DataFrame, suites: Sequence[str]) -> tuple[dict[str
 
     No matrices where none was asked.
     """
-    own = table[table["condition"].str.startswith("suite:")]
-    if own.empty:
+    after_suites = table[table["condition"].str.startswith("suite:")]
+    if after_suites.empty:
         return {}, np.zeros((len(suites), len(suites)))
-    own = own.assign(prefix=own["condition"].str.removeprefix("suite:"))
-    by_cell = own.groupby(["grp", "prefix"])[["correct", "delta"]]
+    after_suites = after_suites.assign(prefix=after_suites["condition"].str.removeprefix("suite:"))
+    by_cell = after_suites.groupby(["grp", "prefix"])[["correct", "delta"]]
     every = pd.MultiIndex.from_product([suites, suites])
     means, counts = by_cell.mean().reindex(every), by_cell.count().reindex(every)
     shape = (len(suites), len(suites))
@@ -115,8 +115,12 @@ def _judgments(
     instances = {item.id: item for item in resources.instances(spec.benchmark, splits_of(spec.settings)).instances}
     rows: list[Row] = []
     for condition in ("matched_acceptable", "mismatched_acceptable", "unrelated"):
-        own = variants[variants["condition"] == condition]
-        chosen = own.sample(min(ITEMS, len(own)), random_state=spec.seed).sort_index() if len(own) else own
+        of_condition = variants[variants["condition"] == condition]
+        chosen = (
+            of_condition.sample(min(ITEMS, len(of_condition)), random_state=spec.seed).sort_index()
+            if len(of_condition)
+            else of_condition
+        )
         pairs = _targets_and_contexts(chosen, instances, source)
         if not pairs:
             continue
@@ -151,8 +155,8 @@ def _targets_and_contexts(
 
 
 def _after_longest(table: pd.DataFrame, condition: str) -> pd.Series:
-    own = table[(table["condition"] == condition) & (table["setting"] == "")]
-    return own.sort_values("length", kind="stable").groupby("instance_id")["correct"].last()
+    of_condition = table[(table["condition"] == condition) & (table["setting"] == "")]
+    return of_condition.sort_values("length", kind="stable").groupby("instance_id")["correct"].last()
 
 
 def _cells(finding: Finding, suites: Sequence[str], matrix: np.ndarray, counts: np.ndarray) -> list[Row]:

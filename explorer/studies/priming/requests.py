@@ -154,27 +154,29 @@ def with_baselines(steps: Sequence[Step], scores: Iterable[Score], *, same_token
     rest, baseline = iter(scores), None
     judged: list[Judged] = []
     for step in steps:
-        own = list(itertools.islice(rest, len(step.requests)))
-        judged.append((step, own, baseline))
+        of_step = list(itertools.islice(rest, len(step.requests)))
+        judged.append((step, of_step, baseline))
         if baseline is None and same_tokens:
-            baseline = token_ids(own)
+            baseline = token_ids(of_step)
     return judged
 
 
 def judge_all(judged: Sequence[Judged], policy: ScoringPolicy, dtype: str) -> Measures:
     """What `judge` gives for each step, one after another; the verdicts between sentences of pairs all at once."""
     measures = Measures()
-    own = [_comparable(scores, baseline) for _, scores, baseline in judged]
+    comparable = [_comparable(scores, baseline) for _, scores, baseline in judged]
     pairs = [place for place, (step, _, _) in enumerate(judged) if step.item.kind == "pair"]
-    compared = reduce.compare_all([own[i] for i in pairs], [judged[i][0].item.gold for i in pairs], policy, dtype)
+    compared = reduce.compare_all(
+        [comparable[i] for i in pairs], [judged[i][0].item.gold for i in pairs], policy, dtype
+    )
     of_pair = dict(zip(pairs, compared, strict=True))
     for place, (step, _, _) in enumerate(judged):
         item, factors = step.item, step.factors
         if place not in of_pair:
-            measures.add_rows(judge(step, own[place], policy, dtype))
+            measures.add_rows(judge(step, comparable[place], policy, dtype))
             continue
-        verdicts.add_verdict(measures, item.id, of_pair[place], own[place], factors, chosen=False)
-        margin, reason = perplexity_margin(item, own[place])
+        verdicts.add_verdict(measures, item.id, of_pair[place], comparable[place], factors, chosen=False)
+        margin, reason = perplexity_margin(item, comparable[place])
         measures.add(item.id, "perplexity_margin", margin, reason=reason, factors=factors)
         measures.add(item.id, "context_tokens", float(step.tokens), factors=factors)
     return measures

@@ -155,8 +155,8 @@ def _lines(
     for context in _contexts(spec, resources, source, instances):
         texts = [rebuild(context, source.pools, point.sentences) for point in context.checkpoints]
         for name in context.items:
-            own = dataclasses.replace(context, items=(name,))
-            lines[name].append((own, _steps(by_id[name], own, texts, source.opening)))
+            of_item = dataclasses.replace(context, items=(name,))
+            lines[name].append((of_item, _steps(by_id[name], of_item, texts, source.opening)))
     return lines
 
 
