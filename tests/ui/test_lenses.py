@@ -7,6 +7,7 @@ import hashlib
 import re
 import shutil
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from filelock import FileLock
@@ -341,6 +342,9 @@ def test_another_copy_of_wordnet_is_a_quiet_mark(popular, words, tiny_gpt2):
     assert 'data-pick="granny"' in words_of(app)
 
 
+HALF = SimpleNamespace(second="One half.", text="One half.")  # an item's second piece, and what a model wrote
+
+
 def without(monkeypatch, name):
     """As if the package that carries this data were not installed."""
     missing = dataclasses.replace(getattr(packaged, name), module="no_such_package")
@@ -353,7 +357,7 @@ def test_a_missing_tagger_leaves_scores_and_popularity(popular, words, tiny_gpt2
     app = whole(opened("perturbation", tiny_gpt2, instance=PAIR))
     assert {"Margin", "IPS"} <= labels(app)
     assert any("Words to swap cannot be shown" in line for line in quiet(app))
-    assert "not installed" in str(icl_lab._judged("One half.", "One half."))
+    assert "not installed" in str(icl_lab._judged(HALF, HALF, True))
 
 
 def test_a_missing_encoder_leaves_swaps_by_another_method_scores_and_popularity(popular, words, tiny_gpt2, monkeypatch):
@@ -362,4 +366,4 @@ def test_a_missing_encoder_leaves_swaps_by_another_method_scores_and_popularity(
     assert {"Margin", "IPS", "ROUGE-L"} <= labels(app)
     assert "BERTScore" not in labels(app)
     assert any("told apart by Lesk" in line for line in quiet(app))
-    assert "not installed" in str(icl_lab._judged("One half.", "One half."))
+    assert "not installed" in str(icl_lab._judged(HALF, HALF, True))
