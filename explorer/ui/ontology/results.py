@@ -15,6 +15,7 @@ from explorer.studies.ontology import queries as ontology_queries
 from explorer.studies.ontology.published import BESIDE, MODELS, SIGNIFICANT, figures_of, mark, size
 from explorer.studies.ontology.rows import AS_RELEASED, CORRECTED
 from explorer.ui import layout, links, resources, show
+from explorer.ui.columns import text_column
 from explorer.ui.layout import Chosen
 from explorer.ui.ontology import invariance, knowledge, popularity
 
@@ -59,7 +60,9 @@ def draw_ontology_results(run_id: str, chosen: Chosen) -> None:
     _numbers(findings, ours, setting)
     st.header("Beside the paper", anchor=False)
     table = beside_the_paper(ours, chosen.benchmark)
-    show.table(table, "beside the paper", height=ROW * (len(table) + 1) + 3)
+    columns = {name: text_column(name, right=True, width=110) for name in map(str, table)}
+    columns |= {"Figure": text_column("Figure", width=376), "Where": text_column("Where", width=84)}
+    show.table(table, "beside the paper", columns=columns, height=ROW * (len(table) + 1) + 3)
     show.note(
         "Tables 2 and 4 of the paper do not follow from the files that its authors released. "
         f"* p ≤ {SIGNIFICANT} in a permutation test."
