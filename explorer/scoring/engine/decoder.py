@@ -123,7 +123,7 @@ class CachedDecoder:
                         for branch, last in zip(branches, (3, 4), strict=True)
                     ]
                 )[:, len(trunk) :].float()
-        except (TypeError, ValueError, AttributeError, NotImplementedError, KeyError, RuntimeError) as error:
+        except (TypeError, ValueError, AttributeError, NotImplementedError, LookupError, RuntimeError) as error:
             if is_out_of_memory(error):
                 raise no_room_to_run(error) from error
             return False
