@@ -1,4 +1,4 @@
-"""One study a file, each a recipe: load, vary, ask, score, count, save."""
+"""One study a folder, each a recipe: load, vary, ask, score, count, save."""
 
 from __future__ import annotations
 

@@ -121,7 +121,7 @@ def verdict_sentence(instance: Instance, options: Sequence[Asked], correct: floa
     if math.isnan(margin):
         return f"the model prefers {chosen}"
     times = math.exp(min(abs(margin), 700.0))
-    return f"the model prefers {chosen} by {abs(margin):.2f} nats, {_times(times)} as probable"
+    return f"the model prefers {chosen} by {display.nats(abs(margin))}, {_times(times)} as probable"
 
 
 def _named(instance: Instance, option: int | None) -> str:

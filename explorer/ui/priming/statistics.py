@@ -58,11 +58,11 @@ def _fit(fit: pd.Series) -> None:
     if fit["reason"]:
         show.note(f"No estimates: {fit['reason']}.")
         return
-    random = ", ".join(f"{name} {sd:.2f} ({about['levels'][name]:,} levels)" for name, sd in about["random"].items())
+    random = ", ".join(f"{name} {display.number(sd)} ({about['levels'][name]:,} levels)" for name, sd in about["random"].items())
     how = "Laplace" if about["nagq"] == 1 else "Gauss-Hermite"
     show.note(
         f"{about['formula']} · {fit['n']:,} judgments · log-likelihood {display.number(fit['loglik'])} · "
-        f"AIC {about['aic']:,.2f} · sd of the intercepts: {random} · {how} approximation"
+        f"AIC {display.number(about['aic'])} · sd of the intercepts: {random} · {how} approximation"
     )
     for warning in about["warnings"]:
         st.warning(show.plain(warning), icon=":material/warning:")
