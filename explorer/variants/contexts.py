@@ -77,7 +77,7 @@ def make_contexts(
         for condition in conditions:
             pool = candidates(pools, suite, condition, other_phenomenon=other_phenomenon)
             for name, members in chained.items():
-                drawn = partial(draw, pool, f"{seed}|{condition}|{name}", barred[name])
+                drawn = partial(draw, pool, draw_key(seed, condition, name), barred[name])
                 limit = min(map(room, members))
                 ids, checkpoints, reason = _grow(drawn, text_of, tokens, sorted(set(lengths)), limit)
                 names = tuple(item.id for item in members)
@@ -95,6 +95,11 @@ def suite_context(
     reason = "" if len(drawn) == sentences else f"the suite has only {len(drawn)} other acceptable sentences"
     checkpoint = Checkpoint(length, len(drawn), length)
     return Context((item.id,), condition, seed, "none", tuple(one.id for one in drawn), (checkpoint,), reason)
+
+
+def draw_key(seed: int, condition: str, name: str) -> str:
+    """What the order of a draw follows from; a run and the lab draw the same sentences because both take it here."""
+    return f"{seed}|{condition}|{name}"
 
 
 def draw(pool: Sequence[Sentence], key: str, barred: frozenset[str] = frozenset()) -> Iterator[Sentence]:

@@ -49,7 +49,7 @@ def kind_of(line: Line, item: Instance, sides: Sides) -> str:
 def draw_lines(pools: Pools, item: Instance, kind: str, seed: int, many: int, present: Sequence[Line]) -> list[Line]:
     """The next sentences of a kind before an item, in the order in which a run with this seed has them."""
     used_texts = [*prompts.option_texts(item), *(line.text for line in present)]
-    drawn = draw(candidates(pools, item.group, kind), f"{seed}|{kind}|{item.id}", frozenset(map(fold, used_texts)))
+    drawn = draw(candidates(pools, item.group, kind), draw_key(seed, kind, item.id), frozenset(map(fold, used_texts)))
     return [Line(sentence.text, sentence.id) for sentence in itertools.islice(drawn, many)]
 
 

@@ -58,7 +58,9 @@ def _fit(fit: pd.Series) -> None:
     if fit["reason"]:
         show.note(f"No estimates: {fit['reason']}.")
         return
-    random = ", ".join(f"{name} {display.number(sd)} ({about['levels'][name]:,} levels)" for name, sd in about["random"].items())
+    random = ", ".join(
+        f"{name} {display.number(sd)} ({about['levels'][name]:,} levels)" for name, sd in about["random"].items()
+    )
     how = "Laplace" if about["nagq"] == 1 else "Gauss-Hermite"
     show.note(
         f"{about['formula']} · {fit['n']:,} judgments · log-likelihood {display.number(fit['loglik'])} · "
