@@ -78,7 +78,7 @@ class Request:
     context: str
     continuation: str = ""
     role: str = "option"  # option, region, label, target, unconditional, prompt
-    factors: Mapping[str, Factor] = dataclasses.field(default_factory=dict)  # keys from results.schema.FACTORS
+    factors: Mapping[str, Factor] = dataclasses.field(default_factory=dict)  # keys from rows.schema.FACTORS
     conversation: tuple[tuple[str, str], ...] | None = None  # (role, text) turns for chat models
 
 

@@ -1,4 +1,4 @@
-"""The named questions that pages ask of the database; SQL stands only in this folder."""
+"""The named questions that pages ask of the database; SQL stands here and in the studies' `queries.py`."""
 
 from __future__ import annotations
 

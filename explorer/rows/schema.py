@@ -111,7 +111,7 @@ TABLES: Mapping[str, Mapping[str, str]] = {
     # One number about many instances.
     "findings": {
         "finding": "VARCHAR",
-        "grp": "VARCHAR",  # a group, "overall", "macro" ...
+        "grp": "VARCHAR",  # a group, "overall", "mean over groups" ...
         **_FACTOR_TYPES,
         "value": "DOUBLE",
         "low": "DOUBLE",

@@ -122,7 +122,8 @@ def test_the_packed_runs_hold_nothing_that_is_not_declared(packed):
 
 def test_every_declared_finding_occurs_in_the_packed_runs_or_in_a_test(packed):
     seen = set().union(*packed.values()) | set(strings(ROOT / "tests"))
-    assert NAMES - seen == set()
+    unseen = sorted(NAMES - seen)
+    assert not unseen, f"no packed run holds and no test of its study names: {', '.join(unseen)}"
 
 
 def test_a_finding_is_found_by_its_study_and_name():

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from explorer import prompts
 from explorer.records import Instance
 from explorer.variants.context_pools import Pools, candidates
-from explorer.variants.contexts import draw, fold
+from explorer.variants.contexts import draw, draw_key, fold
 
 TYPED = "typed"
 DRAWN = "#"  # what stands before a drawn sentence's id in the address
