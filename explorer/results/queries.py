@@ -84,7 +84,10 @@ def run(store: Store, run_id: str) -> pd.DataFrame:
 
 
 def headline(store: Store) -> pd.DataFrame:
-    """Overall accuracy of each model on each benchmark, from its accuracy run with the most instances."""
+    """Overall accuracy of each model on each benchmark, from its accuracy run with the most instances.
+
+    Without the checkpoints of the glass box, which the page Calibration shows.
+    """
     return store.frame(
         f"""
         SELECT runs.benchmark, runs.model, findings.value, findings.low, findings.high, findings.n, runs.run_id,
@@ -96,6 +99,7 @@ def headline(store: Store) -> pd.DataFrame:
             AND findings.grp = 'overall'
             AND findings.setting IS NULL
             AND NOT isnan(findings.value)
+            AND NOT regexp_matches(runs.model, '^glassbox-.*@step')
         QUALIFY row_number() OVER (
             PARTITION BY runs.benchmark, runs.model ORDER BY findings.n DESC, runs.created DESC
         ) = 1

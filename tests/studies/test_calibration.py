@@ -37,6 +37,7 @@ def test_detection_is_the_auc_against_texts_that_the_corpus_lacks_in_the_attacks
     assert once.value == 6 / 16 and often.value == 1.0
     assert doses.detection(frame, {"loss": True})[1].value == 0.0
     assert doses.detection(frame, {}) == []
+    assert doses.detection(frame.assign(value=math.nan), {"loss": False}) == []
 
 
 def test_the_first_dose_above_chance_is_that_from_which_all_larger_ones_are():

@@ -47,6 +47,9 @@ def detection(frame: pd.DataFrame, is_high: Mapping[str, bool]) -> list[Response
     for name, rows in frame.groupby("attack", sort=True):
         if str(name) not in is_high:
             continue
+        rows = rows.dropna(subset=["value"])  # a text of one token has no first half; neighbors may not be asked for
+        if rows.empty:
+            continue
         sign = 1.0 if is_high[str(name)] else -1.0
         absent = rows[rows["dose"] == 0]["value"].to_numpy(dtype=float)
         for dose, members in rows[rows["dose"] > 0].groupby("dose", sort=True):
@@ -74,7 +77,7 @@ def accuracy_in_words(title: str, responses: Sequence[Response]) -> str:
     never = f" Where it never stands there, {_share(zero)}." if zero else ""
     if first is None:
         return f"{title} shows no effect of the dose: {_share(most)} at {most.dose:,} times.{never}"
-    times = "once" if first == 1 else f"{first:,} times"
+    times = "the first time" if first == 1 else f"{first:,} times"
     return (
         f"{title} is right above chance from {times} on, and in {_share(most)} where the deciding n-gram stands "
         f"{most.dose:,} times in the corpus.{never}"

@@ -6,23 +6,19 @@ import pandas as pd
 
 from explorer.results.store import Store
 
-# The model with its step: a checkpoint is a run of its own under the same model.
-REVISION = "json_extract_string(runs.spec, '$.revision')"
-MODEL = f"runs.model || CASE WHEN {REVISION} <> '' THEN '@' || {REVISION} ELSE '' END"
-
 
 def verdicts(store: Store, benchmark: str) -> pd.DataFrame:
     """A row a model and instance of its largest accuracy or popularity run: verdict, margin, group and dose."""
     return store.frame(
-        f"""
+        """
         WITH chosen AS (
-            SELECT runs.run_id, {MODEL} AS name
+            SELECT runs.run_id, runs.model AS name
             FROM runs
             WHERE runs.benchmark = ?
                 AND runs.study IN ('accuracy', 'popularity')
                 AND runs.status = 'complete'
                 AND starts_with(runs.model, 'glassbox-')
-            QUALIFY row_number() OVER (PARTITION BY {MODEL} ORDER BY runs.done DESC, runs.created DESC) = 1
+            QUALIFY row_number() OVER (PARTITION BY runs.model ORDER BY runs.done DESC, runs.created DESC) = 1
         )
         SELECT chosen.name AS model, chosen.run_id, instances.instance_id, instances.grp, instances.phenomenon,
             max(measures.value) FILTER (measures.measure = 'correct') AS correct,
@@ -44,16 +40,16 @@ def verdicts(store: Store, benchmark: str) -> pd.DataFrame:
 def attacks(store: Store) -> pd.DataFrame:
     """A row a model, text of a starter set and attack: the score of the text that the corpus has or lacks."""
     return store.frame(
-        f"""
+        """
         WITH chosen AS (
-            SELECT runs.run_id, {MODEL} AS name
+            SELECT runs.run_id, runs.model AS name
             FROM runs
             WHERE runs.study = 'memorization'
                 AND starts_with(runs.benchmark, 'starter_')
                 AND runs.status = 'complete'
                 AND starts_with(runs.model, 'glassbox-')
             QUALIFY row_number() OVER (
-                PARTITION BY {MODEL}, runs.benchmark ORDER BY runs.done DESC, runs.created DESC
+                PARTITION BY runs.model, runs.benchmark ORDER BY runs.done DESC, runs.created DESC
             ) = 1
         )
         SELECT chosen.name AS model, instances.benchmark, instances.instance_id, measures.measure AS attack,
