@@ -92,11 +92,21 @@ def run_study(args: argparse.Namespace, settings: Settings) -> int:
                 folder.clear_cancel()
                 keep(folder, place)
             status = work(folder, resources, common.report, common.ProgressLine(args.study), on_cluster=_on_cluster)
+        if status == "complete":
+            _report_conclusions(folder)
     if args.json:
         common.print_json({"run_id": run_id, "status": status})
     else:
         print(run_id)
     return 0 if status in ("complete", "started") else 1
+
+
+def _report_conclusions(folder: Any) -> None:
+    """A line a sentence of what the run found, beside what is printed for programs."""
+    from explorer.results import conclusions
+
+    for line in conclusions.of_run(folder):
+        common.report(line)
 
 
 def _dry_run(args: argparse.Namespace, spec: RunSpec, resources: Resources) -> int:

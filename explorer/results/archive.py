@@ -35,7 +35,7 @@ import pandas as pd
 from explorer import __version__, citations, leftovers, plain_json, sharing, unpacking
 from explorer.errors import RunError
 from explorer.records import RunSpec
-from explorer.results import formats
+from explorer.results import conclusions, formats
 from explorer.results.packed_run import SOURCE, PackedRun, Run
 from explorer.rows.schema import TABLES
 from explorer.runs import belonging, files, imported, outside, parquet
@@ -267,6 +267,11 @@ def _meanings(folder: Run) -> str:
     return "\n".join(["| finding | what | unit | n counts | meaning |", "| --- | --- | --- | --- | --- |", *rows])
 
 
+def _conclusions(folder: Run) -> str:
+    """A line a sentence that the run's findings allow."""
+    return "\n".join(f"- {line}" for line in conclusions.of_run(folder)) or "Nothing that a sentence could hold."
+
+
 def _frame_of_findings(folder: Run) -> list[str]:
     return [str(name) for name in folder.read("findings", ["finding"])["finding"]]
 
@@ -310,6 +315,10 @@ Settings:
 - `reviews.jsonl`, where it is there: people's verdicts.
 
 Log-probabilities are natural logarithms. An empty value has its reason in the column `reason`.
+
+## What it found
+
+{_conclusions(folder)}
 
 ## What the findings mean
 

@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from explorer.errors import RunError
-from explorer.results import formats
+from explorer.results import conclusions, formats
 from explorer.results.packed_run import Run
 from explorer.rows.schema import FACTORS, TABLES
 from explorer.runs.files import write_atomically
@@ -34,6 +34,8 @@ def write(
         frames = {out: by_instance(folder) if table is None else folder.read(table)}
     spec = folder.spec
     caption = f"{spec.study.capitalize()} of {spec.model or 'no model'} on {spec.benchmark}."
+    if table == "findings" and format == "latex":
+        caption = " ".join([caption, *conclusions.of_run(folder)])
     about: dict[str, Any] = {"caption": caption, "label": folder.run_id, "spreadsheet_safe": spreadsheet_safe}
     return [(path, write_frame(frame, format, path, **about)) for path, frame in frames.items()]
 

@@ -46,7 +46,7 @@ def table(
     head = " & ".join(escape(title) for title in titles.values()) + r" \\"
     body = [" & ".join(row) + r" \\" for row in zip(*columns.values(), strict=True)]
     shape = "".join("r" if numeric[name] else "l" for name in titles)
-    about = rf"\caption{{{escape(caption)}}}" + (rf"\label{{tab:{_slug(label)}}}" if label else "")
+    about = rf"\caption{{{escape(caption, len(caption))}}}" + (rf"\label{{tab:{_slug(label)}}}" if label else "")
     if len(frame) > LONG:
         return "\n".join(
             [
@@ -74,10 +74,10 @@ def table(
     )
 
 
-def escape(text: str) -> str:
-    """The text as LaTeX sets it: signs escaped, line ends and control characters as blanks, cut where it is long."""
-    if len(text) > LONGEST_CELL:
-        text = text[: LONGEST_CELL - 1] + "…"
+def escape(text: str, most: int = LONGEST_CELL) -> str:
+    """The text as LaTeX sets it: signs escaped, line ends and control characters as blanks, cut after `most` signs."""
+    if len(text) > most:
+        text = text[: most - 1] + "…"
     plain = re.sub(r"[\s\x00-\x1f\x7f\ud800-\udfff]+", " ", text)
     return "".join(_SIGNS.get(sign, sign) for sign in plain).strip()
 

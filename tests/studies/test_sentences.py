@@ -1,0 +1,263 @@
+"""Sentences written from findings: worked examples, no evidence where an interval holds zero, nothing of gaps."""
+
+from __future__ import annotations
+
+import math
+
+import pandas as pd
+import pytest
+
+from explorer.finding import Finding
+from explorer.rows.builders import finding_row
+from explorer.rows.schema import TABLES
+from explorer.stats.estimate import Estimate
+from explorer.stats.two_estimates import difference
+from explorer.studies import STUDIES, declared, sentences
+from explorer.studies.accuracy.declared import ACCURACY
+from explorer.studies.icl import declared as icl
+from explorer.studies.memorization import declared as memorization
+from explorer.studies.ontology import declared as ontology
+from explorer.studies.perturbation import declared as perturbation
+from explorer.studies.popularity import declared as popularity
+from explorer.studies.priming import declared as priming
+from explorer.studies.sentences import About
+
+COPA = About("Gemma", "COPA", "copa")
+BLIMP = About("Gemma", "BLiMP", "blimp", chance=0.5)
+
+
+FACTORS = (
+    {}, {"setting": "NV"}, {"setting": "corrected"}, {"setting": "full", "condition": "rule", "k": 4},
+    {"setting": "tde_accuracy", "condition": "correct"}, {"condition": "unrelated", "length": 9},
+)  # fmt: skip
+
+
+def frame(*rows: dict) -> pd.DataFrame:
+    """Rows of `findings` as a run folder and the database give them."""
+    return pd.DataFrame(list(rows), columns=list(TABLES["findings"]))
+
+
+def share(finding: Finding, value: float, low: float, high: float, n: int = 100, group: str = "overall", **factors):
+    return finding_row(finding, group, Estimate(value, low, high, n), factors=factors)
+
+
+def primed(condition: str, before: float, after: float, low: float, high: float, suites: int = 67) -> list[dict]:
+    """The change and the accuracy after a context of a condition, before it and after 900 tokens, over suites."""
+    rows = []
+    for length, value, ends in ((0, before, (0.0, 0.0)), (900, after, (low, high))):
+        factors = {"condition": condition, "length": length}
+        change = Estimate(value - before, *ends, n=3350)
+        rows += [
+            finding_row(priming.PRIMING_DELTA, "mean over suites", change, factors=factors),
+            finding_row(
+                priming.PRIMING_ACCURACY, "mean over suites", Estimate(value, value - 0.1, value + 0.1, 3350),
+                factors=factors, detail={"suites": suites},
+            ),
+        ]  # fmt: skip
+    return rows
+
+
+def test_accuracy_says_its_interval_and_chance():
+    rows = [share(ACCURACY, 0.79, 0.78, 0.80, 1000)]
+    assert sentences.sentences("accuracy", frame(*rows), BLIMP) == [
+        "Gemma prefers what the benchmark calls right in 79% of 1,000 instances of BLiMP (95% interval 78.0% to 80.0%)"
+        ", above chance, which is 50%."
+    ]
+    (at_chance,) = sentences.sentences("accuracy", frame(share(ACCURACY, 0.51, 0.48, 0.54, 1000)), BLIMP)
+    assert "there is no evidence that it differs from chance, 50%" in at_chance
+
+
+def test_accuracy_names_the_weakest_group_and_those_below_chance():
+    groups = [
+        share(ACCURACY, value, value - 0.05, value + 0.05, 50, f"group_{value}") for value in (0.2, 0.6, 0.7, 0.9)
+    ]
+    small = share(ACCURACY, 0.0, 0.0, 0.3, 5, "of five items")
+    lines = sentences.sentences("accuracy", frame(share(ACCURACY, 0.6, 0.55, 0.65), *groups, small), BLIMP)
+    assert lines[1] == (
+        "It is weakest on group 0.2 (20.0% of 50) and best on group 0.9 (90.0% of 50); in 1 of 4 groups it is below "
+        "chance."
+    )
+
+
+def test_accuracy_tells_where_another_reduction_lies_outside_the_interval():
+    rows = [share(ACCURACY, 0.70, 0.68, 0.72), share(ACCURACY, 0.60, 0.58, 0.62, setting="per_char")]
+    assert sentences.sentences("accuracy", frame(*rows), COPA)[1] == (
+        "How scores are reduced matters: per character it would be 60.0%."
+    )
+
+
+def test_contexts_that_move_a_judgment_and_one_that_does_not():
+    rows = [
+        *primed("matched_acceptable", 0.777, 0.960, 0.137, 0.235),
+        *primed("matched_unacceptable", 0.777, 0.209, -0.630, -0.504),
+        *primed("unrelated", 0.777, 0.787, -0.006, 0.029),
+    ]
+    assert sentences.sentences("priming", frame(*rows), BLIMP) == [
+        "900 tokens of unacceptable matched contexts take Gemma from 78% to 21% on BLiMP (−56.8 points, 95% interval "
+        "−63.0 to −50.4, over 67 suites).",
+        "Acceptable matched ones take it to 96% (+18.3 points, 95% interval +13.7 to +23.5, over 67 suites).",
+        "There is no evidence that unrelated contexts change it (+1.0 points, 95% interval −0.6 to +2.9, over 67 "
+        "suites).",
+    ]
+
+
+def test_few_suites_are_too_few():
+    lines = sentences.sentences(
+        "priming", frame(*primed("matched_unacceptable", 0.8, 0.2, -0.7, -0.5, suites=3)), BLIMP
+    )
+    assert "over 3 suites" in lines[0] and "too few" in lines[1]
+
+
+def swapped(value: float, p: float, lost: float = math.nan) -> pd.DataFrame:
+    of = {"setting": "NV"}
+    change = Estimate.point(100 * (value - 0.684) / 0.684, 1000, p=p)
+    flips = Estimate(lost, lost - 0.1, lost + 0.1, 88)
+    return frame(
+        share(perturbation.ACCURACY_ORIGINAL, 0.684, 0.65, 0.71, 1000, **of),
+        share(perturbation.ACCURACY_PERTURBED, value, 0.61, 0.67, 1000, **of),
+        finding_row(perturbation.CHANGE, "overall", change, factors=of, detail={"unchanged": 299}),
+        finding_row(perturbation.IPS_OF_LOST, "overall", flips, factors=of),
+    )
+
+
+def test_swapped_words():
+    assert sentences.sentences("perturbation", swapped(0.645, 0.001, -0.38), COPA) == [
+        "Synonyms for nouns and verbs take Gemma from 68.4% to 64.5% on COPA (−3.9 points, p = 0.001, n = 1,000; 299 "
+        "have no such word to swap).",
+        "What was right before and is wrong after became less popular (−0.38 IPS, 95% interval −0.48 to −0.28, n = 88)"
+        "; what stayed right is not compared here.",
+    ]
+    first, second = sentences.sentences("perturbation", swapped(0.68, 0.6, 0.0), COPA)
+    assert first.startswith(
+        "There is no evidence that synonyms for nouns and verbs change the accuracy of Gemma on COPA"
+    )
+    assert second.startswith("There is no evidence that what was lost became less popular")
+
+
+def halves(low: float, high: float, ends: tuple[float, float] = (0.01, 0.2), *, paradigms: bool = False) -> list[dict]:
+    gap = Estimate(high - low, *ends, n=1000)
+    rows = [
+        share(popularity.SPLIT.half, low, 0, 1, 500, setting="low"),
+        share(popularity.SPLIT.half, high, 0, 1, 500, setting="high"),
+        finding_row(popularity.SPLIT.difference, "overall", Estimate(high - low, 0.01, 0.2, 1000)),
+        finding_row(popularity.INDEX_IS_PRETRAINING_DATA, "overall", 0.0),
+    ]
+    if paradigms:
+        over = popularity.SPLIT.difference_over_paradigms
+        rows.append(finding_row(over, "overall", gap, detail={"paradigms": 23}))
+    return rows
+
+
+def test_popularity_is_told_over_paradigms_where_items_of_one_are_alike():
+    assert sentences.sentences("popularity", frame(*halves(0.63, 0.74)), COPA) == [
+        "Gemma does better on the more popular half of COPA (74% are right, 63% of the other half; +11.0 points, 95% "
+        "interval +1.0 to +20.0, n = 1,000).",
+        "Counts are from an index that is not the model's data.",
+    ]
+    first, _ = sentences.sentences("popularity", frame(*halves(0.856, 0.876, (-0.012, 0.053), paradigms=True)), BLIMP)
+    assert first.startswith("There is no evidence that Gemma does better on the more popular half of BLiMP")
+    assert "95% interval −1.2 to +5.3, over 23 paradigms" in first
+
+
+def test_ontology_at_chance_and_drawn_by_bucket():
+    rows = [
+        share(ontology.ACCURACY, 0.0, 0.0, 0.0007, 5571, setting="corrected"),
+        share(ontology.GOLD_GAIN_PREFERRED, 0.433, 0.424, 0.441, 5571),
+        share(ontology.SPEARMAN_BUCKETS, math.nan, math.nan, math.nan, 50, setting="corrected"),
+    ]
+    about = About("Gemma", "Gene Ontology", "go", {"per_bucket": 130})
+    assert sentences.sentences("ontology", frame(*rows), about) == [
+        "Gemma gives the right ID of none of 5,571 concepts of Gene Ontology (95% interval 0.0% to 0.1%).",
+        "There is no evidence that a concept's label tells its ID from others (against 43.3% of other IDs, 95% "
+        "interval 42.4% to 44.1%; 50% by chance).",
+        "Concepts were drawn by popularity bucket: shares are of this sample, not of the whole ontology.",
+    ]
+    rises = share(ontology.SPEARMAN_BUCKETS, 0.9, 0.8, 0.95, 50, setting="corrected")
+    assert sentences.sentences("ontology", frame(rises), About()) == [
+        "Accuracy rises with the popularity of a concept (Spearman 0.90, 95% interval 0.80 to 0.95, over 50 buckets)."
+    ]
+
+
+def test_memorization_says_that_the_loss_decides_the_verdict():
+    rows = [
+        share(memorization.SCORE, 0.0, 0.0, 0.0, 1000, setting="tde_accuracy", condition="correct"),
+        share(memorization.CLASSIFIER_AUC, 0.96, 0.93, 0.98, 1002, setting="mia_loss", condition="logistic"),
+    ]
+    # nothing but zeros drawn anew has no spread: Wilson's upper end of 0 of 1,000 is z² / (n + z²) = 0.4 %
+    assert sentences.sentences("memorization", frame(*rows), COPA) == [
+        "Given the first half, Gemma completes none of 1,000 right texts of COPA word for word (95% interval 0.0% to "
+        "0.4%).",
+        "That the loss tells right from wrong answers (AUC 0.96, 95% interval 0.93 to 0.98, n = 1,002) is no evidence "
+        "of memorization: the same log-probabilities decide the verdict.",
+    ]
+    beside = share(memorization.CLASSIFIER_AUC, 0.5, 0.39, 0.61, 100, setting="mia_neighbours", condition="logistic")
+    (line,) = sentences.sentences("memorization", frame(beside), COPA)
+    assert line.startswith("There is no evidence that the loss beside that of neighbors tells right from wrong")
+
+
+def test_replication_beside_none_and_a_range_called_a_range():
+    of = {"setting": "full", "condition": "rule"}
+    rows = [
+        share(icl.REPLICATION, 0.0, 0.0, 0.02, 200, k=0, **of),
+        share(icl.REPLICATION, 0.105, 0.07, 0.155, 200, k=200, **of),
+        share(icl.LABEL_ACCURACY, 0.738, 0.695, 0.775, 3, k=200),
+        share(icl.ACCURACY_GAP, 0.145, -0.057, 0.241, 200, k=200, **of),
+    ]
+    about = About("Gemma", "TREC questions", "trec")
+    assert sentences.sentences("icl", frame(*rows), about) == [
+        "With 200 demonstrations Gemma replicates 10.5% of 200 items of TREC questions exactly or nearly (95% interval "
+        "7.0% to 15.5%), without any none of 200.",
+        "With 200 it labels 73.8% rightly, from 69.5% to 77.5% over 3 orders.",
+        "There is no evidence that replicated items are labeled better than the others (+14.5 points, 95% interval "
+        "−5.7 to +24.1, n = 200).",
+    ]
+    rows[0] = share(icl.REPLICATION, 0.1, 0.07, 0.15, 200, k=0, **of)
+    first, *_ = sentences.sentences("icl", frame(*rows), about)
+    assert first.endswith("without any 10.0% of 200: there is no evidence that demonstrations add to it.")
+
+
+def test_two_models_are_told_apart_by_the_interval_of_their_difference():
+    far = {"Gemma": frame(share(ACCURACY, 0.82, 0.80, 0.85)), "SmolLM2": frame(share(ACCURACY, 0.52, 0.48, 0.55))}
+    assert sentences.compare("accuracy", far, COPA) == [
+        "The accuracy on COPA is higher for Gemma than for SmolLM2 (82.0% against 52.0%; +30.0 points, 95% interval "
+        "+26.4 to +35.0)."
+    ]
+    near = {"Gemma": frame(share(ACCURACY, 0.68, 0.65, 0.71)), "SmolLM2": frame(share(ACCURACY, 0.66, 0.63, 0.69))}
+    (line,) = sentences.compare("accuracy", near, COPA)
+    assert line.startswith("There is no evidence that the accuracy on COPA differs between Gemma and SmolLM2")
+    assert sentences.compare("accuracy", {"Gemma": near["Gemma"]}, COPA) == []
+
+
+def test_the_difference_of_two_estimates():
+    # 0.8 (0.75 to 0.9) less 0.5 (0.46 to 0.58): down sqrt(0.05² + 0.08²) = 0.0943, up sqrt(0.1² + 0.04²) = 0.1077
+    gap = difference(Estimate(0.8, 0.75, 0.9, 50), Estimate(0.5, 0.46, 0.58, 80))
+    assert (gap.value, gap.low, gap.high, gap.n) == pytest.approx((0.3, 0.3 - 0.0943, 0.3 + 0.1077, 50), abs=1e-4)
+    assert math.isnan(difference(Estimate.point(0.5), Estimate.point(0.4)).value)
+
+
+def test_every_study_has_its_rule_and_its_number():
+    assert set(sentences.RULES) == set(sentences.EFFECTS) == set(STUDIES)
+
+
+@pytest.mark.parametrize("study", STUDIES)
+def test_nothing_is_said_of_what_is_missing_and_nan_is_never_written(study):
+    assert sentences.sentences(study, frame()) == [] and sentences.effect(study, frame()) is None
+    for value in (math.nan, 0.3):
+        numbers = Estimate(value, value, value, 30) if value == value else Estimate.point(value, 30)
+        rows = [
+            finding_row(finding, "overall", numbers, factors=factors)
+            for finding in declared.FINDINGS[study]
+            for factors in FACTORS
+        ]
+        lines = sentences.sentences(study, frame(*rows))
+        assert not [line for line in lines if "nan" in line or "None" in line or "–" in line]
+        assert bool(lines) == (value == value)
+
+
+def test_a_study_that_is_not_known_says_nothing():
+    assert sentences.sentences("another", frame(share(ACCURACY, 0.5, 0.4, 0.6))) == []
+
+
+def test_a_number_without_an_interval_or_a_test_is_no_evidence_and_no_lack_of_it():
+    bare = finding_row(ontology.GOLD_GAIN_PREFERRED, "overall", Estimate.point(0.6, 30))
+    assert sentences.sentences("ontology", frame(bare)) == []
