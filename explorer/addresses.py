@@ -49,72 +49,68 @@ def is_loopback(host: str) -> bool:
     if host.lower() in LOCAL_NAMES:
         return True
     try:
-        found = ip_address(host.partition("%")[0])
+        ip = ip_address(host.partition("%")[0])
     except ValueError:
         return False
-    inner = _inner(found)
-    return found.is_loopback or (inner is not None and inner.is_loopback)
+    inner = _inner(ip)
+    return ip.is_loopback or (inner is not None and inner.is_loopback)
 
 
 def is_public(address: str) -> bool:
     """Whether an IP address lies in the open internet: not this machine, its networks, or a cloud's own services."""
     try:
-        found = ip_address(address.partition("%")[0])
+        ip = ip_address(address.partition("%")[0])
     except ValueError:
         return False
-    if isinstance(found, IPv6Address) and found.ipv4_mapped:
-        found = found.ipv4_mapped
-    inner = _inner(found)
-    return _is_open(found) and (inner is None or _is_open(inner)) and not _is_ours(inner or found)
+    if isinstance(ip, IPv6Address) and ip.ipv4_mapped:
+        ip = ip.ipv4_mapped
+    inner = _inner(ip)
+    return _is_open(ip) and (inner is None or _is_open(inner)) and not _is_ours(inner or ip)
 
 
-def _is_open(found: IPv4Address | IPv6Address) -> bool:
-    odd = found.is_private or found.is_link_local or found.is_multicast or found.is_unspecified or found.is_loopback
-    if isinstance(found, IPv6Address):
-        odd = odd or found.is_site_local
-    return (
-        found.is_global
-        and not odd
-        and not any(found in network for network in _NOT_OPEN if network.version == found.version)
-    )
+def _is_open(ip: IPv4Address | IPv6Address) -> bool:
+    odd = ip.is_private or ip.is_link_local or ip.is_multicast or ip.is_unspecified or ip.is_loopback
+    if isinstance(ip, IPv6Address):
+        odd = odd or ip.is_site_local
+    return ip.is_global and not odd and not any(ip in network for network in _NOT_OPEN if network.version == ip.version)
 
 
-def _is_ours(found: IPv4Address | IPv6Address) -> bool:
+def _is_ours(ip: IPv4Address | IPv6Address) -> bool:
     """Whether it lies in a network that this machine stands in: a laboratory's addresses are often public ones."""
     import psutil
 
     for addresses in psutil.net_if_addrs().values():
         for each in addresses:
             if each.family in (socket.AF_INET, socket.AF_INET6) and each.address:
-                own = each.address.partition("%")[0]
+                local_address = each.address.partition("%")[0]
                 with contextlib.suppress(ValueError):
-                    if found in ip_network(f"{own}/{_bits(each.netmask, own)}", strict=False):
+                    if ip in ip_network(f"{local_address}/{_bits(each.netmask, local_address)}", strict=False):
                         return True
     return False
 
 
-def _bits(netmask: str | None, own: str) -> int:
+def _bits(netmask: str | None, address: str) -> int:
     """The length of a network's prefix; that of the one address where the system tells none."""
-    longest = ip_address(own).max_prefixlen
+    longest = ip_address(address).max_prefixlen
     return bin(int(ip_address(netmask))).count("1") if netmask else longest
 
 
 def addresses_of(host: str, port: int) -> list[tuple[int, str]]:
     """Every address that a host stands for at this moment, with its family; OSError where there is none."""
-    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    return list(dict.fromkeys((int(family), str(address[0])) for family, _, _, _, address in found))
+    entries = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return list(dict.fromkeys((int(family), str(address[0])) for family, _, _, _, address in entries))
 
 
-def _inner(found: IPv4Address | IPv6Address) -> IPv4Address | None:
+def _inner(ip: IPv4Address | IPv6Address) -> IPv4Address | None:
     """The IPv4 address inside of an IPv6 one that only wraps it."""
-    if not isinstance(found, IPv6Address):
+    if not isinstance(ip, IPv6Address):
         return None
-    if found.ipv4_mapped:
-        return found.ipv4_mapped
-    if found.sixtofour:
-        return found.sixtofour
-    if found.teredo:
-        return found.teredo[1]
-    if any(found in network for network in _NAT64):
-        return IPv4Address(int(found) & 0xFFFFFFFF)
+    if ip.ipv4_mapped:
+        return ip.ipv4_mapped
+    if ip.sixtofour:
+        return ip.sixtofour
+    if ip.teredo:
+        return ip.teredo[1]
+    if any(ip in network for network in _NAT64):
+        return IPv4Address(int(ip) & 0xFFFFFFFF)
     return None

@@ -190,16 +190,16 @@ def _runs(settings: Settings) -> tuple[str, str]:
             f"{sum(map(len, damaged.values()))} files of {len(damaged)} runs are damaged (the first: {run_id}/parts/"
             f"{names[0]}). Run `python -m explorer resume {run_id}`: it makes these parts again and keeps the others."
         )
-    kept = {folder.run_id: why for folder in folders if (why := folder.kept_from_us())}
+    inaccessible = {folder.run_id: why for folder in folders if (why := folder.kept_from_us())}
     open_ends = [
         folder.run_id
         for folder in folders
-        if folder.run_id not in kept and folder.progress().status in ("interrupted", "failed")
+        if folder.run_id not in inaccessible and folder.progress().status in ("interrupted", "failed")
     ]
-    if kept:
+    if inaccessible:
         return "note", (
-            f"{len(folders)} here, {len(kept)} of them kept by another account (the first: {next(iter(kept))}): "
-            f"{next(iter(kept.values()))}"
+            f"{len(folders)} here, {len(inaccessible)} of them kept by another account "
+            f"(the first: {next(iter(inaccessible))}): {next(iter(inaccessible.values()))}"
         )
     if open_ends:
         return "note", (

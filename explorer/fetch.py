@@ -201,11 +201,11 @@ def _call(
     offline: bool,
     public_only: bool,
 ) -> Response:
-    kept = (
+    cached = (
         cache / hashlib.sha256(b"\n".join([method.encode(), url.encode(), body or b""])).hexdigest() if cache else None
     )
-    if kept and kept.exists():
-        return Response(url, 200, {}, kept.read_bytes())
+    if cached and cached.exists():
+        return Response(url, 200, {}, cached.read_bytes())
 
     as_json = {"Content-Type": "application/json", "Accept": "application/json"} if body is not None else {}
 
@@ -216,8 +216,8 @@ def _call(
             return Response(url, answer.status_code, _lower(answer.headers), _body(answer, MOST_BODY))
 
     response = _with_retries(url, once, patience, limit, offline)
-    if kept:
-        _keep(kept, response.body)
+    if cached:
+        _keep(cached, response.body)
     return response
 
 
@@ -333,10 +333,10 @@ def _pause(error: WebError, tried: int, patience: Patience) -> float | None:
     )
     if not again or tried >= tries:
         return None
-    asked = _retry_after(error.response)
-    if asked is not None:
+    retry_after = _retry_after(error.response)
+    if retry_after is not None:
         # A server that asks for more than we are willing to wait is not asked again.
-        return asked if asked <= patience.longest_delay else None
+        return retry_after if retry_after <= patience.longest_delay else None
     return min(patience.delay * 2 ** (tried - 1), patience.longest_delay)
 
 

@@ -41,13 +41,13 @@ class _Pinned(HTTPConnection):
     def _new_conn(self) -> socket.socket:
         name = self._dns_host
         try:
-            found = addresses_of(name, self.port)
+            addresses = addresses_of(name, self.port)
         except (OSError, UnicodeError) as error:
             raise NameResolutionError(name, self, error) from error  # type: ignore[arg-type]
-        if not found or not all(is_public(address) for _, address in found):
+        if not addresses or not all(is_public(address) for _, address in addresses):
             raise WebError(inside(name), kind="address")
         try:
-            for _, address in found:
+            for _, address in addresses:
                 self._dns_host = address
                 try:
                     return super()._new_conn()

@@ -17,8 +17,8 @@ def find_gaps(text: str) -> list[tuple[int, int]]:
 
 def find_gap(text: str) -> tuple[int, int] | None:
     """The one gap of a text; none where there is no gap, or more than one."""
-    found = find_gaps(text)
-    return found[0] if len(found) == 1 else None
+    gaps = find_gaps(text)
+    return gaps[0] if len(gaps) == 1 else None
 
 
 def around(text: str) -> tuple[str, str]:

@@ -39,7 +39,7 @@ class Mark:
         self.kept = True
 
 
-def found(cache: Path) -> bool:
+def may_be_any(cache: Path) -> bool:
     """Whether there may be something that a kill left behind."""
     return any(True for pattern in (f"{FOLDER}/*", "unpacking-*", "store/*.building*") for _ in cache.glob(pattern))
 

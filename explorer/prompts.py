@@ -225,14 +225,14 @@ def _ask_regions(instance: Instance, options: Options) -> list[Request]:
 
     An empty region is not asked: its surprisal is 0.
     """
-    asked = []
+    region_requests = []
     for i, condition in enumerate(instance.conditions):
         context = ""
         for number, piece in _pieces(condition, options.regions):
             factors: dict[str, Factor] = {"condition": condition.name, "part": number}
-            asked.append(Request(instance.id, i, context, piece, "region", factors))
+            region_requests.append(Request(instance.id, i, context, piece, "region", factors))
             context += piece
-    return asked
+    return region_requests
 
 
 def _pieces(condition: Condition, joining: Joining) -> list[tuple[int, str]]:
@@ -290,15 +290,15 @@ def _ask_label(instance: Instance, options: Options) -> list[Request]:
     if options.preset == "lm-eval" and entailment:
         blocks = [_true_or_false(shot) + " " + TRUE_FALSE[shot.options[_gold(shot)]] for shot in options.demonstrations]
         context = "\n\n".join([*blocks, _true_or_false(instance)])
-        asked = [(context, f" {TRUE_FALSE[option]}") for option in instance.options]
+        pairs = [(context, f" {TRUE_FALSE[option]}") for option in instance.options]
     else:
         blocks = [
             running(f"{_label_text(shot)}\nLabel:", label_words(shot)[_gold(shot)]) for shot in options.demonstrations
         ]
         context = "\n\n".join([*blocks, f"{_label_text(instance)}\nLabel:"])
-        asked = [joined(context, word) for word in label_words(instance)]
+        pairs = [joined(context, word) for word in label_words(instance)]
     factors = {"k": len(options.demonstrations)}
-    return [Request(instance.id, i, *pair, "label", factors) for i, pair in enumerate(asked)]
+    return [Request(instance.id, i, *pair, "label", factors) for i, pair in enumerate(pairs)]
 
 
 def _gold(shot: Instance) -> int:

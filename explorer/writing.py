@@ -111,7 +111,7 @@ def pieces(text: str, *, signs: bool = False) -> list[Piece]:
     if text.isascii():
         pattern = _ASCII_WORDS_AND_SIGNS if signs else _ASCII_WORDS
         return [Piece(match[0], *match.span()) for match in pattern.finditer(text)]
-    found: list[Piece] = []
+    spans: list[Piece] = []
     start = -1  # of the word that is being read
     for place, char in enumerate(text):
         kind = _kind(char)
@@ -120,15 +120,15 @@ def pieces(text: str, *, signs: bool = False) -> list[Piece]:
         if start >= 0 and kind == "joiner" and _kind(text[place + 1 : place + 2] or " ") in ("word", "mark"):
             continue
         if start >= 0:
-            found.append(Piece(text[start:place], start, place))
+            spans.append(Piece(text[start:place], start, place))
             start = -1
         if kind in ("word", "character"):
             start = place
         elif signs and kind in ("sign", "mark"):
-            found.append(Piece(char, place, place + 1))
+            spans.append(Piece(char, place, place + 1))
     if start >= 0:
-        found.append(Piece(text[start:], start, len(text)))
-    return found
+        spans.append(Piece(text[start:], start, len(text)))
+    return spans
 
 
 @lru_cache(maxsize=4096)
@@ -174,7 +174,7 @@ def by_characters(tokens: Iterable[str]) -> bool:
 
 def comparable(first: str, second: str) -> tuple[Sequence[str], Sequence[str], bool]:
     """What two texts are compared by, and whether these are characters: where words do not stand apart, or none is."""
-    one, other = words(first), words(second)
-    if not one and not other:
+    left, right = words(first), words(second)
+    if not left and not right:
         return characters(first), characters(second), True
-    return one, other, by_characters(one) or by_characters(other)
+    return left, right, by_characters(left) or by_characters(right)

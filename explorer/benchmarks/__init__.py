@@ -62,7 +62,7 @@ _ENGLISH: dict[str, Benchmark] = {
     **starter.BENCHMARKS,
     **glassbox.BENCHMARKS,
 }
-BENCHMARKS = {name: dataclasses.replace(found, language="en") for name, found in _ENGLISH.items()}
+BENCHMARKS = {name: dataclasses.replace(benchmark, language="en") for name, benchmark in _ENGLISH.items()}
 
 
 def names(settings: Settings) -> list[str]:
@@ -110,6 +110,6 @@ def load(
     unknown = [split for split in wanted if split not in benchmark.splits]
     if unknown:
         raise UsageError(f"{name} has no split {', '.join(unknown)}; it has {', '.join(benchmark.splits)}.")
-    found = sources.find(benchmark, settings, wanted, progress)
-    parsed = benchmark.load(found.paths, wanted)
-    return Loaded(parsed.instances, parsed.left_out, found.source, found.data_hash, benchmark.language)
+    files = sources.find(benchmark, settings, wanted, progress)
+    parsed = benchmark.load(files.paths, wanted)
+    return Loaded(parsed.instances, parsed.left_out, files.source, files.data_hash, benchmark.language)

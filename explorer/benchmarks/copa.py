@@ -23,11 +23,11 @@ def load_xml(paths: Mapping[str, Path], splits: Sequence[str]) -> Parsed:
     instances: list[Instance] = []
     for split in [name for name in ("dev", "test") if name in splits]:
         path = paths[f"copa/copa-{split}.xml"]
-        found = _items(path, split)
+        items = _items(path, split)
         gold = _gold(paths[f"copa/gold.{split}"])
-        if [(instance.id.rpartition("/")[2], instance.gold) for instance in found] != gold:
+        if [(instance.id.rpartition("/")[2], instance.gold) for instance in items] != gold:
             raise damaged(paths[f"copa/gold.{split}"], None, "other items or answers", f"those of {path.name}")
-        instances += found
+        instances += items
     return Parsed(tuple(instances))
 
 
@@ -38,8 +38,8 @@ def load_superglue(paths: Mapping[str, Path], splits: Sequence[str]) -> Parsed:
     instances = []
     for number, (key, row) in enumerate(zip(unique_keys(str(row["idx"]) for row in rows), rows, strict=True), 1):
         if row["question"] not in QUESTIONS or row["label"] not in (0, 1):
-            found = f"question {row['question']!r} and label {row['label']}"
-            raise damaged(path, number, found, "cause or effect, and 0 or 1")
+            actual = f"question {row['question']!r} and label {row['label']}"
+            raise damaged(path, number, actual, "cause or effect, and 0 or 1")
         options = (row["choice1"], row["choice2"])
         question, gold = row["question"], row["label"]
         instances.append(

@@ -20,7 +20,7 @@ PATIENCE = fetch.Patience(tries=4, longest_delay=30.0)
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class LocatedFiles:
     """Files on this machine by their path in a data folder, with a sentence saying where they came from."""
 
     paths: Mapping[str, Path]
@@ -28,7 +28,9 @@ class Found:
     data_hash: str
 
 
-def find(benchmark: Benchmark, settings: Settings, splits: Sequence[str], progress: Progress | None = None) -> Found:
+def find(
+    benchmark: Benchmark, settings: Settings, splits: Sequence[str], progress: Progress | None = None
+) -> LocatedFiles:
     """The benchmark's files for these splits, downloaded where they are not on this machine."""
     files = needed(benchmark, splits)
     here = local(benchmark, settings, splits)
@@ -41,7 +43,7 @@ def find(benchmark: Benchmark, settings: Settings, splits: Sequence[str], progre
     paths = {file.path: both[file.path] for file in files}  # in the benchmark's order, wherever each came from
     hashes = {path: _hash(place) for path, place in paths.items()}
     whole = hashlib.sha256("\n".join(f"{hashes[path]} {path}" for path in sorted(hashes)).encode()).hexdigest()
-    return Found(paths, _tell(benchmark, here, fetched, hashes, settings), whole)
+    return LocatedFiles(paths, _describe_sources(benchmark, here, fetched, hashes, settings), whole)
 
 
 def needed(benchmark: Benchmark, splits: Sequence[str]) -> list[SourceFile]:
@@ -81,8 +83,8 @@ def _place(file: SourceFile, settings: Settings, folder: Path | None = None) -> 
         return folder / file.path if (folder / file.path).is_file() else None
     if settings.data and (settings.data / file.path).is_file():
         return settings.data / file.path
-    kept = settings.datasets / file.path
-    return kept if kept.is_file() and file.sha256 in ("", _hash(kept)) else None
+    cached = settings.datasets / file.path
+    return cached if cached.is_file() and file.sha256 in ("", _hash(cached)) else None
 
 
 def _hash(path: Path) -> str:
@@ -143,7 +145,7 @@ def _download_one(file: SourceFile, settings: Settings, progress: Progress) -> P
     return target
 
 
-def _tell(
+def _describe_sources(
     benchmark: Benchmark,
     here: Mapping[str, Path],
     fetched: Mapping[str, Path],
@@ -153,12 +155,14 @@ def _tell(
     if benchmark.folder:
         return "imported" if settings.imports in benchmark.folder.parents else "part of the explorer"
     mine = sorted(path for path, place in here.items() if settings.data and settings.data in place.parents)
-    kept = len(here) - len(mine)
-    told = [f"{len(mine)} from {settings.data}"] if mine else []
-    told += [f"{kept} from the cache"] if kept else []
-    told += [f"{len(fetched)} downloaded"] if fetched else []
-    other = [file.path for file in benchmark.files if file.path in mine and hashes[file.path] != file.sha256]
+    from_cache = len(here) - len(mine)
+    parts = [f"{len(mine)} from {settings.data}"] if mine else []
+    parts += [f"{from_cache} from the cache"] if from_cache else []
+    parts += [f"{len(fetched)} downloaded"] if fetched else []
+    changed = [file.path for file in benchmark.files if file.path in mine and hashes[file.path] != file.sha256]
     note = (
-        f"; {len(other)} not as published ({', '.join(other[:3])}{' ...' if len(other) > 3 else ''})" if other else ""
+        f"; {len(changed)} not as published ({', '.join(changed[:3])}{' ...' if len(changed) > 3 else ''})"
+        if changed
+        else ""
     )
-    return f"{len(hashes)} file{'s' if len(hashes) > 1 else ''}: {', '.join(told)}{note}"
+    return f"{len(hashes)} file{'s' if len(hashes) > 1 else ''}: {', '.join(parts)}{note}"

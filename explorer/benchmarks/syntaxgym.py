@@ -62,8 +62,8 @@ def _suite(path: Path) -> list[Instance]:
             for key, item in zip(keys, suite["items"], strict=True)
         ]
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        found = f"no readable suite ({type(error).__name__}: {error})"
-        raise damaged(path, None, found, "meta, region_meta, predictions and items with conditions") from error
+        actual = f"no readable suite ({type(error).__name__}: {error})"
+        raise damaged(path, None, actual, "meta, region_meta, predictions and items with conditions") from error
 
 
 def _condition(condition: dict[str, Any]) -> Condition:

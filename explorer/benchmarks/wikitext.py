@@ -34,16 +34,16 @@ def load(settings: Settings, progress: sources.Progress | None = None) -> Senten
     """The sentences of the test set; one's own edition may be the one in which rare words are <unk>."""
     tokens = settings.data / TOKENS if settings.data else None
     path = tokens if tokens and _stands_alone(tokens) else sources.find_file("WikiText-2", FILE, settings, progress)
-    kept: dict[str, None] = {}
+    unique: dict[str, None] = {}
     for line in read_lines(path):
         if is_text(line):
-            kept |= dict.fromkeys(text for text in sentences(line) if SHORTEST <= len(text.split()) <= LONGEST)
+            unique |= dict.fromkeys(text for text in sentences(line) if SHORTEST <= len(text.split()) <= LONGEST)
     # A model has never read the mark in running text: what it makes of it says nothing about unrelated contexts.
-    texts = tuple(text for text in kept if UNKNOWN not in text)
+    texts = tuple(text for text in unique if UNKNOWN not in text)
     if not texts:
-        found = f"no sentence without {UNKNOWN}" if kept else "no sentence"
-        raise damaged(path, None, found, "lines of tokenized text")
-    return Sentences(texts, len(kept) - len(texts))
+        actual = f"no sentence without {UNKNOWN}" if unique else "no sentence"
+        raise damaged(path, None, actual, "lines of tokenized text")
+    return Sentences(texts, len(unique) - len(texts))
 
 
 def load_sentences(settings: Settings, progress: sources.Progress | None = None) -> list[str]:
@@ -69,7 +69,7 @@ def sentences(line: str) -> list[str]:
     is a part of a quotation that goes on for several.
     """
     tokens = line.split()
-    found: list[str] = []
+    whole: list[str] = []
     start = 0
     for at, token in enumerate(tokens):
         if token not in (".", "!", "?"):
@@ -82,9 +82,9 @@ def sentences(line: str) -> list[str]:
         if at < start or goes_on or _open_brackets(tokens[start:end]):
             continue
         if tokens[start:end].count('"') % 2 == 0:
-            found.append(plain(" ".join(tokens[start:end])))
+            whole.append(plain(" ".join(tokens[start:end])))
         start = end
-    return found
+    return whole
 
 
 def plain(tokens: str) -> str:

@@ -95,18 +95,18 @@ class NodeWorker:
         spec = specs.from_json(self.job.spec)
         self.folder = self._place(specs.run_id(spec))
         self.work = part.prepare(spec, Resources(settings_of(self.job)))
-        found = environment.take(spec, self.work.resources, needs_model=self.work.recipe.needs_model)
-        return Ready(platform.node(), os.getpid(), found)
+        facts = environment.take(spec, self.work.resources, needs_model=self.work.recipe.needs_model)
+        return Ready(platform.node(), os.getpid(), facts)
 
     def _place(self, run_id: str) -> RunFolder:
         """The run's folder itself, or one of this worker's own from which files go to the bucket."""
         if self.job.bucket:
             self.bucket = Bucket(self.job.bucket, run_id)
-            own = _local() / str(os.getpid()) / run_id
-            shutil.rmtree(own, ignore_errors=True)
-            own.mkdir(parents=True)
-            self.bucket.fetch("spec.json", own / "spec.json")
-            return RunFolder(own)
+            own_folder = _local() / str(os.getpid()) / run_id
+            shutil.rmtree(own_folder, ignore_errors=True)
+            own_folder.mkdir(parents=True)
+            self.bucket.fetch("spec.json", own_folder / "spec.json")
+            return RunFolder(own_folder)
         folder = RunFolder(Path(self.job.folder))
         try:
             seen = (folder.path / "spec.json").read_text(encoding="utf-8") == self.job.spec
@@ -146,14 +146,14 @@ class NodeWorker:
 
 def settings_of(job: Job) -> Settings:
     """The settings on this node: the starting machine's cache and data where they are seen, else the node's own."""
-    found = settings_module.read(
+    settings = settings_module.read(
         cache=job.cache if Path(job.cache).is_dir() else None,
         data=job.data if job.data and Path(job.data).is_dir() else None,
     )
     if platform.node() != job.host:
         # The store of counts must lie on a local disk.
-        found = dataclasses.replace(found, own_counts=_local() / "counts")
-    return dataclasses.replace(found, threads=found.threads or job.threads)
+        settings = dataclasses.replace(settings, own_counts=_local() / "counts")
+    return dataclasses.replace(settings, threads=settings.threads or job.threads)
 
 
 def _plainly(step: Callable[[], T]) -> T | Fault:

@@ -142,9 +142,9 @@ class _Crew:
                 self._hire()
             elif not any(task == SUMMARIZE for _, task in self.busy.values()):
                 self._give(self.free.pop(0), SUMMARIZE)
-            found = self._await_answers("concluding")
-            if found is not None:
-                return found
+            findings = self._await_answers("concluding")
+            if findings is not None:
+                return findings
 
     def dismiss(self) -> None:
         """Ends all workers."""

@@ -47,7 +47,7 @@ def finish_interrupted_work(settings: Settings) -> None:
     from explorer import leftovers
 
     with contextlib.suppress(ExplorerError, OSError):
-        if leftovers.found(settings.cache):
+        if leftovers.may_be_any(settings.cache):
             from explorer.results import ending
 
             ending.finish(settings)

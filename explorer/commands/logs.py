@@ -42,13 +42,13 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
     for path in args.files:
         try:
             log = logs.read(path)
-            kept = keep(log, resources, benchmark=args.benchmark, model=args.model_name)
+            stored = keep(log, resources, benchmark=args.benchmark, model=args.model_name)
         except ExplorerError as error:
             common.report(f"error: {common.one_line(error)}")
             answers.append({"file": str(path), "error": common.one_line(error)})
             continue
-        _report_import(log, kept)
-        answers.append(_as_json(path, log, kept))
+        _report_import(log, stored)
+        answers.append(_as_json(path, log, stored))
     if args.json:
         common.print_json(answers)
     else:
@@ -58,41 +58,42 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
     return 1 if any("error" in row for row in answers) else 0
 
 
-def _report_import(log: Log, kept: Kept) -> None:
+def _report_import(log: Log, stored: Kept) -> None:
     for remark in log.remarks:
         common.report(remark)
-    for dropped in kept.dropped[:MAX_PRINTED]:
+    for dropped in stored.dropped[:MAX_PRINTED]:
         common.report(f"{log.file} {dropped.where}: {dropped.reason}")
-    if len(kept.dropped) > MAX_PRINTED:
+    if len(stored.dropped) > MAX_PRINTED:
         common.report(
-            f"{len(kept.dropped) - MAX_PRINTED:,} more were left out; left_out.jsonl in the run's folder has them all."
+            f"{len(stored.dropped) - MAX_PRINTED:,} more were left out; "
+            "left_out.jsonl in the run's folder has them all."
         )
     common.report(
-        f"{kept.instances:,} samples of {log.task} ({log.made_by}), {kept.matched:,} of them instances of "
-        f"{kept.benchmark}{'' if kept.new else '; this log was here already'}"
+        f"{stored.instances:,} samples of {log.task} ({log.made_by}), {stored.matched:,} of them instances of "
+        f"{stored.benchmark}{'' if stored.new else '; this log was here already'}"
     )
-    for figure in kept.agreement:
+    for figure in stored.agreement:
         same = "as its samples say" if figure.agrees else f"but its samples say {figure.ours:.6g}"
         common.report(f"{figure.metric} is {figure.told:.6g} in the log's results, {same}")
 
 
-def _as_json(path: Path, log: Log, kept: Kept) -> dict[str, Any]:
+def _as_json(path: Path, log: Log, stored: Kept) -> dict[str, Any]:
     return {
         "file": str(path),
-        "run_id": kept.folder.run_id,
-        "new": kept.new,
+        "run_id": stored.folder.run_id,
+        "new": stored.new,
         "source": log.source,
         "version": log.version,
         "sha256": log.sha256,
         "task": log.task,
-        "model": kept.folder.spec.model,
-        "benchmark": kept.benchmark,
-        "instances": kept.instances,
-        "matched": kept.matched,
-        "left_out": [{"where": dropped.where, "reason": dropped.reason} for dropped in kept.dropped],
+        "model": stored.folder.spec.model,
+        "benchmark": stored.benchmark,
+        "instances": stored.instances,
+        "matched": stored.matched,
+        "left_out": [{"where": dropped.where, "reason": dropped.reason} for dropped in stored.dropped],
         "remarks": list(log.remarks),
         "results": [
             {"metric": figure.metric, "results": figure.told, "samples": figure.ours, "agrees": figure.agrees}
-            for figure in kept.agreement
+            for figure in stored.agreement
         ],
     }

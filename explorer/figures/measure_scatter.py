@@ -36,7 +36,7 @@ def measure_scatter(items: pd.DataFrame, x: str, y: str, color: str = "") -> go.
             customdata=np.column_stack(
                 [
                     part.index,
-                    [theme.escape(str(one)) for one in part["instance_id"]],
+                    [theme.escape(str(instance_id)) for instance_id in part["instance_id"]],
                     [f"{value:.4g}" for value in part["x"]],
                     [f"{value:.4g}" for value in part["y"]],
                 ]

@@ -93,15 +93,15 @@ def luminance(color: str) -> float:
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
-def contrast(one: str, other: str) -> float:
+def contrast(first: str, second: str) -> float:
     """The contrast of two colors by WCAG 2, from 1 to 21; text needs 4.5."""
-    low, high = sorted((luminance(one), luminance(other)))
+    low, high = sorted((luminance(first), luminance(second)))
     return (high + 0.05) / (low + 0.05)
 
 
-def between(one: str, other: str, share: float) -> str:
+def between(start: str, end: str, share: float) -> str:
     """The color that lies `share` of the way from one to the other, as Plotly's scales blend them."""
-    parts = [(int(one[place : place + 2], 16), int(other[place : place + 2], 16)) for place in (1, 3, 5)]
+    parts = [(int(start[place : place + 2], 16), int(end[place : place + 2], 16)) for place in (1, 3, 5)]
     return "#" + "".join(f"{round(first + share * (second - first)):02x}" for first, second in parts)
 
 

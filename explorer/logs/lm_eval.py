@@ -98,8 +98,8 @@ def _log(file: LogFile, rows: Iterable[tuple[str, bytes]]) -> Log:
     match = _NAME.match(file.path.stem)
     task = match["task"] if match else file.path.name.split(".")[0].removeprefix("samples_")
     results = _read_results(file.folder, match["date"] if match else "", task)
-    kept, copies = _without_copies(lines)
-    samples, filters = _samples(kept)
+    unique, copies = _without_copies(lines)
+    samples, filters = _samples(unique)
     return Log(
         source=LM_EVAL,
         version=results.version,
@@ -133,15 +133,15 @@ def _without_copies(lines: Sequence[_Line]) -> tuple[list[_Line], list[Dropped]]
         seen.setdefault((line.key, line.filter), {}).setdefault(line.raw, line.where)
     if len(set(counts.values())) == 1 and any(len(different) > 1 for different in seen.values()):
         return list(lines), []
-    kept, copies = [], []
+    unique, copies = [], []
     for line in lines:
         first = seen[line.key, line.filter][line.raw]
         if first == line.where:
-            kept.append(line)
+            unique.append(line)
         else:
             why = f"document {line.key} was in {first} already, with the same"
             copies.append(Dropped(line.where, why, _as_text(line.raw)))
-    return kept, copies
+    return unique, copies
 
 
 def _as_text(raw: bytes) -> str:

@@ -174,8 +174,8 @@ def as_number(value: Any) -> float:
 def without_secrets(value: Any, depth: int = 8) -> Any:
     """A configuration without what may be a key or a password."""
     if isinstance(value, Mapping):
-        kept = {str(name): item for name, item in value.items() if not _SECRET.search(str(name))}
-        return {name: without_secrets(item, depth - 1) for name, item in kept.items()} if depth else {}
+        safe = {str(name): item for name, item in value.items() if not _SECRET.search(str(name))}
+        return {name: without_secrets(item, depth - 1) for name, item in safe.items()} if depth else {}
     if isinstance(value, list | tuple):
         return [without_secrets(item, depth - 1) for item in value] if depth else []
     # lm-evaluation-harness writes the arguments of a model as name=value,name=value.

@@ -62,9 +62,9 @@ def match(samples: Sequence[Sample], instances: Iterable[Instance]) -> dict[str,
     matches: dict[str, Match] = {}
     taken: set[str] = set()
     for sample in samples:
-        if found := index.find(sample, taken):
-            matches[sample.key] = found
-            taken.add(found.instance.id)
+        if matched := index.find(sample, taken):
+            matches[sample.key] = matched
+            taken.add(matched.instance.id)
     return matches
 
 

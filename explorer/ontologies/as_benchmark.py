@@ -27,16 +27,16 @@ def is_ontology(name: str) -> bool:
 
 def load(name: str, settings: Settings, progress: fetch.Progress | None = None) -> Loaded:
     """The ontology's concepts as instances, and what of it is no concept to ask for."""
-    found = ontologies.load(name, settings, progress)
-    report = found.report
+    ontology = ontologies.load(name, settings, progress)
+    report = ontology.report
     short = name if name in NAMES else Path(ontologies.named(name)[0]).name.partition(".")[0]
     left_out = [LeftOut(f"line {problem.line}" if problem.line else "", problem.what) for problem in report.malformed]
     if report.form != "table" or "obsolete" in report.columns:
         left_out += [LeftOut(curie, "obsolete") for curie in report.obsolete]
     if report.form != "table":
         left_out += [LeftOut(curie, f"not of {report.prefix}") for curie in report.foreign]
-    id_rule(report.prefix, (concept.id for concept in found.concepts))  # refuses ids that no answer could be told by
-    made = instances(found.concepts, short, report.prefix)
+    id_rule(report.prefix, (concept.id for concept in ontology.concepts))  # refuses ids that no answer could be told by
+    made = instances(ontology.concepts, short, report.prefix)
     return Loaded(tuple(made), tuple(left_out), f"{report.source}, read as {report.form}", report.sha256)
 
 

@@ -69,5 +69,5 @@ def bucket_numbers(buckets: Sequence[Bucket], n: int) -> list[int]:
 
 def mean(values: Sequence[float]) -> float:
     """The mean of the values that are not nan; nan where there are none."""
-    kept = [value for value in values if not math.isnan(value)]
-    return math.fsum(kept) / len(kept) if kept else math.nan
+    known = [value for value in values if not math.isnan(value)]
+    return math.fsum(known) / len(known) if known else math.nan

@@ -61,10 +61,10 @@ def read_text(path: Path) -> str:
 
 def _bytes(path: Path) -> bytes:
     with path.open("rb") as file:
-        found = os.fstat(file.fileno())
+        file_stat = os.fstat(file.fileno())
         packed = file.read(2) == b"\x1f\x8b"
         file.seek(0)
-        most = unpacking.most(found.st_size, LARGEST) if packed else LARGEST
+        most = unpacking.most(file_stat.st_size, LARGEST) if packed else LARGEST
         data = unpacking.bounded(gzip.GzipFile(fileobj=file) if packed else file, most)
     if data is None:
         raise OntologyError(
@@ -96,8 +96,8 @@ def as_curie(text: str, prefix: str = "") -> str:
 
 def bare_id(text: str) -> str:
     """An id without a prefix, such as 0006600 or C123; "" where the text is none."""
-    found = _BARE.fullmatch(text.strip().strip("\"'<>").strip())
-    return found[1] if found else ""
+    match = _BARE.fullmatch(text.strip().strip("\"'<>").strip())
+    return match[1] if match else ""
 
 
 def is_true(value: object) -> bool:

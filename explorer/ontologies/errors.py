@@ -54,8 +54,8 @@ def nearness(gold: str, predicted: str, labels: Mapping[str, str]) -> Nearness:
 
 def summarize(wrong: Sequence[Nearness]) -> ErrorPattern:
     """The pattern of these wrong answers; a mean over none is nan."""
-    distances = [one.levenshtein for one in wrong if not math.isnan(one.levenshtein)]
-    overlaps = [one.jaccard for one in wrong if not math.isnan(one.jaccard)]
+    distances = [nearness.levenshtein for nearness in wrong if not math.isnan(nearness.levenshtein)]
+    overlaps = [nearness.jaccard for nearness in wrong if not math.isnan(nearness.jaccard)]
     return ErrorPattern(
         wrong=len(wrong),
         well_formed=len(distances),
@@ -67,21 +67,21 @@ def summarize(wrong: Sequence[Nearness]) -> ErrorPattern:
 
 def nearest(gold: Concept, concepts: Sequence[Concept], n: int = 10) -> list[tuple[Concept, Nearness]]:
     """The `n` other concepts whose ids are fewest edits from the gold one; of equals those that share more words."""
-    found = [
+    neighbors = [
         (other, Nearness(jaccard(gold.label, other.label), levenshtein(gold.id, other.id)))
         for other in concepts
         if other.id != gold.id
     ]
-    return heapq.nsmallest(n, found, key=lambda pair: (pair[1].levenshtein, -pair[1].jaccard))
+    return heapq.nsmallest(n, neighbors, key=lambda pair: (pair[1].levenshtein, -pair[1].jaccard))
 
 
-def jaccard(one: str, other: str) -> float:
+def jaccard(left: str, right: str) -> float:
     """Shared over all distinct words of two labels, split at blanks; nan where neither has a word.
 
     Of labels in a script without blanks over their distinct characters (`jaccard_unit` says which).
     """
-    split: Callable[[str], Iterable[str]] = str.split if jaccard_unit(one, other) == WORDS else characters
-    first, second = set(split(one)), set(split(other))
+    split: Callable[[str], Iterable[str]] = str.split if jaccard_unit(left, right) == WORDS else characters
+    first, second = set(split(left)), set(split(right))
     return len(first & second) / len(first | second) if first or second else math.nan
 
 
@@ -90,15 +90,15 @@ def jaccard_unit(*labels: str) -> str:
     return CHARACTERS if any(without_blanks(char) for label in labels for char in label) else WORDS
 
 
-def levenshtein(one: str, other: str) -> int:
+def levenshtein(source: str, target: str) -> int:
     """The fewest insertions, deletions and substitutions of a character that turn one text into the other."""
-    while one and other and one[0] == other[0]:
-        one, other = one[1:], other[1:]
-    while one and other and one[-1] == other[-1]:
-        one, other = one[:-1], other[:-1]
-    row = list(range(len(other) + 1))
-    for i, left in enumerate(one, 1):
+    while source and target and source[0] == target[0]:
+        source, target = source[1:], target[1:]
+    while source and target and source[-1] == target[-1]:
+        source, target = source[:-1], target[:-1]
+    row = list(range(len(target) + 1))
+    for i, left in enumerate(source, 1):
         corner, row[0] = row[0], i
-        for j, right in enumerate(other, 1):
+        for j, right in enumerate(target, 1):
             corner, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, corner + (left != right))
     return row[-1]

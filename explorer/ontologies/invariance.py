@@ -80,13 +80,13 @@ def read_answers(path: Path) -> list[str]:
 
 def rule_of(answers: Sequence[str], ids: Sequence[str] = ()) -> IdRule:
     """What an id looks like: as in `ids` where there are some, else as in most of the answers that hold one."""
-    found = [match[0] for match in map(_ID.search, answers) if match]
-    source = list(ids) or found
+    curies = [match[0] for match in map(_ID.search, answers) if match]
+    source = list(ids) or curies
     if not source:
         return NO_IDS
     prefix = Counter(map(prefix_of, source)).most_common(1)[0][0]
     if not ids:
         # A model's slips must not become the rule: only the commonest number of digits counts.
-        sizes = Counter(len(curie) for curie in found if prefix_of(curie) == prefix)
-        source = [curie for curie in found if len(curie) == sizes.most_common(1)[0][0]]
+        sizes = Counter(len(curie) for curie in curies if prefix_of(curie) == prefix)
+        source = [curie for curie in curies if len(curie) == sizes.most_common(1)[0][0]]
     return id_rule(prefix, source)

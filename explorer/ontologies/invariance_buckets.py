@@ -63,8 +63,8 @@ def by_popularity(
     return InvarianceByPopularity(
         buckets=tuple(figures),
         accuracy=accuracy([concept.id for concept in concepts], groups),
-        spearman=spearman([one.mean_pi for one in figures], [one.accuracy for one in figures], seed=seed),
-        left_out=len(concepts) - sum(one.n for one in figures),
+        spearman=spearman([figure.mean_pi for figure in figures], [figure.accuracy for figure in figures], seed=seed),
+        left_out=len(concepts) - sum(figure.n for figure in figures),
     )
 
 

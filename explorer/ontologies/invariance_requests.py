@@ -33,7 +33,7 @@ def ask_again(
     """The requests of one way, whose name is their setting; `part` numbers them."""
     if way not in WAYS:
         raise OntologyError(f"There is no way {way!r} to repeat a prompt, expected one of {', '.join(WAYS)}.")
-    asked = (
+    requests = (
         ask(
             instance,
             prompt,
@@ -46,4 +46,4 @@ def ask_again(
         )
         for part, (language, temperature) in enumerate(WAYS[way])
     )
-    return [dataclasses.replace(request, factors={**request.factors, "setting": way}) for request in asked]
+    return [dataclasses.replace(request, factors={**request.factors, "setting": way}) for request in requests]

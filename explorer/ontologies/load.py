@@ -189,10 +189,10 @@ def form_of(text: str) -> str:
 
 def own_prefix(contents: Contents) -> str:
     """The prefix that the ontology calls its own: the one its header names, else the most frequent one."""
-    found = Counter(prefix_of(concept.id) for concept in contents.concepts)
+    counts = Counter(prefix_of(concept.id) for concept in contents.concepts)
     declared = contents.declared.partition("/")[0].partition(".")[0].lower()
-    named = [prefix for prefix in found if prefix.lower() == declared]
-    return named[0] if named else found.most_common(1)[0][0] if found else ""
+    named = [prefix for prefix in counts if prefix.lower() == declared]
+    return named[0] if named else counts.most_common(1)[0][0] if counts else ""
 
 
 def judge(
@@ -200,27 +200,29 @@ def judge(
 ) -> tuple[tuple[Concept, ...], Report]:
     """The concepts to ask for and the report."""
     foreign = [concept for concept in contents.concepts if prefix_of(concept.id) != prefix]
-    own = [concept for concept in contents.concepts if prefix_of(concept.id) == prefix]
-    obsolete = [concept for concept in own if concept.obsolete]
+    under_prefix = [concept for concept in contents.concepts if prefix_of(concept.id) == prefix]
+    obsolete = [concept for concept in under_prefix if concept.obsolete]
     problems = contents.problems
     if form == "table":
         # A column says what is obsolete; a label alone is only a remark.
-        kept = tuple(one for one in contents.concepts if not ("obsolete" in contents.columns and one.obsolete))
+        usable = tuple(
+            concept for concept in contents.concepts if not ("obsolete" in contents.columns and concept.obsolete)
+        )
     else:
-        live = [concept for concept in own if not concept.obsolete]
+        live = [concept for concept in under_prefix if not concept.obsolete]
         problems += tuple(Problem(0, f"{concept.id} has no label") for concept in live if not concept.label)
-        kept = tuple(concept for concept in live if concept.label)
+        usable = tuple(concept for concept in live if concept.label)
     by_label: dict[str, list[str]] = defaultdict(list)
-    for concept in kept:
+    for concept in usable:
         if concept.label:
             by_label[concept.label].append(concept.id)
-    repeated = [curie for curie, count in Counter(concept.id for concept in kept).items() if count > 1]
+    repeated = [curie for curie, count in Counter(concept.id for concept in usable).items() if count > 1]
     report = Report(
         source=source,
         form=form,
         prefix=prefix,
         read=len(contents.concepts),
-        kept=len(kept),
+        kept=len(usable),
         obsolete=tuple(concept.id for concept in obsolete),
         foreign=tuple(concept.id for concept in foreign),
         duplicate_labels=tuple((label, tuple(ids)) for label, ids in by_label.items() if len(ids) > 1),
@@ -229,4 +231,4 @@ def judge(
         columns=contents.columns,
         sha256=sha256,
     )
-    return kept, report
+    return usable, report

@@ -54,12 +54,12 @@ def read(text: str, name: str) -> Contents:
         if term is None:
             continue
         if tag == "property_value":
-            if found := _PROPERTY.match(value):
-                name_of, told = found[1].rpartition("#")[2].rpartition(":")[2], found[2]
+            if match := _PROPERTY.match(value):
+                name_of, property_value = match[1].rpartition("#")[2].rpartition(":")[2], match[2]
                 if name_of == "deprecated":
-                    term["is_obsolete"].append(told)
+                    term["is_obsolete"].append(property_value)
                 elif name_of == "hasAlternativeId":
-                    term["alt_id"].append(as_curie(told) or told)
+                    term["alt_id"].append(as_curie(property_value) or property_value)
         elif not colon:
             problems.append(Problem(number, f"a line without a tag: {line[:60]!r}"))
         elif tag in term:
@@ -104,12 +104,12 @@ def _first_word(value: str) -> str | None:
 
 
 def _quoted(value: str) -> str | None:
-    found = _QUOTED.match(value)
-    return _unescape(found[1]) if found else None
+    match = _QUOTED.match(value)
+    return _unescape(match[1]) if match else None
 
 
 def _unescape(value: str) -> str:
-    return _ESCAPE.sub(lambda found: _ESCAPED.get(found[1], found[1]), value) if "\\" in value else value
+    return _ESCAPE.sub(lambda match: _ESCAPED.get(match[1], match[1]), value) if "\\" in value else value
 
 
 _TAGS = {

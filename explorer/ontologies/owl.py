@@ -56,8 +56,8 @@ def read(text: str, name: str) -> Contents:
             "Give the ontology's OBO file instead."
         ) from error
     # A file may say of a class that it is deprecated in another place than where it describes it.
-    found = tuple(dataclasses.replace(one, obsolete=curie in deprecated) for curie, one in concepts.items())
-    return Contents(found, tuple(problems), declared)
+    classes = tuple(dataclasses.replace(concept, obsolete=curie in deprecated) for curie, concept in concepts.items())
+    return Contents(classes, tuple(problems), declared)
 
 
 def _described(data: bytes) -> Iterator[ElementTree.Element]:
@@ -72,15 +72,15 @@ def _described(data: bytes) -> Iterator[ElementTree.Element]:
 
 def _concept(element: ElementTree.Element, curie: str, name: str) -> Concept:
     def values(*names: str) -> tuple[str, ...]:
-        told = (child.text or "" for child in element if child.tag.rpartition("}")[2] in names)
-        return tuple(dict.fromkeys(text.strip() for text in told if text.strip()))
+        texts = (child.text or "" for child in element if child.tag.rpartition("}")[2] in names)
+        return tuple(dict.fromkeys(text.strip() for text in texts if text.strip()))
 
     labels = {child.get(_LANGUAGE, ""): (child.text or "").strip() for child in element if child.tag == f"{_RDFS}label"}
     return Concept(
         id=curie,
         label=labels.get("") or labels.get("en") or next(iter(labels.values()), ""),
         synonyms=values(*_SYNONYMS),
-        alt_ids=tuple(as_curie(other) or other for other in sorted(values("hasAlternativeId"))),
+        alt_ids=tuple(as_curie(alt_id) or alt_id for alt_id in sorted(values("hasAlternativeId"))),
         xrefs=tuple(sorted(values("hasDbXref"))),
         source=name,
     )
@@ -90,7 +90,7 @@ def _is_class(element: ElementTree.Element) -> bool:
     if element.tag in (f"{_OWL}Class", f"{_OWL}DeprecatedClass"):
         return True
     types = (child.get(f"{_RDF}resource", "") for child in element if child.tag == f"{_RDF}type")
-    return element.tag == f"{_RDF}Description" and any(one.endswith(("#Class", "#DeprecatedClass")) for one in types)
+    return element.tag == f"{_RDF}Description" and any(kind.endswith(("#Class", "#DeprecatedClass")) for kind in types)
 
 
 def _is_deprecated(element: ElementTree.Element) -> bool:

@@ -81,7 +81,7 @@ def id_rule(prefix: str, ids: Iterable[str]) -> IdRule:
         return IdRule(prefix, FIXED_DIGITS[prefix])
     local = re.compile(re.escape(prefix) + r":([0-9]+)")
     ids = list(ids)
-    lengths = {len(found[1]) for curie in ids if prefix_of(curie) == prefix and (found := local.fullmatch(curie))}
+    lengths = {len(match[1]) for curie in ids if prefix_of(curie) == prefix and (match := local.fullmatch(curie))}
     if not lengths:
         first = f" (the first is {ids[0]})" if ids else ""
         raise OntologyError(
@@ -98,7 +98,7 @@ def parser(rule: IdRule, after_prefix: bool = False) -> Callable[[str], Outcome]
     """
     whole = rule.pattern
     partial = re.compile(rf"(?<![A-Za-z0-9_]){re.escape(rule.prefix)}[:_ ]*\d", re.IGNORECASE)
-    own = {rule.prefix.upper(), *_NO_PREFIX}
+    accepted = {rule.prefix.upper(), *_NO_PREFIX}
 
     def parse(answer: str) -> Outcome:
         text = bare(answer)
@@ -106,11 +106,11 @@ def parser(rule: IdRule, after_prefix: bool = False) -> Callable[[str], Outcome]
             return Outcome("empty")
         if after_prefix and text[0].isdecimal():
             text = f"{rule.prefix}:{text}"
-        if found := whole.search(text):
-            return Outcome("id", found[0])
+        if match := whole.search(text):
+            return Outcome("id", match[0])
         if partial.search(text):
             return Outcome("malformed")
-        if any(prefix.upper() not in own for prefix in _FOREIGN.findall(text)):
+        if any(prefix.upper() not in accepted for prefix in _FOREIGN.findall(text)):
             return Outcome("foreign")
         return Outcome("refusal" if _REFUSAL.search(text) else "malformed")
 

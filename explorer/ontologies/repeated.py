@@ -23,7 +23,7 @@ class RepeatedIds:
     def ratio(self) -> tuple[float, ...]:
         """Actual over expected, bucket by bucket."""
         return tuple(
-            found / due if due else float("nan") for found, due in zip(self.actual, self.expected, strict=True)
+            actual / due if due else float("nan") for actual, due in zip(self.actual, self.expected, strict=True)
         )
 
 

@@ -86,7 +86,7 @@ def read(
         )
     place = layout.index("id")
     ids = [fields[place] for _, fields in rows if len(fields) > place]
-    if ids and "prefix" not in layout and not any(as_curie(one, prefix) for one in ids):
+    if ids and "prefix" not in layout and not any(as_curie(cell, prefix) for cell in ids):
         raise _without_ids(name, ids, predictions)
     concepts: list[Concept] = []
     answers: list[str] = []
@@ -143,10 +143,10 @@ def _without_preface(lines: Sequence[str]) -> list[str]:
 def _delimiter(lines: Sequence[str], name: str, prefix: str) -> str:
     """The delimiter after which most sampled lines begin with a term's id."""
     sample = [line for line in lines if line.strip()][:SAMPLE]
-    found = {mark: sum(_starts_row(mark, prefix)(line) for line in sample) for mark in DELIMITERS}
+    counts = {mark: sum(_starts_row(mark, prefix)(line) for line in sample) for mark in DELIMITERS}
     headed = [mark for mark in DELIMITERS if sample and _header(sample[0].split(mark))]
-    best = headed[0] if headed else max(DELIMITERS, key=lambda mark: found[mark])
-    if headed or found[best]:
+    best = headed[0] if headed else max(DELIMITERS, key=lambda mark: counts[mark])
+    if headed or counts[best]:
         return best
     for mark in DELIMITERS:
         bare = [line.partition(mark)[0] for line in sample if mark in line and bare_id(line.partition(mark)[0])]
@@ -162,10 +162,10 @@ def _delimiter(lines: Sequence[str], name: str, prefix: str) -> str:
 
 def _without_ids(name: str, ids: Sequence[str], predictions: bool = False) -> OntologyError:
     """What to do about a column of ids in which none has a prefix."""
-    shown = next((one.strip() for one in ids if one.strip()), "")[:40]
+    shown = next((cell.strip() for cell in ids if cell.strip()), "")[:40]
     if not bare_id(shown):
         return OntologyError(f"{name} has {shown!r} in its column of ids, expected ids like GO:0006600.")
-    if not any(bare_id(one).isdecimal() for one in ids):
+    if not any(bare_id(cell).isdecimal() for cell in ids):
         return OntologyError(
             f"{name} has ids of letters and digits, such as {shown}, expected ids like GO:0006600: an answer is told "
             "from other text by a prefix, a colon and digits. Give an ontology with numeric ids."
@@ -179,8 +179,8 @@ def _without_ids(name: str, ids: Sequence[str], predictions: bool = False) -> On
 
 def _starts_row(delimiter: str, prefix: str = "") -> Callable[[str], bool]:
     def starts(line: str) -> bool:
-        first, found, _ = line.partition(delimiter)
-        return bool(found) and bool(as_curie(first, prefix))
+        first, separator, _ = line.partition(delimiter)
+        return bool(separator) and bool(as_curie(first, prefix))
 
     return starts
 

@@ -118,8 +118,8 @@ def google(
 
     # In a header, not in the address, the key stays out of messages and out of the names of kept answers.
     headers = {"X-Goog-Api-Key": settings.google_key}
-    found = _ask_all(concepts, address, _google_total, headers, settings, patience, progress)
-    return [dataclasses.replace(one, approx=True) for one in found]
+    counts = _ask_all(concepts, address, _google_total, headers, settings, patience, progress)
+    return [dataclasses.replace(count, approx=True) for count in counts]
 
 
 def europe_pmc(
@@ -134,8 +134,8 @@ def europe_pmc(
 
     def address(concept: Concept) -> str:
         query = f'"{_unquoted(concept.label)}" AND "{concept.id}"'
-        asked = {"query": query, "format": "json", "resultType": "idlist", "pageSize": 1, "synonym": "false"}
-        return f"{url}?{urlencode(asked)}"
+        parameters = {"query": query, "format": "json", "resultType": "idlist", "pageSize": 1, "synonym": "false"}
+        return f"{url}?{urlencode(parameters)}"
 
     return _ask_all(concepts, address, lambda body: body["hitCount"], {}, settings, patience, progress)
 

@@ -33,9 +33,9 @@ def sample_ngrams(
 ) -> list[tuple[int, ...]]:
     """N-grams of 1 to `longest` tokens: three in four stand somewhere in the stream, the rest have one id changed."""
     random = np.random.default_rng(seed)
-    found: list[tuple[int, ...]] = []
+    ngrams: list[tuple[int, ...]] = []
     for _ in range(100 * amount):
-        if len(found) == amount:
+        if len(ngrams) == amount:
             break
         n = int(random.integers(1, longest + 1))
         start = int(random.integers(0, max(len(tokens) - n, 1)))
@@ -43,5 +43,5 @@ def sample_ngrams(
         if random.random() < 0.25:
             ngram[int(random.integers(0, len(ngram)))] = int(tokens[int(random.integers(0, len(tokens)))])
         if separator not in ngram:
-            found.append(tuple(ngram))
-    return found
+            ngrams.append(tuple(ngram))
+    return ngrams

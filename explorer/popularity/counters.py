@@ -143,5 +143,5 @@ def _service(url: str, name: str, settings: Settings, patience: fetch.Patience) 
 def _local_tokenizer(given: Path | None, settings: Settings, name: str) -> tokenizers.IndexTokenizer | None:
     if given is not None:
         return tokenizers.load(given)
-    kept = settings.cache / "tokenizers" / name
-    return tokenizers.load(kept) if name and kept.is_dir() else None
+    folder = settings.cache / "tokenizers" / name
+    return tokenizers.load(folder) if name and folder.is_dir() else None

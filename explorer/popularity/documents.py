@@ -47,13 +47,13 @@ def read(inputs: Sequence[Path]) -> Iterator[SourceDocument]:
 
 def files(inputs: Iterable[Path]) -> list[Path]:
     """The files to be read, folders opened."""
-    found: list[Path] = []
+    paths: list[Path] = []
     for path in inputs:
         if path.is_dir():
             inside = sorted(each for each in path.rglob("*") if each.is_file() and _is_readable(each))
             if not inside:
                 raise CountError(f"{path} holds no file ending in {', '.join(JSON_SUFFIXES + TEXT_SUFFIXES)}.")
-            found += inside
+            paths += inside
         elif not path.exists():
             raise CountError(f"{path} does not exist. Give text or JSONL files, or a folder of them.")
         elif not _is_readable(path):
@@ -61,8 +61,8 @@ def files(inputs: Iterable[Path]) -> list[Path]:
                 f"{path} ends in none of {', '.join(JSON_SUFFIXES + TEXT_SUFFIXES)}. Rename or convert it."
             )
         else:
-            found.append(path)
-    return found
+            paths.append(path)
+    return paths
 
 
 def _is_readable(path: Path) -> bool:

@@ -343,9 +343,9 @@ def _measure_shard(folder: Path, dtype: str, number: int) -> Shard:
 def _ids(folder: Path, dtype: str, number: int) -> Iterator[np.ndarray]:
     """The token ids of a shard, separators left out, a window at a time."""
     for part in _windows(brute_force.token_stream(folder, dtype, number)):
-        kept = part[part != manifests.SEPARATORS[dtype]]
-        if len(kept):
-            yield kept
+        tokens = part[part != manifests.SEPARATORS[dtype]]
+        if len(tokens):
+            yield tokens
 
 
 def _windows(stream: np.ndarray) -> Iterator[np.ndarray]:

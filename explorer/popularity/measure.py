@@ -66,9 +66,9 @@ def rate_texts(
 ) -> tuple[list[tuple[TextNgrams, IPS]], dict[Ngram, Count]]:
     """Each text's n-grams and IPS by these edges, and the counts they rest on; of runs and of live views alike."""
     edges.check_fits(counter.index, edges.n, edges.initial)
-    found = ngrams.of_texts(counter, texts, edges.n, edges.initial)
-    counts = ngrams.count(counter, found, progress)
-    return [(each, scores.ips(each, counts, edges)) for each in found], counts
+    by_text = ngrams.of_texts(counter, texts, edges.n, edges.initial)
+    counts = ngrams.count(counter, by_text, progress)
+    return [(each, scores.ips(each, counts, edges)) for each in by_text], counts
 
 
 def measure(

@@ -37,10 +37,10 @@ class TextNgrams:
 
 def distinct(ids: Sequence[int], n: int) -> dict[Ngram, int]:
     """Each distinct n-gram of the ids with the first place where it stands."""
-    found: dict[Ngram, int] = {}
+    places: dict[Ngram, int] = {}
     for start in range(len(ids) - n + 1):
-        found.setdefault(tuple(ids[start : start + n]), start)
-    return found
+        places.setdefault(tuple(ids[start : start + n]), start)
+    return places
 
 
 def of_texts(
@@ -58,7 +58,7 @@ def of_texts(
         batch = texts[first : first + BATCH]
         running = _encode(counter, batch, bare=False)
         bare = _encode(counter, batch, bare=True) if initial == "both" else [()] * len(batch)
-        made += [_of_text(ids, other, n) for ids, other in zip(running, bare, strict=True)]
+        made += [_of_text(ids, bare_ids, n) for ids, bare_ids in zip(running, bare, strict=True)]
         if progress:
             progress(len(made), len(texts))
     return made

@@ -91,8 +91,8 @@ def pack(folder: Run, out: BinaryIO, settings: Settings) -> list[str]:
 def is_run(path: Path) -> bool:
     """Whether the file is a zip with a run's spec in it."""
     try:
-        with zipfile.ZipFile(path) as found:
-            return "spec.json" in found.namelist()
+        with zipfile.ZipFile(path) as zipped:
+            return "spec.json" in zipped.namelist()
     except (OSError, zipfile.BadZipFile, NotImplementedError):
         return False
 
@@ -169,7 +169,7 @@ def _packed(run: PackedRun) -> dict[str, Write]:
     """Name → what writes that file, of a run that came with the explorer."""
     from explorer.results.export import by_instance
 
-    found = {
+    writers = {
         "README.md": _text(_readme(run)),
         "CITATION.bib": _text(citations.bibtex(run.spec)),
         "left_out.txt": _text(f"{run.left_out}\n"),
@@ -181,15 +181,15 @@ def _packed(run: PackedRun) -> dict[str, Write]:
         "findings.csv": _frame(lambda: run.read("findings")),
     }
     if run.reviews.exists():
-        found["reviews.jsonl"] = _copy_of(run.reviews)
+        writers["reviews.jsonl"] = _copy_of(run.reviews)
     for table in TABLES:
         frame = run.read(table)
         if len(frame):
-            found[f"tables/{table}.parquet"] = _frame(lambda frame=frame: frame, "parquet")  # type: ignore[misc]
+            writers[f"tables/{table}.parquet"] = _frame(lambda frame=frame: frame, "parquet")  # type: ignore[misc]
             if table != "findings":
-                found[f"tables/{table}.csv"] = _frame(lambda frame=frame: frame)  # type: ignore[misc]
-    found["tables/by_instance.csv"] = _frame(lambda: by_instance(run))
-    return found
+                writers[f"tables/{table}.csv"] = _frame(lambda frame=frame: frame)  # type: ignore[misc]
+    writers["tables/by_instance.csv"] = _frame(lambda: by_instance(run))
+    return writers
 
 
 def _contents(folder: RunFolder) -> dict[str, Write]:
@@ -197,9 +197,9 @@ def _contents(folder: RunFolder) -> dict[str, Write]:
     from explorer.results.export import by_instance
 
     spec = folder.spec
-    told = files.read_json(folder.path / "progress.json")
-    progress = {**{name: told[name] for name in _PROGRESS if name in told}, "status": folder.progress().status}
-    found: dict[str, Write] = {
+    stored = files.read_json(folder.path / "progress.json")
+    progress = {**{name: stored[name] for name in _PROGRESS if name in stored}, "status": folder.progress().status}
+    writers: dict[str, Write] = {
         "README.md": _text(_readme(folder)),
         "CITATION.bib": _text(citations.bibtex(spec)),
         "spec.json": _copy_of(folder.path / "spec.json"),
@@ -209,22 +209,22 @@ def _contents(folder: RunFolder) -> dict[str, Write]:
     }
     for name in ("reviews.jsonl", "left_out.jsonl"):
         if (folder.path / name).exists():
-            found[name] = _copy_of(folder.path / name)
+            writers[name] = _copy_of(folder.path / name)
     for path in sorted(folder.path.glob("environments/*.json")):
-        found[f"environments/{path.name}"] = _copy_of(path)
+        writers[f"environments/{path.name}"] = _copy_of(path)
     for first, last in folder.finished():
         name = f"parts/{first:09d}-{last:09d}.done"
-        found[name] = _copy_of(folder.path / name)
+        writers[name] = _copy_of(folder.path / name)
     if (folder.parts / "findings.done").exists():
-        found["parts/findings.done"] = _copy_of(folder.parts / "findings.done")
+        writers["parts/findings.done"] = _copy_of(folder.parts / "findings.done")
     for table in TABLES:
         paths = folder.part_files(table)
-        found |= {f"parts/{table}/{path.name}": _copy_of(path) for path in paths}
+        writers |= {f"parts/{table}/{path.name}": _copy_of(path) for path in paths}
         if paths and table != "findings":
-            found[f"tables/{table}.csv"] = _frame(lambda table=table: folder.read(table))  # type: ignore[misc]
+            writers[f"tables/{table}.csv"] = _frame(lambda table=table: folder.read(table))  # type: ignore[misc]
     if folder.finished():
-        found["tables/by_instance.csv"] = _frame(lambda: by_instance(folder))
-    return found
+        writers["tables/by_instance.csv"] = _frame(lambda: by_instance(folder))
+    return writers
 
 
 def _entry(name: str) -> zipfile.ZipInfo:
@@ -260,10 +260,13 @@ _PACKED_FILES = """- `tables/*.parquet`: the same rows as Parquet.
 def _meanings(folder: Run) -> str:
     """A row a kind of finding that the run has: its name, title, unit, what its n counts, and its meaning."""
     stored = dict.fromkeys(_frame_of_findings(folder))
-    known = [one for name in stored if (one := declared.find(folder.spec.study, name)) is not None]
+    known = [finding for name in stored if (finding := declared.find(folder.spec.study, name)) is not None]
     if not known:
         return "The run has none."
-    rows = [f"| `{one.name}` | {one.title} | {one.unit} | {one.of} | {one.meaning} |" for one in known]
+    rows = [
+        f"| `{finding.name}` | {finding.title} | {finding.unit} | {finding.of} | {finding.meaning} |"
+        for finding in known
+    ]
     return "\n".join(["| finding | what | unit | n counts | meaning |", "| --- | --- | --- | --- | --- |", *rows])
 
 
@@ -295,12 +298,12 @@ def _readme(folder: Run) -> str:
         "Imported from": "" if isinstance(folder, PackedRun) else imported.source(folder),
         "Precomputed": "it came with Lexiscope, and left_out.txt says what of it did not" if packed else "",
     }
-    told = "\n".join(f"- {name}: {value}" for name, value in facts.items() if value)
+    listing = "\n".join(f"- {name}: {value}" for name, value in facts.items() if value)
     return f"""# Run {folder.run_id}
 
 Made with Lexiscope {folder.environment.get("lexiscope", __version__)}, exported with {__version__}.
 
-{told}
+{listing}
 
 Settings:
 
@@ -405,19 +408,19 @@ def _check_sums(made: RunFolder, archive_name: str) -> None:
     path = made.path / SUMS
     if not path.exists():
         return
-    told = {name: digest for digest, _, name in (line.partition("  ") for line in path.read_text().splitlines())}
+    digests = {name: digest for digest, _, name in (line.partition("  ") for line in path.read_text().splitlines())}
     path.unlink()
     for file in sorted(file for file in made.path.rglob("*") if file.is_file()):
         name = file.relative_to(made.path).as_posix()
-        if not parquet.is_whole(file, told.get(name, "")):
+        if not parquet.is_whole(file, digests.get(name, "")):
             raise RunError(f"{name} in {archive_name} is not the file that was packed. Get the archive again.")
 
 
 def _check_files(made: RunFolder, archive_name: str) -> None:
     """Every file of JSON says what such a file may say."""
     checks = {"progress.json": outside.check_progress, "environment.json": outside.check_plain}
-    found = [made.path / name for name in checks] + sorted(made.path.glob("environments/*.json"))
-    for path in found:
+    paths = [made.path / name for name in checks] + sorted(made.path.glob("environments/*.json"))
+    for path in paths:
         name = path.relative_to(made.path).as_posix()
         if path.exists():
             _check_json(path.read_bytes(), checks.get(name, outside.check_plain), f"{name} in {archive_name}")
@@ -492,16 +495,16 @@ def _known(here: RunFolder, made: RunFolder) -> RunFolder:
 
 def _sign(made: RunFolder, path: Path) -> None:
     """Writes into the run's progress that it was done elsewhere, and by which archive it came."""
-    told = files.read_json(made.path / "progress.json")
-    status = str(told.get("status", "complete"))
+    progress = files.read_json(made.path / "progress.json")
+    status = str(progress.get("status", "complete"))
     with path.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
     version = str(made.environment.get("lexiscope", "unknown"))
-    words = str(told.get("imported") or f"Lexiscope {version[:40]}, file {path.name[:200]}, SHA-256 {digest[:12]}")
-    kept = {name: told[name] for name in _PROGRESS if name in told}
+    words = str(progress.get("imported") or f"Lexiscope {version[:40]}, file {path.name[:200]}, SHA-256 {digest[:12]}")
+    fields = {name: progress[name] for name in _PROGRESS if name in progress}
     status = status if status in ("complete", "failed", "cancelled") else "interrupted"
-    message = f"Imported: {words}" if status == "complete" else str(told.get("message") or "")
-    files.write_json(made.path / "progress.json", {**kept, "status": status, "message": message, "imported": words})
+    message = f"Imported: {words}" if status == "complete" else str(progress.get("message") or "")
+    files.write_json(made.path / "progress.json", {**fields, "status": status, "message": message, "imported": words})
 
 
 def as_bytes(folder: Run, settings: Settings) -> bytes:

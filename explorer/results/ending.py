@@ -131,9 +131,9 @@ _ENDINGS: dict[str, Callable[[Settings, str, leftovers.Mark], None]] = {
 
 def _remove_building(settings: Settings) -> None:
     """Takes away a database that was being built by a process that is no more."""
-    found = list(settings.store.glob("*.building*")) if settings.store.is_dir() else []
-    if not found:
+    paths = list(settings.store.glob("*.building*")) if settings.store.is_dir() else []
+    if not paths:
         return
     with contextlib.suppress(Timeout, OSError), sharing.lock_at(settings.store / "ingest.lock").acquire(timeout=0):
-        for path in found:
+        for path in paths:
             path.unlink(missing_ok=True)

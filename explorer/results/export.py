@@ -45,11 +45,11 @@ def write_frame(frame: pd.DataFrame, format: str, out: Path, **options: Any) -> 
     if not out.parent.is_dir():
         raise RunError(f"The folder {out.parent} does not exist; make it first.")
     # On paper only the columns that say something, and no record as JSON.
-    told = frame.drop(columns=["payload"], errors="ignore").dropna(axis=1, how="all") if format == "latex" else frame
+    printed = frame.drop(columns=["payload"], errors="ignore").dropna(axis=1, how="all") if format == "latex" else frame
 
     def write_it(path: Path) -> None:
         with path.open("wb") as file:
-            formats.write(told, format, file, **options)
+            formats.write(printed, format, file, **options)
 
     write_atomically(out, write_it)
     return len(frame)

@@ -69,5 +69,5 @@ def migrate(connection: Connection) -> None:
 
 def version(connection: Connection) -> int:
     """The number of the newest applied migration."""
-    found = connection.execute("SELECT coalesce(max(number), 0) FROM migrations").fetchone()
-    return int(found[0])
+    row = connection.execute("SELECT coalesce(max(number), 0) FROM migrations").fetchone()
+    return int(row[0])

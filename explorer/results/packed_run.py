@@ -101,13 +101,13 @@ def packed_run(opened: Store, run_id: str, settings: Settings) -> PackedRun:
 
 def list_all(settings: Settings) -> list[RunInfo]:
     """The runs on this machine, the newest first, then those of the precomputed file that are not there, too."""
-    own = queue.list_runs(settings)
+    local = queue.list_runs(settings)
     path = store.precomputed(settings)
     if path is None:
-        return own
+        return local
     opened = Store(None, path)
     try:
-        return own + as_infos(queries.run_rows(opened), {run.run_id for run in own})
+        return local + as_infos(queries.run_rows(opened), {run.run_id for run in local})
     finally:
         opened.close()
 
@@ -153,10 +153,10 @@ def find(settings: Settings, run_id: str) -> Run:
 
 def find_own(settings: Settings, run_id: str) -> RunFolder:
     """The run on this machine; RunError where it is none, or came with the explorer."""
-    found = find(settings, run_id)
-    if isinstance(found, PackedRun):
+    run = find(settings, run_id)
+    if isinstance(run, PackedRun):
         raise RunError(
-            f"{found.run_id} came with the explorer, in {store.precomputed(settings)}: it is complete and has no "
+            f"{run.run_id} came with the explorer, in {store.precomputed(settings)}: it is complete and has no "
             "folder, so that it cannot be resumed, cancelled or deleted. EXPLORER_PRECOMPUTED=none hides such runs."
         )
-    return found
+    return run

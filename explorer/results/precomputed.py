@@ -80,15 +80,15 @@ Connection = duckdb.DuckDBPyConnection
 
 def left_out(study: str, keeps_texts: bool) -> str:
     """What a packed run of the study lacks, in words; `keeps_texts` where it is on a starter set."""
-    told = ["lists of tokens and their log-probabilities", "measures that follow from others (such as perplexities)"]
+    lacking = ["lists of tokens and their log-probabilities", "measures that follow from others (such as perplexities)"]
     if not keeps_texts:
-        told.append("the benchmark's texts and what was written from them (an answer's hash stands in its place)")
+        lacking.append("the benchmark's texts and what was written from them (an answer's hash stands in its place)")
     if study not in SCORED:
-        told.append("sums of single scores" + (" but those of right IDs" if study == "ontology" else ""))
+        lacking.append("sums of single scores" + (" but those of right IDs" if study == "ontology" else ""))
     if study == "perturbation":
-        told.append("the measure relative_difference")
-    told.append("the texts of contexts and variants (the edits tell them)")
-    return f"The precomputed file lacks {'; '.join(told)}. Numbers are rounded to {DECIMALS} decimals."
+        lacking.append("the measure relative_difference")
+    lacking.append("the texts of contexts and variants (the edits tell them)")
+    return f"The precomputed file lacks {'; '.join(lacking)}. Numbers are rounded to {DECIMALS} decimals."
 
 
 def _quoted(names: Sequence[str]) -> str:
@@ -429,5 +429,5 @@ def _kind_is(table: str) -> str:
     )
 
 
-def _same(one: str, other: str, columns: Sequence[str]) -> str:
-    return " AND ".join(f"{one}.{column} IS NOT DISTINCT FROM {other}.{column}" for column in columns)
+def _same(left: str, right: str, columns: Sequence[str]) -> str:
+    return " AND ".join(f"{left}.{column} IS NOT DISTINCT FROM {right}.{column}" for column in columns)

@@ -224,7 +224,7 @@ def two_runs(store: Store, first: str, second: str) -> pd.DataFrame:
 
 def differing_texts(store: Store, first: str, second: str) -> int:
     """How many instances occur in both runs under the same id but with another text."""
-    found = store.frame(
+    counts = store.frame(
         """
         SELECT count(*) AS n
         FROM instances AS a
@@ -235,7 +235,7 @@ def differing_texts(store: Store, first: str, second: str) -> int:
         """,
         [first, second],
     )
-    return int(found["n"].iloc[0])
+    return int(counts["n"].iloc[0])
 
 
 _JUDGED = """

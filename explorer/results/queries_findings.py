@@ -45,11 +45,11 @@ def table(store: Store, sources: Sequence[tuple[str, str]]) -> pd.DataFrame:
     same id is left out, and `other_text` says how many values that were.
     """
     runs = list(dict.fromkeys(run_id for _, run_id in sources))
-    asked, joins, columns, others = [], [], [], ["0"]
+    subqueries, joins, columns, others = [], [], [], ["0"]
     for measure, run_id in sources:
         number = runs.index(run_id) + 1
         query = MEASURES[measure].query.replace("$1", f"${number}")
-        asked.append(
+        subqueries.append(
             f"""
             {measure} AS (
                 SELECT asked.instance_id, asked.value, seen.text_hash
@@ -79,7 +79,7 @@ def table(store: Store, sources: Sequence[tuple[str, str]]) -> pd.DataFrame:
                 AND place > 0
             GROUP BY instance_id
         ),
-        {", ".join(asked)}
+        {", ".join(subqueries)}
         SELECT items.instance_id, items.grp, items.phenomenon, items.field, {", ".join(columns)},
             {" + ".join(others)} AS other_text
         FROM items

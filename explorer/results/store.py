@@ -62,15 +62,15 @@ class Store:
     def _attach(self, path: Path) -> None:
         try:
             self._connection.execute(f"ATTACH '{quoted(path)}' AS current (READ_ONLY)")
-            found = self._connection.execute("SELECT max(number) FROM current.migrations").fetchone()
+            row = self._connection.execute("SELECT max(number) FROM current.migrations").fetchone()
         except duckdb.Error as error:
             raise StoreError(
                 sharing.kept_from_us(path)
                 or f"The database {path} cannot be opened ({_first_line(error)}). {_remedy(error)}"
             ) from error
-        if found and found[0] > len(migrations.MIGRATIONS):
+        if row and row[0] > len(migrations.MIGRATIONS):
             raise StoreError(
-                f"The database {path} was made by a newer Lexiscope (schema {found[0]}, this one knows "
+                f"The database {path} was made by a newer Lexiscope (schema {row[0]}, this one knows "
                 f"{len(migrations.MIGRATIONS)}). Install the newer version, or run `python -m explorer rebuild`."
             )
 
@@ -78,7 +78,7 @@ class Store:
         name = precomputed_schema.NAME
         try:
             self._connection.execute(f"ATTACH '{quoted(path)}' AS {name} (READ_ONLY)")
-            found = self._connection.execute(f"SELECT format, version FROM {name}.about").fetchone()
+            row = self._connection.execute(f"SELECT format, version FROM {name}.about").fetchone()
         except duckdb.Error as error:
             remedy = (
                 "Restore the file with `git checkout`"
@@ -89,9 +89,9 @@ class Store:
                 f"The precomputed runs in {path} cannot be opened ({_first_line(error)}). {remedy}, or set "
                 "EXPLORER_PRECOMPUTED=none to go without them."
             ) from error
-        if found and found[0] > precomputed_schema.FORMAT:
+        if row and row[0] > precomputed_schema.FORMAT:
             raise StoreError(
-                f"The precomputed runs in {path} were packed by Lexiscope {found[1]} in a format that this "
+                f"The precomputed runs in {path} were packed by Lexiscope {row[1]} in a format that this "
                 "version does not know. Install the newer version, or set EXPLORER_PRECOMPUTED=none to go without them."
             )
 
@@ -186,8 +186,8 @@ def current_generation(settings: Settings) -> Path | None:
 
 
 def _generations(settings: Settings) -> dict[int, Path]:
-    found = ((_GENERATION.fullmatch(path.name), path) for path in settings.store.glob("explorer-*.duckdb"))
-    return {int(match[1]): path for match, path in found if match}
+    matches = ((_GENERATION.fullmatch(path.name), path) for path in settings.store.glob("explorer-*.duckdb"))
+    return {int(match[1]): path for match, path in matches if match}
 
 
 def ingest(settings: Settings, folders: Sequence[RunFolder], status: str = "", message: str = "") -> None:
@@ -239,7 +239,7 @@ def _next_generation(settings: Settings, *, keep: bool) -> Iterator[duckdb.DuckD
         blocked = (
             [before] if keep and before else [] if keep else [folder.path for folder in all_folders(settings.runs)]
         )
-        if why := next((why for one in blocked if (why := sharing.kept_within(one))), ""):
+        if why := next((why for path in blocked if (why := sharing.kept_within(path))), ""):
             raise StoreError(f"The database was left as it is. {why}")
         path = settings.store / f"explorer-{max(_generations(settings), default=0) + 1}.duckdb"
         building = path.with_suffix(".building")

@@ -129,17 +129,17 @@ def finding_row(
     detail: Mapping[str, Any] | None = None,
 ) -> Row:
     """An estimate, or a bare number, about many instances as a row of `findings`."""
-    found = number if isinstance(number, Estimate) else Estimate.point(number)
+    estimate = number if isinstance(number, Estimate) else Estimate.point(number)
     return {
         "finding": finding.name,
         "grp": group,
         **(factors or {}),
-        "value": float(found.value),
-        "low": float(found.low),
-        "high": float(found.high),
-        "p": float(found.p),
-        "n": int(found.n),
-        "left_out": int(found.left_out),
-        "reason": found.reason,
+        "value": float(estimate.value),
+        "low": float(estimate.low),
+        "high": float(estimate.high),
+        "p": float(estimate.p),
+        "n": int(estimate.n),
+        "left_out": int(estimate.left_out),
+        "reason": estimate.reason,
         "detail": json.dumps(detail, ensure_ascii=False) if detail else None,
     }

@@ -82,9 +82,12 @@ def _as_utf8(value: Any) -> Any:
 def instance_table(instances: Sequence[Instance], first: int) -> pa.Table:
     """Rows of `instances`, at the positions from `first` on; `payload` holds the whole instance as JSON."""
     columns: dict[str, Any] = {
-        column: [getattr(one, field) for one in instances] for column, field in _INSTANCE.items()
+        column: [getattr(instance, field) for instance in instances] for column, field in _INSTANCE.items()
     }
-    columns |= {"position": list(range(first, first + len(instances))), "payload": [payload(one) for one in instances]}
+    columns |= {
+        "position": list(range(first, first + len(instances))),
+        "payload": [payload(instance) for instance in instances],
+    }
     return from_columns("instances", len(instances), columns)
 
 
@@ -107,7 +110,7 @@ def score_table(
     request's own.
     """
     requests = [score.request for score in scores]
-    kept = [score if (tokens(score) if callable(tokens) else tokens) else None for score in scores]
+    with_tokens = [score if (tokens(score) if callable(tokens) else tokens) else None for score in scores]
     columns: dict[str, Any] = {
         "instance_id": [request.instance_id for request in requests],
         "request": numbers,
@@ -117,8 +120,8 @@ def score_table(
         "tokens": [len(score.tokens) for score in scores],
         "context": [request.context for request in requests] if context else None,
         "continuation": [request.continuation for request in requests],
-        "token_texts": [score.tokens if score else None for score in kept],
-        "token_logprobs": [score.logprobs if score else None for score in kept],
+        "token_texts": [score.tokens if score else None for score in with_tokens],
+        "token_logprobs": [score.logprobs if score else None for score in with_tokens],
     }
     for name in ("scored", "chars", "bytes", "greedy", "straddles", "truncated", "reason"):
         columns[name] = [getattr(score, name) for score in scores]
@@ -127,10 +130,14 @@ def score_table(
 
 def _factors(requests: Sequence[Request], behind: Sequence[Mapping[str, Factor]] | None) -> dict[str, list[Any]]:
     """A column for each factor that some request has."""
-    own: Sequence[Mapping[str, Factor]] = [request.factors for request in requests]
+    factor_sets: Sequence[Mapping[str, Factor]] = [request.factors for request in requests]
     if behind is not None:
-        own = [{**more, **factors} for more, factors in zip(behind, own, strict=True)]
-    return {name: [factors.get(name) for factors in own] for name in FACTORS if any(name in each for each in own)}
+        factor_sets = [{**more, **factors} for more, factors in zip(behind, factor_sets, strict=True)]
+    return {
+        name: [factors.get(name) for factors in factor_sets]
+        for name in FACTORS
+        if any(name in each for each in factor_sets)
+    }
 
 
 class Measures:

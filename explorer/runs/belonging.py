@@ -27,17 +27,17 @@ _WRITE_ALWAYS = ("accuracy", "popularity", "priming", "memorization")
 
 def check_part(parts: Path, name: str, tables: Collection[str], study: str) -> set[str]:
     """The ids of the part's instances; RunError unless its tables are in order and their rows belong to these."""
-    first, last = (int(one) for one in name.split("-"))
+    first, last = (int(place) for place in name.split("-"))
     paths = {table: parts / table / f"{name}.parquet" for table in tables}
     for table, path in paths.items():
         outside.check_table(path, table, first, last)
     if "instances" not in paths:
         raise RunError(f"The part {name} has no table of its instances, expected one. Get it again.")
-    own = _column(paths["instances"], "instance_id")
-    ids = set(own.to_pylist())
+    instance_ids = _column(paths["instances"], "instance_id")
+    ids = set(instance_ids.to_pylist())
     for table, path in paths.items():
         where = f"{table}/{path.name}"
-        if None in ids or not _all_within(path, table, study, own):
+        if None in ids or not _all_within(path, table, study, instance_ids):
             raise RunError(
                 f"{where} is not in order: it holds rows of instances that are not of this part. Do not use it, or get "
                 "it again."
@@ -55,14 +55,14 @@ def _column(path: Path, column: str) -> pa.Array:
     return pq.read_table(path, columns=[column]).column(column).combine_chunks()
 
 
-def _all_within(path: Path, table: str, study: str, own: pa.Array) -> bool:
+def _all_within(path: Path, table: str, study: str, instance_ids: pa.Array) -> bool:
     if table == "findings":
         return True
     rows = pq.read_table(path, columns=["instance_id", *(["condition"] if table == "variants" else [])])
     if table == "variants" and study == "icl":
         # Demonstrations are instances that the run does not ask about.
         rows = rows.filter(pc.fill_null(pc.not_equal(rows.column("condition"), "demonstration"), True))
-    return pc.all(pc.is_in(rows.column("instance_id"), value_set=own), min_count=0).as_py() is not False
+    return pc.all(pc.is_in(rows.column("instance_id"), value_set=instance_ids), min_count=0).as_py() is not False
 
 
 def _doubled(path: Path, table: str) -> int:
@@ -85,8 +85,8 @@ def _refuse_lacking(paths: dict[str, Path], ids: set[str], name: str, study: str
     wanted = {"any table": set().union(*there.values())} if "generations" in there else there
     for table in () if "generations" in there else _ALWAYS:
         wanted.setdefault(table, set())
-    for table, found in wanted.items():
-        if lacking := len(ids - found):
+    for table, present in wanted.items():
+        if lacking := len(ids - present):
             raise RunError(
                 f"The part {name} is not in order: {lacking:,} of its {len(ids):,} instances have no row in {table}, "
                 f"expected one of each in a run of {study}. Do not use it, or get it again."

@@ -87,8 +87,8 @@ class Bucket:
             except FileNotFoundError:
                 return []
 
-        found = self._try(look, f"{self.url} could not be listed")
-        names = sorted(path.rsplit("/", 1)[-1] for path in found if path.endswith(".done"))
+        paths = self._try(look, f"{self.url} could not be listed")
+        names = sorted(path.rsplit("/", 1)[-1] for path in paths if path.endswith(".done"))
         return {name.removesuffix(".done"): self._mark(name) for name in names}
 
     def _mark(self, name: str) -> outside.MarkFields | None:

@@ -23,18 +23,18 @@ def of_run(spec: RunSpec, resources: Resources) -> Estimate | None:
         return None
     instances = recipe.select(spec, resources)
     folder = RunFolder(settings.runs / specs.run_id(spec))
-    left = [one for first, last in folder.unfinished(len(instances)) for one in instances[first : last + 1]]
+    left = [instance for first, last in folder.unfinished(len(instances)) for instance in instances[first : last + 1]]
     return estimate(recipe.plan(spec, resources, left), Prices(settings.price_in, settings.price_out))
 
 
-def in_words(spec: RunSpec, found: Estimate | None) -> str:
+def in_words(spec: RunSpec, estimate: Estimate | None) -> str:
     """What the run will ask of a server, in one sentence; "" for a model of this machine."""
     if not http.is_endpoint(spec.model):
         return ""
     server = http.host_of(spec.model)
-    if found is None:
+    if estimate is None:
         return (
             f"How much the study {spec.study} asks of {server} depends on what it finds and is known only afterwards. "
             "Try a few instances first."
         )
-    return found.in_words(server)
+    return estimate.in_words(server)

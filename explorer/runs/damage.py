@@ -62,8 +62,8 @@ class CheckedParts(Parts):
     def changed_notes(self) -> list[str]:
         """The files that tell of the run, beside its spec and parts, and are not as they were written."""
         notes = [self.path / name for name in ("progress.json", "environment.json", "where.json")]
-        kept = sorted(self.path.glob("environments/*.json"))
-        changed = [path for path in (*notes, *kept) if not files.is_as_written(path)]
+        environments = sorted(self.path.glob("environments/*.json"))
+        changed = [path for path in (*notes, *environments) if not files.is_as_written(path)]
         return [path.relative_to(self.path).as_posix() for path in changed]
 
     def hashed(self) -> tuple[int, int]:

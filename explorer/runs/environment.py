@@ -73,10 +73,10 @@ def differences(environments: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def _flat(value: Mapping[str, Any], before: str = "") -> dict[str, str]:
-    found: dict[str, str] = {}
+    flat: dict[str, str] = {}
     for name, item in value.items():
         if isinstance(item, Mapping):
-            found.update(_flat(item, f"{before}{name}."))
+            flat.update(_flat(item, f"{before}{name}."))
         else:
-            found[f"{before}{name}"] = str(item)
-    return found
+            flat[f"{before}{name}"] = str(item)
+    return flat

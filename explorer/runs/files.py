@@ -132,11 +132,11 @@ def read_plain(path: Path, most: int = MOST_JSON) -> bytes:
     """
     handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
     with os.fdopen(handle, "rb") as file:
-        found = os.fstat(file.fileno())
-        if not stat.S_ISREG(found.st_mode):
+        file_stat = os.fstat(file.fileno())
+        if not stat.S_ISREG(file_stat.st_mode):
             raise OSError(f"{path.name} is no plain file")
-        if found.st_size > most:
-            raise OSError(f"{path.name} has {found.st_size:,} bytes, expected at most {most:,}")
+        if file_stat.st_size > most:
+            raise OSError(f"{path.name} has {file_stat.st_size:,} bytes, expected at most {most:,}")
         return file.read(most + 1)
 
 

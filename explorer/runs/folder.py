@@ -80,13 +80,13 @@ class RunFolder(CheckedParts, Worked):
     @property
     def spec(self) -> RunSpec:
         """What was asked; RunError where spec.json cannot be read, or is that of another run."""
-        asked = self.asked()
-        if specs.run_id(asked) != self.run_id:
+        spec = self.asked()
+        if specs.run_id(spec) != self.run_id:
             raise RunError(
-                f"{self.path / 'spec.json'} was changed: it is that of {specs.run_id(asked)}. Start the same run "
+                f"{self.path / 'spec.json'} was changed: it is that of {specs.run_id(spec)}. Start the same run "
                 "again, which keeps what it finished, or delete this one."
             )
-        return asked
+        return spec
 
     def asked(self) -> RunSpec:
         """What spec.json says, whichever run it is of."""
@@ -138,8 +138,8 @@ class RunFolder(CheckedParts, Worked):
 
     def differences(self) -> list[str]:
         """What differs between the environments of the parts, a line each."""
-        kept = [outside.plain(self._kept_environment(stamp)) for stamp in sorted(self.environments())]
-        return environments.differences([each for each in kept if each])
+        readable = [outside.plain(self._kept_environment(stamp)) for stamp in sorted(self.environments())]
+        return environments.differences([each for each in readable if each])
 
     # Reviews: people's verdicts, vetoes and judge clicks
 
@@ -172,11 +172,11 @@ def all_folders(runs: Path) -> list[RunFolder]:
     """Every run on disk, the newest first; a folder that is called like a run is one, whatever is in it."""
     if not runs.is_dir():
         return []
-    found = []
+    aged = []
     for path in runs.iterdir():
         with contextlib.suppress(OSError):  # no run, or one that is being deleted
-            found.append((_age(path), path))
-    return [RunFolder(path) for _, path in sorted(found, reverse=True)]
+            aged.append((_age(path), path))
+    return [RunFolder(path) for _, path in sorted(aged, reverse=True)]
 
 
 def _age(path: Path) -> float:

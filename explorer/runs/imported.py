@@ -57,9 +57,9 @@ def _is_of_another(folder: RunFolder) -> bool:
 
 def remarks(folder: RunFolder) -> list[str]:
     """What a reader of an imported run should know: how epochs became one verdict, what the log left out."""
-    told = folder.environment.get("imported")
-    listed = told.get("remarks") if isinstance(told, dict) else None
-    return [str(one) for one in listed] if isinstance(listed, list) else []
+    origin = folder.environment.get("imported")
+    listed = origin.get("remarks") if isinstance(origin, dict) else None
+    return [str(remark) for remark in listed] if isinstance(listed, list) else []
 
 
 def named(name: str, spec: RunSpec | str) -> str:

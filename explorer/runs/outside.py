@@ -184,10 +184,10 @@ def progress(fields: Mapping[str, Any]) -> ProgressFields:
 def mark(fields: Mapping[str, Any]) -> MarkFields | None:
     """What a part's mark says, or none where it is no mark."""
     try:
-        found = MarkFields.model_validate(fields)
+        parsed = MarkFields.model_validate(fields)
     except ValidationError:
         return None
-    return found if set(found.sha256) <= set(found.tables) else None
+    return parsed if set(parsed.sha256) <= set(parsed.tables) else None
 
 
 def plain(fields: dict[str, Any]) -> dict[str, Any]:
@@ -246,16 +246,16 @@ def check_table(path: Path, table: str, first: int | None = None, last: int | No
         )
 
 
-def _check_columns(found: pa.Schema, table: str) -> None:
+def _check_columns(schema: pa.Schema, table: str) -> None:
     expected = schema_of(table)
-    lacking = set(expected.names) - set(found.names)
+    lacking = set(expected.names) - set(schema.names)
     if lacking:
         raise ValueError(f"it lacks the column {min(lacking)}, so it was made by another version")
-    if len(found.names) != len(set(found.names)) or set(found.names) - set(expected.names):
+    if len(schema.names) != len(set(schema.names)) or set(schema.names) - set(expected.names):
         raise ValueError("it has columns that no run has")
-    wrong = [field.name for field in expected if found.field(field.name).type != field.type]
+    wrong = [field.name for field in expected if schema.field(field.name).type != field.type]
     if wrong:
-        raise ValueError(f"the column {wrong[0]} holds {str(found.field(wrong[0]).type)[:40]}")
+        raise ValueError(f"the column {wrong[0]} holds {str(schema.field(wrong[0]).type)[:40]}")
 
 
 def _check_rows(batch: pa.RecordBatch, table: str) -> None:
@@ -274,13 +274,15 @@ def _check_rows(batch: pa.RecordBatch, table: str) -> None:
             if text is not None and not isinstance(_json(text, name), dict):
                 raise ValueError(f"the column {name} holds JSON that is no object")
     if "payload" in batch.schema.names:
-        for own, text in zip(batch.column("instance_id").to_pylist(), batch.column("payload").to_pylist(), strict=True):
+        for instance_id, text in zip(
+            batch.column("instance_id").to_pylist(), batch.column("payload").to_pylist(), strict=True
+        ):
             if text is not None or table == "instances":
                 try:
-                    found = _InstanceFields.model_validate(_json(text or "", "payload"))
+                    parsed = _InstanceFields.model_validate(_json(text or "", "payload"))
                 except ValidationError as error:
                     raise ValueError(f"the column payload holds no instance ({_describe(error)})") from None
-                if table == "instances" and found.id != own:
+                if table == "instances" and parsed.id != instance_id:
                     raise ValueError("the column payload holds another instance than the column instance_id says")
 
 
@@ -294,8 +296,8 @@ def _check_range(name: str, values: pa.Array) -> None:
         raise ValueError(f"the column {name} holds {most:g}, expected the logarithm of a probability, at most 0")
     if pa.types.is_string(values.type):
         longest = LONGEST_CELL if name in _TEXTS else LONGEST_ID
-        if (found := pc.max(pc.utf8_length(values)).as_py() or 0) > longest:
-            raise ValueError(f"the column {name} holds a text of {found:,} characters, expected at most {longest:,}")
+        if (length := pc.max(pc.utf8_length(values)).as_py() or 0) > longest:
+            raise ValueError(f"the column {name} holds a text of {length:,} characters, expected at most {longest:,}")
 
 
 def _json(text: str, column: str) -> Any:
@@ -306,17 +308,19 @@ def _json(text: str, column: str) -> Any:
 
 
 def _lenient(kind: type[M], fields: Mapping[str, Any]) -> M:
-    kept = {name: value for name, value in fields.items() if name in kind.model_fields}
+    known = {name: value for name, value in fields.items() if name in kind.model_fields}
     while True:
         try:
-            return kind.model_validate(kept)
+            return kind.model_validate(known)
         except ValidationError as error:
             for name in _wrong(error):
-                kept.pop(name, None)
+                known.pop(name, None)
 
 
 def _wrong(error: ValidationError) -> Iterator[str]:
-    return (str(one["loc"][0]) for one in error.errors(include_url=False, include_context=False, include_input=False))
+    return (
+        str(fault["loc"][0]) for fault in error.errors(include_url=False, include_context=False, include_input=False)
+    )
 
 
 def _describe(error: ValidationError) -> str:

@@ -41,10 +41,10 @@ def prepare(spec: RunSpec, resources: Resources) -> Work:
         )
     instances = list(recipe.select(spec, resources))
     splits = splits_of(spec.settings)
-    found = resources.instances(spec.benchmark, splits).data_hash
-    if spec.data_hash and found != spec.data_hash:
+    data_hash = resources.instances(spec.benchmark, splits).data_hash
+    if spec.data_hash and data_hash != spec.data_hash:
         raise RunError(
-            f"The data of {spec.benchmark} have the hash {found} here, the run was asked of {spec.data_hash}. "
+            f"The data of {spec.benchmark} have the hash {data_hash} here, the run was asked of {spec.data_hash}. "
             "Start it again as a new run, or bring back the data it was asked of."
         )
     return Work(spec, resources, recipe, instances)

@@ -61,12 +61,12 @@ class Parts:
         except OSError:
             return []
         whole = sorted((int(match[1]), int(match[2])) for path, match in marks if match and self._is_whole(path))
-        kept: list[tuple[int, int]] = []
+        spans: list[tuple[int, int]] = []
         for first, last in whole:
             # Two workers that knew nothing of each other may have done some instances twice.
-            if not kept or first > kept[-1][1]:
-                kept.append((first, last))
-        return kept
+            if not spans or first > spans[-1][1]:
+                spans.append((first, last))
+        return spans
 
     def unfinished(self, total: int) -> list[tuple[int, int]]:
         """The ranges (first, last) of 0..total-1 that no complete part covers."""

@@ -100,12 +100,12 @@ def list_runs(settings: Settings) -> list[RunInfo]:
 
 def info(folder: RunFolder) -> RunInfo:
     """One run as a list shows it."""
-    kept = folder.kept_from_us()
+    refusal = folder.kept_from_us()
     now = folder.progress()
     try:
         spec = folder.spec
     except RunError as error:
-        status = "unreadable" if kept else DAMAGED
+        status = "unreadable" if refusal else DAMAGED
         said = " ".join(str(error).split())[:LONGEST_MESSAGE]
         return RunInfo(folder.run_id, "?", "?", "?", status, now.created, 0, 0, math.nan, math.nan, said)
     return RunInfo(
@@ -113,13 +113,13 @@ def info(folder: RunFolder) -> RunInfo:
         study=spec.study,
         model=spec.model,
         benchmark=spec.benchmark,
-        status="unreadable" if kept else now.status,
+        status="unreadable" if refusal else now.status,
         created=now.created,
         done=now.done,
         total=now.total,
         rate=now.rate,
         eta=now.eta,
-        message=kept or _of_marks(folder) or now.message[:LONGEST_MESSAGE],
+        message=refusal or _of_marks(folder) or now.message[:LONGEST_MESSAGE],
         source="imported" if imported.source(folder) else "here",
     )
 
@@ -164,15 +164,15 @@ def wait_for_turn(folder: RunFolder, settings: Settings, say: Callable[[str], No
     lock = sharing.lock_at(ticket)
     lock.acquire()  # held until this process ends: a dead worker leaves the line by itself
     _TICKETS.append(lock)
-    told = False
+    announced = False
     while True:
         ahead = [other for other in sorted(line.glob(_TICKET)) if other.name < ticket.name and _is_held(other)]
         if len(ahead) < settings.parallel_runs:
             return
         folder.stop_if_cancelled()
-        if not told:
+        if not announced:
             say(f"Waiting for {ahead[0].name.split('-', 1)[1]}.")
-            told = True
+            announced = True
         folder.write_progress(message=f"waiting for {ahead[0].name.split('-', 1)[1]}")
         stopping.pause(POLL)
 

@@ -89,9 +89,9 @@ class KeptAnswers:
                 if answer.reason:
                     refused[key] = answer
                     return
-                kept: list[Any] = [getattr(answer, name) for name in fields]
-                self._known[key] = kept
-                file.write(json.dumps([key, *kept], ensure_ascii=True) + "\n")
+                values: list[Any] = [getattr(answer, name) for name in fields]
+                self._known[key] = values
+                file.write(json.dumps([key, *values], ensure_ascii=True) + "\n")
                 file.flush()
 
             def tell(done: int, _: int) -> None:
@@ -115,8 +115,8 @@ def of_run(spec: RunSpec, resources: Resources, endpoint: Endpoint) -> KeptAnswe
 
 def scorer(spec: RunSpec, resources: Resources) -> Scorer:
     """The run's model as a scorer; what an endpoint answers is kept in the run's folder."""
-    found = resources.scorer(spec.model, spec.dtype)
-    return of_run(spec, resources, found) if isinstance(found, Endpoint) else found
+    model = resources.scorer(spec.model, spec.dtype)
+    return of_run(spec, resources, model) if isinstance(model, Endpoint) else model
 
 
 def _frozen(values: Sequence[Any]) -> list[Any]:
@@ -139,7 +139,7 @@ def _read(path: Path) -> dict[str, list[Any]]:
     if path.exists():
         for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
             with contextlib.suppress(ValueError, TypeError, RecursionError):
-                key, *kept = json.loads(line)
-                if isinstance(key, str) and len(kept) in (len(WRITTEN), len(SCORED)):
-                    known[key] = kept
+                key, *values = json.loads(line)
+                if isinstance(key, str) and len(values) in (len(WRITTEN), len(SCORED)):
+                    known[key] = values
     return known

@@ -38,9 +38,9 @@ def read(path: Path) -> list[dict[str, Any]]:
         raise RunError(sharing.kept_from_us(path) or f"{path} cannot be read ({error}).") from error
     except OSError:
         return []
-    kept: list[dict[str, Any]] = []
+    reviews: list[dict[str, Any]] = []
     for line in text.splitlines():
         with contextlib.suppress(ValueError, RecursionError):
             review = files.unsealed(json.loads(line))
-            kept += [outside.plain(review)] if review else []
-    return [review for review in kept if review]
+            reviews += [outside.plain(review)] if review else []
+    return [review for review in reviews if review]

@@ -83,12 +83,12 @@ def summarize(folder: RunFolder, resources: Resources) -> None:
 
 def merge(source: Path, runs: Path) -> list[str]:
     """Adds the parts of the run folders in `source` to those in `runs`; the ids of the runs."""
-    found = [RunFolder(path.parent) for path in sorted(source.glob("*/spec.json"))]
-    for folder in found:
-        if (asked := specs.run_id(folder.asked())) != folder.run_id:
-            raise RunError(f"{folder.path} holds the spec of {asked}. Leave it out, or name it so.")
+    folders = [RunFolder(path.parent) for path in sorted(source.glob("*/spec.json"))]
+    for folder in folders:
+        if (run_id := specs.run_id(folder.asked())) != folder.run_id:
+            raise RunError(f"{folder.path} holds the spec of {run_id}. Leave it out, or name it so.")
         _add(folder, RunFolder.create(runs, folder.spec))
-    return [folder.run_id for folder in found]
+    return [folder.run_id for folder in folders]
 
 
 def _add(folder: RunFolder, target: RunFolder) -> None:

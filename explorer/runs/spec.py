@@ -43,8 +43,8 @@ def reads_or_asks(spec: RunSpec) -> str:
     from explorer.scoring import hf_source, http
 
     # What a person's own table holds must be known to who asks for it.
-    own = spec.benchmark.startswith(PREFIX) and len(spec.data_hash) == 64
-    if not own and spec.benchmark not in BENCHMARKS and spec.benchmark not in NAMES:
+    imported = spec.benchmark.startswith(PREFIX) and len(spec.data_hash) == 64
+    if not imported and spec.benchmark not in BENCHMARKS and spec.benchmark not in NAMES:
         return spec.benchmark
     # Weights of a folder are compared with what was asked before anything is made of them.
     is_weighed = hf_source.is_folder(spec.model) and bool(spec.weights)

@@ -26,15 +26,15 @@ class KeptSteps:
         """A step's rows for these instances: kept ones, else what `make` gives, which is kept with its remark."""
         # A run that several processes share has a file for each one's instances.
         path = self.folder / f"{name}-{self._of}.json"
-        kept = files.read_json(path)
-        if "rows" not in kept:
+        step = files.read_json(path)
+        if "rows" not in step:
             rows, remark = make()
-            kept = {"rows": rows, "remark": remark}
-            files.write_json(path, kept)
-        return dict(kept["rows"])
+            step = {"rows": rows, "remark": remark}
+            files.write_json(path, step)
+        return dict(step["rows"])
 
 
 def remarks(folder: Path) -> list[dict[str, Any]]:
     """The remarks of all steps that were kept, by their names."""
-    found = (files.read_json(path).get("remark") for path in sorted((folder / FOLDER).glob("*.json")))
-    return [remark for remark in found if remark]
+    stored = (files.read_json(path).get("remark") for path in sorted((folder / FOLDER).glob("*.json")))
+    return [remark for remark in stored if remark]

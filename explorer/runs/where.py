@@ -80,12 +80,12 @@ def keep(folder: RunFolder, where: Where) -> None:
 
 def of(folder: RunFolder) -> Where:
     """Where a run is to be done; on this machine where nothing else was said."""
-    found = files.read_json(folder.path / "where.json")
+    fields = files.read_json(folder.path / "where.json")
     return Where(
-        cluster=_text(found.get("cluster")),
-        to=_text(found.get("to")),
-        workers=_whole(found.get("workers")),
-        cpus=_whole(found.get("cpus")),
+        cluster=_text(fields.get("cluster")),
+        to=_text(fields.get("to")),
+        workers=_whole(fields.get("workers")),
+        cpus=_whole(fields.get("cpus")),
     )
 
 

@@ -304,8 +304,8 @@ MODELS: Mapping[str, KnownModel] = {model.id: model for model in (*EMBEDDED_MODE
 
 def find(name: str) -> KnownModel | None:
     """The catalog's entry of a model id (`id@revision` too, in any case), or none."""
-    asked = name.partition("@")[0].casefold()
-    return next((model for model in MODELS.values() if model.id.casefold() == asked), None)
+    wanted = name.partition("@")[0].casefold()
+    return next((model for model in MODELS.values() if model.id.casefold() == wanted), None)
 
 
 def embedded(name: str) -> tuple[KnownModel, Embedded]:

@@ -42,8 +42,8 @@ def unencodable(text: str) -> str:
 class TextEncoder:
     """Encodes for one model; thread-safe.
 
-    own       what the tokenizer itself puts first
-    plain     what stands before plain text: the catalog's token, else `own`, else the BOS, else the EOS
+    added     what the tokenizer itself puts first
+    plain     what stands before plain text: the catalog's token, else `added`, else the BOS, else the EOS
     declared  the declared BOS, else the EOS, whatever the catalog says
     """
 
@@ -63,11 +63,11 @@ class TextEncoder:
 
         whole, bare = list(tokenizer("a")["input_ids"]), list(self._anchor)
         cut = next((i for i in range(len(whole)) if whole[i : i + len(bare)] == bare), 0)
-        self.own: tuple[int, ...] = tuple(whole[:cut])
+        self.added: tuple[int, ...] = tuple(whole[:cut])
         bos, eos = tokenizer.bos_token_id, tokenizer.eos_token_id
         declared = bos if bos is not None else eos
         self.declared: tuple[int, ...] = () if declared is None else (declared,)
-        self.plain: tuple[int, ...] = self.own or self.declared
+        self.plain: tuple[int, ...] = self.added or self.declared
         if plain_bos:
             override = self._backend.token_to_id(plain_bos)
             if override is None:
@@ -87,7 +87,7 @@ class TextEncoder:
         if bos == "always":
             return self.plain
         if context or bos == "tokenizer":
-            return self.own
+            return self.added
         return self.plain if bos == "auto" else self.declared
 
     def encode(self, context: str, continuation: str, bos: Bos, split: Split) -> Encoding:

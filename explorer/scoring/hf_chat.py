@@ -30,9 +30,9 @@ _child: subprocess.Popen[bytes] | None = None
 
 def render(template: str, messages: Sequence[Mapping[str, str]], tokens: Mapping[str, Any]) -> str:
     """What the template makes of the messages, up to where the answer begins; ModelError where it makes nothing."""
-    asked = json.dumps([template, list(messages), dict(tokens)]).encode() + b"\n"
+    payload = json.dumps([template, list(messages), dict(tokens)]).encode() + b"\n"
     with stopping.turn(_lock):
-        answer = _ask(asked)
+        answer = _ask(payload)
     if "text" not in answer:
         raise ModelError(
             f"The model's chat template cannot be rendered ({answer.get('fault', 'it gave nothing')}). Use another "
@@ -41,14 +41,14 @@ def render(template: str, messages: Sequence[Mapping[str, str]], tokens: Mapping
     return str(answer["text"])
 
 
-def _ask(asked: bytes) -> dict[str, Any]:
+def _ask(payload: bytes) -> dict[str, Any]:
     global _child
     seconds = SECONDS
     if _child is None or _child.poll() is not None:
         _child, seconds = _start(), STARTING
     child = _child
     try:
-        line = stopping.call(lambda: _exchange(child, asked), within=lambda: seconds)
+        line = stopping.call(lambda: _exchange(child, payload), within=lambda: seconds)
         return dict(json.loads(line)) if line else {"fault": "it took too much memory"}
     except TimeoutError:
         _end(child)
@@ -58,10 +58,10 @@ def _ask(asked: bytes) -> dict[str, Any]:
         raise
 
 
-def _exchange(child: subprocess.Popen[bytes], asked: bytes) -> bytes:
+def _exchange(child: subprocess.Popen[bytes], payload: bytes) -> bytes:
     assert child.stdin and child.stdout
     try:
-        child.stdin.write(asked)
+        child.stdin.write(payload)
         child.stdin.flush()
         return child.stdout.readline()
     except (OSError, ValueError):

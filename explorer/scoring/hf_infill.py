@@ -111,10 +111,10 @@ class Infiller:
             with self.model.lock, torch.inference_mode():
                 if self._norms is None:
                     self._norms = weight.float().norm(dim=1).clamp(min=1e-6)
-                own, norms = weight[number].float()[None], self._norms
+                vector, norms = weight[number].float()[None], self._norms
 
                 def cosines(first: int, after: int) -> torch.Tensor:
-                    return own @ weight[first:after].float().T / norms[first:after]
+                    return vector @ weight[first:after].float().T / norms[first:after]
 
                 best = self._top(cosines, min(len(weight), len(self._is_word)), ALIKE + 1)[0]
             self._alike[number] = tuple(self._words[candidate] for candidate in best if candidate != number)[:ALIKE]

@@ -191,16 +191,16 @@ def folder_hash(path: Path, settings: Settings) -> str:
         key = (str(path), json.dumps(stamp))
         if key in _HASHES:
             return _HASHES[key]
-        kept = settings.models / ".hashes" / f"{hashlib.sha256(os.fsencode(path)).hexdigest()[:16]}.json"
-        if (known := _remembered(kept, stamp)) is not None:
+        record = settings.models / ".hashes" / f"{hashlib.sha256(os.fsencode(path)).hexdigest()[:16]}.json"
+        if (known := _remembered(record, stamp)) is not None:
             _HASHES[key] = known
             return known
         digest = _HASHES[key] = hash_of(path)
         with contextlib.suppress(OSError):  # in a cache that cannot be written it is made anew each time
-            kept.parent.mkdir(parents=True, exist_ok=True)
-            part = sharing.beside(kept)
+            record.parent.mkdir(parents=True, exist_ok=True)
+            part = sharing.beside(record)
             part.write_text(json.dumps({"path": str(path), "stamp": stamp, "hash": digest}), "utf-8")
-            os.replace(part, kept)
+            os.replace(part, record)
     except OSError as error:
         raise ModelError(
             f"The files of {path} cannot be read ({error}). Check the folder and its permissions."
@@ -208,10 +208,10 @@ def folder_hash(path: Path, settings: Settings) -> str:
     return digest
 
 
-def _remembered(kept: Path, stamp: list[list[Any]]) -> str | None:
+def _remembered(record: Path, stamp: list[list[Any]]) -> str | None:
     """The hash kept for files of these sizes and times, or none, also where the memory is damaged."""
     try:
-        memory = json.loads(kept.read_text("utf-8"))
+        memory = json.loads(record.read_text("utf-8"))
         return str(memory["hash"]) if memory["stamp"] == stamp else None
     except (OSError, ValueError, KeyError, TypeError):
         return None

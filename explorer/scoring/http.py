@@ -172,18 +172,18 @@ class Endpoint:
                 "decides for itself. Score endpoints with the preset natural."
             )
 
-        def one(request: Request) -> Score:
+        def score_one(request: Request) -> Score:
             return self._score(request, policy)
 
         def unscored(request: Request, why: str) -> Score:
             return score_of(request, policy, (), why)
 
-        return self._all(requests, one, unscored, progress, on_answer)
+        return self._all(requests, score_one, unscored, progress, on_answer)
 
     def _all(
         self,
         requests: Sequence[Request],
-        one: Callable[[Request], T],
+        ask_one: Callable[[Request], T],
         refused: Callable[[Request, str], T],
         progress: Progress | None,
         on_answer: Callable[[int, T], None] | None,
@@ -203,7 +203,7 @@ class Endpoint:
             while not room.acquire(timeout=stopping.SLICE):
                 stopping.look()
             why = _unaskable(requests[place])
-            came[place] = refused(requests[place], why) if why else one(requests[place])
+            came[place] = refused(requests[place], why) if why else ask_one(requests[place])
             return came[place]
 
         try:
@@ -293,8 +293,8 @@ class Endpoint:
         refusal: RequestRefused | None = None
         ways = self._ways
         for way in ways:
-            asked, read = PROMPT_WAYS[way]
-            payload = {"model": self.model, "prompt": text, "temperature": 0.0, "stream": False, **asked}
+            parameters, read = PROMPT_WAYS[way]
+            payload = {"model": self.model, "prompt": text, "temperature": 0.0, "stream": False, **parameters}
             try:
                 choice = _choice(self._complete(payload, 1))  # one token, since some servers refuse to write none
             except RequestRefused as error:

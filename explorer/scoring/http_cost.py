@@ -50,14 +50,14 @@ class Estimate:
 
 def estimate(planned: Iterable[Planned], prices: Prices = Prices()) -> Estimate:
     """The most that the requests will cost."""
-    requests = asked = written = 0
+    requests = prompt_tokens = written = 0
     for each in planned:
         count = len(each.requests) * each.times
         requests += count
-        asked += sum(map(_tokens, each.requests)) * each.times
+        prompt_tokens += sum(map(_tokens, each.requests)) * each.times
         written += count * each.new_tokens
-    cost = (asked * prices.read + written * prices.written) / 1e6
-    return Estimate(requests, asked, written, cost if prices.read or prices.written else math.nan)
+    cost = (prompt_tokens * prices.read + written * prices.written) / 1e6
+    return Estimate(requests, prompt_tokens, written, cost if prices.read or prices.written else math.nan)
 
 
 def _tokens(request: Request) -> int:

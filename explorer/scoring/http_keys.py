@@ -57,12 +57,12 @@ def variable_of(server: Origin) -> str:
     return f"{VARIABLE}_{server.host.replace('-', '__').replace('.', '_').upper()}{port}"
 
 
-def _advice(server: Origin, given_for: Origin, own: str, settings: Settings) -> str:
+def _advice(server: Origin, given_for: Origin, variable: str, settings: Settings) -> str:
     if server == given_for:
         return f"Set {VARIABLE}, or the app's secret, to a valid key."
     where = f"{VARIABLE} goes to {given_for} alone. " if settings.api_key.strip() else ""
-    if own and (server.scheme == "https" or is_loopback(server.host)):
-        return f"{where}A key for {server} belongs in {own}."
+    if variable and (server.scheme == "https" or is_loopback(server.host)):
+        return f"{where}A key for {server} belongs in {variable}."
     return f"{where}For a key to {server}, name that server in EXPLORER_API_URL."
 
 

@@ -109,9 +109,9 @@ def score_of(request: Request, policy: ScoringPolicy, tokens: Sequence[PromptTok
     )
 
 
-def _fault(own: Sequence[tuple[PromptToken, int, int]], first: int) -> str:
+def _fault(target_tokens: Sequence[tuple[PromptToken, int, int]], first: int) -> str:
     """What the server gave in place of a log-probability; null is right for the very first token alone."""
-    for place, (token, _, _) in enumerate(own, start=first):
+    for place, (token, _, _) in enumerate(target_tokens, start=first):
         if token.fault:
             return token.fault
         if place and math.isnan(token.logprob):
@@ -126,17 +126,17 @@ def _spell(tokens: Sequence[PromptToken], text: str) -> list[tuple[PromptToken, 
     after the text are allowed for.
     """
     for front in range(min(FRONT, len(tokens)) + 1):
-        kept = tokens[front:]
-        joined = "".join(token.text for token in kept)
+        spelled = tokens[front:]
+        joined = "".join(token.text for token in spelled)
         blank = int(joined.startswith(" ") and not text.startswith(" "))
         if joined[blank:].startswith(text):
-            return _places(kept, -blank, len(text))
+            return _places(spelled, -blank, len(text))
         # vLLM does not tell the first token: where it is no special one, it is what the others leave over.
-        if kept and not kept[0].text and math.isnan(kept[0].logprob):
-            rest = "".join(token.text for token in kept[1:])
+        if spelled and not spelled[0].text and math.isnan(spelled[0].logprob):
+            rest = "".join(token.text for token in spelled[1:])
             missing = len(text) - len(rest)
             if missing > 0 and text.endswith(rest):
-                return [(kept[0], 0, missing), *_places(kept[1:], missing, len(text))]
+                return [(spelled[0], 0, missing), *_places(spelled[1:], missing, len(text))]
     return []
 
 

@@ -45,8 +45,8 @@ def identify(name: str, settings: Settings) -> Identity:
         hint = "" if "/" in name else f" The embedded models are {embedded}."
         raise ModelError(f"{error}{hint}") from error
     _, revision = hf_source.parse(name)
-    asked = f"{known['model']}@{revision}" if revision else known["model"]
-    return Identity(asked, known["revision"], known["weights"])
+    full_name = f"{known['model']}@{revision}" if revision else known["model"]
+    return Identity(full_name, known["revision"], known["weights"])
 
 
 def _require_causal(name: str) -> None:

@@ -40,8 +40,8 @@ class ScoringPolicy:
 
     def move(self, context: str, continuation: str) -> tuple[str, str]:
         """The pair with the context's trailing blanks where the policy wants them."""
-        kept = {"spaces": context.rstrip(" "), "whitespace": context.rstrip(), "stay": context}[self.blanks]
-        return kept, context[len(kept) :] + continuation
+        head = {"spaces": context.rstrip(" "), "whitespace": context.rstrip(), "stay": context}[self.blanks]
+        return head, context[len(head) :] + continuation
 
 
 PRESETS: Mapping[str, ScoringPolicy] = {

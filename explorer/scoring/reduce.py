@@ -100,9 +100,9 @@ def _is_tie(first: Option, second: Option) -> bool:
     return same or abs(first.value - second.value) <= max(first.near, second.near)
 
 
-def _beats(options: Sequence[Option], one: int, other: int, ties: TieRule) -> bool:
-    higher, lower = options[one].value, options[other].value
-    return higher > lower or (higher == lower and ties == "first" and one < other)
+def _beats(options: Sequence[Option], first: int, second: int, ties: TieRule) -> bool:
+    higher, lower = options[first].value, options[second].value
+    return higher > lower or (higher == lower and ties == "first" and first < second)
 
 
 def word_of(correct: float | None) -> Literal["right", "wrong", "tie", "none"]:

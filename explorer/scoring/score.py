@@ -96,10 +96,10 @@ def _stretches(requests: Sequence[Request]) -> Iterator[Sequence[Request]]:
 def _prepare(model: LanguageModel, requests: Sequence[Request], policy: ScoringPolicy, truncate: Truncate) -> _Prepared:
     reasons = [unscorable(request) for request in requests]
     pairs = [policy.move(request.context, request.continuation) for request in requests]
-    asked = [i for i, reason in enumerate(reasons) if not reason]
-    encodings = _encode(model, [pairs[i] for i in asked], policy)
+    scorable = [i for i, reason in enumerate(reasons) if not reason]
+    encodings = _encode(model, [pairs[i] for i in scorable], policy)
     fitted: dict[int, Encoded] = {}
-    for i, encoding in zip(asked, encodings, strict=True):
+    for i, encoding in zip(scorable, encodings, strict=True):
         fitting = _fit(encoding, model.window, truncate)
         if isinstance(fitting, str):
             reasons[i] = fitting

@@ -38,8 +38,8 @@ class SharedScorer:
         """log P(continuation | context) of each request, in nats, in the order asked; nan with a reason for none."""
         from explorer.scoring.engine import shared_prefix
 
-        asked = [request for request in requests if not unscorable(request)]
-        pairs = [policy.move(request.context, request.continuation) for request in asked]
+        scorable = [request for request in requests if not unscorable(request)]
+        pairs = [policy.move(request.context, request.continuation) for request in scorable]
         parts = split(self.model, pairs, policy.bos) if policy.split == "offsets" else None
         if parts is None or not shared_prefix.can_share(self.decoder):
             return self._plainly(requests, policy, progress)
@@ -54,10 +54,10 @@ class SharedScorer:
             self.decoder, prefix, packing.rows, self.stats, _describe(progress, len(requests))
         )
         scores = {
-            i: assemble(self.model, asked[i], tails[i], 0, place, rows[place.row])
+            i: assemble(self.model, scorable[i], tails[i], 0, place, rows[place.row])
             for i, place in zip(fitting, packing.places, strict=True)
         }
-        numbers = iter(range(len(asked)))
+        numbers = iter(range(len(scorable)))
         given = []
         for request in requests:
             if reason := unscorable(request):
@@ -114,16 +114,16 @@ def split(model: object, pairs: Sequence[tuple[str, str]], bos: Bos) -> tuple[Id
     return prefix, tails
 
 
-def _common(one: str, other: str) -> str:
+def _common(first: str, last: str) -> str:
     """What two texts begin with; of the first and the last of sorted texts, what all of them do."""
-    low, high = 0, min(len(one), len(other))
+    low, high = 0, min(len(first), len(last))
     while low < high:
         middle = (low + high + 1) // 2
-        if one.startswith(other[:middle]):
+        if first.startswith(last[:middle]):
             low = middle
         else:
             high = middle - 1
-    return one[:low]
+    return first[:low]
 
 
 def _cut(common: str) -> int:

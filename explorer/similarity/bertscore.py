@@ -43,15 +43,19 @@ class BertScore:
     def f1(self, originals: Sequence[str], changed: Sequence[str]) -> list[Similarity]:
         """BERTScore F1 of each pair, without rescaling; a reason where the encoder saw only the beginning of a text."""
         pairs = list(zip(originals, changed, strict=True))
-        found = [empty(one, other) for one, other in pairs]
-        asked = [
-            pair for pair, known in zip(pairs, found, strict=True) if known is None
+        shortcuts = [empty(original, edited) for original, edited in pairs]
+        scored = [
+            pair for pair, known in zip(pairs, shortcuts, strict=True) if known is None
         ]  # an empty text crashes the package
         with self._lock:
-            values = self._scorer.score([two for _, two in asked], [one for one, _ in asked])[2] if asked else []
-            cut = [any(self._tokens(text) > self._longest for text in pair) for pair in asked]
+            values = (
+                self._scorer.score([two for _, two in scored], [original for original, _ in scored])[2]
+                if scored
+                else []
+            )
+            cut = [any(self._tokens(text) > self._longest for text in pair) for pair in scored]
         scores = iter(zip(values, cut, strict=True))
-        return [known or self._similarity(*next(scores)) for known in found]
+        return [known or self._similarity(*next(scores)) for known in shortcuts]
 
     def _tokens(self, text: str) -> int:
         # A token has at least one character; only long texts are worth counting.

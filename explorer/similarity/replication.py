@@ -82,20 +82,22 @@ class Rule:
         cosines = self._cosines(references, candidates)
         unique = list(dict.fromkeys(references))
         tagged = dict(zip(unique, self.tagger.tag(unique), strict=True)) if self.tagger else dict.fromkeys(unique, ())
-        found = []
+        matches = []
         for reference, candidate, recall, cosine in zip(references, candidates, recalls, cosines, strict=True):
             differing = missing(tagged[reference], reference, candidate) if candidate else ()
             near = recall.value >= self.thresholds.rouge and cosine >= self.thresholds.cosine and not differing
             kind: Kind = "exact" if is_exact(reference, candidate) else "near-exact" if near else "inexact"
-            found.append(Match(kind, recall.value, cosine, differing, recall.unit, self.tagger is not None))
-        return found
+            matches.append(Match(kind, recall.value, cosine, differing, recall.unit, self.tagger is not None))
+        return matches
 
     def _cosines(self, references: Sequence[str], candidates: Sequence[str]) -> list[float]:
         texts = list(dict.fromkeys(text for text in (*references, *candidates) if text.strip()))
         vectors = dict(zip(texts, self.encoder.encode(texts), strict=True)) if texts else {}
         return [
-            float(vectors[one] @ vectors[other]) if one in vectors and other in vectors else math.nan
-            for one, other in zip(references, candidates, strict=True)
+            float(vectors[reference] @ vectors[candidate])
+            if reference in vectors and candidate in vectors
+            else math.nan
+            for reference, candidate in zip(references, candidates, strict=True)
         ]
 
 
@@ -110,15 +112,15 @@ def missing(tokens: Iterable[Token], reference: str, candidate: str) -> tuple[st
 
 def numbers(text: str) -> list[str]:
     """The numbers of a text in order, in digits without separators: "1,000" and "1000" are one, "second" is "2"."""
-    found = []
+    digits = []
     for match in re.finditer(r"\d[\d,]*(?:\.\d+)?|[^\W\d_]+", text.casefold()):
         word = match[0]
         if word[0].isdecimal():
             plain = "".join(str(unicodedata.decimal(char, char)) for char in word)
-            found.append(plain.replace(",", ""))
+            digits.append(plain.replace(",", ""))
         elif word in _IN_WORDS:
-            found.append(_IN_WORDS[word])
-    return found
+            digits.append(_IN_WORDS[word])
+    return digits
 
 
 # "one" is left out: mostly it is no number.
@@ -135,9 +137,9 @@ _IN_WORDS = {
 }
 
 
-def _out_of_order(wanted: Sequence[str], found: Sequence[str]) -> list[str]:
+def _out_of_order(wanted: Sequence[str], given: Sequence[str]) -> list[str]:
     """The wanted words that are not met when going once through the found ones."""
-    keys = [stem(word) for word in found]
+    keys = [stem(word) for word in given]
     place, lost = 0, []
     for word in wanted:
         key = stem(word)
@@ -198,8 +200,8 @@ def judge_prompt(reference: str, candidate: str) -> str:
     """The paper's four-example prompt about a completion."""
     shown = [*EXAMPLES, (reference.strip(), candidate.strip(), "")]
     return PROMPT + "\n\n".join(
-        f"Example {number}:\n\nReference Text: {one}\n\nCandidate Text: {other}\n\nAnswer: {answer}".rstrip()
-        for number, (one, other, answer) in enumerate(shown, 1)
+        f"Example {number}:\n\nReference Text: {text}\n\nCandidate Text: {completion}\n\nAnswer: {answer}".rstrip()
+        for number, (text, completion, answer) in enumerate(shown, 1)
     )
 
 

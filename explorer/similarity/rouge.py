@@ -39,12 +39,14 @@ def _english() -> Any:
 
 def rouge_l(originals: Sequence[str], changed: Sequence[str]) -> list[Similarity]:
     """ROUGE-L F1 of each pair, words stemmed, between 0 and 1."""
-    return [_measured(one, other, "fmeasure") for one, other in zip(originals, changed, strict=True)]
+    return [_measured(original, edited, "fmeasure") for original, edited in zip(originals, changed, strict=True)]
 
 
 def rouge_l_recall(references: Sequence[str], candidates: Sequence[str]) -> list[Similarity]:
     """The share of each reference's words that the candidate has in the same order, words stemmed."""
-    return [_measured(one, other, "recall") for one, other in zip(references, candidates, strict=True)]
+    return [
+        _measured(reference, candidate, "recall") for reference, candidate in zip(references, candidates, strict=True)
+    ]
 
 
 @lru_cache(maxsize=65536)
@@ -55,9 +57,9 @@ def stem(word: str) -> str:
     return "".join(_english().tokenize(word)) or word.casefold()
 
 
-def _measured(one: str, other: str, what: str) -> Similarity:
-    if found := empty(one, other):
-        return found
-    first, second, by_character = comparable(one, other)
+def _measured(left: str, right: str, what: str) -> Similarity:
+    if unmeasured := empty(left, right):
+        return unmeasured
+    first, second, by_character = comparable(left, right)
     score = _scorer().score(*(_BETWEEN.join(map(stem, tokens)) for tokens in (first, second)))["rougeL"]
     return Similarity(float(getattr(score, what)), unit=CHARACTERS if by_character else WORDS)

@@ -24,23 +24,23 @@ def between_groups(values: ArrayLike, groups: ArrayLike) -> GroupDifference:
     """The Kruskal-Wallis test with ties corrected; the share is H / (n - 1) (Tomczak and Tomczak 2014)."""
     from scipy.stats import kruskal
 
-    (kept, names), left_out = drop_gaps(numbers(values), groups)
-    parts = [kept[names == name] for name in dict.fromkeys(names.tolist())]
+    (known, names), left_out = drop_gaps(numbers(values), groups)
+    parts = [known[names == name] for name in dict.fromkeys(names.tolist())]
     problem = ""
     if len(parts) < 2:
         problem = "at least two groups are needed"
-    elif np.ptp(kept) == 0:
+    elif np.ptp(known) == 0:
         problem = "the measure is constant"
     if problem:
         return GroupDifference.point(
-            math.nan, kept.size, left_out=left_out, reason=problem, statistic=math.nan, groups=len(parts)
+            math.nan, known.size, left_out=left_out, reason=problem, statistic=math.nan, groups=len(parts)
         )
     # Ranks, not an analysis of variance: nats and perplexities have long tails.
     test = kruskal(*parts)
     statistic = float(test.statistic)
     return GroupDifference.point(
-        statistic / (kept.size - 1),
-        kept.size,
+        statistic / (known.size - 1),
+        known.size,
         p=float(test.pvalue),
         left_out=left_out,
         statistic=statistic,

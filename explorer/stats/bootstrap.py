@@ -41,10 +41,10 @@ def bootstrap_mean(
     With `macro` every group weighs the same (the mean of group means), else every item does.
     """
     columns = (numbers(values), *(() if groups is None else (groups,)))
-    (kept, *names), left_out = drop_gaps(*columns)
-    if not kept.size:
+    (known, *names), left_out = drop_gaps(*columns)
+    if not known.size:
         return Bootstrapped.point(math.nan, left_out=left_out, reason="no values", units=0)
-    sums, sizes = _sums(kept, names[0]) if names else (kept, np.ones_like(kept))
+    sums, sizes = _sums(known, names[0]) if names else (known, np.ones_like(known))
     # A group's mean counts once, however many items it has.
     if macro:
         sums, sizes = sums / sizes, np.ones_like(sizes)
@@ -54,7 +54,7 @@ def bootstrap_mean(
         return total.sum(axis) / count.sum(axis)
 
     low, high, reason = _resample((sums, sizes), mean_of, method, level, resamples, seed, vectorized=True)
-    return Bootstrapped(value, low, high, kept.size, left_out=left_out, reason=reason, units=sums.size)
+    return Bootstrapped(value, low, high, known.size, left_out=left_out, reason=reason, units=sums.size)
 
 
 def bootstrap(
@@ -67,8 +67,10 @@ def bootstrap(
     seed: int = 0,
 ) -> Bootstrapped:
     """Any statistic of the columns with its interval over rows, or over groups of rows."""
-    (*kept, names), left_out = drop_gaps(*columns, np.arange(len(np.asarray(columns[0]))) if groups is None else groups)
-    n = kept[0].size
+    (*known, names), left_out = drop_gaps(
+        *columns, np.arange(len(np.asarray(columns[0]))) if groups is None else groups
+    )
+    n = known[0].size
     if not n:
         return Bootstrapped.point(math.nan, left_out=left_out, reason="no values", units=0)
     # Whole groups are drawn, each with all its items: items of a group share words and grammar, so that drawing them
@@ -78,11 +80,11 @@ def bootstrap(
 
     def statistic_of(drawn: np.ndarray) -> float:
         rows = np.concatenate([members[int(unit)] for unit in drawn])
-        return statistic(*(column[rows] for column in kept))
+        return statistic(*(column[rows] for column in known))
 
     units = (np.arange(len(members)),)
     low, high, reason = _resample(units, statistic_of, method, level, resamples, seed, vectorized=False)
-    value = float(statistic(*kept))
+    value = float(statistic(*known))
     return Bootstrapped(value, low, high, n, left_out=left_out, reason=reason, units=len(members))
 
 

@@ -43,5 +43,7 @@ def correlation_table(
     else:
         table = spearman_table(measures, resamples=resamples, seed=seed)
         correlations = [table[pair] for pair in pairs]
-    adjusted = correct([one.p for one in correlations], "benjamini-hochberg").p
-    return tuple(MeasurePair(a, b, one, p) for (a, b), one, p in zip(pairs, correlations, adjusted, strict=True))
+    adjusted = correct([correlation.p for correlation in correlations], "benjamini-hochberg").p
+    return tuple(
+        MeasurePair(a, b, correlation, p) for (a, b), correlation, p in zip(pairs, correlations, adjusted, strict=True)
+    )

@@ -79,9 +79,9 @@ def mixed_logit(table: Mapping[str, ArrayLike], formula: str, *, nagq: int = 1, 
     if nagq % 2 == 0 or not 1 <= nagq <= 25:
         raise StatisticsError(f"nagq is {nagq}, expected an odd number from 1 (Laplace) to 25.")
     columns = (ties_wrong(table[outcome]), *(numbers(table[name]) for name in names), *(table[name] for name in groups))
-    kept, left_out = drop_gaps(*columns)
-    data = dict(zip((outcome, *names), kept, strict=False)) | {
-        name: column.astype(str) for name, column in zip(groups, kept[1 + len(names) :], strict=True)
+    known, left_out = drop_gaps(*columns)
+    data = dict(zip((outcome, *names), known, strict=False)) | {
+        name: column.astype(str) for name, column in zip(groups, known[1 + len(names) :], strict=True)
     }
     # A random intercept, not a mean of means: suites differ in how hard they are, and items of a suite are not
     # independent judgments. Without it every p of the paper's regression would be too small.

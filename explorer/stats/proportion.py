@@ -25,14 +25,14 @@ def proportion(right: ArrayLike, *, level: float = 0.95) -> Proportion:
     A tie adds half a success. Outcomes with halves vary less than the zeros and ones that Wilson's formula is for
     (x² <= x between 0 and 1), so the interval then errs on the wide side.
     """
-    (kept,), left_out = drop_gaps(outcomes(right))
-    if not kept.size:
+    (known,), left_out = drop_gaps(outcomes(right))
+    if not known.size:
         return Proportion.point(math.nan, left_out=left_out, reason="no outcomes")
-    successes = float(kept.sum())
+    successes = float(known.sum())
     # Wilson, not Wald: accuracies near 0 and 1 and groups of ten are common here, where Wald's interval ends outside.
-    low, high = wilson(successes, kept.size, level)
-    ties = int((kept == 0.5).sum())
-    return Proportion(successes / kept.size, low, high, kept.size, left_out=left_out, ties=ties)
+    low, high = wilson(successes, known.size, level)
+    ties = int((known == 0.5).sum())
+    return Proportion(successes / known.size, low, high, known.size, left_out=left_out, ties=ties)
 
 
 def wilson(successes: float, n: int, level: float) -> tuple[float, float]:

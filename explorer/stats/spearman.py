@@ -113,15 +113,15 @@ def spearman_table(columns: Mapping[str, ArrayLike], *, resamples: int = 1_000, 
     for pairs in shared.values():
         both = present[pairs[0][0]] & present[pairs[0][1]]
         names = list(dict.fromkeys(name for pair in pairs for name in pair))
-        kept = [arrays[name][both] for name in names]
-        drawn = _resampled_table(kept, resamples, seed)
+        known = [arrays[name][both] for name in names]
+        drawn = _resampled_table(known, resamples, seed)
         for a, b in pairs:
             i, j = names.index(a), names.index(b)
-            one = spearmanr(kept[i], kept[j])
+            result = spearmanr(known[i], known[j])
             low, high, reason = percentile_interval(drawn[:, i, j], 0.95) if resamples else (math.nan, math.nan, "")
-            n = kept[i].size
+            n = known[i].size
             correlations[a, b] = RankCorrelation(
-                float(one.statistic), low, high, n, float(one.pvalue), both.size - n, reason
+                float(result.statistic), low, high, n, float(result.pvalue), both.size - n, reason
             )
     return {pair: correlations[pair] for pair in combinations(arrays, 2)}
 

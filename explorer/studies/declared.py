@@ -28,7 +28,9 @@ FINDINGS: Mapping[str, tuple[Finding, ...]] = {
 
 def in_words(study: str) -> str:
     """What a study's runs find, a line each: the name, what it is called, its unit, and what it means."""
-    return "\n".join(f"  {one.name} ({one.title}; {one.unit})\n      {one.meaning}" for one in FINDINGS.get(study, ()))
+    return "\n".join(
+        f"  {entry.name} ({entry.title}; {entry.unit})\n      {entry.meaning}" for entry in FINDINGS.get(study, ())
+    )
 
 
 def find(study: str, name: str) -> Finding | None:
@@ -38,7 +40,7 @@ def find(study: str, name: str) -> Finding | None:
 
 def finding(study: str, name: str) -> Finding:
     """The same, where it is known to be declared."""
-    found = find(study, name)
-    if found is None:
+    known = find(study, name)
+    if known is None:
         raise KeyError(f"The study {study} declares no finding {name}; declare it in its declared.py.")
-    return found
+    return known

@@ -45,7 +45,7 @@ class Judgment:
 
     def get(self, name: str) -> Measured:
         """The first measure of this name; nan without a reason where there is none."""
-        return next((one for one in self.measured if one.name == name), Measured(name, math.nan))
+        return next((measure for measure in self.measured if measure.name == name), Measured(name, math.nan))
 
     def value(self, name: str) -> float:
         """Its value."""

@@ -84,13 +84,13 @@ class Printed:
 @cache
 def of_paper(paper: str) -> tuple[Printed, ...]:
     """The printed numbers of a paper, in the order of its file."""
-    return tuple(one for one in every() if one.paper == paper)
+    return tuple(printed for printed in every() if printed.paper == paper)
 
 
 @cache
 def every() -> tuple[Printed, ...]:
     """The printed numbers of all files."""
-    return tuple(one for path in sorted(FOLDER.glob("*.csv")) for one in read(path))
+    return tuple(printed for path in sorted(FOLDER.glob("*.csv")) for printed in read(path))
 
 
 def figure(paper: str, **wanted: str) -> Printed:
@@ -103,7 +103,9 @@ def figure(paper: str, **wanted: str) -> Printed:
 
 def select(paper: str, **wanted: str) -> Sequence[Printed]:
     """The printed numbers of a paper whose fields are as wanted."""
-    return [one for one in of_paper(paper) if all(getattr(one, name) == wish for name, wish in wanted.items())]
+    return [
+        printed for printed in of_paper(paper) if all(getattr(printed, name) == wish for name, wish in wanted.items())
+    ]
 
 
 def read(path: Path) -> list[Printed]:

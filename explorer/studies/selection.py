@@ -54,9 +54,9 @@ def draw_per_group(instances: Sequence[Instance], per_group: int, seed: int) -> 
     places: dict[str, list[int]] = defaultdict(list)
     for place, instance in enumerate(instances):
         places[instance.group].append(place)
-    kept: list[int] = []
+    sampled: list[int] = []
     for group, members in places.items():
         # A generator for each group, so that a group's draw stays when other groups are added or left out.
         chance = random.Random(f"{seed}/{group}")
-        kept += chance.sample(members, min(per_group, len(members)))
-    return [instances[place] for place in sorted(kept)]
+        sampled += chance.sample(members, min(per_group, len(members)))
+    return [instances[place] for place in sorted(sampled)]

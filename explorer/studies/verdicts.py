@@ -38,7 +38,7 @@ def judge_all(
 ) -> Measures:
     """What `judge` gives for each instance and its scores, one after another; verdicts between options all at once."""
     measures = Measures()
-    choices = [_options(one, scores) if one.kind in CHOOSING else None for one, scores in judged]
+    choices = [_options(instance, scores) if instance.kind in CHOOSING else None for instance, scores in judged]
     plain = [place for place, options in enumerate(choices) if options is not None]
     compared = reduce.compare_all([choices[i] or () for i in plain], [judged[i][0].gold for i in plain], policy, dtype)
     verdicts = dict(zip(plain, compared, strict=True))
@@ -115,11 +115,11 @@ def _judge_cloze(instance: Instance, scores: Sequence[Score], factors: Mapping[s
 
 def _judge_rating(instance: Instance, scores: Sequence[Score], factors: Mapping[str, Factor] | None) -> list[Row]:
     """A rated sentence is neither right nor wrong: its rating stands beside its score, to be correlated over all."""
-    (score,) = (one for one in scores if one.request.role != "unconditional")
+    (score,) = (scored for scored in scores if scored.request.role != "unconditional")
     rating = float(instance.extra["rating"])
-    told = score.reason or f"rated {rating:g}, at {reduce.value(score, 'mean_token'):.2f} nats a token"
+    remark = score.reason or f"rated {rating:g}, at {reduce.value(score, 'mean_token'):.2f} nats a token"
     return [
-        measure_row(instance.id, "correct", math.nan, reason=told, factors=factors),
+        measure_row(instance.id, "correct", math.nan, reason=remark, factors=factors),
         measure_row(instance.id, "rating", rating, factors=factors),
     ]
 

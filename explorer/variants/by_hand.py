@@ -51,8 +51,8 @@ def words_of(reading: Reading, tools: Tools) -> dict[str, WordView]:
         for word in reading.words
     }
     views = {key_of(word.lemma, word.pos): view(word, reading, tools.senses.name) for word in reading.words}
-    kept = (key for key, one in views.items() if any(sense.offered for sense in one.senses))
-    return {key: views[key] for key in sorted(kept, key=first.__getitem__)}
+    keys = (key for key, view in views.items() if any(sense.offered for sense in view.senses))
+    return {key: views[key] for key in sorted(keys, key=first.__getitem__)}
 
 
 def swap(reading: Reading, choices: Mapping[str, str], seed: int = 0) -> PerturbedInstance:
@@ -70,20 +70,20 @@ def draw(reading: Reading, tools: Tools, pos: str, seed: int) -> dict[str, str]:
         return {}
     views = words_of(reading, tools)
     drawn: dict[str, str] = {}
-    for one in made.swaps:
-        key = key_of(one.lemma, one.pos)
-        senses = (sense for sense in views[key].senses if sense.sense.synset == one.synset)
+    for swap in made.swaps:
+        key = key_of(swap.lemma, swap.pos)
+        senses = (sense for sense in views[key].senses if sense.sense.synset == swap.synset)
         forms = {candidate.form: candidate.lemma for sense in senses for candidate in sense.offered}
         # Several forms of a word share one substitute; the first target's form names it.
-        if one.substitute.lower() in forms:
-            drawn.setdefault(key, forms[one.substitute.lower()])
+        if swap.substitute.lower() in forms:
+            drawn.setdefault(key, forms[swap.substitute.lower()])
     return drawn
 
 
 def shown_words(reading: Reading, made: PerturbedInstance) -> list[tuple[Running, list[ShownWord]]]:
     """Each running text of the changed instance with its words; of the original where the change was rejected."""
     instance = made.instance or reading.instance
-    swaps = {(one.part, one.start): one for one in made.swaps} if made.instance else {}
+    swaps = {(swap.part, swap.start): swap for swap in made.swaps} if made.instance else {}
     places = _new_places(reading, instance, swaps)
     shown = []
     for number, running in enumerate(fields.running_texts(instance)):
@@ -112,7 +112,7 @@ def _new_places(reading: Reading, instance: Instance, swaps: Mapping[tuple[str, 
             place = fields.locate(reading.versions[number].running, target.start, target.end)
             if place:
                 targets[place] = target.form
-    found: dict[Place, Place] = {}
+    places: dict[Place, Place] = {}
     shifts: dict[str, int] = {}
     for place, form in sorted(targets.items()):
         part, start, end = place
@@ -121,9 +121,9 @@ def _new_places(reading: Reading, instance: Instance, swaps: Mapping[tuple[str, 
         expected = start + shifts.get(part, 0)
         at = next((expected + step for step in REACH if text.startswith(written, max(expected + step, 0))), None)
         if at is not None:
-            found[place] = (part, at, at + len(written))
+            places[place] = (part, at, at + len(written))
             shifts[part] = at + len(written) - end
-    return found
+    return places
 
 
 def _text_of(instance: Instance, part: str) -> str:

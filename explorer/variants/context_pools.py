@@ -136,10 +136,10 @@ def candidates(pools: Pools, suite: str, condition: str, *, other_phenomenon: bo
     side = pools.acceptable if acceptability == "acceptable" else pools.unacceptable
     if match == "matched":
         return side.get(suite, ())
-    own = pools.phenomena.get(suite, "")
+    phenomenon = pools.phenomena.get(suite, "")
     others = (name for name in sorted(side) if name != suite)
-    if other_phenomenon and own:
-        others = (name for name in others if pools.phenomena[name] != own)
+    if other_phenomenon and phenomenon:
+        others = (name for name in others if pools.phenomena[name] != phenomenon)
     return tuple(sentence for name in others for sentence in side[name])
 
 

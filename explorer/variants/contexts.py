@@ -71,8 +71,8 @@ def make_contexts(
     of all items of the pools that take it.
     """
     text_of = partial(_edited, pools=pools, edit=edit, seed=seed)
-    for suite, own in _by_suite(items).items():
-        chained = _by_chain(own, suite, chains)
+    for suite, suite_items in _by_suite(items).items():
+        chained = _by_chain(suite_items, suite, chains)
         barred = {name: _texts(members) | _chain_texts(pools, suite, name, chains) for name, members in chained.items()}
         for condition in conditions:
             pool = candidates(pools, suite, condition, other_phenomenon=other_phenomenon)
@@ -94,7 +94,7 @@ def suite_context(
     length = tokens.count([sentence.text for sentence in drawn])
     reason = "" if len(drawn) == sentences else f"the suite has only {len(drawn)} other acceptable sentences"
     checkpoint = Checkpoint(length, len(drawn), length)
-    return Context((item.id,), condition, seed, "none", tuple(one.id for one in drawn), (checkpoint,), reason)
+    return Context((item.id,), condition, seed, "none", tuple(sentence.id for sentence in drawn), (checkpoint,), reason)
 
 
 def draw_key(seed: int, condition: str, name: str) -> str:
@@ -174,11 +174,11 @@ def _grow(
     return ids, tuple(checkpoints), _reason(len(checkpoints), len(wanted), len(lengths), growth, room)
 
 
-def _reason(reached: int, wanted: int, asked: int, growth: running_text.Growth, room: int) -> str:
+def _reason(reached: int, wanted: int, requested: int, growth: running_text.Growth, room: int) -> str:
     if reached < wanted:
         total = growth.tokens[-1] if growth.tokens else 0
         return f"the pool is exhausted after {len(growth.tokens)} sentences, {total} tokens"
-    return f"the window has room for {room} tokens of context" if wanted < asked else ""
+    return f"the window has room for {room} tokens of context" if wanted < requested else ""
 
 
 def _edited(sentence: Sentence, *, pools: Pools, edit: str, seed: int) -> str:
@@ -199,10 +199,10 @@ def _by_suite(items: Iterable[Instance]) -> dict[str, list[Instance]]:
 
 
 def _by_chain(items: Sequence[Instance], suite: str, chains: int) -> dict[str, list[Instance]]:
-    found: dict[str, list[Instance]] = {}
+    groups: dict[str, list[Instance]] = {}
     for item in items:
-        found.setdefault(_chain(item.id, suite, chains) if chains else item.id, []).append(item)
-    return found
+        groups.setdefault(_chain(item.id, suite, chains) if chains else item.id, []).append(item)
+    return groups
 
 
 def _chain(item_id: str, suite: str, chains: int) -> str:
@@ -215,4 +215,4 @@ def _chain_texts(pools: Pools, suite: str, name: str, chains: int) -> frozenset[
     if not chains:
         return frozenset()
     every = (*pools.acceptable.get(suite, ()), *pools.unacceptable.get(suite, ()))
-    return frozenset(fold(one.text) for one in every if _chain(one.instance_id, suite, chains) == name)
+    return frozenset(fold(sentence.text) for sentence in every if _chain(sentence.instance_id, suite, chains) == name)

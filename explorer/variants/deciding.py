@@ -58,7 +58,7 @@ def keep(instance: Instance, versions: Sequence[Version], lexicon: Lexicon) -> N
                     (numbers[id(mine)], token.index)
                     for token in only_mine
                     if only_theirs
-                    and isinstance(mine.found.get(token.index), Target)
+                    and isinstance(mine.analysis.get(token.index), Target)
                     and _key(mine, token) not in other_lemmas
                 }
             exact = exact or (instance.kind != "choice" and _touches_objects(first, second, only_first, only_second))
@@ -67,11 +67,11 @@ def keep(instance: Instance, versions: Sequence[Version], lexicon: Lexicon) -> N
     for number, version in enumerate(versions):
         for target in version.targets:
             if (number, target.index) in staying:
-                version.found[target.index] = _left(target, STAYS)
+                version.analysis[target.index] = _left(target, STAYS)
             elif gender and target.pos == "n" and _has_gender(target, lexicon):
-                version.found[target.index] = _left(target, GENDER_STAYS)
+                version.analysis[target.index] = _left(target, GENDER_STAYS)
             elif exact and target.pos == "v":
-                version.found[target.index] = dataclasses.replace(target, exact=True)
+                version.analysis[target.index] = dataclasses.replace(target, exact=True)
     _together(versions)
 
 
@@ -96,8 +96,8 @@ def _differing(first: Version, second: Version) -> tuple[list[Token], list[Token
 
 
 def _key(version: Version, token: Token) -> tuple[str, str] | None:
-    found = version.found.get(token.index)
-    return (found.lemma, found.pos) if isinstance(found, Target) else None
+    word = version.analysis.get(token.index)
+    return (word.lemma, word.pos) if isinstance(word, Target) else None
 
 
 def _lemmas_of(version: Version) -> set[tuple[str, str]]:
@@ -142,16 +142,16 @@ def _together(versions: Sequence[Version]) -> None:
     """A word that stays in one text stays in all: its occurrences share one substitute."""
     reasons = (STAYS, GENDER_STAYS)
     staying = {
-        lemma: found.reason
+        lemma: left.reason
         for version in versions
-        for found in version.left
-        if found.reason in reasons
-        for lemma in {found.form.lower(), *inflect.lemmas(found.form, "n"), *inflect.lemmas(found.form, "v")}
+        for left in version.left
+        if left.reason in reasons
+        for lemma in {left.form.lower(), *inflect.lemmas(left.form, "n"), *inflect.lemmas(left.form, "v")}
     }
     exact = {(target.lemma, target.pos) for version in versions for target in version.targets if target.exact}
     for version in versions:
         for target in version.targets:
             if target.lemma in staying:
-                version.found[target.index] = _left(target, staying[target.lemma])
+                version.analysis[target.index] = _left(target, staying[target.lemma])
             elif (target.lemma, target.pos) in exact and not target.exact:
-                version.found[target.index] = dataclasses.replace(target, exact=True)
+                version.analysis[target.index] = dataclasses.replace(target, exact=True)

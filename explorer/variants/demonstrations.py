@@ -62,7 +62,7 @@ def draw(
     """
     split = _split_of(candidates, split)
     remarks: list[str] = []
-    usable = _usable([one for one in candidates if one.split == split], seed, remarks)
+    usable = _usable([instance for instance in candidates if instance.split == split], seed, remarks)
     labels = list(dict.fromkeys(_label(piece) for piece in usable))
     if len(labels) < 2:
         raise UsageError(
@@ -73,14 +73,14 @@ def draw(
     sides = _share_out(usable, (instances, demonstrations), len(labels), chance)
     drawn = []
     for name, wanted, members in zip(("instances", "demonstrations"), (instances, demonstrations), sides, strict=True):
-        kept = tuple(_in_rounds(members, random.Random(f"{seed}/{name}")))[:wanted]
-        if len(kept) < wanted:
+        picked = tuple(_in_rounds(members, random.Random(f"{seed}/{name}")))[:wanted]
+        if len(picked) < wanted:
             counts = Counter(_label(piece) for piece in members)
             rarest = min(labels, key=lambda label: counts[label])
             remarks.append(
-                f"{len(kept)} of {wanted} {name}: the class {rarest} has only {counts[rarest]} for them"
+                f"{len(picked)} of {wanted} {name}: the class {rarest} has only {counts[rarest]} for them"
             )  # fmt: skip
-        drawn.append(kept)
+        drawn.append(picked)
     return Draw(drawn[0], drawn[1], split, tuple(remarks))
 
 
@@ -90,14 +90,14 @@ def orders(demonstrations: Sequence[Pieces], count: int, seed: int = 0) -> list[
     The first k of an order are its k demonstrations, so that a larger k goes on from a smaller one; another order's
     first k may be others.
     """
-    found = [tuple(demonstrations)]
+    shuffled = [tuple(demonstrations)]
     for number in range(1, count):
         chance = random.Random(f"{seed}/order/{number}")
         members = list(demonstrations)
         chance.shuffle(members)
         # What a last, incomplete round can hold is decided by the labels that are left over.
-        found.append(tuple(_in_rounds(members, chance)))
-    return found
+        shuffled.append(tuple(_in_rounds(members, chance)))
+    return shuffled
 
 
 def cut(instance: Instance, seed: int = 0) -> Pieces | str:
@@ -126,7 +126,7 @@ def on_one_line(text: str) -> str:
 
 
 def _split_of(candidates: Sequence[Instance], wanted: str) -> str:
-    known = list(dict.fromkeys(one.split for one in candidates))
+    known = list(dict.fromkeys(candidate.split for candidate in candidates))
     if wanted and wanted not in known:
         raise UsageError(f"There is no instance of the split {wanted!r}; the splits are {', '.join(known)}.")
     if not known:
@@ -136,21 +136,21 @@ def _split_of(candidates: Sequence[Instance], wanted: str) -> str:
 
 def _usable(candidates: Sequence[Instance], seed: int, remarks: list[str]) -> list[Pieces]:
     """The labelled instances that can be cut, each text once."""
-    found: list[Pieces] = []
+    usable: list[Pieces] = []
     seen: set[tuple[str, str]] = set()
     left: Counter[str] = Counter()
-    for one in candidates:
-        pieces = cut(one, seed) if one.gold is not None else "it has no label"
-        text = (_folded(one.context), _folded(one.second))
+    for candidate in candidates:
+        pieces = cut(candidate, seed) if candidate.gold is not None else "it has no label"
+        text = (_folded(candidate.context), _folded(candidate.second))
         if isinstance(pieces, str):
             left[pieces] += 1
         elif text in seen:
             left["the text occurs before"] += 1
         else:
             seen.add(text)
-            found.append(pieces)
+            usable.append(pieces)
     remarks += [f"{count} left out: {why}" for why, count in left.items()]
-    return found
+    return usable
 
 
 def _share_out(

@@ -151,8 +151,8 @@ def _edited_options(instance: Instance, by_part: Mapping[str, Sequence[Edit]]) -
 
 def parts(instance: Instance) -> dict[str, str]:
     """Every field that an edit can name, with its text."""
-    found = {"context": instance.context, "second": instance.second}
-    found |= {f"option {i}": text for i, text in enumerate(instance.options)}
+    texts = {"context": instance.context, "second": instance.second}
+    texts |= {f"option {i}": text for i, text in enumerate(instance.options)}
     for i, condition in enumerate(instance.conditions):
-        found |= {f"condition {i} region {j}": text for j, text in enumerate(condition.regions)}
-    return found
+        texts |= {f"condition {i} region {j}": text for j, text in enumerate(condition.regions)}
+    return texts

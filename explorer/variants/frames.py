@@ -44,14 +44,14 @@ def uses(tokens: Sequence[Token], verb: Token, lexicon: Lexicon) -> list[str]:
     """The keys of FRAMES that tell how a verb is used, the most exact first, then coarser ones to fall back on."""
     exact = _use(tokens, verb)
     children = [token for token in tokens if token.head == verb.index and token.index != verb.index]
-    found = [exact]
+    keys = [exact]
     if exact == "object":
         objects = [child for child in children if child.dep in ("dobj", "nsubjpass")]
         kinds = {_kind(child, lexicon) for child in objects}
-        found = [*(kinds - {""} if len(kinds) == 1 else ()), exact]
+        keys = [*(kinds - {""} if len(kinds) == 1 else ()), exact]
     elif exact == "object and to-infinitive":
-        found.append("object")  # "He was chosen to lead": the infinitive may tell the purpose
-    return [key for key in dict.fromkeys(found) if key]
+        keys.append("object")  # "He was chosen to lead": the infinitive may tell the purpose
+    return [key for key in dict.fromkeys(keys) if key]
 
 
 def by_a_person(tokens: Sequence[Token], verb: Token, lexicon: Lexicon) -> bool:
@@ -93,8 +93,8 @@ def _use(tokens: Sequence[Token], verb: Token) -> str:
     if "oprd" in relations:
         return "object and adjective"
     if relations & {"acomp", "attr"}:
-        own = "adjective" if "acomp" in relations else "noun complement"
-        return "object and adjective" if "dobj" in relations else own
+        complement = "adjective" if "acomp" in relations else "noun complement"
+        return "object and adjective" if "dobj" in relations else complement
     if "dobj" in relations and any(child.dep == "dative" and child.pos != "ADP" for child in children):
         return "two objects"
     if has_object:

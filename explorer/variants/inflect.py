@@ -65,8 +65,8 @@ def _inflect_word(word: str, tag: str) -> str | None:
         return None if plural_only(word) else word
     if tag in ("VB", "VBP"):
         return word
-    found = [form for form in _dictionary_forms(word, tag) if _same_spelling(word, form)]
-    return found[0] if found else None
+    spellings = [form for form in _dictionary_forms(word, tag) if _same_spelling(word, form)]
+    return spellings[0] if spellings else None
 
 
 def _plural(word: str) -> str | None:
@@ -97,12 +97,12 @@ def _dictionary_forms(word: str, tag: str) -> tuple[str, ...]:
 @cache
 def forms(lemma: str, tag: str) -> frozenset[str]:
     """Every spelling that counts as this form of the lemma, in lower case."""
-    found = {form.lower() for form in _dictionary_forms(lemma, tag)}
-    if tag == "NNS" and lemma not in INVARIANT and len(found) > 1:
-        found.discard(lemma)  # how the dictionary says that a noun is also uncountable
+    spellings = {form.lower() for form in _dictionary_forms(lemma, tag)}
+    if tag == "NNS" and lemma not in INVARIANT and len(spellings) > 1:
+        spellings.discard(lemma)  # how the dictionary says that a noun is also uncountable
     if preferred := inflect(lemma, tag):
-        found.add(preferred.lower())
-    return frozenset(found)
+        spellings.add(preferred.lower())
+    return frozenset(spellings)
 
 
 @cache
@@ -112,9 +112,9 @@ def lemmas(form: str, pos: str) -> tuple[str, ...]:
 
     upos = UPOS[pos]
     form = form.lower()
-    found = [lemma for (lemma, tag), other in OVERRIDES.items() if other == form and tag in TAGS[pos]]
-    found += getAllLemmas(form, upos).get(upos, ())
-    return tuple(dict.fromkeys(found)) or tuple(getAllLemmasOOV(form, upos).get(upos, ()))
+    candidates = [lemma for (lemma, tag), spelling in OVERRIDES.items() if spelling == form and tag in TAGS[pos]]
+    candidates += getAllLemmas(form, upos).get(upos, ())
+    return tuple(dict.fromkeys(candidates)) or tuple(getAllLemmasOOV(form, upos).get(upos, ()))
 
 
 def tag_of(form: str, lemma: str, pos: str, wish: str) -> str | None:
@@ -155,8 +155,8 @@ def uncountable(lemma: str) -> bool:
 @cache
 def countable_only(lemma: str) -> bool:
     """True for a noun that the dictionary knows as countable and nothing else ("woman"): it needs a determiner."""
-    found = _known(lemma).get("NNS", ())
-    return bool(found) and lemma not in found and lemma not in INVARIANT
+    plurals = _known(lemma).get("NNS", ())
+    return bool(plurals) and lemma not in plurals and lemma not in INVARIANT
 
 
 def known(lemma: str, pos: str) -> bool:

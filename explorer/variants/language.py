@@ -131,8 +131,8 @@ class Verdict:
         """Why nothing is swapped, "" where the text is English."""
         if self.english:
             return ""
-        found = "is not English" if self.english is False else "may not be English"
-        return f"This text {found}: {self.why}. {ONLY}."
+        doubt = "is not English" if self.english is False else "may not be English"
+        return f"This text {doubt}: {self.why}. {ONLY}."
 
 
 def judge(texts: Iterable[str]) -> Verdict:
@@ -147,8 +147,8 @@ def judge(texts: Iterable[str]) -> Verdict:
     unknown = [word for word in words if not _known(word)]
     known = 1 - len(unknown) / len(words)
     # A word that English has too ("die", "hat", "door") is no evidence for another language.
-    foreign = {name: [word for word in unknown if word in found] for name, found in OTHERS.items()}
-    name = max(foreign, key=lambda one: len(foreign[one]))
+    foreign = {name: [word for word in unknown if word in vocabulary] for name, vocabulary in OTHERS.items()}
+    name = max(foreign, key=lambda language: len(foreign[language]))
     others = len(foreign[name])
     if others > english or (others and others == english and known < KNOWN_SHARE):
         return Verdict(False, f"{_quoted(foreign[name])} as in {name}")
@@ -166,7 +166,7 @@ def other_language(instances: Sequence[Instance], declared: str) -> str:
     if declared:
         return "" if declared == ENGLISH else f"its language is {declared!r}"
     looked_at = instances[:: max(1, len(instances) // SAMPLE)]
-    verdicts = [judge(text.text for text in fields.running_texts(one)) for one in looked_at]
+    verdicts = [judge(text.text for text in fields.running_texts(instance)) for instance in looked_at]
     others = [verdict.why for verdict in verdicts if not verdict.english]
     if 2 * len(others) <= len(verdicts):
         return ""
@@ -186,19 +186,21 @@ def _script(text: str) -> str:
     if scripts["LATIN"] >= LATIN_SHARE * len(letters):
         return "LATIN"
     del scripts["LATIN"]
-    found = scripts.most_common(1)[0][0]
-    return {"CJK": "CHINESE", "HIRAGANA": "JAPANESE", "KATAKANA": "JAPANESE"}.get(found, found)
+    script = scripts.most_common(1)[0][0]
+    return {"CJK": "CHINESE", "HIRAGANA": "JAPANESE", "KATAKANA": "JAPANESE"}.get(script, script)
 
 
 def _words(text: str) -> list[str]:
     """The words in lower case, without those that may be names."""
     words = []
     shouted = text.isupper()
-    for found in WORD.finditer(text):
-        word = found[0].lower().replace("’", "'")
+    for match in WORD.finditer(text):
+        word = match[0].lower().replace("’", "'")
         # A capital makes a name, a German noun or the start of a sentence: no evidence unless it is a function word.
-        function_word = word not in NAMES and (word in STRONG or any(word in other for other in OTHERS.values()))
-        if found[0][0].islower() or shouted or function_word:
+        function_word = word not in NAMES and (
+            word in STRONG or any(word in vocabulary for vocabulary in OTHERS.values())
+        )
+        if match[0][0].islower() or shouted or function_word:
             words.append(word)
     return words
 

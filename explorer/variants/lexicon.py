@@ -48,8 +48,8 @@ class Sense:
     @property
     def others(self) -> tuple[Lemma, ...]:
         """The synset's other words: the synonyms."""
-        own = self.lemma.name.lower()
-        return tuple(lemma for lemma in self.lemmas if lemma.name.lower() != own)
+        spelling = self.lemma.name.lower()
+        return tuple(lemma for lemma in self.lemmas if lemma.name.lower() != spelling)
 
 
 class Lexicon(Protocol):

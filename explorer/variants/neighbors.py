@@ -53,8 +53,8 @@ def neighbors(
         for source, words in zip(sources, drawn, strict=True)
         for word in words
     ]
-    asked = list(dict.fromkeys(gaps))
-    proposed = dict(zip(asked, proposer.propose(asked, PROPOSALS), strict=True)) if asked else {}
+    unique_gaps = list(dict.fromkeys(gaps))
+    proposed = dict(zip(unique_gaps, proposer.propose(unique_gaps, PROPOSALS), strict=True)) if unique_gaps else {}
     return [_of_text(source, words, proposed, count) for source, words in zip(sources, drawn, strict=True)]
 
 
@@ -72,10 +72,8 @@ def draw(source: Source, count: int, seed: int) -> list[re.Match[str]]:
 
 def fits(original: str, candidate: str) -> bool:
     """Whether a proposed word is another word than the original, not a form of the same."""
-    one, other = original.lower(), candidate.lower()
-    return one != other and not any(
-        set(inflect.lemmas(one, pos)) & set(inflect.lemmas(other, pos)) for pos in ("n", "v")
-    )
+    old, new = original.lower(), candidate.lower()
+    return old != new and not any(set(inflect.lemmas(old, pos)) & set(inflect.lemmas(new, pos)) for pos in ("n", "v"))
 
 
 def _of_text(
@@ -93,8 +91,8 @@ def _of_text(
             for candidate, logprob in proposed[Gap(left, word[0], right)]
             if fits(word[0], candidate) and (form := inflect.match_case(word[0], candidate))
         ]
-        waiting.append(list({one.text: one for one in reversed(fitting)}.values())[::-1])
-    found: list[Neighbor] = []
+        waiting.append(list({neighbor.text: neighbor for neighbor in reversed(fitting)}.values())[::-1])
+    chosen: list[Neighbor] = []
     for turn in range(max(map(len, waiting), default=0)):
-        found += [own[turn] for own in waiting if turn < len(own)]
-    return tuple(found[:count])
+        chosen += [of_word[turn] for of_word in waiting if turn < len(of_word)]
+    return tuple(chosen[:count])

@@ -85,9 +85,9 @@ class PerturbedInstance:
 
     def swaps_of(self, option: int) -> tuple[Swap, ...]:
         """The swaps in one option (SyntaxGym: one condition) and in what it shares with the others."""
-        own = {"context", "second", f"option {option}"}
+        parts = {"context", "second", f"option {option}"}
         condition = f"condition {option} "
-        return tuple(swap for swap in self.swaps if swap.part in own or swap.part.startswith(condition))
+        return tuple(swap for swap in self.swaps if swap.part in parts or swap.part.startswith(condition))
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,12 +174,12 @@ def perturb_texts(
     made = perturb_instances(instances, tools, pos=pos, seed=seed, veto=veto, choices=choices, progress=progress)
     return [
         Perturbed(
-            one.instance.context if one.instance else text,
-            one.swaps,
-            one.left,
-            "" if one.instance or not text else one.reason,
+            result.instance.context if result.instance else text,
+            result.swaps,
+            result.left,
+            "" if result.instance or not text else result.reason,
         )
-        for one, text in zip(made, originals, strict=True)
+        for result, text in zip(made, originals, strict=True)
     ]
 
 
@@ -278,7 +278,7 @@ def shared_candidates(
     targets = [target for _, target in word.targets]
     pools = [{candidate.lemma for candidate in synonyms.offered(target, sense)} for target in targets]
     fitting = set.intersection(*pools)
-    kept = []
+    usable = []
     for candidate in synonyms.offered(targets[0], sense):
         forms = {target.form.lower(): _form(candidate.lemma, target) for target in targets}
         if candidate.lemma not in fitting or len(set(forms.values())) < len(forms):
@@ -289,8 +289,8 @@ def shared_candidates(
             for number, target in word.targets
         ):
             continue
-        kept.append(candidate)
-    return kept
+        usable.append(candidate)
+    return usable
 
 
 def _form(lemma: str, target: Target) -> str:

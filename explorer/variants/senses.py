@@ -67,7 +67,7 @@ def doubt(senses: Sequence[Sense], scores: Sequence[float], method: str) -> str:
         return f"hardly ever means {sense.synset}"
     others = [score for place, score in enumerate(scores) if place != best and score == score]
     # Of "spirits" and "spirit" neither is the first choice.
-    several = len({one.lemma.name.lower() for one in senses}) > 1
+    several = len({sense.lemma.name.lower() for sense in senses}) > 1
     if (
         (several or sense.lemma.rank > 1 or len(senses) >= MANY)
         and others

@@ -29,12 +29,15 @@ class ChatSense:
             prompt = choice_prompt(occurrence)
             requests.append(Request(str(i), 0, f"{prompt}\nAnswer:", role="prompt", conversation=(("user", prompt),)))
         answers = self._generator.generate(requests, max_new_tokens=TOKENS) if requests else []
-        return [_scores(answer.text, len(one.senses)) for answer, one in zip(answers, occurrences, strict=True)]
+        return [
+            _scores(answer.text, len(occurrence.senses))
+            for answer, occurrence in zip(answers, occurrences, strict=True)
+        ]
 
 
 def _scores(text: str, senses: int) -> tuple[float, ...]:
-    found = ANSWER.fullmatch(text)
-    number = int(found.group(1)) if found else 0
+    match = ANSWER.fullmatch(text)
+    number = int(match.group(1)) if match else 0
     if not 1 <= number <= senses:
         return (math.nan,) * senses
     return tuple(float(k == number) for k in range(1, senses + 1))

@@ -39,8 +39,8 @@ class GlossSense:
         there = self._store.vectors(list(glosses))
         scores = []
         for occurrence in occurrences:
-            own = there[[rows[gloss(sense)] for sense in occurrence.senses]]
-            cosines = own @ here[places[occurrence.sentence]]
+            gloss_vectors = there[[rows[gloss(sense)] for sense in occurrence.senses]]
+            cosines = gloss_vectors @ here[places[occurrence.sentence]]
             scores.append(
                 tuple(float(x) + PRIOR * y for x, y in zip(cosines, log_priors(occurrence.senses), strict=True))
             )

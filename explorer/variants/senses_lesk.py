@@ -54,5 +54,5 @@ def stems(text: str) -> frozenset[str]:
 
 
 def _stem(word: str) -> str:
-    found = (*inflect.lemmas(word, "v"), *inflect.lemmas(word, "n"))
-    return min(found, key=lambda lemma: (len(lemma), lemma)) if found else word
+    lemmas = (*inflect.lemmas(word, "v"), *inflect.lemmas(word, "n"))
+    return min(lemmas, key=lambda lemma: (len(lemma), lemma)) if lemmas else word

@@ -32,11 +32,11 @@ class PmiSense:
         self._scorer = scorer
 
     def score(self, occurrences: Sequence[Occurrence]) -> list[tuple[float, ...]]:
-        def with_sentence(one: Occurrence) -> str:
-            return f'Sentence: "{one.sentence.strip()}" In this sentence, the word "{one.word}" means:'
+        def with_sentence(occurrence: Occurrence) -> str:
+            return f'Sentence: "{occurrence.sentence.strip()}" In this sentence, the word "{occurrence.word}" means:'
 
-        def without(one: Occurrence) -> str:
-            return f'The word "{one.word}" means:'
+        def without(occurrence: Occurrence) -> str:
+            return f'The word "{occurrence.word}" means:'
 
         here = _definitions(self._scorer, occurrences, with_sentence)
         anywhere = _definitions(self._scorer, occurrences, without)
@@ -53,8 +53,11 @@ class ChoiceSense:
 
     def score(self, occurrences: Sequence[Occurrence]) -> list[tuple[float, ...]]:
         rows = [
-            [Request(str(i), k, f"{choice_prompt(one)}\nAnswer:", f" {k + 1}", "label") for k in range(len(one.senses))]
-            for i, one in enumerate(occurrences)
+            [
+                Request(str(i), k, f"{choice_prompt(occurrence)}\nAnswer:", f" {k + 1}", "label")
+                for k in range(len(occurrence.senses))
+            ]
+            for i, occurrence in enumerate(occurrences)
         ]
         return _sums(self._scorer, rows)
 
@@ -63,8 +66,11 @@ def _definitions(
     scorer: Scorer, occurrences: Sequence[Occurrence], context: Callable[[Occurrence], str]
 ) -> list[tuple[float, ...]]:
     rows = [
-        [Request(str(i), k, *joined(context(one), sense.definition)) for k, sense in enumerate(one.senses)]
-        for i, one in enumerate(occurrences)
+        [
+            Request(str(i), k, *joined(context(occurrence), sense.definition))
+            for k, sense in enumerate(occurrence.senses)
+        ]
+        for i, occurrence in enumerate(occurrences)
     ]
     return _sums(scorer, rows)
 

@@ -28,5 +28,5 @@ def swapped(instance: Instance, swaps: Sequence[Mapping[str, Any]]) -> Instance:
         if article and articles.indefinite(substitute) != articles.indefinite(text[start:end]):
             mended = articles.mend(article[1], substitute)
             edits.setdefault((part, article.start(1)), Edit(part, article.start(1), article.end(1), mended))
-    told = json.dumps({"swaps": [dict(swap) for swap in swaps]}, ensure_ascii=False)
-    return fields.rebuild(instance, list(edits.values()), parent=instance.id, edit=told)
+    edit = json.dumps({"swaps": [dict(swap) for swap in swaps]}, ensure_ascii=False)
+    return fields.rebuild(instance, list(edits.values()), parent=instance.id, edit=edit)

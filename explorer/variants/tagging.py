@@ -82,10 +82,10 @@ class SpacyTagger:
 
 
 def _tokens(doc, text: str) -> Iterator[Token]:
-    kept = [token for token in doc if not token.is_space]
-    places = {token.i: place for place, token in enumerate(kept)}
+    nonblank = [token for token in doc if not token.is_space]
+    places = {token.i: place for place, token in enumerate(nonblank)}
     sentence = -1
-    for token in kept:
+    for token in nonblank:
         starts = token.is_sent_start or sentence < 0
         sentence += bool(starts)
         yield Token(

@@ -86,13 +86,13 @@ def find_targets(
     for token in tokens:
         if not token.tag.startswith(("NN", "VB", "MD")):
             continue
-        found = _target(tokens, token, text, lexicon, capitals)
-        if isinstance(found, Target) and barred & {found.lemma, found.form.lower()}:
-            found = "vetoed"
-        if isinstance(found, Target):
-            targets.append(found)
+        result = _target(tokens, token, text, lexicon, capitals)
+        if isinstance(result, Target) and barred & {result.lemma, result.form.lower()}:
+            result = "vetoed"
+        if isinstance(result, Target):
+            targets.append(result)
         else:
-            left.append(Left(token.index, token.start, token.end, token.text, found))
+            left.append(Left(token.index, token.start, token.end, token.text, result))
     return targets, left
 
 
@@ -249,9 +249,9 @@ def _known_together(window: Sequence[Token], token: Token, pos: Pos, lexicon: Le
 
 
 def _lemma(token: Token, pos: Pos) -> str:
-    found = inflect.lemmas(token.text, pos)
+    lemmas = inflect.lemmas(token.text, pos)
     spelled = token.lemma.lower()
-    return spelled if spelled in found or not found else found[0]
+    return spelled if spelled in lemmas or not lemmas else lemmas[0]
 
 
 def _analyse(token: Token, pos: Pos, lexicon: Lexicon) -> tuple[str, str, tuple[Sense, ...]] | None:
@@ -263,17 +263,17 @@ def _analyse(token: Token, pos: Pos, lexicon: Lexicon) -> tuple[str, str, tuple[
             continue
         if senses := lexicon.senses(lemma, pos):
             # "spirits", "glasses", "customs": the plural is a word of its own, with meanings the singular has not.
-            own = lexicon.senses(form, pos) if tag == "NNS" and form != lemma else ()
-            return lemma, tag, _merged(own, senses) if own else senses
+            plural = lexicon.senses(form, pos) if tag == "NNS" and form != lemma else ()
+            return lemma, tag, _merged(plural, senses) if plural else senses
     return None
 
 
-def _merged(own: Sequence[Sense], singular: Sequence[Sense]) -> tuple[Sense, ...]:
+def _merged(plural: Sequence[Sense], singular: Sequence[Sense]) -> tuple[Sense, ...]:
     """The meanings of a plural and of its singular, the more frequent first."""
-    found: dict[str, Sense] = {}
-    for sense in (*own, *singular):
-        found.setdefault(sense.synset, sense)
-    return tuple(sorted(found.values(), key=lambda sense: -sense.lemma.count))
+    merged: dict[str, Sense] = {}
+    for sense in (*plural, *singular):
+        merged.setdefault(sense.synset, sense)
+    return tuple(sorted(merged.values(), key=lambda sense: -sense.lemma.count))
 
 
 def _past_or_present(tokens: Sequence[Token], token: Token, lemma: str, tag: str) -> bool:

@@ -35,9 +35,9 @@ def find(settings: Settings) -> Path | None:
     """A complete WordNet folder in the cache or in nltk's own folders; a zip there is unpacked into the cache."""
     if (folder := _unpacked(settings)) is not None:
         return folder
-    own = settings.nltk_data / "corpora" / "wordnet"
+    cached = settings.nltk_data / "corpora" / "wordnet"
     zips = (folder.with_suffix(".zip") for folder in _shelves(settings))
-    return own if any(path.is_file() and _unpack(path, own) for path in zips) else None
+    return cached if any(path.is_file() and _unpack(path, cached) for path in zips) else None
 
 
 def data_files(settings: Settings, progress: Callable[[int, int], None] | None = None) -> dict[str, bytes]:
@@ -45,10 +45,10 @@ def data_files(settings: Settings, progress: Callable[[int, int], None] | None =
 
     Taken from a WordNet folder whose checksums are right, else from the archive, which is fetched once.
     """
-    told = progress or (lambda done, total: None)
+    report = progress or (lambda done, total: None)
     for folder in _shelves(settings):
-        if (found := wordnet_files.data_in(folder)) is not None:
-            return found
+        if (contents := wordnet_files.data_in(folder)) is not None:
+            return contents
     archive = settings.downloads / wordnet_files.ARCHIVE
     if settings.offline and not archive.is_file():
         raise LexiconError(
@@ -56,12 +56,12 @@ def data_files(settings: Settings, progress: Callable[[int, int], None] | None =
             f"{wordnet_files.DATA_SHA256['data.noun'][:12]}…), and the explorer is set to stay offline. Unset "
             f"EXPLORER_OFFLINE once, or copy {wordnet_files.ARCHIVE} to {settings.downloads}."
         )
-    told(0, 2)
+    report(0, 2)
     archive = wordnet_files.download(settings)
-    told(1, 2)
-    found = wordnet_files.data_of(archive)
-    told(2, 2)
-    return found
+    report(1, 2)
+    contents = wordnet_files.data_of(archive)
+    report(2, 2)
+    return contents
 
 
 def _unpacked(settings: Settings) -> Path | None:
@@ -92,9 +92,9 @@ def fetch(settings: Settings, progress: Callable[[int, int], None]) -> Path:
     folder = settings.nltk_data / "corpora" / "wordnet"
     at_hand = (settings.downloads / wordnet_files.ARCHIVE).is_file()
     progress(0, 3)
-    if not (settings.offline or at_hand) and _ask_nltk(settings) and (found := find(settings)):
+    if not (settings.offline or at_hand) and _ask_nltk(settings) and (ready := find(settings)):
         progress(3, 3)
-        return found
+        return ready
     if settings.offline and not at_hand:
         raise LexiconError(
             f"WordNet is in none of nltk's folders nor at {folder}, and the explorer is set to stay offline. Unset "
@@ -193,30 +193,30 @@ class WordNet:
                 here = self._reader.synset(synset)
                 near = [*here.hypernyms(), *here.hyponyms()]
                 self._related[synset] = tuple(
-                    f"{', '.join(name.replace('_', ' ') for name in other.lemma_names())}: {other.definition()}"
-                    for other in near
+                    f"{', '.join(name.replace('_', ' ') for name in neighbor.lemma_names())}: {neighbor.definition()}"
+                    for neighbor in near
                 )
         return self._related[synset]
 
     def _read_senses(self, name: str, pos: str) -> list[Sense]:
         # nltk also offers the synsets of inflected forms; only those that hold the lemma itself are its senses.
-        found: list[Sense] = []
+        senses: list[Sense] = []
         for synset in self._reader.synsets(name, pos):
             lemmas = tuple(self._lemma(lemma, synset) for lemma in synset.lemmas())
-            own = next((lemma for lemma in lemmas if lemma.name.lower() == name), None)
-            if own is not None:
+            lemma = next((lemma for lemma in lemmas if lemma.name.lower() == name), None)
+            if lemma is not None:
                 sense = Sense(
                     synset=synset.name(),
                     pos=pos,  # type: ignore[arg-type]
-                    number=len(found) + 1,
-                    lemma=own,
+                    number=len(senses) + 1,
+                    lemma=lemma,
                     lemmas=lemmas,
                     definition=synset.definition(),
                     examples=tuple(synset.examples()),
                     field=synset.lexname(),
                 )
-                found.append(sense)
-        return found
+                senses.append(sense)
+        return senses
 
     def _lemma(self, lemma, synset) -> Lemma:
         domains = [*lemma.usage_domains(), *synset.usage_domains()]
@@ -240,16 +240,16 @@ class WordNet:
     def _uses_of(self, name: str, pos: str) -> Uses:
         """How a word's uses are spread over its senses."""
         if (name, pos) not in self._uses:
-            found = {}
+            lemmas = {}
             for synset in self._reader.synsets(name, pos):
                 for lemma in synset.lemmas():
                     if lemma.name() == name:
-                        found[synset.name()] = lemma
-            counts = {synset: lemma.count() + 0.5 for synset, lemma in found.items()}
+                        lemmas[synset.name()] = lemma
+            counts = {synset: lemma.count() + 0.5 for synset, lemma in lemmas.items()}
             whole = sum(counts.values())
             self._uses[name, pos] = Uses(
-                ranks={synset: rank for rank, synset in enumerate(found, 1)},
+                ranks={synset: rank for rank, synset in enumerate(lemmas, 1)},
                 shares={synset: count / whole for synset, count in counts.items()},
-                frames=tuple(sorted({frame for lemma in found.values() for frame in lemma.frame_ids()})),
+                frames=tuple(sorted({frame for lemma in lemmas.values() for frame in lemma.frame_ids()})),
             )
         return self._uses[name, pos]

@@ -79,10 +79,10 @@ def data_in(folder: Path) -> dict[str, bytes] | None:
 
 def data_of(archive: Path) -> dict[str, bytes]:
     """The four data files out of the source archive, put together; LexiconError where a byte of them is wrong."""
-    found = _if_right(_contents(archive))
-    if found is None:
+    data = _if_right(_contents(archive))
+    if data is None:
         raise LexiconError(f"{archive} holds other data files than WordNet 3.0's. Delete it to fetch it again.")
-    return found
+    return data
 
 
 def _if_right(files: Mapping[str, bytes]) -> dict[str, bytes] | None:

@@ -21,7 +21,7 @@ class Version:
 
     running: Running
     tokens: tuple[Token, ...]
-    found: dict[int, Target | Left] = field(default_factory=dict)
+    analysis: dict[int, Target | Left] = field(default_factory=dict)
 
     @property
     def forms(self) -> list[str]:
@@ -29,11 +29,11 @@ class Version:
 
     @property
     def targets(self) -> list[Target]:
-        return [found for _, found in sorted(self.found.items()) if isinstance(found, Target)]
+        return [word for _, word in sorted(self.analysis.items()) if isinstance(word, Target)]
 
     @property
     def left(self) -> list[Left]:
-        return [found for _, found in sorted(self.found.items()) if isinstance(found, Left)]
+        return [word for _, word in sorted(self.analysis.items()) if isinstance(word, Left)]
 
 
 @dataclass(slots=True)
@@ -108,8 +108,8 @@ def _read(
             reason = "not asked for"
         elif fields.locate(running, target.start, target.end) is None:
             reason = "crosses a border"
-        version.found[target.index] = _left(target, reason) if reason else target
-    version.found |= {word.index: word for word in left}
+        version.analysis[target.index] = _left(target, reason) if reason else target
+    version.analysis |= {word.index: word for word in left}
     _agree(version, before)
     return version
 
@@ -127,19 +127,21 @@ def _agree(version: Version, before: Sequence[Version]) -> None:
     """
     shared: dict[int, int] = {}
     opposite: dict[int, int] = {}
-    family = [other for other in before if other.running.family and other.running.family == version.running.family]
+    family = [
+        sibling for sibling in before if sibling.running.family and sibling.running.family == version.running.family
+    ]
     if family:
         shared = {there: here for here, there in alignment.shared(family[0].forms, version.forms)}
         opposite = {there: here for here, there in alignment.replaced(family[0].forms, version.forms)}
     known: dict[str, list[Target | Left | None]] = {}
-    for other in before:
-        for nth, token in _numbered(other.tokens):
+    for sibling in before:
+        for nth, token in _numbered(sibling.tokens):
             if nth == len(known.setdefault(token.text.lower(), [])):
-                known[token.text.lower()].append(other.found.get(token.index))
+                known[token.text.lower()].append(sibling.analysis.get(token.index))
     for nth, token in _numbered(version.tokens):
         earlier = known.get(token.text.lower(), [])
         if token.index in shared:
-            _put(version, token, family[0].found.get(shared[token.index]))
+            _put(version, token, family[0].analysis.get(shared[token.index]))
         elif earlier:
             _put(version, token, earlier[min(nth, len(earlier) - 1)])
         elif token.index in opposite:
@@ -155,22 +157,22 @@ def _numbered(tokens: Iterable[Token]) -> Iterable[tuple[int, Token]]:
         seen[form] = seen.get(form, 0) + 1
 
 
-def _put(version: Version, token: Token, found: Target | Left | None) -> None:
-    version.found.pop(token.index, None)
-    if found is not None:
-        version.found[token.index] = dataclasses.replace(
-            found, index=token.index, start=token.start, end=token.end, form=token.text
+def _put(version: Version, token: Token, word: Target | Left | None) -> None:
+    version.analysis.pop(token.index, None)
+    if word is not None:
+        version.analysis[token.index] = dataclasses.replace(
+            word, index=token.index, start=token.start, end=token.end, form=token.text
         )
 
 
-def _follow(version: Version, token: Token, other: Token, family: Version) -> None:
-    theirs, mine = family.found.get(other.index), version.found.get(token.index)
+def _follow(version: Version, token: Token, family_token: Token, family: Version) -> None:
+    theirs, mine = family.analysis.get(family_token.index), version.analysis.get(token.index)
     if isinstance(theirs, Target):
         tag = inflect.tag_of(token.text, theirs.lemma, theirs.pos, token.tag)
         if tag is not None:
             _put(version, token, dataclasses.replace(theirs, tag=tag))
-    elif isinstance(mine, Target) and mine.lemma in inflect.lemmas(other.text, mine.pos):
-        version.found[token.index] = _left(mine, "its other form stays")
+    elif isinstance(mine, Target) and mine.lemma in inflect.lemmas(family_token.text, mine.pos):
+        version.analysis[token.index] = _left(mine, "its other form stays")
 
 
 def _keep_options_in_their_sentence(versions: Sequence[Version]) -> None:
@@ -179,8 +181,8 @@ def _keep_options_in_their_sentence(versions: Sequence[Version]) -> None:
     optional: set[str] = set()
     for version in versions:
         for token in version.tokens:
-            found, place = version.found.get(token.index), fields.locate(version.running, token.start, token.end)
-            key = (found.lemma, found.pos) if isinstance(found, Target) else None
+            word, place = version.analysis.get(token.index), fields.locate(version.running, token.start, token.end)
+            key = (word.lemma, word.pos) if isinstance(word, Target) else None
             taken.setdefault(token.text.lower(), set()).add(key)
             if place and place[0].startswith("option"):
                 optional.add(token.text.lower())
@@ -188,7 +190,7 @@ def _keep_options_in_their_sentence(versions: Sequence[Version]) -> None:
         for target in version.targets:
             form = target.form.lower()
             if form in optional and len(taken[form]) > 1:
-                version.found[target.index] = _left(target, "not the same word everywhere")
+                version.analysis[target.index] = _left(target, "not the same word everywhere")
 
 
 def _words(versions: Sequence[Version]) -> list[Word]:
@@ -204,7 +206,7 @@ def _words(versions: Sequence[Version]) -> list[Word]:
 
 
 def _disambiguate(readings: Sequence[Reading], senses: SenseScorer) -> None:
-    asked: dict[Occurrence, int] = {}
+    index_of: dict[Occurrence, int] = {}
     where: list[tuple[Word, list[int]]] = []
     for reading in readings:
         for word in reading.words:
@@ -214,10 +216,10 @@ def _disambiguate(readings: Sequence[Reading], senses: SenseScorer) -> None:
                 for number, target in word.targets
                 if number == first
             ]
-            where.append((word, [asked.setdefault(one, len(asked)) for one in occurrences]))
-    several = [one for one in asked if len(one.senses) > 1]
+            where.append((word, [index_of.setdefault(occurrence, len(index_of)) for occurrence in occurrences]))
+    several = [occurrence for occurrence in index_of if len(occurrence.senses) > 1]
     scores = dict(zip(several, senses.score(several), strict=True))
-    order = list(asked)
+    order = list(index_of)
     for word, places in where:
         rows = [scores.get(order[place], (0.0,)) for place in places]
         word.scores = tuple(sum(column) / len(column) for column in zip(*rows, strict=True))

@@ -12,10 +12,10 @@ from explorer.errors import BenchmarkError
 ADVICE = "Put the published file in its place, or delete it to download it again."
 
 
-def damaged(path: Path, line: int | None, found: str, expected: str) -> BenchmarkError:
+def damaged(path: Path, line: int | None, actual: str, expected: str) -> BenchmarkError:
     """The error for a file that is not what its format says."""
     where = f"{path.name} line {line}" if line else path.name
-    return BenchmarkError(f"{where}: {found}, expected {expected}. {ADVICE}")
+    return BenchmarkError(f"{where}: {actual}, expected {expected}. {ADVICE}")
 
 
 def read_text(path: Path, fallback: str = "") -> str:
@@ -50,8 +50,8 @@ def read_json_rows(path: Path, **fields: type) -> list[dict[str, Any]]:
             raise damaged(path, number, f"a JSON {type(row).__name__}", "an object")
         for name, kind in fields.items():
             if not isinstance(row.get(name), kind):
-                found = f"{name} is {row[name]!r:.40}" if name in row else f"no field {name}"
-                raise damaged(path, number, found, f"{name} as {kind.__name__}")
+                actual = f"{name} is {row[name]!r:.40}" if name in row else f"no field {name}"
+                raise damaged(path, number, actual, f"{name} as {kind.__name__}")
         rows.append(row)
     return rows
 

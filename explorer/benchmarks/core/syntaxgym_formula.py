@@ -120,15 +120,15 @@ def nats(node: Sum, surprisals: Surprisals) -> float:
     if isinstance(node, Arithmetic):
         left, right = nats(node.left, surprisals), nats(node.right, surprisals)
         return left + right if node.sign == "+" else left - right
-    found = [
+    values = [
         value
         for (condition, number), value in surprisals.items()
         if condition == node.condition and node.number in (None, number)
     ]
-    if not found:
+    if not values:
         known = ", ".join(sorted({condition for condition, _ in surprisals}))
         raise BenchmarkError(f"The formula asks for {render(node)}, which the item lacks; its conditions are {known}.")
-    return math.fsum(found)
+    return math.fsum(values)
 
 
 def tests_equality(formula: Formula) -> bool:
@@ -280,8 +280,8 @@ class _Parser:
     def _place(self) -> int:
         return self.tokens[self.at].place if self.at < len(self.tokens) else len(self.text)
 
-    def _mistake(self, found: str, expected: str) -> BenchmarkError:
-        return _mistake(self.text, self._place(), found, expected)
+    def _mistake(self, actual: str, expected: str) -> BenchmarkError:
+        return _mistake(self.text, self._place(), actual, expected)
 
 
 def _token(match: re.Match[str], place: int) -> _Token:
@@ -293,5 +293,5 @@ def _token(match: re.Match[str], place: int) -> _Token:
     return _Token(place, match["sign"])
 
 
-def _mistake(text: str, place: int, found: str, expected: str) -> BenchmarkError:
-    return BenchmarkError(f"The formula {text!r} has {found} at character {place + 1}, expected {expected}.")
+def _mistake(text: str, place: int, actual: str, expected: str) -> BenchmarkError:
+    return BenchmarkError(f"The formula {text!r} has {actual} at character {place + 1}, expected {expected}.")

@@ -116,7 +116,7 @@ def _write(frame: Frame, way: Mapping[str, int], names: Mapping[str, list[str]])
     present: set[str] = set()
     place = -1
 
-    def one(match: re.Match[str]) -> str:
+    def fill(match: re.Match[str]) -> str:
         nonlocal place
         place += 1
         group, content = match[1] or "", match[2]
@@ -129,7 +129,7 @@ def _write(frame: Frame, way: Mapping[str, int], names: Mapping[str, list[str]])
         recalled.setdefault(group, text)
         return text
 
-    return SLOT.sub(one, frame.text)
+    return SLOT.sub(fill, frame.text)
 
 
 def _take(names: list[str], present: set[str]) -> str:

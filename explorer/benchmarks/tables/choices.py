@@ -11,14 +11,14 @@ import string
 from collections.abc import Mapping
 
 from explorer.benchmarks.tables import options
-from explorer.benchmarks.tables.found import Found, is_column_of_numbers, texts_of
+from explorer.benchmarks.tables.guess import Guess, is_column_of_numbers, texts_of
 from explorer.benchmarks.tables.names import CONTEXT, find_column, numbered_columns, option_columns
 from explorer.benchmarks.tables.rows import Table
 from explorer.benchmarks.tables.values import is_empty, is_text, written
 from explorer.errors import UsageError
 
 
-def find_contexts(table: Table, file: str, given: Mapping[str, str]) -> Found | None:
+def find_contexts(table: Table, file: str, given: Mapping[str, str]) -> Guess | None:
     columns = numbered_columns(table.names, CONTEXT)
     whole = given.get("contexts") or find_column("contexts", table.names)
     if len(columns) < 2 and not (whole and _separates(table, whole) is not None):
@@ -26,7 +26,7 @@ def find_contexts(table: Table, file: str, given: Mapping[str, str]) -> Found | 
     if len(option_columns(table.names)) > 1 or not find_column("continuation", table.names, columns):
         return None
     roles = {"contexts": whole} if whole else {f"context{n}": column for n, column in enumerate(columns, 1)}
-    return Found("contexts", roles, "several contexts and one continuation")
+    return Guess("contexts", roles, "several contexts and one continuation")
 
 
 def _separates(table: Table, column: str) -> str | None:
@@ -46,28 +46,28 @@ def _holds_lists(table: Table, column: str) -> bool:
     if separator is None or any(isinstance(value, list) for value in table.column(column)):
         return separator is not None
     values = [value for value in table.column(column) if not is_empty(value)]
-    lists = [told.texts for value in values if (told := options.from_list(value, separator))]
+    lists = [parsed.texts for value in values if (parsed := options.from_list(value, separator))]
     return separator in ("json", "python") and all(isinstance(text, str) for texts in lists for text in texts)
 
 
-def find_choice(table: Table, file: str, given: Mapping[str, str]) -> Found | None:
+def find_choice(table: Table, file: str, given: Mapping[str, str]) -> Guess | None:
     many = option_columns(table.names)
     numbers = all(is_column_of_numbers(table, column) for column in many)
     if len(many) > 1 and (not numbers or find_column("gold", table.names, many)):
-        return Found("choice", {}, f"the options {', '.join(many)}")
+        return Guess("choice", {}, f"the options {', '.join(many)}")
     named = given.get("options") or find_column("options", table.names)
     if named and _separates(table, named) is not None:
-        return Found("choice", {"options": named}, f"the list of options in {named}")
+        return Guess("choice", {"options": named}, f"the list of options in {named}")
     lists = [
         name for name in table.names
         if _holds_lists(table, name) and not name.endswith((".label", ".labels"))
     ]  # fmt: skip
     if len(lists) == 1 and find_column("gold", table.names, lists):
-        return Found("choice", {"options": lists[0]}, f"the list of options in {lists[0]}")
+        return Guess("choice", {"options": lists[0]}, f"the list of options in {lists[0]}")
     return _headless_choice(table)
 
 
-def _headless_choice(table: Table) -> Found | None:
+def _headless_choice(table: Table) -> Guess | None:
     """A question, its options and the right one's letter, without names, as MMLU has them."""
     names = table.names
     if len(names) < 4 or names != tuple(f"column {n}" for n in range(1, len(names) + 1)):
@@ -80,7 +80,7 @@ def _headless_choice(table: Table) -> Found | None:
     ):
         return None
     roles = {f"option{n}": name for n, name in enumerate(names[1:-1], 1)}
-    return Found(
+    return Guess(
         "choice",
         {"context": names[0], **roles, "gold": names[-1]},
         "a text, options, and a letter in the last column, as MMLU",
@@ -90,21 +90,21 @@ def _headless_choice(table: Table) -> Found | None:
 _MARKS = re.compile(r"(?:^|(?<=\s))(?:\(([A-Ea-e1-5])\)|([A-Ea-e1-5])\)|([A-E])[.:](?=\s))")
 
 
-def refuse_options_inside(table: Table, file: str, given: Mapping[str, str]) -> Found | None:
+def refuse_options_inside(table: Table, file: str, given: Mapping[str, str]) -> Guess | None:
     """UsageError where the options stand inside the question: nothing tells surely where each begins and ends."""
     for name in texts_of(table):
         texts = [value for value in table.column(name) if isinstance(value, str) and value.strip()]
         marks = [[(mark[1] or mark[2] or mark[3]).lower() for mark in _MARKS.finditer(text)] for text in texts]
-        lists = sum(one[:2] in (["a", "b"], ["1", "2"]) for one in marks)
-        others = [one for one in table.names if one != name]
-        letters = [one for one in others if _is_column_of_letters(table, one)]
+        lists = sum(row_marks[:2] in (["a", "b"], ["1", "2"]) for row_marks in marks)
+        others = [column for column in table.names if column != name]
+        letters = [column for column in others if _is_column_of_letters(table, column)]
         if lists >= 0.5 * len(texts) and (letters or find_column("gold", others)):
             right = next(
-                found
-                for found in (
+                guessed
+                for guessed in (
                     find_column("gold", letters), find_column("label", letters), find_column("gold", others), *letters
                 )
-                if found
+                if guessed
             )  # fmt: skip
             raise UsageError(
                 f"{file} has options inside the text of {name} ({texts[0].strip()[:80]!r}), and the right one "

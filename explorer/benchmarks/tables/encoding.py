@@ -253,7 +253,7 @@ def _is_odd(before: str, sign: str, after: str) -> bool:
             return True
         if sign.islower() and before.isupper() and after.isupper():
             return True
-        return any(other.isalpha() and not _may_touch(sign, other) for other in (before, after))
+        return any(neighbor.isalpha() and not _may_touch(sign, neighbor) for neighbor in (before, after))
     if category == "Sk":
         return sign not in "´`^¨"
     if category[0] in "SN" or category in ("Po", "Pd", "Pi", "Pf", "Ps", "Pe"):
@@ -262,8 +262,8 @@ def _is_odd(before: str, sign: str, after: str) -> bool:
     return False
 
 
-def _may_touch(one: str, other: str) -> bool:
-    scripts = {_script(one), _script(other)}
+def _may_touch(first: str, second: str) -> bool:
+    scripts = {_script(first), _script(second)}
     return len(scripts) == 1 or "CJK" in scripts or "" in scripts
 
 

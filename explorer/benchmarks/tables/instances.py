@@ -63,20 +63,20 @@ def _pair(cells: Mapping[str, Any], reading: Reading, base: Instance) -> Instanc
 
 
 def _choice(cells: Mapping[str, Any], reading: Reading, base: Instance) -> Instance:
-    told = gold_row("", cells, reading)
-    value, column = told.value, reading.columns["gold"]
-    if reading.rules > 1 and told.flagged is None and not told.options:
+    row = gold_row("", cells, reading)
+    value, column = row.value, reading.columns["gold"]
+    if reading.rules > 1 and row.flagged is None and not row.options:
         raise _Unfit(f"{reading.columns.get('options', 'option1')} is no list of at least two options")
-    place = told.flagged if reading.gold == "flags" else table_gold.index(value, told.options, reading.gold, told.names)
+    place = row.flagged if reading.gold == "flags" else table_gold.index(value, row.options, reading.gold, row.names)
     if place is None:
         if reading.rules > 1 and table_gold.is_unlabeled(value):
             raise _Unfit(f"unlabeled: {column} is {_shown(value)}")
-        raise _Unfit(f"{column} is {_shown(value)}, which names none of {len(told.options)} options")
-    kept = [i for i, option in enumerate(told.options) if option.strip()]
-    options = tuple(told.options[i] for i in kept)
+        raise _Unfit(f"{column} is {_shown(value)}, which names none of {len(row.options)} options")
+    nonempty = [i for i, option in enumerate(row.options) if option.strip()]
+    options = tuple(row.options[i] for i in nonempty)
     if len(options) < 2:
         raise _Unfit(f"{len(options)} option, expected at least two")
-    gold = kept.index(place)
+    gold = nonempty.index(place)
     context = _context(cells, reading)
     extra: dict[str, Any] = {}
     if reading.prompt == "copa":
@@ -101,15 +101,15 @@ def gold_row(where: str, cells: Mapping[str, Any], reading: Reading) -> table_go
     flagged = table_options.flagged(value) if isinstance(value, list) else None
     if f"{stem}s" in columns:
         column = columns[f"{stem}s"]
-        found = table_options.from_list(cells.get(column), reading.separator)
-        if found is None:
+        parsed = table_options.from_list(cells.get(column), reading.separator)
+        if parsed is None:
             raise _Unfit(f"{column} is no list of at least two options")
-        texts = tuple(_checked(item, column) for item in found.texts)
-        names = found.names
-        flagged = found.flagged if flagged is None else flagged
+        texts = tuple(_checked(item, column) for item in parsed.texts)
+        names = parsed.names
+        flagged = parsed.flagged if flagged is None else flagged
         beside = cells.get(columns.get("names", ""))
         if isinstance(beside, list) and len(beside) == len(texts):
-            names = tuple(str(one).strip() for one in beside)
+            names = tuple(str(name).strip() for name in beside)
     elif reading.rules == 1:
         texts = tuple(_text(cells, reading, role) for role in table_roles.numbered(reading.kind, columns))
     else:
@@ -154,22 +154,20 @@ def _without_pronoun(text: str, cells: Mapping[str, Any], reading: Reading) -> s
 
 
 def _contexts(cells: Mapping[str, Any], reading: Reading, base: Instance) -> Instance:
-    told = gold_row("", cells, reading)
+    row = gold_row("", cells, reading)
     place = (
-        told.flagged
-        if reading.gold == "flags"
-        else table_gold.index(told.value, told.options, reading.gold, told.names)
+        row.flagged if reading.gold == "flags" else table_gold.index(row.value, row.options, reading.gold, row.names)
     )
     if place is None:
-        unlabeled = "unlabeled: " if table_gold.is_unlabeled(told.value) else ""
-        raise _Unfit(f"{unlabeled}{reading.columns['gold']} is {_shown(told.value)}")
-    kept = [i for i, option in enumerate(told.options) if option.strip()]
+        unlabeled = "unlabeled: " if table_gold.is_unlabeled(row.value) else ""
+        raise _Unfit(f"{unlabeled}{reading.columns['gold']} is {_shown(row.value)}")
+    nonempty = [i for i, option in enumerate(row.options) if option.strip()]
     return dataclasses.replace(
         base,
         second=_text(cells, reading, "continuation"),
-        options=tuple(told.options[i] for i in kept),
-        gold=kept.index(place),
-        label=written(told.value) if not isinstance(told.value, list) else "",
+        options=tuple(row.options[i] for i in nonempty),
+        gold=nonempty.index(place),
+        label=written(row.value) if not isinstance(row.value, list) else "",
     )
 
 
@@ -241,12 +239,12 @@ def _paired(table: Table, reading: Reading) -> tuple[list[Made], list[LeftOut]]:
             left_out.append(LeftOut(row.where, str(error)))
     made: list[Made] = []
     for key, members in _sets(sentences, reading):
-        good, bad = ([one for one in members if one.good is side] for side in (True, False))
+        good, bad = ([sentence for sentence in members if sentence.good is side] for side in (True, False))
         why = _unpaired(key, good, bad)
         if why:
-            left_out += [LeftOut(one.row.where, why) for one in members]
+            left_out += [LeftOut(sentence.row.where, why) for sentence in members]
             continue
-        made += [(key, _as_pair(one, other, reading)) for one in good for other in bad]
+        made += [(key, _as_pair(acceptable, unacceptable, reading)) for acceptable in good for unacceptable in bad]
     return made, sorted(left_out, key=lambda left: _place(left.where))
 
 
@@ -259,7 +257,11 @@ def _unpaired(key: str, good: Sequence[_Judged], bad: Sequence[_Judged]) -> str:
             f"item {key} has {len(good)} acceptable and {len(bad)} unacceptable sentences, and which belong together "
             "is not said"
         )
-    return "" if len({one.context for one in (*good, *bad)}) == 1 else f"the sentences of item {key} differ in context"
+    return (
+        ""
+        if len({sentence.context for sentence in (*good, *bad)}) == 1
+        else f"the sentences of item {key} differ in context"
+    )
 
 
 def _place(where: str) -> int:
@@ -283,12 +285,12 @@ def _judged(row: Row, reading: Reading) -> _Judged:
 def _sets(sentences: Sequence[_Judged], reading: Reading) -> list[tuple[str, list[_Judged]]]:
     """The sentences that belong together, by item or two rows at a time, with the item's name."""
     sets: dict[tuple[str, str], list[_Judged]] = {}
-    for one in sentences:
+    for sentence in sentences:
         if "item" in reading.columns:
-            key = (one.group, written(one.row.cells.get(reading.columns["item"])))
+            key = (sentence.group, written(sentence.row.cells.get(reading.columns["item"])))
         else:
-            key = ("", str(one.row.number // 2))
-        sets.setdefault(key, []).append(one)
+            key = ("", str(sentence.row.number // 2))
+        sets.setdefault(key, []).append(sentence)
     return [(item, members) for (_, item), members in sets.items()]
 
 
@@ -343,17 +345,17 @@ def _shown(value: Any) -> str:
 
 def _classes(table: Table, reading: Reading, file: str) -> tuple[str, ...]:
     column = reading.columns["label"]
-    found: set[str] = set()
+    labels: set[str] = set()
     for value in table.column(column):
         with contextlib.suppress(_Unfit):
             label = _checked(value, column).strip()
             if reading.rules == 1 or label.lower() not in NO_CLASS:
-                found.add(label)
-    if len(found) > MOST_CLASSES:
+                labels.add(label)
+    if len(labels) > MOST_CLASSES:
         raise UsageError(
-            f"The column {column!r} of {file} has {len(found)} different values, expected at most {MOST_CLASSES} "
+            f"The column {column!r} of {file} has {len(labels)} different values, expected at most {MOST_CLASSES} "
             "classes. Name another with --column label=COLUMN."
         )
     return tuple(
-        sorted(found, key=lambda label: (not label.isdecimal(), int(label) if label.isdecimal() else 0, label))
+        sorted(labels, key=lambda label: (not label.isdecimal(), int(label) if label.isdecimal() else 0, label))
     )

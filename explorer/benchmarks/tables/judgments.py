@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping, Sequence
 from statistics import median
 
-from explorer.benchmarks.tables.found import Found, is_column_of_numbers, texts_of
+from explorer.benchmarks.tables.guess import Guess, is_column_of_numbers, texts_of
 from explorer.benchmarks.tables.names import bare, find_column
 from explorer.benchmarks.tables.questions import Answer, Question
 from explorer.benchmarks.tables.rows import Table
@@ -24,7 +24,7 @@ RATING_NAMES = re.compile(
 )
 
 
-def find_bare_judgments(table: Table, file: str, given: Mapping[str, str]) -> Found | None:
+def find_bare_judgments(table: Table, file: str, given: Mapping[str, str]) -> Guess | None:
     """CoLA and SST-2 have the same columns in GLUE: a sentence and a label of 0 or 1."""
     named = {bare(name): name for name in table.names}
     if not {"sentence", "label"} <= set(named) or set(named) - {"sentence", "label", "idx", "index", "id", "split"}:
@@ -32,7 +32,7 @@ def find_bare_judgments(table: Table, file: str, given: Mapping[str, str]) -> Fo
     values = {written(value).removesuffix(".0") for value in table.column(named["label"])} - {"", "-1"}
     if not values or not values <= {"0", "1"} or "label" in given or "rating" in given:
         return None
-    rating = Found("rating", {"sentence": named["sentence"], "rating": named["label"]}, f"{file} is called like CoLA")
+    rating = Guess("rating", {"sentence": named["sentence"], "rating": named["label"]}, f"{file} is called like CoLA")
     called = {word for word in ("cola", "sst", "sst2") if word in re.split(r"[\W_]+", file.lower())}
     if called:
         return rating if called == {"cola"} else None
@@ -46,7 +46,7 @@ def find_bare_judgments(table: Table, file: str, given: Mapping[str, str]) -> Fo
     )
 
 
-def find_judged(table: Table, file: str, given: Mapping[str, str]) -> Found | None:
+def find_judged(table: Table, file: str, given: Mapping[str, str]) -> Guess | None:
     """Sentences with a judgment each: pairs where items or turns bring them together, else ratings."""
     texts = texts_of(table)
     sentence = given.get("sentence") or (texts[0] if len(texts) == 1 else find_column("sentence", texts))
@@ -61,21 +61,21 @@ def find_judged(table: Table, file: str, given: Mapping[str, str]) -> Found | No
     item = given.get("item") or _items(table, sentence, judged, ways[0] if ways else written(values[0]))
     roles = {"sentence": sentence, "judged": judged, **({"item": item} if item else {})}
     if item:
-        return Found("judged", roles, f"each {item} has sentences of both judgments in {judged}")
+        return Guess("judged", roles, f"each {item} has sentences of both judgments in {judged}")
     if not ways:
         return None
     sentences = [written(value) for value in table.column(sentence)]
     if by_turns(sentences, [written(value) == ways[0] for value in values]):
-        return Found("judged", roles, f"each two rows are one sentence with both judgments in {judged}")
+        return Guess("judged", roles, f"each two rows are one sentence with both judgments in {judged}")
     starred = any("*" in {written(value) for value in table.column(name)} for name in table.names)
     if len(texts) == 1 and (starred or says_acceptability(judged, values)):
-        return Found("rating", {"sentence": sentence, "rating": judged}, f"{judged} judges sentences that are no pairs")
+        return Guess("rating", {"sentence": sentence, "rating": judged}, f"{judged} judges sentences that are no pairs")
     return None
 
 
 def _is_named_judgment(name: str, values: Sequence[object], table: Table) -> bool:
     """Whether a column of two values is called a judgment, beside one that is called an item."""
-    item = find_column("item", [one for one in table.names if one != name])
+    item = find_column("item", [column for column in table.names if column != name])
     marks = {written(value) for value in values} - {""}
     if len(marks) != 2 or not item:
         return False
@@ -84,7 +84,7 @@ def _is_named_judgment(name: str, values: Sequence[object], table: Table) -> boo
     sets: dict[str, list[str]] = {}
     for key, value in zip(table.column(item), values, strict=True):
         sets.setdefault(written(key), []).append(written(value))
-    return bool(find_column("judged", [name])) and all(set(one) == marks for one in sets.values())
+    return bool(find_column("judged", [name])) and all(set(judgments) == marks for judgments in sets.values())
 
 
 def judgment_column(table: Table, sentence: str | None) -> str | None:
@@ -100,7 +100,7 @@ def judgment_column(table: Table, sentence: str | None) -> str | None:
     named = find_column("judged", candidates)
     if not candidates:
         others = [name for name in table.names if name != sentence]
-        return next((one for one in others if _is_named_judgment(one, table.column(one), table)), None)
+        return next((name for name in others if _is_named_judgment(name, table.column(name), table)), None)
     starred = [name for name in candidates if "" in {written(value) for value in table.column(name)}]
     plain = [name for name in candidates if name not in starred]
     return (
@@ -126,7 +126,7 @@ def _items(table: Table, sentence: str, judged: str, acceptable: str | None) -> 
     return None
 
 
-def find_rating(table: Table, file: str, given: Mapping[str, str]) -> Found | None:
+def find_rating(table: Table, file: str, given: Mapping[str, str]) -> Guess | None:
     texts = texts_of(table)
     named = [name for name in table.names if RATING_NAMES.fullmatch(bare(name)) and is_column_of_numbers(table, name)]
     rating = given.get("rating") or (named[0] if len(named) == 1 else find_column("rating", named))
@@ -140,4 +140,4 @@ def find_rating(table: Table, file: str, given: Mapping[str, str]) -> Found | No
                 "a class with --kind labelled --column label=COLUMN."
             )
         return None
-    return Found("rating", {"sentence": texts[0], "rating": rating}, f"the numbers in {rating}")
+    return Guess("rating", {"sentence": texts[0], "rating": rating}, f"the numbers in {rating}")

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from statistics import median
 
 from explorer.benchmarks.tables.choices import find_choice, find_contexts, refuse_options_inside
-from explorer.benchmarks.tables.found import Found, is_column_of_numbers, texts_of
+from explorer.benchmarks.tables.guess import Guess, is_column_of_numbers, texts_of
 from explorer.benchmarks.tables.instances import NO_CLASS
 from explorer.benchmarks.tables.judgments import find_bare_judgments, find_judged, find_rating, judgment_column
 from explorer.benchmarks.tables.names import (
@@ -45,7 +45,7 @@ CLASSES = {
 }  # fmt: skip
 
 
-def guess_kind(table: Table, file: str, given: Mapping[str, str]) -> Found:
+def guess_kind(table: Table, file: str, given: Mapping[str, str]) -> Guess:
     """What the table holds; a Question where no rule is sure."""
     _refuse_terms(table, file)
     # From the rule that needs most to hold to the one that needs least: columns of a published table, named pairs,
@@ -56,9 +56,9 @@ def guess_kind(table: Table, file: str, given: Mapping[str, str]) -> Found:
         find_rating, _labelled, _cloze,
     )  # fmt: skip
     for rule in rules:
-        found = rule(table, file, given)
-        if found:
-            return found
+        guessed = rule(table, file, given)
+        if guessed:
+            return guessed
     raise _ask(table, file)
 
 
@@ -89,18 +89,18 @@ def check_context(kind: str, roles: Mapping[str, str], table: Table, file: str) 
 
 def which_first(file: str, sentences: Sequence[str]) -> Question:
     """The question which of two sentences is the acceptable one."""
-    one, other = (sentence[:80] for sentence in sentences[:2])
+    first, second = (sentence[:80] for sentence in sentences[:2])
     return Question(
         "first",
         f"{file} has sentences in pairs, one after the other, and does not say which of the two is acceptable",
         (
-            Answer("good", f"{one!r} as acceptable and {other!r} as not"),
-            Answer("bad", f"{other!r} as acceptable and {one!r} as not"),
+            Answer("good", f"{first!r} as acceptable and {second!r} as not"),
+            Answer("bad", f"{second!r} as acceptable and {first!r} as not"),
         ),
     )
 
 
-def complete(kind: str, table: Table, file: str, given: Mapping[str, str]) -> Found:
+def complete(kind: str, table: Table, file: str, given: Mapping[str, str]) -> Guess:
     """The columns that values tell for a kind that was said."""
     rules = {
         "judged": (find_judged,),
@@ -110,22 +110,22 @@ def complete(kind: str, table: Table, file: str, given: Mapping[str, str]) -> Fo
     }
     for rule in rules.get(kind, ()):
         try:
-            found = rule(table, file, given)
+            guessed = rule(table, file, given)
         except UsageError:
             continue
-        if found and found.kind == kind:
-            return found
+        if guessed and guessed.kind == kind:
+            return guessed
     texts = texts_of(table, list(given.values()))
     if kind == "rating" and "rating" not in given:
         sentence = given.get("sentence") or find_column("sentence", table.names)
         judged = judgment_column(table, sentence)
         if sentence and judged:
-            return Found(kind, {"sentence": sentence, "rating": judged})
+            return Guess(kind, {"sentence": sentence, "rating": judged})
     if kind == "turns" and "sentence" not in given and (len(texts) == 1 or len(table.names) == 1):
-        return Found(kind, {"sentence": (texts or list(table.names))[0]})
+        return Guess(kind, {"sentence": (texts or list(table.names))[0]})
     if kind in ("judged", "rating") and "sentence" not in given and len(texts) == 1:
-        return Found(kind, {"sentence": texts[0]})
-    return Found(kind)
+        return Guess(kind, {"sentence": texts[0]})
+    return Guess(kind)
 
 
 def check_gaps(kind: str, roles: Mapping[str, str], table: Table, file: str) -> None:
@@ -149,7 +149,7 @@ def _ask(table: Table, file: str) -> Question:
     )
 
 
-def _released(table: Table, file: str, given: Mapping[str, str]) -> Found | None:
+def _released(table: Table, file: str, given: Mapping[str, str]) -> Guess | None:
     match = release_of(table.names)
     if not match:
         return None
@@ -163,14 +163,14 @@ def _released(table: Table, file: str, given: Mapping[str, str]) -> Found | None
     if release.title == "BoolQ" and not _answers_yes_or_no(table, roles["label"]):
         return None
     roles = {role: column for role, column in roles.items() if column not in given.values()}
-    return Found(release.kind, roles, f"the columns are those of {release.title}", release)
+    return Guess(release.kind, roles, f"the columns are those of {release.title}", release)
 
 
 def _answers_yes_or_no(table: Table, column: str) -> bool:
     """Whether a question has no options but yes and no."""
     known = {"true", "false", "yes", "no", "1", "0", "1.0", "0.0", "", "-1"}
     has_options = len(option_columns(table.names)) > 1 or find_column("options", table.names)
-    return not has_options and {written(one).lower() for one in table.column(column)} <= known
+    return not has_options and {written(cell).lower() for cell in table.column(column)} <= known
 
 
 def _has_gaps(table: Table, column: str) -> bool:
@@ -178,12 +178,12 @@ def _has_gaps(table: Table, column: str) -> bool:
     return bool(texts) and sum(find_gap(text) is not None for text in texts) >= 0.5 * len(texts)
 
 
-def _pair(table: Table, file: str, given: Mapping[str, str]) -> Found | None:
+def _pair(table: Table, file: str, given: Mapping[str, str]) -> Guess | None:
     good, bad = (given.get(role) or find_column(role, table.names) for role in ("good", "bad"))
     named = {bare(column): column for column in reversed(table.names)}
-    for one, other in GOOD_AND_BAD:
-        if not (good and bad) and one in named and other in named:
-            good, bad = named[one], named[other]
+    for good_name, bad_name in GOOD_AND_BAD:
+        if not (good and bad) and good_name in named and bad_name in named:
+            good, bad = named[good_name], named[bad_name]
     if not good or not bad:
         return None
     others = texts_of(table, (good, bad))
@@ -192,8 +192,8 @@ def _pair(table: Table, file: str, given: Mapping[str, str]) -> Found | None:
     frame = next((name for name in others if _has_gaps(table, name)), None)
     if frame:
         roles = {"context": frame, "option1": good, "option2": bad, "gold": good}
-        return Found("choice", roles, f"{good} and {bad} fill the gap in {frame}")
-    return Found("pair", {"good": good, "bad": bad}, f"the columns {good} and {bad}")
+        return Guess("choice", roles, f"{good} and {bad} fill the gap in {frame}")
+    return Guess("pair", {"good": good, "bad": bad}, f"the columns {good} and {bad}")
 
 
 def _holds_words(table: Table, column: str) -> bool:
@@ -203,7 +203,7 @@ def _holds_words(table: Table, column: str) -> bool:
     return not values or (numbers < len(values) and acceptable_value("", values) is None)
 
 
-def _labelled(table: Table, file: str, given: Mapping[str, str]) -> Found | None:
+def _labelled(table: Table, file: str, given: Mapping[str, str]) -> Guess | None:
     texts = texts_of(table)
     label = given.get("label") or find_column("label", table.names, texts)
     label = label or next((name for name in table.names if bare(name) in CLASS_NAMES), None)
@@ -229,16 +229,17 @@ def _labelled(table: Table, file: str, given: Mapping[str, str]) -> Found | None
         return None
     check_gaps("labelled", {"text": text}, table, file)
     if len(distinct) < 2:
-        found = f"one class only, {values[0]!r}" if values else "no class"
+        actual = f"one class only, {values[0]!r}" if values else "no class"
         raise Question(
             "kind",
-            f"{label} of {file} has {found}, so that nothing is asked. "
+            f"{label} of {file} has {actual}, so that nothing is asked. "
             "Name another column with --column label=COLUMN, or say the kind all the same",
             (),
         )
     if second and distinct == {"1", "2"}:
         pairs = [
-            (written(one), written(other)) for one, other in zip(table.column(text), table.column(second), strict=True)
+            (written(left), written(right))
+            for left, right in zip(table.column(text), table.column(second), strict=True)
         ][:500]
         if sum(look_alike(*pair) for pair in pairs) >= ALIKE * len(pairs):
             raise Question(
@@ -250,12 +251,12 @@ def _labelled(table: Table, file: str, given: Mapping[str, str]) -> Found | None
                     Answer("choice", f"{label} as the right one of {text} and {second}"),
                 ),
             )
-    return Found(
+    return Guess(
         "labelled", {"text": text, "label": label, **({"second": second} if second else {})}, f"the classes in {label}"
     )
 
 
-def _cloze(table: Table, file: str, given: Mapping[str, str]) -> Found | None:
+def _cloze(table: Table, file: str, given: Mapping[str, str]) -> Guess | None:
     texts = texts_of(table)
     # An answer to a question is its last word to nobody.
     target = given.get("target") or find_column(
@@ -267,7 +268,7 @@ def _cloze(table: Table, file: str, given: Mapping[str, str]) -> Found | None:
     if not text:
         return None
     if target and target != text and _are_last_words(table, target) and len(texts) == 1:
-        return Found("cloze", {"text": text, "target": target}, f"the words in {target}")
+        return Guess("cloze", {"text": text, "target": target}, f"the words in {target}")
     others = [
         name
         for name in table.names
@@ -285,7 +286,7 @@ def _cloze(table: Table, file: str, given: Mapping[str, str]) -> Found | None:
         and sum(sentence[-1].isalnum() for sentence in several) >= 0.95 * len(several)
         and median(len(sentence.split()) for sentence in several) >= 3
     ):
-        return Found("cloze", {"text": text}, "texts that stop at a word")
+        return Guess("cloze", {"text": text}, "texts that stop at a word")
     return None
 
 

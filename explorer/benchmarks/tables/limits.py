@@ -20,13 +20,13 @@ PARQUET = Bounds(rows=MOST_ROWS, values=MOST_VALUES, bytes=512 << 20)
 def check_file(path: Path) -> None:
     """UsageError where the path is no plain file, BenchmarkError where the file is larger than any table here."""
     try:
-        found = os.stat(path)
+        file_stat = os.stat(path)
     except OSError as error:
         raise UsageError(f"{path} cannot be read ({error.strerror or error}). Check the path.") from error
-    if not stat.S_ISREG(found.st_mode):
+    if not stat.S_ISREG(file_stat.st_mode):
         raise UsageError(f"{path} cannot be read as a table, since it is no plain file. Give a file.")
-    if found.st_size > MOST_BYTES:
-        raise _too_large(path.name, f"{found.st_size / 2**20:,.0f} MiB, expected at most {MOST_BYTES / 2**20:,.0f}")
+    if file_stat.st_size > MOST_BYTES:
+        raise _too_large(path.name, f"{file_stat.st_size / 2**20:,.0f} MiB, expected at most {MOST_BYTES / 2**20:,.0f}")
 
 
 def check_cells(text: str, name: str, delimiter: str) -> None:
@@ -64,5 +64,7 @@ def _compare(name: str, rows: int, values: int) -> None:
         raise _too_large(name, f"{values:,} values, expected at most {MOST_VALUES:,}")
 
 
-def _too_large(name: str, found: str) -> BenchmarkError:
-    return BenchmarkError(f"{name} has {found}. Cut it into smaller files, or leave out the columns that are not used.")
+def _too_large(name: str, actual: str) -> BenchmarkError:
+    return BenchmarkError(
+        f"{name} has {actual}. Cut it into smaller files, or leave out the columns that are not used."
+    )

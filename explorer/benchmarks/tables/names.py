@@ -166,7 +166,7 @@ def find_column(role: str, columns: Sequence[str], taken: Iterable[str | None] =
     free = [column for column in columns if column not in used]
     whole = {bare(column): column for column in reversed(free)}
     last = {bare(column.rpartition(".")[2]): column for column in reversed(free) if "." in column}
-    return next((found[name] for name in NAMES[role].split() for found in (whole, last) if name in found), None)
+    return next((by_name[name] for name in NAMES[role].split() for by_name in (whole, last) if name in by_name), None)
 
 
 def numbered_columns(columns: Sequence[str], pattern: re.Pattern[str]) -> list[str]:
@@ -194,16 +194,16 @@ def _in_a_row(members: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
 def _nested(columns: Sequence[str]) -> list[str]:
     """The options of an object with a field each: options.A, options.B ... in that order, however a row has them."""
     stems = dict.fromkeys(column.rpartition(".")[0] for column in columns if "." in column)
-    found: list[str] = []
+    fields: list[str] = []
     for stem in stems:
         inner = {column.rpartition(".")[2]: column for column in columns if column.rpartition(".")[0] == stem}
         for pattern in (LETTER, NUMBER, OPTION):
             marks = numbered_columns(list(inner), pattern)
             family = [pattern.fullmatch(bare(mark))[2] for mark in marks]  # type: ignore[index]
             whole = family in (list(ALPHABET[: len(family)]), *(_count(first, len(family)) for first in (0, 1)))
-            if len(family) > max(1, len(found)) and whole:
-                found = [inner[mark] for mark in marks]
-    return found
+            if len(family) > max(1, len(fields)) and whole:
+                fields = [inner[mark] for mark in marks]
+    return fields
 
 
 def _count(first: int, many: int) -> list[str]:
@@ -213,20 +213,20 @@ def _count(first: int, many: int) -> list[str]:
 def breaks_off(columns: Sequence[str]) -> bool:
     """Whether of columns like option_b, option_c or option1, option3 some before or between them are not there."""
     for pattern in (OPTION, QUIZ, CONTEXT):
-        found = [match[2] for column in columns if (match := pattern.fullmatch(bare(column)))]
-        rows = (list(ALPHABET[: len(found)]), _count(0, len(found)), _count(1, len(found)))
-        if found and len(found) == len(columns):
-            return found not in rows
+        marks = [match[2] for column in columns if (match := pattern.fullmatch(bare(column)))]
+        rows = (list(ALPHABET[: len(marks)]), _count(0, len(marks)), _count(1, len(marks)))
+        if marks and len(marks) == len(columns):
+            return marks not in rows
     return False
 
 
 def option_columns(columns: Sequence[str]) -> list[str]:
     """The columns with one option each: option1, option2 ..., or A, B, C ... where these stand in a row."""
-    found = max((*(numbered_columns(columns, pattern) for pattern in (OPTION, QUIZ)), _nested(columns)), key=len)
+    numbered = max((*(numbered_columns(columns, pattern) for pattern in (OPTION, QUIZ)), _nested(columns)), key=len)
     letters = [column for column in numbered_columns(columns, LETTER) if len(column.strip()) == 1]
     if len(letters) > 1 and [bare(column) for column in letters] == list(ALPHABET[: len(letters)]):
-        return letters if len(letters) >= len(found) else found
-    return found
+        return letters if len(letters) >= len(numbered) else numbered
+    return numbered
 
 
 def release_of(columns: Sequence[str]) -> tuple[Release, dict[str, str]] | None:
@@ -235,7 +235,7 @@ def release_of(columns: Sequence[str]) -> tuple[Release, dict[str, str]] | None:
     for release in RELEASES:
         # What is refused is so, too, inside an object: target.span1_text.
         shown = release.columns.split()
-        inside = release.refused and all(any(one.endswith(name) for one in named) for name in shown)
+        inside = release.refused and all(any(column.endswith(name) for column in named) for name in shown)
         if inside or all(name in named for name in shown):
             roles = {}
             for role, name in release.roles.items():

@@ -44,7 +44,7 @@ def from_list(value: Any, separator: str = "") -> Options | None:
         return _from_object(value)
     if not isinstance(value, list) or len(value) < 2:
         return None
-    if all(isinstance(one, dict) for one in value):
+    if all(isinstance(item, dict) for item in value):
         return _from_objects(value)
     return Options(tuple(value))
 
@@ -74,14 +74,14 @@ def in_a_row(marks: Iterable[str]) -> bool:
 
 
 def _from_objects(value: Sequence[dict[str, Any]]) -> Options | None:
-    field = next((name for name in TEXT_FIELDS if all(name in one for one in value)), "")
+    field = next((name for name in TEXT_FIELDS if all(name in item for item in value)), "")
     if not field:
         return None
-    texts = tuple(one[field] for one in value)
-    name = next((name for name in NAME_FIELDS if name != field and all(name in one for one in value)), "")
-    names = tuple(str(one[name]).strip() for one in value) if name else ()
-    flag = next((name for name in FLAG_FIELDS if all(name in one for one in value)), "")
-    flags = [_is_true(one[flag]) for one in value] if flag else []
+    texts = tuple(item[field] for item in value)
+    name = next((name for name in NAME_FIELDS if name != field and all(name in item for item in value)), "")
+    names = tuple(str(item[name]).strip() for item in value) if name else ()
+    flag = next((name for name in FLAG_FIELDS if all(name in item for item in value)), "")
+    flags = [_is_true(item[flag]) for item in value] if flag else []
     return Options(texts, names, flags.index(True) if flags.count(True) == 1 else None)
 
 
@@ -91,7 +91,7 @@ def flagged(value: Any) -> int | None:
         value = _parted(value, "json")
     if not isinstance(value, list):
         return None
-    flags = [_is_true(one) for one in value]
+    flags = [_is_true(item) for item in value]
     return flags.index(True) if flags.count(True) == 1 else None
 
 
@@ -144,7 +144,7 @@ def _python_list(cell: str) -> list[Any] | dict[str, Any] | None:
 
 def _strings(text: str) -> list[str] | None:
     """The quoted strings of a list without its brackets; none where anything but commas and blanks is between."""
-    found: list[str] = []
+    strings: list[str] = []
     at = 0
     while at < len(text):
         quote = text[at]
@@ -161,9 +161,9 @@ def _strings(text: str) -> list[str] | None:
             at += 1
         if at >= len(text):
             return None
-        found.append("".join(inside))
+        strings.append("".join(inside))
         at += 1
-    return found or None
+    return strings or None
 
 
 def _lettered(cell: str) -> list[str] | None:

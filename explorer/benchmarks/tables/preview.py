@@ -34,7 +34,7 @@ def _item(instance: Instance) -> dict[str, Any]:
             for condition in instance.conditions
         ]
         return {"id": instance.id, "texts": texts, "rating": None}
-    asked = prompts.requests(instance)
+    requests = prompts.requests(instance)
     lone = len(instance.options) == 1
     texts = [
         {
@@ -43,7 +43,7 @@ def _item(instance: Instance) -> dict[str, Any]:
             "continuation": request.continuation,
             "right": None if lone else request.option == instance.gold,
         }
-        for request in asked
+        for request in requests
     ]
     return {"id": instance.id, "texts": texts, "rating": instance.extra.get("rating")}
 
@@ -54,34 +54,34 @@ def left_out(parsed: Parsed) -> dict[str, int]:
 
 
 def _kind_of(reason: str) -> str:
-    return next((told for start, told in REASONS.items() if reason.startswith(start)), reason)
+    return next((words for start, words in REASONS.items() if reason.startswith(start)), reason)
 
 
 def about(reading: Reading) -> dict[str, str]:
     """What the reading rests on, in words, part by part."""
-    told = {"kind": TOLD[reading.kind], **reading.why}
+    descriptions = {"kind": TOLD[reading.kind], **reading.why}
     if reading.why.get("kind"):
-        told["kind"] = f"{TOLD[reading.kind]} ({reading.why['kind']})"
-    return told
+        descriptions["kind"] = f"{TOLD[reading.kind]} ({reading.why['kind']})"
+    return descriptions
 
 
 def lines(reading: Reading, parsed: Parsed) -> list[str]:
     """The preview as lines of plain text; what a model scores stands after >>."""
-    told = [f"{name}: {text}" for name, text in about(reading).items()]
-    told.append("the first items as a model reads them, what is scored after >>:")
+    printed = [f"{name}: {text}" for name, text in about(reading).items()]
+    printed.append("the first items as a model reads them, what is scored after >>:")
     for item in items(parsed):
         rated = "" if item["rating"] is None else f", rated {item['rating']:g}"
-        told.append(f"  {item['id']}{rated}")
+        printed.append(f"  {item['id']}{rated}")
         for text in item["texts"][:MOST]:
             mark = {True: "right", False: "wrong", None: ""}[text["right"]]
             named = text["name"] if reading.instance_kind == "regions" else mark
-            told.append(f"    {named:<6} {_shown(text)}")
+            printed.append(f"    {named:<6} {_shown(text)}")
         if len(item["texts"]) > MOST:
-            told.append(f"    and {len(item['texts']) - MOST} more")
+            printed.append(f"    and {len(item['texts']) - MOST} more")
     unused = reading.unused
-    told.append(f"columns not used: {', '.join(unused)}" if unused else "every column is used")
-    told += [f"left out {many:,}: {reason}" for reason, many in list(left_out(parsed).items())[:10]]
-    return told
+    printed.append(f"columns not used: {', '.join(unused)}" if unused else "every column is used")
+    printed += [f"left out {many:,}: {reason}" for reason, many in list(left_out(parsed).items())[:10]]
+    return printed
 
 
 def _shown(text: Mapping[str, Any]) -> str:

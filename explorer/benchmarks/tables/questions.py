@@ -19,13 +19,13 @@ class Answer:
 class Question(UsageError):
     """A file that can be read in several ways; `asks` names what has to be said, as `guess` and its flag call it."""
 
-    def __init__(self, asks: str, found: str, answers: Sequence[Answer]) -> None:
+    def __init__(self, asks: str, problem: str, answers: Sequence[Answer]) -> None:
         self.asks = asks
-        self.found = found
+        self.found = problem
         self.answers = tuple(answers)
         flag = f"--{asks}"
         if self.answers:
             readings = "; ".join(f"{flag} {answer.value} would read {answer.shown}" for answer in self.answers)
-            super().__init__(f"{found}. Say which with {flag}: {readings}.")
+            super().__init__(f"{problem}. Say which with {flag}: {readings}.")
         else:
-            super().__init__(f"{found}. Say it with {flag}.")
+            super().__init__(f"{problem}. Say it with {flag}.")

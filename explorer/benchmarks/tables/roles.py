@@ -44,8 +44,8 @@ def roles_of(kind: str) -> tuple[str, ...]:
 def numbered(kind: str, columns: Mapping[str, str]) -> list[str]:
     """The roles option1, option2 ... (of contexts, context1 ...) that have a column, in their order."""
     stem = NUMBERED.get(kind, "")
-    found = [role for role in columns if stem and re.fullmatch(rf"{stem}[1-9]\d*", role)]
-    return sorted(found, key=lambda role: int(role[len(stem) :]))
+    roles = [role for role in columns if stem and re.fullmatch(rf"{stem}[1-9]\d*", role)]
+    return sorted(roles, key=lambda role: int(role[len(stem) :]))
 
 
 def check_given(kind: str, columns: Sequence[str], given: Mapping[str, str]) -> None:
@@ -67,9 +67,13 @@ def refuse_double(roles: Mapping[str, str]) -> None:
     """UsageError where one column has two roles; an option may be the right one by its text."""
     seen: dict[str, str] = {}
     for role, column in roles.items():
-        other = seen.setdefault(column, role)
-        if other != role and not ("gold" in (role, other) and (role + other).replace("gold", "").startswith("option")):
-            raise UsageError(f"The column {column!r} cannot be both {other} and {role}. Name another for one of them.")
+        earlier = seen.setdefault(column, role)
+        if earlier != role and not (
+            "gold" in (role, earlier) and (role + earlier).replace("gold", "").startswith("option")
+        ):
+            raise UsageError(
+                f"The column {column!r} cannot be both {earlier} and {role}. Name another for one of them."
+            )
 
 
 def parts(column: str, columns: Sequence[str], role: str) -> list[str]:
@@ -86,13 +90,13 @@ def assign(kind: str, columns: Sequence[str], given: Mapping[str, str]) -> dict[
     whole = f"{stem}s"
     if stem and not numbered(kind, roles) and whole not in roles:
         free = [column for column in columns if column not in roles.values()]
-        found = option_columns(free) if kind == "choice" else numbered_columns(free, CONTEXT)
-        if len(found) > 1 and breaks_off(found):
+        series = option_columns(free) if kind == "choice" else numbered_columns(free, CONTEXT)
+        if len(series) > 1 and breaks_off(series):
             raise UsageError(
-                f"The columns {listed(found)} are numbered or lettered with some left out, so that a number or letter "
+                f"The columns {listed(series)} are numbered or lettered with some left out, so that a number or letter "
                 f"may mean another than its place. Name each with --column {stem}1=COLUMN, {stem}2=COLUMN ..."
             )
-        roles |= {f"{stem}{n}": column for n, column in enumerate(found, 1)} if len(found) > 1 else {}
+        roles |= {f"{stem}{n}": column for n, column in enumerate(series, 1)} if len(series) > 1 else {}
     order: list[str] = [role for role in ("options", "names", "contexts") if role in extra]
     order += [role for role in (*needed, *extra) if role not in order]
     for role in order:

@@ -154,9 +154,9 @@ def suites_of(path: Path, data: bytes, reading: Reading) -> tuple[Any, ...]:
         )
     except (ValueError, RecursionError):
         return ()
-    found = whole if isinstance(whole, list) else [whole]
+    suites = whole if isinstance(whole, list) else [whole]
     needed = {"items", "predictions"}
-    return tuple(found) if found and all(isinstance(one, dict) and needed <= set(one) for one in found) else ()
+    return tuple(suites) if suites and all(isinstance(suite, dict) and needed <= set(suite) for suite in suites) else ()
 
 
 def _guess_format(path: Path, text: str) -> str:
@@ -197,8 +197,8 @@ def _from_cells(path: Path, text: str, reading: Reading) -> Table:
             heads = first if reading.header else tuple(f"column {n}" for n in range(1, len(first) + 1))
             limits.check_columns(len(heads), path.name)
             table = Table(tuple(unique_keys(head.strip() or f"column {n}" for n, head in enumerate(heads, 1))))
-            for one in early:
-                table.leave_out(f"line {one.number}", one.reason, counts=False)
+            for dropped in early:
+                table.leave_out(f"line {dropped.number}", dropped.reason, counts=False)
             if reading.header:
                 continue
         where = f"line {line.number}"

@@ -24,11 +24,11 @@ def from_json(suites: Sequence[Mapping[str, Any]], reading: Reading) -> tuple[li
         meta = suite.get("meta")
         name = str(meta.get("name") or "") if isinstance(meta, Mapping) else str(suite.get("name") or "")
         name = name or f"suite {place}"
-        formulas = reading.formulas or tuple(_formula(one) for one in _list(suite, "predictions", name))
+        formulas = reading.formulas or tuple(_formula(prediction) for prediction in _list(suite, "predictions", name))
         for number_, item in enumerate(_list(suite, "items", name), 1):
             where = f"{name} item {number_}"
             try:
-                conditions = tuple(_condition(one) for one in item["conditions"])
+                conditions = tuple(_condition(condition) for condition in item["conditions"])
                 key = str(item.get("item_number", number_))
             except (KeyError, TypeError, ValueError, AttributeError) as error:
                 left_out.append(LeftOut(where, f"no conditions with regions ({type(error).__name__}: {error})"))
@@ -46,8 +46,8 @@ def from_table(table: Table, reading: Reading) -> tuple[list[Made], list[LeftOut
     for row in table.rows:
         region = number(row.cells.get(columns["region"]))
         if region is None:
-            told = written(row.cells.get(columns["region"]))[:40]
-            left_out.append(LeftOut(row.where, f"{columns['region']} is {told!r}, expected the region's number"))
+            region_text = written(row.cells.get(columns["region"]))[:40]
+            left_out.append(LeftOut(row.where, f"{columns['region']} is {region_text!r}, expected the region's number"))
             continue
         key = (written(row.cells.get(columns.get("group", ""))), written(row.cells.get(columns["item"])))
         conditions = items.setdefault(key, {})
@@ -58,10 +58,10 @@ def from_table(table: Table, reading: Reading) -> tuple[list[Made], list[LeftOut
             continue
         regions[region] = written(row.cells.get(columns["content"]))
     made: list[Made] = []
-    for (group, item), found in items.items():
+    for (group, item), item_conditions in items.items():
         versions = tuple(
             Condition(name, tuple(regions.get(float(n), "") for n in range(1, int(max(regions)) + 1)))
-            for name, regions in found.items()
+            for name, regions in item_conditions.items()
         )
         _add(made, left_out, first[group, item], item, group or "suite", versions, reading.formulas, ())
     return made, left_out
@@ -79,12 +79,12 @@ def _add(
 ) -> None:
     named = {condition.name: len(condition.regions) for condition in conditions}
     for formula in formulas:
-        for asked in syntaxgym_formula.regions(_parsed(formula)):
-            if asked.condition not in named:
-                left_out.append(LeftOut(where, f"no condition {asked.condition!r}, which a prediction asks for"))
+        for region in syntaxgym_formula.regions(_parsed(formula)):
+            if region.condition not in named:
+                left_out.append(LeftOut(where, f"no condition {region.condition!r}, which a prediction asks for"))
                 return
-            if asked.number is not None and not 1 <= asked.number <= named[asked.condition]:
-                left_out.append(LeftOut(where, f"no region {asked.number} in condition {asked.condition!r}"))
+            if region.number is not None and not 1 <= region.number <= named[region.condition]:
+                left_out.append(LeftOut(where, f"no region {region.number} in condition {region.condition!r}"))
                 return
     extra = {"formulas": list(formulas), "regions": list(regions)}
     made.append((key, Instance("", "", "all", group, "regions", "syntaxgym", conditions=conditions, extra=extra)))
@@ -118,10 +118,10 @@ def _condition(condition: Mapping[str, Any]) -> Condition:
 
 
 def _list(suite: Mapping[str, Any], name: str, title: str) -> list[Any]:
-    found = suite.get(name)
-    if not isinstance(found, list) or not found:
+    entries = suite.get(name)
+    if not isinstance(entries, list) or not entries:
         raise BenchmarkError(f"The suite {title} has no list of {name}, expected the published form of SyntaxGym.")
-    return found
+    return entries
 
 
 def _region_names(suite: Mapping[str, Any]) -> tuple[str, ...]:

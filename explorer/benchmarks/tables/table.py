@@ -99,17 +99,19 @@ def guess(
         _place_labels(table.names[-1], kind, given)
     if kind is None and first:
         kind = "turns"
-    found = kinds.Found(kind) if kind else kinds.guess_kind(table, path.name, given)
+    guessed = kinds.Guess(kind) if kind else kinds.guess_kind(table, path.name, given)
     if kind in ("judged", "rating", "choice", "contexts", "turns"):
-        found = kinds.complete(kind, table, path.name, given)
-    roles = table_roles.assign(found.kind, table.names, {**found.columns, **given})
+        guessed = kinds.complete(kind, table, path.name, given)
+    roles = table_roles.assign(guessed.kind, table.names, {**guessed.columns, **given})
     if not kind:
-        kinds.check_context(found.kind, roles, table, path.name)
+        kinds.check_context(guessed.kind, roles, table, path.name)
     if kind != "labelled":  # a class may well be asked of a text with a gap
-        kinds.check_gaps(found.kind, roles, table, path.name)
-    why = {**draft.why, **({"kind": found.why} if found.why else {})}
-    reading = dataclasses.replace(draft, kind=found.kind, columns=roles, names=table.names, why=why)
-    return _detailed(reading, table, path, found.release, gold=gold, first=first, acceptable=acceptable, labels=labels)
+        kinds.check_gaps(guessed.kind, roles, table, path.name)
+    why = {**draft.why, **({"kind": guessed.why} if guessed.why else {})}
+    reading = dataclasses.replace(draft, kind=guessed.kind, columns=roles, names=table.names, why=why)
+    return _detailed(
+        reading, table, path, guessed.release, gold=gold, first=first, acceptable=acceptable, labels=labels
+    )
 
 
 def labels_beside(path: Path) -> Path | None:
@@ -125,7 +127,7 @@ def _lacks_gold(names: Sequence[str], given: Mapping[str, str]) -> bool:
 def _place_labels(column: str, kind: str | None, given: dict[str, str]) -> None:
     """Gives the column from a file of its own to the role that the kind has for it."""
     role = {"labelled": "label", "judged": "judged", "rating": "rating", "cloze": "target"}.get(kind or "", "gold")
-    if not kind and any(one in given for one in ("label", "judged", "rating", "target")):
+    if not kind and any(role in given for role in ("label", "judged", "rating", "target")):
         return
     given.setdefault(role, column)
 
@@ -204,8 +206,8 @@ def _with_prompt(reading: Reading, table: Table, path: Path, release: Release | 
 
 
 def _is_relation(values: Sequence[Any]) -> bool:
-    found = {written(value).lower() for value in values} - {""}
-    return bool(found) and found <= {"cause", "effect"}
+    texts = {written(value).lower() for value in values} - {""}
+    return bool(texts) and texts <= {"cause", "effect"}
 
 
 def _check_language(reading: Reading, table: Table, path: Path) -> None:
@@ -260,26 +262,26 @@ def _with_gold(
 
 def _beside(path: Path, reading: Reading, column: str, labels: Path | None) -> dict[str, list[Any]]:
     """The column with the right options in files beside this one that have the same columns."""
-    found: dict[str, list[Any]] = {}
+    label_columns: dict[str, list[Any]] = {}
     origin = labels or path
     try:
-        near = sorted(one for one in origin.parent.iterdir() if one.suffix == origin.suffix and one != origin)
+        near = sorted(file for file in origin.parent.iterdir() if file.suffix == origin.suffix and file != origin)
     except OSError:
-        return found
-    for one in near[:MOST_BESIDE]:
+        return label_columns
+    for file in near[:MOST_BESIDE]:
         try:
-            if not one.is_file() or one.stat().st_size > LARGEST_BESIDE:
+            if not file.is_file() or file.stat().st_size > LARGEST_BESIDE:
                 continue
             if labels:
-                if re.sub(r"^[a-z]+", "", one.stem) == re.sub(r"^[a-z]+", "", origin.stem):
-                    found[one.name] = one.read_text("utf-8").split()
+                if re.sub(r"^[a-z]+", "", file.stem) == re.sub(r"^[a-z]+", "", origin.stem):
+                    label_columns[file.name] = file.read_text("utf-8").split()
                 continue
-            table = table_rows.read_rows(one, table_rows.read_bytes(one), reading)
+            table = table_rows.read_rows(file, table_rows.read_bytes(file), reading)
         except (ExplorerError, OSError, UnicodeError):
             continue
         if table.names == reading.names:
-            found[one.name] = table.column(column)
-    return found
+            label_columns[file.name] = table.column(column)
+    return label_columns
 
 
 def _with_judgments(reading: Reading, table: Table, path: Path, acceptable: str) -> Reading:
@@ -288,17 +290,17 @@ def _with_judgments(reading: Reading, table: Table, path: Path, acceptable: str)
     values = table.column(column)
     reading = dataclasses.replace(reading, prompt="pair_in_context" if "context" in reading.columns else "sentence")
     numbers = [number(value) for value in values if not is_empty(value)]
-    if reading.kind == "rating" and sum(one is not None for one in numbers) >= 0.5 * max(1, len(numbers)):
-        rated = [one for one in numbers if one is not None]
-        unrated = "-1" if -1.0 in rated and all(one >= 0 or one == -1 for one in rated) else ""
+    if reading.kind == "rating" and sum(number is not None for number in numbers) >= 0.5 * max(1, len(numbers)):
+        rated = [number for number in numbers if number is not None]
+        unrated = "-1" if -1.0 in rated and all(rating >= 0 or rating == -1 for rating in rated) else ""
         ways = acceptable_value(column, values)
         if not acceptable and not (ways and ways[0] in ("0", "0.0")):  # 1 for what is ungrammatical is turned round
             return dataclasses.replace(reading, unrated=unrated)
-    found = list(dict.fromkeys(written(value) for value in values))
+    judgments = list(dict.fromkeys(written(value) for value in values))
     if acceptable:
-        if acceptable not in found:
-            raise UsageError(f"{column} of {path.name} is never {acceptable!r}; it is {', '.join(found[:10])}.")
-        others = [value for value in found if value != acceptable and not table_gold.is_unlabeled(value)]
+        if acceptable not in judgments:
+            raise UsageError(f"{column} of {path.name} is never {acceptable!r}; it is {', '.join(judgments[:10])}.")
+        others = [value for value in judgments if value != acceptable and not table_gold.is_unlabeled(value)]
         if len(others) != 1:
             raise UsageError(f"{column} of {path.name} has {len(others) + 1} values, expected two judgments.")
         return dataclasses.replace(reading, acceptable=acceptable, unacceptable=others[0])
@@ -309,10 +311,10 @@ def _with_judgments(reading: Reading, table: Table, path: Path, acceptable: str)
             "acceptable": f"{column} is {ways[0] or 'empty'!r} for acceptable, {ways[1] or 'empty'!r} for not",
         }
         return dataclasses.replace(reading, acceptable=ways[0], unacceptable=ways[1], why=why)
-    marks = [value for value in found if value and not table_gold.is_unlabeled(value)]
+    marks = [value for value in judgments if value and not table_gold.is_unlabeled(value)]
     if len(marks) != 2:
         raise UsageError(
-            f"{column} of {path.name} has the values {', '.join(map(repr, found[:6]))}, expected two: one "
+            f"{column} of {path.name} has the values {', '.join(map(repr, judgments[:6]))}, expected two: one "
             "for acceptable, one for not. Name another column with --column judged=COLUMN."
         )
     row = next(row for row in table.rows if written(row.cells.get(column)) in marks)
@@ -321,8 +323,8 @@ def _with_judgments(reading: Reading, table: Table, path: Path, acceptable: str)
         "acceptable",
         f"Which judgment in {column} of {path.name} means acceptable cannot be told",
         [
-            Answer(one, f"{sentence!r}, judged {mark}, as {'acceptable' if one == mark else 'unacceptable'}")
-            for one in marks
+            Answer(choice, f"{sentence!r}, judged {mark}, as {'acceptable' if choice == mark else 'unacceptable'}")
+            for choice in marks
         ],
     )
 
@@ -451,9 +453,9 @@ def imported(name: str, settings: Settings) -> Benchmark:
         title, file, labels = str(manifest["title"]), str(manifest["file"]), str(manifest.get("labels", ""))
         if reading.kind not in table_roles.ROLES or not isinstance(reading.columns, dict):
             raise ValueError(f"it holds no reading of a {reading.kind!r}")
-        for one in (file, *([labels] if labels else [])):
-            if Path(one).name != one:
-                raise ValueError(f"it names {one[:80]!r}, expected a file beside it")
+        for filename in (file, *([labels] if labels else [])):
+            if Path(filename).name != filename:
+                raise ValueError(f"it names {filename[:80]!r}, expected a file beside it")
     except FileNotFoundError as error:
         known = ", ".join(imported_names(settings)) or "none yet"
         raise UsageError(f"Nothing was imported as {name!r}; imported were {known}.") from error
@@ -473,8 +475,8 @@ def imported(name: str, settings: Settings) -> Benchmark:
 
 def imported_names(settings: Settings) -> list[str]:
     """The names of all imports, with the prefix."""
-    found = settings.imports.glob(f"*/{MANIFEST}") if settings.imports.is_dir() else ()
-    return sorted(PREFIX + path.parent.name for path in found if _is_name(path.parent.name))
+    manifests = settings.imports.glob(f"*/{MANIFEST}") if settings.imports.is_dir() else ()
+    return sorted(PREFIX + path.parent.name for path in manifests if _is_name(path.parent.name))
 
 
 def clean_name(name: str) -> str:
@@ -494,10 +496,10 @@ def _is_name(text: str) -> bool:
     return bool(re.fullmatch(rf"(?!(?:{device})$)[a-z0-9][a-z0-9_-]{{0,63}}", text))
 
 
-def _reading(kept: Mapping[str, Any]) -> Reading:
+def _reading(stored: Mapping[str, Any]) -> Reading:
     """The reading of a manifest, in which tuples are lists."""
-    lists = {name: tuple(value) for name, value in kept.items() if isinstance(value, list)}
-    return Reading(**{**kept, "names": tuple(kept["names"]), **lists})
+    lists = {name: tuple(value) for name, value in stored.items() if isinstance(value, list)}
+    return Reading(**{**stored, "names": tuple(stored["names"]), **lists})
 
 
 def _load(

@@ -198,9 +198,9 @@ def _is_alike(cell: str, column: Sequence[str]) -> bool:
     return len(cell.split()) >= min(words) and median(words) >= 3
 
 
-def look_alike(one: str, other: str) -> float:
+def look_alike(first: str, second: str) -> float:
     """How much of two texts is shared, word by word, from 0 to 1."""
-    return SequenceMatcher(None, one.split(), other.split(), autojunk=False).ratio()
+    return SequenceMatcher(None, first.split(), second.split(), autojunk=False).ratio()
 
 
 def _guess_delimiter(sample: str, quoting: bool | None, prefers_tabs: bool) -> str:

@@ -54,9 +54,9 @@ def acceptable_value(name: str, values: Sequence[Any]) -> tuple[str, str] | None
         counts = Counter({value: many for value, many in counts.items() if not is_unlabeled(value)})
     if len(counts) != 2:
         return None
-    first, other = counts
+    first, second = counts
     if "" in counts:  # linguists mark only what is bad
-        mark = other if first == "" else first
+        mark = second if first == "" else first
         return ("", mark) if mark in ("*", "#", "✗") else None
     good = [value for value in counts if value.lower() in GOOD]
     bad = [value for value in counts if value.lower() in BAD]

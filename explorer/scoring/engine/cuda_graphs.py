@@ -39,8 +39,8 @@ class CapturedStep:
         self.forward, self.choose, self.window = forward, choose, window
         self.rows = CachedRows(count, capacity, device, rows.prefix)
         self.rows.slot = torch.zeros(1, dtype=torch.long, device=device)
-        for kept, source in ((self.rows.keys, rows.keys), (self.rows.values, rows.values)):
-            kept += [layer.new_zeros(count, layer.shape[1], capacity, layer.shape[3]) for layer in source]
+        for layers, source in ((self.rows.keys, rows.keys), (self.rows.values, rows.values)):
+            layers += [layer.new_zeros(count, layer.shape[1], capacity, layer.shape[3]) for layer in source]
         self.ids = torch.zeros(count, 1, dtype=torch.long, device=device)
         self.positions = torch.zeros(count, 1, dtype=torch.long, device=device)
         self.hidden = torch.empty(0)
@@ -72,8 +72,8 @@ class CapturedStep:
         `tokens` and `positions` are (rows,).
         """
         mine = self.rows
-        for kept, source in ((mine.keys, rows.keys), (mine.values, rows.values)):
-            for into, layer in zip(kept, source, strict=True):
+        for layers, source in ((mine.keys, rows.keys), (mine.values, rows.values)):
+            for into, layer in zip(layers, source, strict=True):
                 into[: rows.count, :, : rows.used] = layer[:, :, : rows.used]
         mine.positions.fill_(NOWHERE)
         mine.positions[: rows.count, : rows.used] = rows.positions[:, : rows.used]

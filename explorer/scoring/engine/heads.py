@@ -61,8 +61,8 @@ class Head:
         for first in range(0, len(hidden), rows):
             # Ascending heads make the targets of some heads one stretch.
             low, high = np.searchsorted(heads, [first, first + rows])
-            own = [torch.from_numpy(part[low:high]).to(hidden.device) for part in (heads - first, targets)]
-            parts.append(self._score(hidden[first : first + rows], *own))
+            indices = [torch.from_numpy(part[low:high]).to(hidden.device) for part in (heads - first, targets)]
+            parts.append(self._score(hidden[first : first + rows], *indices))
         return torch.cat([part[0] for part in parts]), torch.cat([part[1] for part in parts])
 
     def _score(
@@ -80,8 +80,8 @@ class Head:
             # Chosen by `where`, not by an index of the targets in this tile: how many there are would have to be asked
             # of the GPU, and Python would wait for it in every tile.
             in_tile = (targets >= first) & (targets < after)
-            own = logits[heads, (targets - first).clamp(0, after - first - 1)]
-            target_logits = torch.where(in_tile, own, target_logits)
+            at_target = logits[heads, (targets - first).clamp(0, after - first - 1)]
+            target_logits = torch.where(in_tile, at_target, target_logits)
             sums.append(logits.logsumexp(1))
         # Of equal logits the first tile's wins, as argmax over the whole vocabulary would have it.
         best = torch.stack(peaks).argmax(0)

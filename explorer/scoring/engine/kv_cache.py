@@ -71,8 +71,8 @@ class CachedRows:
         self.layer = layer_idx  # for `_attend`, which comes next and is not told which layer it serves
         # The first pass finds out how many layers there are, and their shapes.
         if layer_idx == len(self.keys):
-            for kept, new in ((self.keys, key), (self.values, value)):
-                kept.append(new.new_zeros(self.count, new.shape[1], self.capacity, new.shape[3]))
+            for layers, new in ((self.keys, key), (self.values, value)):
+                layers.append(new.new_zeros(self.count, new.shape[1], self.capacity, new.shape[3]))
         keys, values = self.keys[layer_idx], self.values[layer_idx]
         if self.slot is not None:
             # Captured: the slot is a number on the GPU, and all slots are returned, so that no shape ever changes.
@@ -117,12 +117,12 @@ class CachedRows:
         made = CachedRows(count, capacity, self.positions.device, self.prefix)
         made.used = positions.shape[1]
         made.positions[:, : made.used] = positions
-        for kept, source in ((made.keys, self.keys), (made.values, self.values)):
+        for layers, source in ((made.keys, self.keys), (made.values, self.values)):
             for layer in source:
                 # Zeros, not whatever memory holds: a nan in an unseen slot would still reach the sum, as 0 x nan.
                 fresh = layer.new_zeros(count, layer.shape[1], capacity, layer.shape[3])
                 fresh[:, :, : made.used] = chosen(layer)
-                kept.append(fresh)
+                layers.append(fresh)
         return made
 
 

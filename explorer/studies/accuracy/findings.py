@@ -60,11 +60,11 @@ def summarize(spec: RunSpec, resources: Resources, folder: RunFolder) -> list[Ro
         rows.append(finding_row(declared.PERPLEXITY, "overall", last_word))
     if kind in ("pair", "choice", "labelled"):
         instances = instances.assign(options=[len(json.loads(text)["options"]) for text in instances["payload"]])
-        asked = options_asked(
+        scored = options_asked(
             folder.read("scores", ["instance_id", "option", "role", "part", *Asked._fields[:-1], *TEXT])
         )
         ties = PRESETS[str(spec.settings.get("preset", "natural"))].ties
-        cases = Cases(instances, asked)
+        cases = Cases(instances, scored)
         for name in REDUCTIONS:
             share = proportion(cases.chosen_is_gold(name, ties))
             rows.append(_share_row(declared.ACCURACY, "overall", share, {"setting": name}))
@@ -116,15 +116,15 @@ class _Plain:
 class Cases:
     """The options of many instances, ready for any reduction."""
 
-    def __init__(self, instances: pd.DataFrame, asked: Options) -> None:
+    def __init__(self, instances: pd.DataFrame, scored: Options) -> None:
         """`instances` has the columns instance_id, gold, and options: how many there are."""
         self.size = len(instances)
         self.rest: list[tuple[int, Sequence[Mapping[int, Asked]], int | None, int]] = []
         plain: dict[int, list[tuple[int, int, list[Asked]]]] = {}
         columns = (instances[name].tolist() for name in ("instance_id", "gold", "options"))
         for place, (name, gold, count) in enumerate(zip(*columns, strict=True)):
-            passes, right = asked.get(name, [{}]), None if pd.isna(gold) else int(gold)
-            options = [one for option in range(count) if (one := passes[0].get(option)) is not None]
+            passes, right = scored.get(name, [{}]), None if pd.isna(gold) else int(gold)
+            options = [scored_option for option in range(count) if (scored_option := passes[0].get(option)) is not None]
             if len(passes) == 1 and count > 1 and right is not None and 0 <= right < count == len(options):
                 plain.setdefault(count, []).append((place, right, options))
             else:
@@ -134,8 +134,8 @@ class Cases:
                 np.array([place for place, _, _ in group]),
                 [options for _, _, options in group],
                 np.array([right for _, right, _ in group]),
-                np.array([[one[:-1] for one in options] for _, _, options in group], dtype=float),
-                np.array([[one.text == options[right].text for one in options] for _, right, options in group]),
+                np.array([[option[:-1] for option in options] for _, _, options in group], dtype=float),
+                np.array([[option.text == options[right].text for option in options] for _, right, options in group]),
             )
             for group in plain.values()
         ]
@@ -151,10 +151,10 @@ class Cases:
 
 
 def chosen_is_gold(
-    instances: pd.DataFrame, asked: Options, normalization: Normalization, ties: TieRule = "half"
+    instances: pd.DataFrame, scored: Options, normalization: Normalization, ties: TieRule = "half"
 ) -> np.ndarray:
     """1, 0, 0.5 (a tie) or nan for each instance (columns instance_id, gold, options: how many) under a reduction."""
-    return Cases(instances, asked).chosen_is_gold(normalization, ties)
+    return Cases(instances, scored).chosen_is_gold(normalization, ties)
 
 
 def _of_passes(
@@ -165,10 +165,10 @@ def _of_passes(
     ties: TieRule,
 ) -> float:
     outcomes = [
-        reduce.decide([_option(own.get(option), normalization) for option in range(count)], gold, ties).correct
-        for own in passes
+        reduce.decide([_option(by_option.get(option), normalization) for option in range(count)], gold, ties).correct
+        for by_option in passes
     ]
-    known = [one for one in outcomes if one == one]
+    known = [outcome for outcome in outcomes if outcome == outcome]
     return math.fsum(known) / len(known) if known else math.nan
 
 
@@ -186,13 +186,13 @@ def _of_plain(cases: _Plain, normalization: Normalization, ties: TieRule) -> np.
     return correct
 
 
-def _option(asked: Asked | None, normalization: Normalization) -> reduce.Option:
-    if asked is None:
+def _option(option: Asked | None, normalization: Normalization) -> reduce.Option:
+    if option is None:
         return reduce.NO_SCORE
-    by = reduce.size(normalization, asked.scored, asked.chars, asked.bytes)
+    by = reduce.size(normalization, option.scored, option.chars, option.bytes)
     # An imported score does not tell its tokens.
-    near = reduce.TIE * (1 if math.isnan(asked.scored) else asked.scored) / (by or 1)
-    return reduce.Option(reduce.divided(asked.logprob, by), near, text=asked.text)
+    near = reduce.TIE * (1 if math.isnan(option.scored) else option.scored) / (by or 1)
+    return reduce.Option(reduce.divided(option.logprob, by), near, text=option.text)
 
 
 def _formulas(instances: pd.DataFrame, measures: pd.DataFrame) -> list[Row]:

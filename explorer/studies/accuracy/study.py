@@ -46,10 +46,10 @@ def policy_of(spec: RunSpec) -> ScoringPolicy:
 
 def ask(instance: Instance, policy: ScoringPolicy) -> list[Request]:
     """All requests of an instance; with PMI also each option after nothing."""
-    asked = prompts.requests(instance, preset=policy.preset)
+    requests = prompts.requests(instance, preset=policy.preset)
     if policy.normalization == "pmi":
-        asked += [dataclasses.replace(request, context="", role="unconditional") for request in asked]
-    return asked
+        requests += [dataclasses.replace(request, context="", role="unconditional") for request in requests]
+    return requests
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,27 +66,30 @@ def prepare(
 ) -> Asked:
     """The requests of a part, encoded and packed already where `ahead`."""
     policy = policy_of(spec)
-    asked = [ask(instance, policy) for instance in instances]
-    flat = [request for requests in asked for request in requests]
+    by_instance = [ask(instance, policy) for instance in instances]
+    flat = [request for requests in by_instance for request in requests]
     batch = Batch(response_cache.scorer(spec, resources), flat, policy)
     if ahead:
         batch.prepare()
-    return Asked(instances, [len(requests) for requests in asked], batch)
+    return Asked(instances, [len(requests) for requests in by_instance], batch)
 
 
-def score(spec: RunSpec, resources: Resources, asked: Asked, progress: Progress) -> Asked:
+def score(spec: RunSpec, resources: Resources, prepared: Asked, progress: Progress) -> Asked:
     """The same, scored."""
-    asked.batch.run(progress)
-    return asked
+    prepared.batch.run(progress)
+    return prepared
 
 
-def tables(spec: RunSpec, resources: Resources, asked: Asked) -> Tables:
+def tables(spec: RunSpec, resources: Resources, scored: Asked) -> Tables:
     """Rows of `scores` and `measures`."""
-    scores = asked.batch.scores()
+    scores = scored.batch.scores()
     dtype = str(resources.model_record(spec.model, spec.dtype).get("dtype", ""))  # a server does not tell its own
     rest = iter(scores)
-    judged = [(one, [next(rest) for _ in range(size)]) for one, size in zip(asked.instances, asked.sizes, strict=True)]
-    numbers = [number for size in asked.sizes for number in range(size)]
+    judged = [
+        (instance, [next(rest) for _ in range(size)])
+        for instance, size in zip(scored.instances, scored.sizes, strict=True)
+    ]
+    numbers = [number for size in scored.sizes for number in range(size)]
     return {
         "scores": score_table(scores, numbers, tokens=bool(spec.settings["tokens"])),
         "measures": verdicts.judge_all(judged, policy_of(spec), dtype).table(),

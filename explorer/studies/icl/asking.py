@@ -23,13 +23,13 @@ def replications(
     """To finish each item after k demonstrations."""
     before = prompts_icl.shared(drawn.draw.demonstrations[:k], setting, drawn.example, drawn.draw.split)
     chat = is_chat(spec)
-    return [prompts_icl.replication(drawn.pieces[one.id], before, setting, k, chat=chat) for one in instances]
+    return [prompts_icl.replication(drawn.pieces[instance.id], before, setting, k, chat=chat) for instance in instances]
 
 
 def labels(drawn: DrawnItems, instances: Sequence[Instance], k: int, order: int) -> list[list[Request]]:
     """For each item the words of all labels after k demonstrations in one order."""
     before = prompts_icl.label_shared(drawn.orders[order][:k], drawn.example)
-    return [prompts_icl.label_requests(one, before, k, order) for one in instances]
+    return [prompts_icl.label_requests(instance, before, k, order) for instance in instances]
 
 
 def written_labels(
@@ -38,7 +38,7 @@ def written_labels(
     """To write each item's label after k demonstrations in the first order."""
     before = prompts_icl.label_shared(drawn.orders[0][:k], drawn.example)
     chat = is_chat(spec)
-    return [prompts_icl.label_answer(one, before, k, repeat, chat=chat) for one in instances]
+    return [prompts_icl.label_answer(instance, before, k, repeat, chat=chat) for instance in instances]
 
 
 def repeats(spec: RunSpec) -> int:
@@ -52,7 +52,7 @@ def planned(spec: RunSpec, resources: Resources, instances: Sequence[Instance]) 
     made = plan(spec, resources, drawn)
     scored, written = performance(spec)
     new_tokens = int(spec.settings["max_new_tokens"])
-    asked = [
+    plans = [
         Planned(replications(spec, drawn, instances, setting, k), new_tokens)
         for setting, ks in made.replication.items()
         for k in ks
@@ -60,9 +60,9 @@ def planned(spec: RunSpec, resources: Resources, instances: Sequence[Instance]) 
     for k in made.labels:
         if scored:
             flat = [request for requests in labels(drawn, instances, k, 0) for request in requests]
-            asked.append(Planned(flat, 1, len(drawn.orders)))
+            plans.append(Planned(flat, 1, len(drawn.orders)))
         if written:
-            asked.append(
+            plans.append(
                 Planned(written_labels(spec, drawn, instances, k, 0), prompts_icl.LABEL_TOKENS, repeats(spec))
             )  # fmt: skip
-    return asked
+    return plans

@@ -115,19 +115,19 @@ def plan(spec: RunSpec, resources: Resources, drawn: DrawnItems) -> Plan:
     skipped: list[Skipped] = []
 
     def keep(part: str, setting: str, tokens: Callable[[int], int]) -> list[int]:
-        kept = []
+        fitting = []
         for k in ks:
             if k > here:
                 reason = f"only {here} demonstrations could be drawn"
             elif local and (needed := tokens(k)) > model.window:
                 reason = f"{needed:,} tokens with {k} demonstrations, more than the model's window of {model.window:,}"
             else:
-                kept.append(k)
+                fitting.append(k)
                 continue
             most = _largest(min(k - 1, here), lambda k: not local or tokens(k) <= model.window)
             offer = f"; {most} would fit" if most >= 0 else "; nothing fits"
             skipped.append(Skipped(part, setting, k, most, reason + offer))
-        return kept
+        return fitting
 
     replication = {}
     for setting in map(str, spec.settings["settings"]):
@@ -155,14 +155,14 @@ def _replication_tokens(
     spec: RunSpec, model: Any, drawn: DrawnItems, instances: Sequence[Instance], setting: str, k: int
 ) -> int:
     before = prompts_icl.shared(drawn.draw.demonstrations[:k], setting, drawn.example, drawn.draw.split)
-    questions = [prompts_icl.question(drawn.pieces[one.id], setting) for one in instances]
+    questions = [prompts_icl.question(drawn.pieces[instance.id], setting) for instance in instances]
     return _longest(model, before, questions) + int(spec.settings["max_new_tokens"])
 
 
 def _label_tokens(spec: RunSpec, model: Any, drawn: DrawnItems, instances: Sequence[Instance], k: int) -> int:
     word = max(prompts.label_words(drawn.example), key=len)
     scored, written = performance(spec)
-    questions = [f"{prompts_icl.label_question(one)} {word if scored else ''}" for one in instances]
+    questions = [f"{prompts_icl.label_question(instance)} {word if scored else ''}" for instance in instances]
     orders = drawn.orders if scored else drawn.orders[:1]
     longest = max(_longest(model, prompts_icl.label_shared(order[:k], drawn.example), questions) for order in orders)
     return longest + (prompts_icl.LABEL_TOKENS if written else 0)
@@ -180,7 +180,7 @@ def _draw_items(spec: RunSpec, resources: Resources) -> DrawnItems:
     loaded = resources.instances(spec.benchmark, (split,) if split else ())
     candidates = of_suites(loaded.instances, spec.suites)
     drawn = demonstrations.draw(
-        [one for one in candidates if one.kind == "labelled"],
+        [instance for instance in candidates if instance.kind == "labelled"],
         split=split,
         instances=int(spec.settings["instances"]),
         demonstrations=max(demonstrations.DEMONSTRATIONS, *numbers_of_shots(spec)),
@@ -190,8 +190,8 @@ def _draw_items(spec: RunSpec, resources: Resources) -> DrawnItems:
     return DrawnItems(
         drawn,
         tuple(orders),
-        {one.instance.id: one for one in drawn.instances},
-        language.other_language([one.instance for one in drawn.instances], loaded.language),
+        {pieces.instance.id: pieces for pieces in drawn.instances},
+        language.other_language([pieces.instance for pieces in drawn.instances], loaded.language),
     )
 
 
@@ -201,5 +201,5 @@ def as_json(drawn: DrawnItems, made: Plan) -> dict[str, Any]:
         "split": drawn.draw.split,
         "remarks": [*drawn.draw.remarks, *([f"{NO_NAMES}: {drawn.foreign}"] if drawn.foreign else [])],
         "demonstrations": len(drawn.draw.demonstrations),
-        "skipped": [dataclasses.asdict(one) for one in made.skipped],
+        "skipped": [dataclasses.asdict(skipped_k) for skipped_k in made.skipped],
     }

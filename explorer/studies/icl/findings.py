@@ -65,9 +65,9 @@ def summarize(spec: RunSpec, resources: Resources, folder: RunFolder) -> list[Ro
 def replication(table: pd.DataFrame, source: str, about: Factors) -> list[Row]:
     """The share of completions that replicate, for each k, over all and for each label."""
     rows = []
-    for k, own in table.groupby("k", sort=True):
+    for k, at_k in table.groupby("k", sort=True):
         for finding, kinds in COUNTED.items():
-            for group, members in _scopes(own):
+            for group, members in _scopes(at_k):
                 verdicts = members[source]
                 outcomes = np.where(verdicts.isin(kinds), 1.0, np.where(_judged(verdicts), 0.0, np.nan))
                 share = _because("no completion has this verdict", proportion(outcomes))
@@ -91,9 +91,9 @@ def accuracies(labels: pd.DataFrame, instance_ids: Sequence[str]) -> list[Row]:
     rows = []
     for finding, column in _LABELS:
         known = labels[labels[column].notna()]
-        for k, own in known.groupby("k", sort=True):
+        for k, at_k in known.groupby("k", sort=True):
             shares = []
-            for part, members in own.groupby("part", sort=True):
+            for part, members in at_k.groupby("part", sort=True):
                 share = proportion(members[column].to_numpy())
                 share = replace(share, left_out=len(instance_ids) - share.n)
                 shares.append(share.value)
@@ -130,7 +130,10 @@ def transitions(table: pd.DataFrame, source: str, about: Factors) -> list[Row]:
         exact = proportion((near[now] == "exact").astype(float).to_numpy())
         share = _because(f"nothing was near-exact with k = {before}", exact)
         share = replace(share, left_out=len(kinds) - len(both))
-        detail = {"from": int(before), "counts": {f"{one} → {other}": n for (one, other), n in counts.items()}}
+        detail = {
+            "from": int(before),
+            "counts": {f"{kind_before} → {kind_after}": n for (kind_before, kind_after), n in counts.items()},
+        }
         rows.append(
             finding_row(declared.TRANSITION, BECAME_EXACT, share, factors={**about, "k": int(now)}, detail=detail)
         )
@@ -142,11 +145,14 @@ def gaps(table: pd.DataFrame, source: str, labels: pd.DataFrame, about: Factors)
     rows = []
     column = "correct" if labels["correct"].notna().any() else "correct_written"
     first = labels[labels["part"] == 0]
-    for k, own in table.groupby("k", sort=True):
-        right = first[first["k"] == k].set_index("instance_id")[column].reindex(own["instance_id"]).to_numpy(float)
+    for k, at_k in table.groupby("k", sort=True):
+        right = first[first["k"] == k].set_index("instance_id")[column].reindex(at_k["instance_id"]).to_numpy(float)
         if np.isnan(right).all():
             continue
-        judged, memorized = _judged(own[source]).to_numpy(), own[source].isin(COUNTED[declared.REPLICATION]).to_numpy()
+        judged, memorized = (
+            _judged(at_k[source]).to_numpy(),
+            at_k[source].isin(COUNTED[declared.REPLICATION]).to_numpy(),
+        )
         groups = right[judged & memorized], right[judged & ~memorized]
         factors = {**about, "k": int(str(k))}
         for finding, values in zip((declared.ACCURACY_MEMORIZED, declared.ACCURACY_OTHER), groups, strict=True):
@@ -163,13 +169,13 @@ def agreements(table: pd.DataFrame) -> list[Row]:
     rows = []
     # What equals the original is exact by definition: counting it would make any two judges agree.
     differing = table[table["rule"].notna() & (table["rule"] != "exact") & (table["completion"] != "")]
-    for one, other in combinations(("rule", "judge", "people"), 2):
-        kinds = [[_readable(kind) for kind in differing[source]] for source in (one, other)]
+    for first, second in combinations(("rule", "judge", "people"), 2):
+        kinds = [[_readable(kind) for kind in differing[source]] for source in (first, second)]
         if not all(any(side) for side in kinds):
             continue
         agreement = kappa(*kinds)
         rows.append(
-            finding_row(declared.KAPPA, f"{one}, {other}", agreement, detail={"agreed": _plain(agreement.agreed)})
+            finding_row(declared.KAPPA, f"{first}, {second}", agreement, detail={"agreed": _plain(agreement.agreed)})
         )
     return rows
 
@@ -200,8 +206,8 @@ def _drawn(spec: RunSpec, folder: RunFolder, instances: int) -> list[Row]:
     most = max(map(int, spec.settings["k"]))
     counts = (("instances", instances, wanted), ("demonstrations", demonstrations, most))
     return [
-        finding_row(declared.DRAWN, name, Estimate.point(have, have, left_out=max(0, asked - have), reason=reason))
-        for name, have, asked in counts
+        finding_row(declared.DRAWN, name, Estimate.point(have, have, left_out=max(0, wanted - have), reason=reason))
+        for name, have, wanted in counts
     ]
 
 
@@ -209,7 +215,7 @@ def _skipped(spec: RunSpec, folder: RunFolder, asked: set[tuple[str, int]]) -> l
     """Each k that was not asked, with the largest that could be; `asked` are the settings and k that were."""
     path = folder.path / PLAN
     if path.exists():
-        skipped = [Skipped(**kept) for kept in files.read_json(path).get("skipped") or []]
+        skipped = [Skipped(**fields) for fields in files.read_json(path).get("skipped") or []]
     else:  # the parts were made elsewhere, and came alone
         skipped = [
             Skipped(REPLICATION, setting, k, -1, "it was not asked")
@@ -234,7 +240,8 @@ def _prefill(folder: RunFolder) -> list[Row]:
     rows = []
     for shares in steps.values():
         total = {
-            name: sum(one[name] for one in shares) for name in ("read_tokens", "prompt_tokens", "new_tokens", "seconds")
+            name: sum(share[name] for share in shares)
+            for name in ("read_tokens", "prompt_tokens", "new_tokens", "seconds")
         }
         read = total.pop("read_tokens")
         rows.append(

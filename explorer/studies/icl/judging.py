@@ -37,7 +37,7 @@ def rule_of(
 
 def judge_completions(rule: Rule, items: Sequence[Pieces], answers: Sequence[Generation]) -> list[Match]:
     """How like the second piece of each item what the model wrote is, cut where a completion ends."""
-    return rule.judge([one.second for one in items], [prompts_icl.completion(answer.text) for answer in answers])
+    return rule.judge([pieces.second for pieces in items], [prompts_icl.completion(answer.text) for answer in answers])
 
 
 def policy_of(normalization: Normalization = "sum") -> ScoringPolicy:

@@ -26,7 +26,7 @@ def demonstrations(read: Read, order: int = 0) -> list[Pieces]:
         fields = json.loads(edit)
         pieces = Pieces(instance_of(payload), fields["first"], fields["second"], fields["blank"], fields["blanks"])
         placed.append((int(fields["places"][order]), pieces))
-    return [pieces for _, pieces in sorted(placed, key=lambda one: one[0])]
+    return [pieces for _, pieces in sorted(placed, key=lambda pair: pair[0])]
 
 
 def before(shots: Sequence[Pieces], example: Instance, role: str, setting: str = "") -> str:
@@ -46,8 +46,8 @@ def full_prompts(read: Read) -> pd.DataFrame:
     def opening(role: str, setting: str, k: int) -> str:
         return before(shots[:k], example, role, setting)
 
-    asked = zip(rows["role"], rows["setting"].fillna(""), rows["k"].astype(int), rows["prompt"], strict=True)
-    rows["prompt"] = [opening(role, setting, k) + own for role, setting, k, own in asked]
+    turns = zip(rows["role"], rows["setting"].fillna(""), rows["k"].astype(int), rows["prompt"], strict=True)
+    rows["prompt"] = [opening(role, setting, k) + question for role, setting, k, question in turns]
     texts = [text if isinstance(text, str) else "" for text in rows["text"]]
     rows["completion"] = [
         prompts_icl.completion(text) if role == "replication" else text.strip()

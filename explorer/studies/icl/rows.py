@@ -72,7 +72,7 @@ def piece_row(pieces: Pieces) -> Row:
 
 def demonstration_rows(orders: Sequence[Sequence[Pieces]]) -> list[Row]:
     """The demonstrations as rows of `variants`, in the first order, each with its place in every order."""
-    places: list[dict[str, int]] = [{one.instance.id: i for i, one in enumerate(order)} for order in orders]
+    places: list[dict[str, int]] = [{pieces.instance.id: i for i, pieces in enumerate(order)} for order in orders]
     return [
         _variant(
             pieces,
@@ -142,12 +142,12 @@ def verdict_table(read: Read, reviews: Sequence[Mapping[str, Any]] = ()) -> pd.D
 def people_verdicts(reviews: Sequence[Mapping[str, Any]]) -> dict[Key, str]:
     """The last verdict of people on each completion."""
     by_completion: dict[Key, str] = {}
-    for one in reviews:
-        if one.get("kind") == REVIEW:
-            key = (str(one["instance_id"]), str(one["setting"]), int(one["k"]))
+    for review in reviews:
+        if review.get("kind") == REVIEW:
+            key = (str(review["instance_id"]), str(review["setting"]), int(review["k"]))
             by_completion.pop(key, None)
-            if one["verdict"]:
-                by_completion[key] = str(one["verdict"])
+            if review["verdict"]:
+                by_completion[key] = str(review["verdict"])
     return by_completion
 
 

@@ -73,10 +73,10 @@ def run_part(spec: RunSpec, resources: Resources, instances: Sequence[Instance],
     made = plan(spec, resources, drawn)
     folder = RunFolder.create(resources.settings.runs, spec).path
     files.write_json(folder / findings.PLAN, as_json(drawn, made))
-    tables: Rows = {"variants": [icl_rows.piece_row(drawn.pieces[one.id]) for one in instances]}
+    tables: Rows = {"variants": [icl_rows.piece_row(drawn.pieces[instance.id]) for instance in instances]}
     if instances[0].id == drawn.example.id:
         tables["variants"] += icl_rows.demonstration_rows(drawn.orders)
-    run = _Run(spec, resources, drawn, instances, KeptSteps(folder, [one.id for one in instances]))
+    run = _Run(spec, resources, drawn, instances, KeptSteps(folder, [instance.id for instance in instances]))
     steps = run.steps(made)
     total, done = sum(step.size for step in steps), 0
     for number, step in enumerate(steps):
@@ -118,8 +118,8 @@ class _Run:
         """All steps, each k after the smaller ones of its setting or order, so that it goes on from what they read."""
         count, labels = len(self.instances), len(self.drawn.example.options)
         scored, written = performance(self.spec)
-        asked = [(setting, k) for setting, ks in made.replication.items() for k in ks]
-        steps = [Step("replication", setting, k, 0, count) for setting, k in asked]
+        pairs = [(setting, k) for setting, ks in made.replication.items() for k in ks]
+        steps = [Step("replication", setting, k, 0, count) for setting, k in pairs]
         if scored:
             orders = range(len(self.drawn.orders))
             steps += [Step("labels", "", k, order, count * labels) for order in orders for k in made.labels]
@@ -130,7 +130,7 @@ class _Run:
                 for k in made.labels
             ]
         if self.spec.settings["judge"]:
-            steps += [Step("judge", setting, k, 0, count) for setting, k in asked]
+            steps += [Step("judge", setting, k, 0, count) for setting, k in pairs]
         return steps
 
     def take(self, step: Step, number: int, progress: Progress, before: Rows) -> Rows:
@@ -145,24 +145,24 @@ class _Run:
                 return self._write_labels(step, number, progress)
             return self._judge(step, number, progress, before)
 
-        def told() -> tuple[Rows, dict[str, Any]]:
+        def make_described() -> tuple[Rows, dict[str, Any]]:
             rows, remark = make()
             factors = {"k": step.k, **({"setting": step.setting} if step.setting else {"part": step.part})}
             return rows, {"group": step.kind, "factors": factors, **remark}
 
-        return self.kept.rows(step.name, told)
+        return self.kept.rows(step.name, make_described)
 
     def _replicate(self, step: Step, number: int, progress: Progress) -> tuple[Rows, dict[str, Any]]:
-        pieces = [self.drawn.pieces[one.id] for one in self.instances]
+        pieces = [self.drawn.pieces[instance.id] for instance in self.instances]
         requests = asking.replications(self.spec, self.drawn, self.instances, step.setting, step.k)
         answers, remark = self._ask(
             requests, int(self.spec.settings["max_new_tokens"]), prompts_icl.is_complete, progress
         )
         matches = judging.judge_completions(self._rule(), pieces, answers)
         rows: Rows = {"generations": [], "measures": []}
-        for one, answer, match in zip(pieces, answers, matches, strict=True):
+        for item, answer, match in zip(pieces, answers, matches, strict=True):
             row = generation_row(answer, number, verdict="" if answer.reason else match.kind)
-            row["prompt"] = prompts_icl.question(one, step.setting)
+            row["prompt"] = prompts_icl.question(item, step.setting)
             rows["generations"].append(row)
             rows["measures"] += _match_rows(answer, match)
         return rows, remark
@@ -170,8 +170,8 @@ class _Run:
     def _score_labels(self, step: Step, number: int, progress: Progress) -> tuple[Rows, dict[str, Any]]:
         from explorer.scoring.shared import SharedScorer
 
-        asked = asking.labels(self.drawn, self.instances, step.k, step.part)
-        flat = [request for requests in asked for request in requests]
+        by_instance = asking.labels(self.drawn, self.instances, step.k, step.part)
+        flat = [request for requests in by_instance for request in requests]
         policy, started = self._policy(), time.monotonic()
         generator = self.resources.generator(self.spec.model, self.spec.dtype)
         remark: dict[str, Any] = {}
@@ -183,11 +183,11 @@ class _Run:
             scores = iter(response_cache.scorer(self.spec, self.resources).score(flat, policy, progress))
         dtype = str(self.resources.model_record(self.spec.model, self.spec.dtype).get("dtype", ""))
         rows: Rows = {"scores": [], "measures": []}
-        for instance, requests in zip(self.instances, asked, strict=True):
+        for instance, requests in zip(self.instances, by_instance, strict=True):
             of_item = [next(scores) for _ in requests]
             factors = {"k": step.k, "part": step.part}
             rows["scores"] += [
-                score_row(one, 1000 * number + i, tokens=False, context=False) for i, one in enumerate(of_item)
+                score_row(score, 1000 * number + i, tokens=False, context=False) for i, score in enumerate(of_item)
             ]
             rows["measures"] += judging.judge_labels(instance, of_item, policy, dtype, factors)
         return rows, remark
@@ -221,15 +221,18 @@ class _Run:
             and all(row[name] == value for name, value in mine.items())
         }  # fmt: skip
         requests = [
-            replication.judge_request(Request(one.id, 0, "", factors=mine), self.drawn.pieces[one.id].second, text)
-            for one in self.instances
-            if (text := texts.get(one.id))
+            replication.judge_request(
+                Request(instance.id, 0, "", factors=mine), self.drawn.pieces[instance.id].second, text
+            )
+            for instance in self.instances
+            if (text := texts.get(instance.id))
         ]
         answers, remark = self._ask(
             requests, replication.JUDGE_TOKENS, lambda text: "\n" in text.lstrip(), progress, judge=True
         )
         rows = [
-            generation_row(one, number, verdict="" if one.reason else replication.parse(one.text)) for one in answers
+            generation_row(answer, number, verdict="" if answer.reason else replication.parse(answer.text))
+            for answer in answers
         ]
         return {"generations": rows}, remark
 
@@ -242,8 +245,8 @@ class _Run:
         resources = self.resources.beside() if judge and name != self.spec.model else self.resources
         generator = resources.generator(name, self.spec.dtype if name == self.spec.model else "auto")
         if not isinstance(generator, ModelGenerator):
-            asked = self._keeping(generator, judge) if isinstance(generator, http.Endpoint) else generator
-            return asked.generate(requests, max_new_tokens=new_tokens, seed=self.spec.seed, progress=progress), {}
+            caching = self._keeping(generator, judge) if isinstance(generator, http.Endpoint) else generator
+            return caching.generate(requests, max_new_tokens=new_tokens, seed=self.spec.seed, progress=progress), {}
         stats, started = generator.stats, time.monotonic()
         before = Stats(stats.prompt_tokens, stats.read_tokens, stats.new_tokens, stats.passes)
         answers = generator.generate(

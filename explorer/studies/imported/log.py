@@ -109,8 +109,8 @@ def keep(log: Log, resources: Resources, *, benchmark: str = "", model: str = ""
             _write_left_out(made, dropped)
             made.write_part(0, len(placed) - 1, rows(placed))
             made.write_findings(_findings(spec, resources, made, log, placed))
-            told = {"total": len(placed), "done": len(placed), "message": f"Imported: {mark}", "imported": mark}
-            made.write_progress(status="complete", **told)
+            progress = {"total": len(placed), "done": len(placed), "message": f"Imported: {mark}", "imported": mark}
+            made.write_progress(status="complete", **progress)
             if folder.reviews.exists():
                 shutil.copyfile(folder.reviews, made.reviews)
             ending.place(resources, made.path, folder.path)
@@ -118,7 +118,7 @@ def keep(log: Log, resources: Resources, *, benchmark: str = "", model: str = ""
         folder,
         chosen,
         len(placed),
-        sum(one.matched for one in placed),
+        sum(item.matched for item in placed),
         dropped,
         tuple(agreement(log)),
         new,
@@ -178,11 +178,15 @@ def _as_own(log: Log, resources: Resources) -> tuple[str, list[Placed], str, tup
     from explorer.benchmarks.tables import table
 
     drafts = {sample.key: _instance(sample, "", "all") for sample in log.samples}
-    kind = max((one.kind for one in drafts.values()), key=[one.kind for one in drafts.values()].count)
+    kind = max((draft.kind for draft in drafts.values()), key=[draft.kind for draft in drafts.values()].count)
     fitting = [sample for sample in log.samples if drafts[sample.key].kind == kind]
     # A slash would part an instance's id.
     keys = dict(
-        zip((one.key for one in fitting), unique_keys(one.key.replace("/", "_") for one in fitting), strict=False)
+        zip(
+            (sample.key for sample in fitting),
+            unique_keys(sample.key.replace("/", "_") for sample in fitting),
+            strict=False,
+        )
     )
     lines = [_table_row(keys[sample.key], drafts[sample.key]) for sample in fitting]
     text = "".join(json.dumps(line) + "\n" for line in lines)
@@ -210,11 +214,11 @@ def _as_own(log: Log, resources: Resources) -> tuple[str, list[Placed], str, tup
     placed = [
         Placed(sample, by_key[keys[sample.key]], _as_logged(sample)) for sample in fitting if keys[sample.key] in by_key
     ]
-    kept = {one.sample.key for one in placed}
+    placed_keys = {item.sample.key for item in placed}
     lost = [
         Dropped(sample.where, f"document {sample.key} has no texts or right option that a benchmark can hold")
         for sample in log.samples
-        if sample.key not in kept
+        if sample.key not in placed_keys
     ]
     if not placed:
         raise LogError(f"{log.file} holds no document that can be an instance here. Say which it is with --benchmark.")
@@ -239,19 +243,21 @@ def _instance(sample: Sample, benchmark: str, group: str) -> Instance:
     base = Instance(
         f"{benchmark}/{group}/{sample.key}", benchmark, "all", group, "cloze", "cloze", extra={"log": sample.where}
     )
-    asked = sample.scored_options
-    if len(asked) == 2 and sample.gold == 0 and not any(one.context for one in asked):
-        texts = tuple(one.continuation.strip() for one in asked)
+    scored = sample.scored_options
+    if len(scored) == 2 and sample.gold == 0 and not any(option.context for option in scored):
+        texts = tuple(option.continuation.strip() for option in scored)
         return dataclasses.replace(base, kind="pair", format="sentence", options=texts, gold=0)
-    if len(asked) > 1:
-        shared = len({one.context for one in asked}) == 1
-        context = asked[0].context if shared else ""
-        options = tuple(one.continuation.strip() if shared else one.context + one.continuation for one in asked)
+    if len(scored) > 1:
+        shared = len({option.context for option in scored}) == 1
+        context = scored[0].context if shared else ""
+        options = tuple(
+            option.continuation.strip() if shared else option.context + option.continuation for option in scored
+        )
         return dataclasses.replace(
             base, kind="choice", format="choice", context=context, options=options, gold=sample.gold
         )
-    if asked:
-        return dataclasses.replace(base, context=asked[0].context, options=(asked[0].continuation.strip(),), gold=0)
+    if scored:
+        return dataclasses.replace(base, context=scored[0].context, options=(scored[0].continuation.strip(),), gold=0)
     prompt = sample.answers[0].prompt if sample.answers else ""
     if sample.choices:
         return dataclasses.replace(
@@ -266,67 +272,69 @@ def _instance(sample: Sample, benchmark: str, group: str) -> Instance:
 def rows(placed: Sequence[Placed]) -> dict[str, list[Row]]:
     """The rows of a run's tables for these samples."""
     tables: dict[str, list[Row]] = {"instances": [], "scores": [], "generations": [], "measures": []}
-    for position, one in enumerate(placed):
-        tables["instances"].append(instance_row(one.instance, position))
-        tables["scores"] += _score_rows(one)
-        tables["generations"] += _generation_rows(one)
-        tables["measures"] += _measure_rows(one)
+    for position, item in enumerate(placed):
+        tables["instances"].append(instance_row(item.instance, position))
+        tables["scores"] += _score_rows(item)
+        tables["generations"] += _generation_rows(item)
+        tables["measures"] += _measure_rows(item)
     return tables
 
 
-def _passes(one: Placed) -> Sequence[tuple[dict[str, Factor], Sample]]:
+def _passes(item: Placed) -> Sequence[tuple[dict[str, Factor], Sample]]:
     """Each pass over a document with its factors; the sample itself where there was one."""
-    if not one.sample.repeats:
-        return [({}, one.sample)]
-    return [({"part": number}, sample) for number, sample in enumerate(one.sample.repeats)]
+    if not item.sample.repeats:
+        return [({}, item.sample)]
+    return [({"part": number}, sample) for number, sample in enumerate(item.sample.repeats)]
 
 
-def _scores(one: Placed) -> list[Score]:
+def _scores(item: Placed) -> list[Score]:
     """Our options with the harness's log-probabilities; it does not tell tokens, so each counts as one."""
     made = []
-    for option, place in enumerate(one.order):
-        asked = one.sample.scored_options[place]
-        bare = asked.continuation.removeprefix(" ")
+    for option, place in enumerate(item.order):
+        scored_option = item.sample.scored_options[place]
+        bare = scored_option.continuation.removeprefix(" ")
         request = Request(
-            one.instance.id,
+            item.instance.id,
             option,
-            asked.context,
-            asked.continuation,
-            "target" if one.instance.kind == "cloze" else "option",
+            scored_option.context,
+            scored_option.continuation,
+            "target" if item.instance.kind == "cloze" else "option",
         )
         size = len(bare.encode("utf-8", "surrogatepass"))
-        made.append(Score(request, (), (), (asked.logprob,), len(bare), size, bool(asked.greedy), False))
+        made.append(
+            Score(request, (), (), (scored_option.logprob,), len(bare), size, bool(scored_option.greedy), False)
+        )
     return made
 
 
-def _score_rows(one: Placed) -> list[Row]:
+def _score_rows(item: Placed) -> list[Row]:
     rows = []
-    for number, (factors, sample) in enumerate(_passes(one)):
-        placed = dataclasses.replace(one, sample=sample)
+    for number, (factors, sample) in enumerate(_passes(item)):
+        placed = dataclasses.replace(item, sample=sample)
         rows += [{**row, **factors, "request": APART * number + row["request"]} for row in _rows_of_pass(placed)]
     return rows
 
 
-def _rows_of_pass(one: Placed) -> list[Row]:
-    if not one.sample.scored_options:
+def _rows_of_pass(item: Placed) -> list[Row]:
+    if not item.sample.scored_options:
         return []
     unknown = {"tokens": None, "scored": None, "straddles": None, "truncated": None}
     rows = []
-    for number, (place, score) in enumerate(zip(one.order, _scores(one), strict=False)):
-        greedy = one.sample.scored_options[place].greedy
+    for number, (place, score) in enumerate(zip(item.order, _scores(item), strict=False)):
+        greedy = item.sample.scored_options[place].greedy
         rows.append({**score_row(score, number, tokens=False), **unknown, "greedy": greedy})
-    for option, place in enumerate(one.order if one.sample.unconditional else ()):
-        score = _scores(one)[option]
-        row = score_row(score, len(one.order) + option, tokens=False)
-        prior = {"role": "unconditional", "context": "", "logprob": one.sample.unconditional[place], "greedy": None}
+    for option, place in enumerate(item.order if item.sample.unconditional else ()):
+        score = _scores(item)[option]
+        row = score_row(score, len(item.order) + option, tokens=False)
+        prior = {"role": "unconditional", "context": "", "logprob": item.sample.unconditional[place], "greedy": None}
         rows.append({**row, **unknown, **prior})
     return rows
 
 
-def _generation_rows(one: Placed) -> list[Row]:
+def _generation_rows(item: Placed) -> list[Row]:
     return [
         {
-            "instance_id": one.instance.id,
+            "instance_id": item.instance.id,
             "request": number,
             "role": "prompt",
             "part": written.repeat,
@@ -336,21 +344,21 @@ def _generation_rows(one: Placed) -> list[Row]:
             "verdict": written.verdict,
             "reason": "",
         }
-        for number, written in enumerate(one.sample.answers)
+        for number, written in enumerate(item.sample.answers)
     ]
 
 
-def _measure_rows(one: Placed) -> list[Row]:
+def _measure_rows(item: Placed) -> list[Row]:
     """Our verdict from the logged log-probabilities, or the harness's own where it logged none; then its metrics.
 
     Of several passes each has its rows (`part` is its number), and the document those that they are reduced to.
     """
     rows = []
-    for factors, sample in _passes(one):
-        rows += _verdict_rows(dataclasses.replace(one, sample=sample), factors)
-    if one.sample.repeats:
-        rows += _reduced_rows(one, rows)
-    for metric in one.sample.metrics:
+    for factors, sample in _passes(item):
+        rows += _verdict_rows(dataclasses.replace(item, sample=sample), factors)
+    if item.sample.repeats:
+        rows += _reduced_rows(item, rows)
+    for metric in item.sample.metrics:
         about: dict[str, Factor] = {}
         if metric.filter:
             about["setting"] = metric.filter
@@ -359,7 +367,7 @@ def _measure_rows(one: Placed) -> list[Row]:
         value = metric.value
         rows.append(
             measure_row(
-                one.instance.id,
+                item.instance.id,
                 f"reported {metric.name}",
                 value,
                 reason="" if value == value else "no number in the log",
@@ -369,30 +377,30 @@ def _measure_rows(one: Placed) -> list[Row]:
     return rows
 
 
-def _verdict_rows(one: Placed, factors: Mapping[str, Factor]) -> list[Row]:
-    if one.sample.scored_options:
-        return verdicts.judge(one.instance, _scores(one), POLICY, "float32", factors)
-    rows = [measure_row(one.instance.id, "correct", one.sample.correct, reason=one.sample.reason, factors=factors)]
-    if one.sample.chosen is not None and one.order:
-        chosen = one.order.index(one.sample.chosen) if one.sample.chosen in one.order else math.nan
-        rows.append(measure_row(one.instance.id, "chosen", chosen, factors=factors))
+def _verdict_rows(item: Placed, factors: Mapping[str, Factor]) -> list[Row]:
+    if item.sample.scored_options:
+        return verdicts.judge(item.instance, _scores(item), POLICY, "float32", factors)
+    rows = [measure_row(item.instance.id, "correct", item.sample.correct, reason=item.sample.reason, factors=factors)]
+    if item.sample.chosen is not None and item.order:
+        chosen = item.order.index(item.sample.chosen) if item.sample.chosen in item.order else math.nan
+        rows.append(measure_row(item.instance.id, "chosen", chosen, factors=factors))
     return rows
 
 
-def _reduced_rows(one: Placed, each: Sequence[Mapping[str, Any]]) -> list[Row]:
+def _reduced_rows(item: Placed, each: Sequence[Mapping[str, Any]]) -> list[Row]:
     """The verdict over all passes, and the mean of what else each has."""
-    if not one.sample.scored_options:
-        return [measure_row(one.instance.id, "correct", one.sample.correct, reason=one.sample.reason)]
+    if not item.sample.scored_options:
+        return [measure_row(item.instance.id, "correct", item.sample.correct, reason=item.sample.reason)]
     rows = []
     for name in ("correct", "margin", "logprob"):
         values = [float(row["value"]) for row in each if row["measure"] == name]
         if values:
-            told = (
+            reason = (
                 repeats.describe_passes(values, "mean", "repeats")
                 if name == "correct"
                 else f"mean of {len(values)} repeats"
             )
-            rows.append(measure_row(one.instance.id, name, repeats.reduce_values(values, "mean"), reason=told))
+            rows.append(measure_row(item.instance.id, name, repeats.reduce_values(values, "mean"), reason=reason))
     return rows
 
 
@@ -402,8 +410,8 @@ def _reduced_rows(one: Placed, each: Sequence[Mapping[str, Any]]) -> list[Row]:
 def agreement(log: Log) -> list[Agreement]:
     """Each metric that the harness gives for the whole and that follows from its samples, beside what follows."""
     agreements = []
-    for told, value in log.results.items():
-        name, _, filter = told.partition(",")
+    for key, value in log.results.items():
+        name, _, filter = key.partition(",")
         # A metric of a single pass is part of the one that the passes are reduced to.
         metrics = [metric for sample in log.samples for metric in sample.metrics if metric.repeat is None]
         values = [metric.value for metric in metrics if _is_of(metric, name, filter)]
@@ -413,7 +421,7 @@ def agreement(log: Log) -> list[Agreement]:
         if known:
             mean = math.fsum(known) / len(known)
             # The samples of this one metric hold log-probabilities.
-            agreements.append(Agreement(told, value, math.exp(-mean) if name == "perplexity" else mean))
+            agreements.append(Agreement(key, value, math.exp(-mean) if name == "perplexity" else mean))
     return agreements
 
 
@@ -422,7 +430,7 @@ def _is_of(metric: Any, name: str, filter: str) -> bool:
 
 
 def _findings(spec: RunSpec, resources: Resources, folder: RunFolder, log: Log, placed: Sequence[Placed]) -> list[Row]:
-    if any(one.sample.scored_options for one in placed):
+    if any(item.sample.scored_options for item in placed):
         rows = accuracy_findings.summarize(spec, resources, folder)
         # Without token counts there is no mean per token.
         rows = [row for row in rows if not (row.get("setting") == "mean_token" and row["n"] == 0)]
@@ -434,9 +442,9 @@ def _findings(spec: RunSpec, resources: Resources, folder: RunFolder, log: Log, 
         rows = accuracy_findings.shares(instances, verdict.to_numpy(dtype=float))
     if log.passes > 1:
         # Half of the passes right is no tie.
-        told = json.dumps({"passes": log.passes, "reducer": log.reducer})
-        rows = [{**row, "detail": told} if row["finding"] == ACCURACY.name else row for row in rows]
-    means: Mapping[str, float] = {one.metric: one.ours for one in agreement(log)}
+        passes = json.dumps({"passes": log.passes, "reducer": log.reducer})
+        rows = [{**row, "detail": passes} if row["finding"] == ACCURACY.name else row for row in rows]
+    means: Mapping[str, float] = {figure.metric: figure.ours for figure in agreement(log)}
     for metric, value in log.results.items():
         detail = {"by": log.made_by, "from samples": means.get(metric)}
         rows.append(finding_row(declared.REPORTED, metric, Estimate.point(value, len(placed)), detail=detail))
@@ -464,5 +472,5 @@ def _write_left_out(folder: RunFolder, dropped: Sequence[Dropped]) -> None:
 
     if dropped:
         # Half surrogates stand for bytes that were no UTF-8; escaped, they come back as they were.
-        lines = "".join(json.dumps(dataclasses.asdict(one)) + "\n" for one in dropped)
+        lines = "".join(json.dumps(dataclasses.asdict(item)) + "\n" for item in dropped)
         files.write_atomically(folder.path / "left_out.jsonl", lambda path: path.write_text(lines, encoding="utf-8"))

@@ -20,7 +20,7 @@ VERSION = 1  # of the analysis; a later one makes new runs
 def both(predictions: Predictions, after_prefix: bool = False, seed: int = 0) -> tuple[Analysis, Analysis]:
     """The figures as released and the corrected ones."""
 
-    def one(as_released: bool, beside: Analysis | None = None) -> Analysis:
+    def analysis(as_released: bool, beside: Analysis | None = None) -> Analysis:
         return analyze(
             predictions.concepts,
             predictions.answers,
@@ -32,8 +32,8 @@ def both(predictions: Predictions, after_prefix: bool = False, seed: int = 0) ->
             beside=beside,
         )
 
-    released = one(as_released=True)
-    return released, one(as_released=False, beside=released)
+    released = analysis(as_released=True)
+    return released, analysis(as_released=False, beside=released)
 
 
 def keep(

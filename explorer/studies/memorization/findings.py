@@ -147,8 +147,8 @@ def low_and_high(group: str, attack: str, sides: Sequence[str], frame: pd.DataFr
     """Accuracy below and above the median: by how the options' scores differ, or by the one score there is."""
     factors = {"setting": attack}
     if "correct" not in sides:
-        one = frame.assign(score=frame[f"{attack}/{sides[0]}"])
-        return median_split.compare(declared.SPLIT, group, one, factors=factors)
+        scored = frame.assign(score=frame[f"{attack}/{sides[0]}"])
+        return median_split.compare(declared.SPLIT, group, scored, factors=factors)
     # Three divisions, since the published one turns the order round for scores below zero (log-likelihoods).
     right, wrong = frame[f"{attack}/correct"].to_numpy(), frame[f"{attack}/wrong"].to_numpy()
     corrected = frame.assign(score=split_score(right, wrong, "corrected"))
@@ -222,10 +222,10 @@ def _sample(frame: pd.DataFrame, attack: str, sides: Sequence[str], seed: int) -
 def _thinned(curve: RocCurve) -> Mapping[str, list[float]]:
     """At most ROC_POINTS corners of the curve, evenly, with both ends."""
     size = len(curve.false_positive)
-    kept = np.unique(np.linspace(0, size - 1, min(size, ROC_POINTS)).round().astype(int)).tolist() if size else []
+    corners = np.unique(np.linspace(0, size - 1, min(size, ROC_POINTS)).round().astype(int)).tolist() if size else []
     return {
-        "false_positive": [round(curve.false_positive[i], 5) for i in kept],
-        "true_positive": [round(curve.true_positive[i], 5) for i in kept],
+        "false_positive": [round(curve.false_positive[i], 5) for i in corners],
+        "true_positive": [round(curve.true_positive[i], 5) for i in corners],
     }
 
 

@@ -128,9 +128,10 @@ def text_measures(
         against = attacks.against_neighbours(loss, losses)
         signals["mia_neighbours"] = against
         signals["neighbour_loss"] = Signal(loss.value - against.value, against.reason)
-        signals["neighbours"] = Signal(float(sum(not one.reason for one in losses)))
+        signals["neighbours"] = Signal(float(sum(not loss.reason for loss in losses)))
     return [
-        measure_row(instance_id, name, one.value, option=option, reason=one.reason) for name, one in signals.items()
+        measure_row(instance_id, name, signal.value, option=option, reason=signal.reason)
+        for name, signal in signals.items()
     ]
 
 

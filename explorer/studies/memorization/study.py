@@ -66,9 +66,9 @@ class Asked:
         instance_id = self.instance.id
         texts = [Request(instance_id, option, "", text, TEXT) for option, text in enumerate(self.texts)]
         near = [
-            Request(instance_id, option, "", one.text, NEIGHBOR, {"part": part})
+            Request(instance_id, option, "", neighbor.text, NEIGHBOR, {"part": part})
             for option, made in enumerate(() if isinstance(self.neighbors, str) else self.neighbors)
-            for part, one in enumerate(made)
+            for part, neighbor in enumerate(made)
         ]
         return [*self.verdict, *texts, *near]
 
@@ -78,28 +78,28 @@ def run_part(spec: RunSpec, resources: Resources, instances: Sequence[Instance],
     scorer = response_cache.scorer(spec, resources)
     dtype = str(resources.model_record(spec.model, spec.dtype).get("dtype", ""))  # a server does not tell its own
     proposer = proposer_of(spec, resources)
-    asked = ask(spec, resources, instances, proposer, progress)
+    cases = ask(spec, resources, instances, proposer, progress)
     scoring = progress if proposer is None else second_half(progress)
     # All in one call: a text, its options' shared beginning and its neighbors are read once where they are the same.
-    scores = iter(scorer.score([request for one in asked for request in one.requests()], policy, scoring))
-    for one in asked:
-        one.scores = {"verdict": [next(scores) for _ in one.verdict], TEXT: [next(scores) for _ in one.texts]}
-        one.scores[NEIGHBOR] = [next(scores) for _ in one.requests()[len(one.verdict) + len(one.texts) :]]
+    scores = iter(scorer.score([request for case in cases for request in case.requests()], policy, scoring))
+    for case in cases:
+        case.scores = {"verdict": [next(scores) for _ in case.verdict], TEXT: [next(scores) for _ in case.texts]}
+        case.scores[NEIGHBOR] = [next(scores) for _ in case.requests()[len(case.verdict) + len(case.texts) :]]
     apart = attacks.extraction_policy(scorer, policy)
     if apart is not None:
-        texts = [replace(score.request, role=EXTRACTION) for one in asked for score in one.scores[TEXT]]
+        texts = [replace(score.request, role=EXTRACTION) for case in cases for score in case.scores[TEXT]]
         prompted = iter(scorer.score(texts, apart))
-        for one in asked:
-            one.scores[EXTRACTION] = [next(prompted) for _ in one.texts]
+        for case in cases:
+            case.scores[EXTRACTION] = [next(prompted) for _ in case.texts]
 
     tables: dict[str, list[Row]] = {"variants": [], "measures": []}
-    for one in asked:
-        if one.verdict:
-            tables["measures"] += verdicts.judge(one.instance, one.scores["verdict"], policy, dtype)
-        tables["measures"] += measures(one, float(spec.settings["min_k"]) / 100)
+    for case in cases:
+        if case.verdict:
+            tables["measures"] += verdicts.judge(case.instance, case.scores["verdict"], policy, dtype)
+        tables["measures"] += measures(case, float(spec.settings["min_k"]) / 100)
         if proposer is not None:
-            tables["variants"] += variant_rows(one, proposer)
-    return {**tables, "scores": score_rows(asked, tokens=bool(spec.settings["tokens"]))}
+            tables["variants"] += variant_rows(case, proposer)
+    return {**tables, "scores": score_rows(cases, tokens=bool(spec.settings["tokens"]))}
 
 
 def ask(
@@ -108,18 +108,23 @@ def ask(
     """What is asked of the model about each instance."""
     policy = accuracy_study.policy_of(spec)
     reason = "no neighbors were asked for"
-    asked = [
-        Asked(one, prompts.option_texts(one), accuracy_study.ask(one, policy) if one.kind in JUDGED else [], reason)
-        for one in instances
+    cases = [
+        Asked(
+            instance,
+            prompts.option_texts(instance),
+            accuracy_study.ask(instance, policy) if instance.kind in JUDGED else [],
+            reason,
+        )
+        for instance in instances
     ]
     if proposer is None:
-        return asked
+        return cases
     wanted = with_neighbors(spec, resources)
-    for one in asked:
-        if one.instance.id not in wanted:
-            one.neighbors = f"beyond the cap of {int(spec.settings['neighbours_cap']):,} instances a task"
-    make_neighbors(spec, [one for one in asked if one.instance.id in wanted], proposer, progress)
-    return asked
+    for case in cases:
+        if case.instance.id not in wanted:
+            case.neighbors = f"beyond the cap of {int(spec.settings['neighbours_cap']):,} instances a task"
+    make_neighbors(spec, [case for case in cases if case.instance.id in wanted], proposer, progress)
+    return cases
 
 
 def make_neighbors(spec: RunSpec, chosen: Sequence[Asked], proposer: Proposer, progress: Progress) -> None:
@@ -128,10 +133,10 @@ def make_neighbors(spec: RunSpec, chosen: Sequence[Asked], proposer: Proposer, p
     while first < len(chosen):
         started = time.monotonic()
         part = chosen[first : first + size]
-        sources = [Source(text, one.instance.id) for one in part for text in one.texts]
+        sources = [Source(text, case.instance.id) for case in part for text in case.texts]
         made = iter(neighbors.neighbors(sources, proposer, count=int(spec.settings["neighbours"]), seed=spec.seed))
-        for one in part:
-            one.neighbors = [next(made) for _ in one.texts]
+        for case in part:
+            case.neighbors = [next(made) for _ in case.texts]
         first += len(part)
         progress(first, 2 * len(chosen))
         if time.monotonic() - started < STEP_SECONDS:
@@ -142,12 +147,14 @@ def plan(spec: RunSpec, resources: Resources, instances: Sequence[Instance]) -> 
     """What an endpoint will be asked: verdicts, whole texts, and neighbors, each about as long as its text."""
     policy, count = accuracy_study.policy_of(spec), int(spec.settings["neighbours"])
     wanted = with_neighbors(spec, resources) if count else frozenset()
-    asked, changed = [], []
-    for one in instances:
-        texts = [Request(one.id, option, "", text, TEXT) for option, text in enumerate(prompts.option_texts(one))]
-        asked += [*(accuracy_study.ask(one, policy) if one.kind in JUDGED else []), *texts]
-        changed += texts if one.id in wanted else []
-    return [Planned(asked, 1), Planned(changed, 1, count)]
+    requests, changed = [], []
+    for instance in instances:
+        texts = [
+            Request(instance.id, option, "", text, TEXT) for option, text in enumerate(prompts.option_texts(instance))
+        ]
+        requests += [*(accuracy_study.ask(instance, policy) if instance.kind in JUDGED else []), *texts]
+        changed += texts if instance.id in wanted else []
+    return [Planned(requests, 1), Planned(changed, 1, count)]
 
 
 def second_half(progress: Progress) -> Progress:
@@ -182,28 +189,30 @@ def draw(instances: Sequence[Instance], cap: int, seed: int) -> frozenset[str]:
     for instance in instances:
         tasks.setdefault(task_of(instance) or instance.phenomenon or instance.benchmark, []).append(instance)
     return frozenset(
-        one.id for members in tasks.values() for one in (sorted(members, key=rank)[:cap] if cap > 0 else members)
+        instance.id
+        for members in tasks.values()
+        for instance in (sorted(members, key=rank)[:cap] if cap > 0 else members)
     )
 
 
-def measures(one: Asked, min_k: float) -> list[Row]:
+def measures(case: Asked, min_k: float) -> list[Row]:
     """Rows of `measures` about each text of an instance."""
-    whole = one.scores[TEXT]
-    prompted = one.scores.get(EXTRACTION, whole)
+    whole = case.scores[TEXT]
+    prompted = case.scores.get(EXTRACTION, whole)
     rows: list[Row] = []
-    for option, text in enumerate(one.texts):
+    for option, text in enumerate(case.texts):
         near: list[Score] | str = (
-            one.neighbors
-            if isinstance(one.neighbors, str)
-            else [score for score in one.scores[NEIGHBOR] if score.request.option == option]
+            case.neighbors
+            if isinstance(case.neighbors, str)
+            else [score for score in case.scores[NEIGHBOR] if score.request.option == option]
         )
-        rows += text_measures(one.instance.id, option, text, whole[option], prompted[option], near, min_k)
+        rows += text_measures(case.instance.id, option, text, whole[option], prompted[option], near, min_k)
     return rows
 
 
-def score_rows(asked: Sequence[Asked], *, tokens: bool) -> Table:
+def score_rows(cases: Sequence[Asked], *, tokens: bool) -> Table:
     """Rows of `scores` of everything that was asked about these instances; neighbors without their tokens."""
-    numbered = [pair for one in asked for pair in _numbered(one)]
+    numbered = [pair for case in cases for pair in _numbered(case)]
     return score_table(
         [score for _, score in numbered],
         [number for number, _ in numbered],
@@ -211,21 +220,21 @@ def score_rows(asked: Sequence[Asked], *, tokens: bool) -> Table:
     )
 
 
-def _numbered(one: Asked) -> Iterator[tuple[int, Score]]:
+def _numbered(case: Asked) -> Iterator[tuple[int, Score]]:
     """Every score of an instance with its number."""
-    yield from enumerate(one.scores["verdict"])
+    yield from enumerate(case.scores["verdict"])
     for role in (TEXT, EXTRACTION):
-        yield from ((NUMBERS[role] + score.request.option, score) for score in one.scores.get(role, ()))
-    for score in one.scores[NEIGHBOR]:
+        yield from ((NUMBERS[role] + score.request.option, score) for score in case.scores.get(role, ()))
+    for score in case.scores[NEIGHBOR]:
         yield NUMBERS[NEIGHBOR] + PER_OPTION * score.request.option + int(score.request.factors["part"]), score
 
 
-def variant_rows(one: Asked, proposer: Proposer) -> list[Row]:
+def variant_rows(case: Asked, proposer: Proposer) -> list[Row]:
     """Rows of `variants`: a row a neighbor, or one that says why a text has none."""
     rows: list[Row] = []
-    if isinstance(one.neighbors, str):
+    if isinstance(case.neighbors, str):
         return rows
-    for option, made in enumerate(one.neighbors):
+    for option, made in enumerate(case.neighbors):
         for part, near in enumerate(made):
             edit = {
                 "option": option,
@@ -235,17 +244,17 @@ def variant_rows(one: Asked, proposer: Proposer) -> list[Row]:
                 "logprob": near.logprob,
                 "weights": proposer.record()["weights"],
             }
-            rows.append(_variant(one, option, part, proposer, json.dumps(edit, ensure_ascii=False), ""))
+            rows.append(_variant(case, option, part, proposer, json.dumps(edit, ensure_ascii=False), ""))
         if not made:
-            rows.append(_variant(one, option, None, proposer, None, "no word of the text could be replaced"))
+            rows.append(_variant(case, option, None, proposer, None, "no word of the text could be replaced"))
     return rows
 
 
-def _variant(one: Asked, option: int, part: int | None, proposer: Proposer, edit: str | None, reason: str) -> Row:
+def _variant(case: Asked, option: int, part: int | None, proposer: Proposer, edit: str | None, reason: str) -> Row:
     number = "none" if part is None else str(part)
     return {
-        "instance_id": one.instance.id,
-        "variant_id": f"{one.instance.id}#neighbour-{option}-{number}",
+        "instance_id": case.instance.id,
+        "variant_id": f"{case.instance.id}#neighbour-{option}-{number}",
         "condition": NEIGHBOR,
         "setting": proposer.method,
         "part": part,

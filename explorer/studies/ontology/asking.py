@@ -125,8 +125,8 @@ def answer(
     """The model's answers, in the order asked; a local model stops as soon as an answer's id stands."""
     generator = resources.generator(spec.model, spec.dtype)
     if isinstance(generator, http.Endpoint):
-        kept = response_cache.of_run(spec, resources, generator)
-        return kept.generate(requests, max_new_tokens=put.new_tokens, seed=spec.seed, progress=progress)
+        caching = response_cache.of_run(spec, resources, generator)
+        return caching.generate(requests, max_new_tokens=put.new_tokens, seed=spec.seed, progress=progress)
     assert isinstance(generator, ModelGenerator)
     until = completeness(put.ontology.rule, put.prompt.ends_with_prefix)
     return generator.generate(requests, max_new_tokens=put.new_tokens, seed=spec.seed, until=until, progress=progress)
@@ -169,8 +169,8 @@ def _prompt(spec: RunSpec, resources: Resources, ontology: RunOntology) -> Promp
 
 def trials(spec: RunSpec, resources: Resources, ontology: RunOntology) -> list[Trial]:
     """How each prompt did on a seeded sample of the whole ontology; kept in the run's folder."""
-    if kept := trials_made(spec, resources):
-        return kept
+    if earlier := trials_made(spec, resources):
+        return earlier
     chats = is_chat_model(spec, resources)
     sample = development_sample(spec, resources, ontology)
     made = []
@@ -180,17 +180,17 @@ def trials(spec: RunSpec, resources: Resources, ontology: RunOntology) -> list[T
         put = trial(spec, ontology, prompt)
         requests = [put.requests(instance)[0] for instance in sample]
         answers = answer(spec, resources, put, requests)
-        right = [put.is_right(instance, one) for one, instance in zip(answers, sample, strict=True)]
+        right = [put.is_right(instance, reply) for reply, instance in zip(answers, sample, strict=True)]
         made.append(Trial(prompt.name, sum(right) / len(right), _mean_tokens(spec, resources, requests)))
     path = RunFolder.create(resources.settings.runs, spec).path / TRIALS
-    files.write_json(path, {"trials": [dataclasses.asdict(one) for one in made]})
+    files.write_json(path, {"trials": [dataclasses.asdict(trial) for trial in made]})
     return made
 
 
 def trials_made(spec: RunSpec, resources: Resources) -> list[Trial]:
     """What an earlier comparison of the run has left in its folder; [] where there was none."""
     path = resources.settings.runs / specs.run_id(spec) / TRIALS
-    return [Trial(**one) for one in files.read_json(path).get("trials", [])]
+    return [Trial(**fields) for fields in files.read_json(path).get("trials", [])]
 
 
 def trial(spec: RunSpec, ontology: RunOntology, prompt: Prompt) -> Asking:
@@ -202,7 +202,7 @@ def trial(spec: RunSpec, ontology: RunOntology, prompt: Prompt) -> Asking:
 def development_sample(spec: RunSpec, resources: Resources, ontology: RunOntology) -> list[Instance]:
     """The instances on which prompts are compared."""
     chosen = {concept.id for concept in prompts.development_sample(list(ontology.concepts.values()), seed=spec.seed)}
-    return [one for one in resources.instances(spec.benchmark).instances if one.options[0] in chosen]
+    return [instance for instance in resources.instances(spec.benchmark).instances if instance.options[0] in chosen]
 
 
 def _mean_tokens(spec: RunSpec, resources: Resources, requests: Sequence[Request]) -> float:

@@ -159,18 +159,23 @@ KNOWLEDGE = (
 )  # fmt: skip
 # Each of these → the same over a popularity bucket, and how it goes with popularity.
 IN_BUCKET = {
-    one: derived(one, f"bucket_{one.name}", f"{one.title}, in the bucket", f"In a popularity bucket: {one.meaning}")
-    for one in KNOWLEDGE
+    finding: derived(
+        finding,
+        f"bucket_{finding.name}",
+        f"{finding.title}, in the bucket",
+        f"In a popularity bucket: {finding.meaning}",
+    )
+    for finding in KNOWLEDGE
 }
 WITH_POPULARITY = {
-    one: derived(
-        one,
-        f"spearman_{one.name}",
-        f"Spearman, popularity and {one.title[:1].lower()}{one.title[1:]}",
-        f"Spearman's rho, over concepts, of the web count and this: {one.meaning}",
+    finding: derived(
+        finding,
+        f"spearman_{finding.name}",
+        f"Spearman, popularity and {finding.title[:1].lower()}{finding.title[1:]}",
+        f"Spearman's rho, over concepts, of the web count and this: {finding.meaning}",
         unit="correlation",
     )
-    for one in KNOWLEDGE
+    for finding in KNOWLEDGE
 }
 LANGUAGE_ACCURACY = Finding(
     "language_accuracy",

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from explorer.runs.folder import RunFolder
     from explorer.studies.ontology.asking import Asking
 
-KNOWLEDGE = tuple(one.name for one in declared.KNOWLEDGE)  # measures of an answer have the same names
+KNOWLEDGE = tuple(finding.name for finding in declared.KNOWLEDGE)  # measures of an answer have the same names
 
 
 def summarize(spec: RunSpec, resources: Resources, folder: RunFolder) -> list[Row]:
@@ -147,10 +147,10 @@ def repeated(
     rows = []
     for way, answers in given.groupby("setting", sort=False):
         groups = answers.sort_values("part", kind="stable").groupby("instance_id", sort=False)["text"].apply(tuple)
-        asked = [concepts[name] for name in groups.index]
+        chosen = [concepts[name] for name in groups.index]
         raw = list(groups)
         for form, texts in (("raw", raw), ("parsed", invariance.parsed(raw, parse))):
-            rows += _invariance_rows(str(way), form, asked, texts, buckets, seed)
+            rows += _invariance_rows(str(way), form, chosen, texts, buckets, seed)
         if way == ontology_languages.WAY:
             rows += ontology_languages.compare(answers, concepts, parse)
     return rows

@@ -43,7 +43,7 @@ class Candidates:
 
 
 def candidates(
-    put: Asking, asked: Request, instance: Instance, others: int, sampled: Sequence[str], seed: int
+    put: Asking, question: Request, instance: Instance, others: int, sampled: Sequence[str], seed: int
 ) -> Candidates:
     """The right id, `others` ids of the ontology drawn at random, and those that were sampled from the model."""
     gold, ids = instance.options[0], put.ontology.ids
@@ -52,7 +52,7 @@ def candidates(
     drawn = [curie for curie in chance.sample(ids, min(others + 1, len(ids))) if curie != gold][:others]
     wrong = [curie for curie in dict.fromkeys(sampled) if curie and curie != gold]
     scored_ids = [(TARGET, gold), *((OTHER, curie) for curie in drawn), *((SAMPLED, curie) for curie in wrong)]
-    return Candidates(instance, tuple(scored_ids), asked)
+    return Candidates(instance, tuple(scored_ids), question)
 
 
 def know(
@@ -75,7 +75,9 @@ def know(
 
 def unknown(wanted: Sequence[Candidates], reason: str) -> dict[str, list[Row]]:
     """The rows of concepts whose ids cannot be scored."""
-    return {"measures": [measure_row(one.instance.id, "gold_logprob", math.nan, reason=reason) for one in wanted]}
+    return {
+        "measures": [measure_row(concept.instance.id, "gold_logprob", math.nan, reason=reason) for concept in wanted]
+    }
 
 
 def rows(
@@ -90,68 +92,72 @@ def rows(
     # An id's log-probability after the content-free label is the same for all concepts: asked once a run.
     priors: dict[str, float] = resources.once(("ontology priors", specs.run_id(spec)), dict)
     free = text_read(spec, resources, put.content_free(CONTENT_FREE))
-    asked = dict.fromkeys(curie for one in wanted for _, curie in one.scored_ids)
-    fresh = [curie for curie in asked if math.isnan(priors.get(curie, math.nan))]
+    curies = dict.fromkeys(curie for concept in wanted for _, curie in concept.scored_ids)
+    fresh = [curie for curie in curies if math.isnan(priors.get(curie, math.nan))]
     requests = [_request(put, wanted[0].asked, free, curie, 0, PRIOR) for curie in fresh]
-    for one in wanted:
-        text = text_read(spec, resources, one.asked)
-        requests += [_request(put, one.asked, text, curie, i, role) for i, (role, curie) in enumerate(one.scored_ids)]
+    for concept in wanted:
+        text = text_read(spec, resources, concept.asked)
+        requests += [
+            _request(put, concept.asked, text, curie, i, role) for i, (role, curie) in enumerate(concept.scored_ids)
+        ]
     scores = iter(scorer.score(requests, PRESETS["natural"], progress))
     priors.update({curie: next(scores).sum for curie in fresh})
     tables: dict[str, list[Row]] = {"scores": [], "measures": []}
-    for one in wanted:
-        of_concept = [next(scores) for _ in one.scored_ids]
+    for concept in wanted:
+        of_concept = [next(scores) for _ in concept.scored_ids]
         tables["scores"] += [
             score_row(score, number, tokens=not number, context=not number) for number, score in enumerate(of_concept)
         ]
-        tables["measures"] += _measures(one, of_concept, priors)
+        tables["measures"] += _measures(concept, of_concept, priors)
     return tables
 
 
-def _request(put: Asking, asked: Request, text: str, curie: str, option: int, role: str) -> Request:
+def _request(put: Asking, question: Request, text: str, curie: str, option: int, role: str) -> Request:
     factors = {"setting": put.prompt.name, "language": put.languages[0]}
-    return Request(asked.instance_id, option, text, continuation(put, asked, text, curie), role=role, factors=factors)
+    return Request(
+        question.instance_id, option, text, continuation(put, question, text, curie), role=role, factors=factors
+    )
 
 
-def target(put: Asking, asked: Request, curie: str) -> Request:
+def target(put: Asking, question: Request, curie: str) -> Request:
     """The request that scores an id after a question to an endpoint."""
-    return _request(put, asked, asked.context, curie, 0, TARGET)
+    return _request(put, question, question.context, curie, 0, TARGET)
 
 
-def continuation(put: Asking, asked: Request, text: str, curie: str) -> str:
+def continuation(put: Asking, question: Request, text: str, curie: str) -> str:
     """The id as it goes on from the prompt the model reads (`text`): its digits where that ends with the prefix."""
     if put.prompt.ends_with_prefix:
         return curie.partition(":")[2]
     # No blank is wanted after white space, or after the mark with which a chat template begins the answer.
-    is_template = asked.conversation is not None and text != asked.context
+    is_template = question.conversation is not None and text != question.context
     return curie if is_template or text[-1:].isspace() else joined(text, curie)[1]
 
 
-def text_read(spec: RunSpec, resources: Resources, asked: Request) -> str:
+def text_read(spec: RunSpec, resources: Resources, question: Request) -> str:
     """The prompt as the model reads it, marks of its chat template included."""
-    if asked.conversation is None or http.is_endpoint(spec.model):
-        return asked.context
-    return chat_text(resources.model(spec.model, spec.dtype).tokenizer, asked.conversation)
+    if question.conversation is None or http.is_endpoint(spec.model):
+        return question.context
+    return chat_text(resources.model(spec.model, spec.dtype).tokenizer, question.conversation)
 
 
-def _measures(one: Candidates, scores: Sequence[Score], priors: dict[str, float]) -> list[Row]:
+def _measures(concept: Candidates, scores: Sequence[Score], priors: dict[str, float]) -> list[Row]:
     sums = [score.sum for score in scores]
-    gains = [value - priors[curie] for value, (_, curie) in zip(sums, one.scored_ids, strict=True)]
-    other = [number for number, (role, _) in enumerate(one.scored_ids) if role == OTHER]
-    sampled = [number for number, (role, _) in enumerate(one.scored_ids) if role == SAMPLED]
+    gains = [value - priors[curie] for value, (_, curie) in zip(sums, concept.scored_ids, strict=True)]
+    others = [number for number, (role, _) in enumerate(concept.scored_ids) if role == OTHER]
+    sampled = [number for number, (role, _) in enumerate(concept.scored_ids) if role == SAMPLED]
 
     near = reduce.TIE * max(score.scored for score in scores)
     why = scores[0].reason or next((score.reason for score in scores if score.reason), "an id has no score")
 
     def row(measure: str, value: float) -> Row:
-        return measure_row(one.instance.id, measure, value, reason=why if math.isnan(value) else "")
+        return measure_row(concept.instance.id, measure, value, reason=why if math.isnan(value) else "")
 
     rows = [row("gold_logprob", sums[0]), row("gold_gain", gains[0])]
-    if other:
-        among = [sums[number] for number in other]
+    if others:
+        among = [sums[number] for number in others]
         rows.append(row("gold_rank", rank(sums[0], among, near)))
         rows.append(row("gold_preferred", preferred(sums[0], among, near)))
-        rows.append(row("gold_gain_preferred", preferred(gains[0], [gains[number] for number in other], near)))
+        rows.append(row("gold_gain_preferred", preferred(gains[0], [gains[number] for number in others], near)))
     if sampled:
         rows.append(row("gold_rank_sampled", rank(sums[0], [sums[number] for number in sampled], near)))
     return rows
@@ -162,8 +168,8 @@ def rank(gold: float, others: Sequence[float], near: float = 0.0) -> float:
 
     nan where one of them has no number.
     """
-    one = reduce.Option(gold, near)
-    verdicts = [reduce.decide([one, reduce.Option(other, near)], 0).correct for other in others]
+    gold_option = reduce.Option(gold, near)
+    verdicts = [reduce.decide([gold_option, reduce.Option(other, near)], 0).correct for other in others]
     return 1 + math.fsum(1 - correct for correct in verdicts)
 
 

@@ -24,7 +24,7 @@ def compare(answers: pd.DataFrame, concepts: Mapping[str, Concept], parse: Calla
     wide = answers.pivot_table(index="instance_id", columns="language", values="text", aggfunc="first", sort=False)
     gold = [concepts[name].id for name in wide.index]
     given = {
-        language: [one for (one,) in invariance.parsed([(text,) for text in wide[language]], parse)]
+        language: [parsed for (parsed,) in invariance.parsed([(text,) for text in wide[language]], parse)]
         for language in LANGUAGES
         if language in wide
     }
@@ -33,8 +33,8 @@ def compare(answers: pd.DataFrame, concepts: Mapping[str, Concept], parse: Calla
         for language, ids in given.items()
     ]
     rows += [
-        _share(declared.LANGUAGE_AGREEMENT, other, one, list(map(str.__eq__, given[one], given[other])))
-        for one, other in itertools.permutations(given, 2)
+        _share(declared.LANGUAGE_AGREEMENT, second, first, list(map(str.__eq__, given[first], given[second])))
+        for first, second in itertools.permutations(given, 2)
     ]
     return rows
 

@@ -35,7 +35,7 @@ def plan(spec: RunSpec, resources: Resources, instances: Sequence[Instance]) -> 
             each.append(_asked(spec, with_prompt(spec, ontology, prompt), instances))
     return [
         *_compared(spec, resources, ontology),
-        *max(each, key=lambda asked: estimate(asked).prompt_tokens, default=[]),
+        *max(each, key=lambda planned: estimate(planned).prompt_tokens, default=[]),
     ]
 
 
@@ -46,11 +46,11 @@ def _compared(spec: RunSpec, resources: Resources, ontology: RunOntology) -> lis
 
 
 def _asked(spec: RunSpec, put: Asking, instances: Sequence[Instance]) -> list[Planned]:
-    planned = [Planned([request for one in instances for request in put.requests(one)], put.new_tokens)]
+    planned = [Planned([request for instance in instances for request in put.requests(instance)], put.new_tokens)]
     if not spec.settings["gold"] or put.prompt.kind == "chat" or not instances:
         return planned
     mains = [(instance, put.requests(instance)[0]) for instance in instances]
-    targets = [gold.target(put, asked, instance.options[0]) for instance, asked in mains]
+    targets = [gold.target(put, question, instance.options[0]) for instance, question in mains]
     scored = 1 + int(spec.settings["others"]) + put.samples
     priors = min(len(put.ontology.ids), scored * len(instances))
     return [*planned, Planned(targets, 1, scored), Planned(targets[:1], 1, priors)]

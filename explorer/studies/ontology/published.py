@@ -21,9 +21,9 @@ BESIDE = (
 def figures_of(benchmark: str) -> dict[str, dict[str, Printed]]:
     """By finding, then by model, what the paper prints for an ontology."""
     figures: dict[str, dict[str, Printed]] = {}
-    for one in published_figures.select(PAPER, subject=benchmark):
-        if one.metric in {finding.name for finding in BESIDE}:
-            figures.setdefault(one.metric, {})[one.model] = one
+    for printed in published_figures.select(PAPER, subject=benchmark):
+        if printed.metric in {finding.name for finding in BESIDE}:
+            figures.setdefault(printed.metric, {})[printed.model] = printed
     return figures
 
 
@@ -34,7 +34,7 @@ def mark(printed: Printed) -> str:
 
 def invariance() -> dict[str, float]:
     """Section 5.3: by way of asking, Spearman between average invariance and accuracy over buckets (GPT-3.5, GO)."""
-    return {one.setting: one.value for one in published_figures.select(PAPER, metric=INVARIANCE.name)}
+    return {printed.setting: printed.value for printed in published_figures.select(PAPER, metric=INVARIANCE.name)}
 
 
 def size(benchmark: str) -> int:

@@ -71,8 +71,8 @@ def invariance(store: Store, run_id: str) -> pd.DataFrame:
 def knowledge(store: Store, run_id: str) -> pd.DataFrame:
     """A row a popularity bucket: how likely the right ids are there, each measure with its interval."""
     logprob, rank, preferred, gain = (
-        declared.IN_BUCKET[one]
-        for one in (
+        declared.IN_BUCKET[finding]
+        for finding in (
             declared.GOLD_LOGPROB, declared.GOLD_RANK, declared.GOLD_PREFERRED, declared.GOLD_GAIN_PREFERRED,
         )
     )  # fmt: skip

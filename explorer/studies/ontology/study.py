@@ -61,19 +61,19 @@ SETTINGS = {
 
 def run_part(spec: RunSpec, resources: Resources, instances: Sequence[Instance], progress: Progress) -> Tables:
     put = asking(spec, resources)
-    asked = [put.requests(instance) for instance in instances]
-    flat = [request for requests in asked for request in requests]
+    by_instance = [put.requests(instance) for instance in instances]
+    flat = [request for requests in by_instance for request in requests]
     scored_too = bool(spec.settings["gold"])
     # Told in questions: first those that are answered, then as many again while the right ids are scored.
     total = len(flat) * (2 if scored_too else 1)
     given = iter(answer(spec, resources, put, flat, lambda done, _: progress(done, total)))
-    answers = [[next(given) for _ in requests] for requests in asked]
+    answers = [[next(given) for _ in requests] for requests in by_instance]
     counted = count(spec, resources, [concept_of(instance) for instance in instances])
     tables: dict[str, list[Row]] = {"generations": [], "measures": [], "scores": []}
     parse = put.parse
-    for own in answers:
+    for of_concept in answers:
         tables["generations"] += [
-            generation_row(one, number, verdict=parse(one.text).kind) for number, one in enumerate(own)
+            generation_row(answer, number, verdict=parse(answer.text).kind) for number, answer in enumerate(of_concept)
         ]
     tables["measures"] += judge(put, instances, answers, counted)
     if scored_too:
@@ -83,9 +83,9 @@ def run_part(spec: RunSpec, resources: Resources, instances: Sequence[Instance],
 
         others = int(spec.settings["others"])
         wanted = []
-        for instance, own in zip(instances, answers, strict=True):
-            sampled = [parse(one.text).id for one in own if one.request.role == "sample"]
-            wanted.append(gold.candidates(put, own[0].request, instance, others, sampled, spec.seed))
+        for instance, of_concept in zip(instances, answers, strict=True):
+            sampled = [parse(answer.text).id for answer in of_concept if answer.request.role == "sample"]
+            wanted.append(gold.candidates(put, of_concept[0].request, instance, others, sampled, spec.seed))
         for table, rows in gold.know(spec, resources, put, wanted, second).items():
             tables[table] += rows
     return tables
@@ -105,7 +105,7 @@ def judge(
         for instance, web_count in zip(instances, counts, strict=True)
     ]
     buckets = fill(ontology.ranges, [web_count.count for web_count in counts])
-    items = analysis.judge(concepts, [own[0].text for own in answers], parse, ontology.labels, buckets)
+    items = analysis.judge(concepts, [replies[0].text for replies in answers], parse, ontology.labels, buckets)
     rows = []
     for instance, item, web_count, of_concept in zip(instances, items, counts, answers, strict=True):
         mine = item_measures(instance.id, item)
@@ -114,12 +114,12 @@ def judge(
                 row["reason"] = web_count.reason
         rows += mine
         samples = []
-        for one in of_concept[1:]:
-            right = float(put.is_right(instance, one))
-            if one.request.role == "sample":
+        for reply in of_concept[1:]:
+            right = float(put.is_right(instance, reply))
+            if reply.request.role == "sample":
                 samples.append(right)
-            elif one.request.role == "prompt":
-                factors = {"language": one.request.factors["language"]}
+            elif reply.request.role == "prompt":
+                factors = {"language": reply.request.factors["language"]}
                 rows.append(measure_row(instance.id, "correct", right, factors=factors))
         if samples:
             rows.append(measure_row(instance.id, "sampled_correct", sum(samples) / len(samples)))
@@ -141,10 +141,12 @@ def count(spec: RunSpec, resources: Resources, concepts: Sequence[Concept]) -> M
         web_counts_found = web_counts.europe_pmc(concepts, settings)
     else:
         web_counts_found = [
-            WebCount(one.id, one.web_count, reason="no count in the file" if math.isnan(one.web_count) else "")
-            for one in concepts
+            WebCount(
+                concept.id, concept.web_count, reason="no count in the file" if math.isnan(concept.web_count) else ""
+            )
+            for concept in concepts
         ]
-    return {one.id: one for one in web_counts_found}
+    return {web_count.id: web_count for web_count in web_counts_found}
 
 
 STUDY = Study(

@@ -36,7 +36,7 @@ QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 ARGUMENTS = "argument_structure"
 FLAG = "verb swapped in an argument-structure pair"
 MEASURE_COLUMNS = ["instance_id", "option", "condition", "setting", "measure", "value", "reason", "part"]
-SIMILARITIES = tuple(one.name for one in declared.SIMILARITIES)  # measures of an instance have the same names
+SIMILARITIES = tuple(finding.name for finding in declared.SIMILARITIES)  # measures of an instance have the same names
 
 
 def summarize(spec: RunSpec, resources: Resources, folder: RunFolder) -> list[Row]:
@@ -79,8 +79,8 @@ def paired(instances: pd.DataFrame, measures: pd.DataFrame, variants: pd.DataFra
         frame[f"ips_{side}"] = _measure(frame, of_gold, "ips")
     for name in ("swaps", *SIMILARITIES):
         frame[name] = _measure(frame, sides["after"], name)
-    told = sides["after"]
-    units = _by_instance(frame, told[told["measure"] == declared.ROUGE_L.name], "reason")
+    after = sides["after"]
+    units = _by_instance(frame, after[after["measure"] == declared.ROUGE_L.name], "reason")
     frame["by_characters"] = (units == "by characters").to_numpy(dtype=bool)
     frame["accepted"] = _by_instance(frame, variants, "accepted").astype(bool)
     frame["reason"] = _by_instance(frame, variants, "reason").fillna("")
@@ -94,7 +94,11 @@ def compare(group: str, frame: pd.DataFrame, factors: Mapping[str, Any]) -> list
     if (frame["kind"] == "cloze").all():
         rows += _perplexities(group, both, factors)
     rows += [_flips(group, both, factors), _accepted(group, frame, factors)]
-    rows += [_similarity(group, frame, one, factors) for one in declared.SIMILARITIES if frame[one.name].notna().any()]
+    rows += [
+        _similarity(group, frame, finding, factors)
+        for finding in declared.SIMILARITIES
+        if frame[finding.name].notna().any()
+    ]
     if frame["judged"].notna().any():
         rows.append(_judged(group, frame["judged"].dropna(), factors))
     return rows

@@ -36,7 +36,7 @@ def texts(old: Instance, new: PerturbedInstance) -> tuple[str, str] | None:
     """The right option's text before and after; none where nothing was swapped in it or it has no right option."""
     if new.instance is None or old.gold is None or old.kind == "regions":
         return None
-    before, after = (prompts.option_texts(one)[old.gold] for one in (old, new.instance))
+    before, after = (prompts.option_texts(version)[old.gold] for version in (old, new.instance))
     return (before, after) if before != after else None
 
 
@@ -93,9 +93,9 @@ def rows(
     pairs = {
         old.id: pair for old, new in zip(olds, news, strict=True) if old.id in wanted and (pair := texts(old, new))
     }
-    asked = [
+    requests = [
         dataclasses.replace(request, role=ROLE, factors={"condition": "perturbed", "setting": pos})
         for request in judge.requests(list(pairs.values()), list(pairs))
     ]
-    answers = generator.generate(asked, max_new_tokens=judge.TOKENS, seed=seed) if asked else []
+    answers = generator.generate(requests, max_new_tokens=judge.TOKENS, seed=seed) if requests else []
     return [generation_row(answer, 0, verdict=judge.parse(answer.text)) for answer in answers]

@@ -109,10 +109,10 @@ def vetoes(text: str) -> list[str]:
 
 def _beside(name: str, spec: RunSpec, resources: Resources) -> Resources:
     """Resources with a place of its own for this model, so that no part of a run loads one anew."""
-    for other in dict.fromkeys((spec.model, str(spec.settings["senses_model"]), str(spec.settings["judge"]))):
-        if other == name:
+    for other_name in dict.fromkeys((spec.model, str(spec.settings["senses_model"]), str(spec.settings["judge"]))):
+        if other_name == name:
             break
-        if other:
+        if other_name:
             resources = resources.beside()
     return resources
 
@@ -131,20 +131,24 @@ def _score(spec: RunSpec, resources: Resources, versions: Sequence[Version], pro
     policy = accuracy_study.policy_of(spec)
     scorer = resources.scorer(spec.model, spec.dtype)
     dtype = str(resources.model_record(spec.model, spec.dtype)["dtype"])
-    asked = [(version, one, accuracy_study.ask(one, policy)) for version in versions for one in version.instances]
-    flat = [request for _, _, requests in asked for request in requests]
+    planned = [
+        (version, instance, accuracy_study.ask(instance, policy))
+        for version in versions
+        for instance in version.instances
+    ]
+    flat = [request for _, _, requests in planned for request in requests]
     scores = scorer.score(flat, policy, progress)
     rest = iter(scores)
-    judged = [(one, [next(rest) for _ in requests]) for _, one, requests in asked]
+    judged = [(instance, [next(rest) for _ in requests]) for _, instance, requests in planned]
     return {
         "scores": score_table(
             scores,
-            [APART * version.number + number for version, _, requests in asked for number in range(len(requests))],
+            [APART * version.number + number for version, _, requests in planned for number in range(len(requests))],
             tokens=bool(spec.settings["tokens"]),
             # A SyntaxGym request keeps its own condition; its version's `setting` tells the rest.
-            factors=[version.factors for version, _, requests in asked for _ in requests],
+            factors=[version.factors for version, _, requests in planned for _ in requests],
         ),
-        "measures": verdicts.judge_all(judged, policy, dtype, [version.factors for version, _, _ in asked]).table(),
+        "measures": verdicts.judge_all(judged, policy, dtype, [version.factors for version, _, _ in planned]).table(),
     }
 
 
@@ -186,9 +190,11 @@ def _similarities(
         declared.ROUGE_L.name: rouge.rouge_l(befores, afters),
     }
     return [
-        measure_row(instance_id, name, one.value, option=option, reason=one.remark, factors=_perturbed(pos))
+        measure_row(
+            instance_id, name, similarity.value, option=option, reason=similarity.remark, factors=_perturbed(pos)
+        )
         for name, values in measured.items()
-        for (instance_id, option, _, _), one in zip(changed, values, strict=True)
+        for (instance_id, option, _, _), similarity in zip(changed, values, strict=True)
     ]
 
 

@@ -73,7 +73,7 @@ def chance_curve(slope: Mapping[Any, Any], scores: ArrayLike) -> LogisticCurve |
         return None
     detail = json.loads(slope["detail"])
     gap = math.nan
-    one = Slope(
+    score_slope = Slope(
         *(slope[name] for name in ("value", "low", "high", "n", "p")),
         name=declared.SPLIT.name,
         se=gap,
@@ -81,7 +81,7 @@ def chance_curve(slope: Mapping[Any, Any], scores: ArrayLike) -> LogisticCurve |
         per_sd=detail["per_sd"],
     )
     covariance = tuple(map(tuple, detail["covariance"]))
-    return logistic_curve(LogisticFit(detail["intercept"], (one,), covariance, gap, slope["n"], 0), scores)
+    return logistic_curve(LogisticFit(detail["intercept"], (score_slope,), covariance, gap, slope["n"], 0), scores)
 
 
 def _column(frame: pd.DataFrame, measures: pd.DataFrame, name: str) -> np.ndarray:

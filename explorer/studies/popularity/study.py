@@ -50,14 +50,14 @@ def score(
     spec: RunSpec, resources: Resources, prepared: tuple[Tables, accuracy_study.Asked], progress: Progress
 ) -> tuple[Tables, accuracy_study.Asked]:
     """The same, scored."""
-    popular, asked = prepared
-    return popular, accuracy_study.score(spec, resources, asked, progress)
+    popular, batch = prepared
+    return popular, accuracy_study.score(spec, resources, batch, progress)
 
 
 def tables(spec: RunSpec, resources: Resources, scored: tuple[Tables, accuracy_study.Asked]) -> Tables:
     """Rows of all tables."""
-    popular, asked = scored
-    judged = accuracy_study.tables(spec, resources, asked)
+    popular, batch = scored
+    judged = accuracy_study.tables(spec, resources, batch)
     return {**judged, **popular, "measures": joined("measures", [judged["measures"], popular["measures"]])}
 
 

@@ -37,8 +37,13 @@ PRIMING_PERPLEXITY_MARGIN = Finding(
 CURVES = (PRIMING_ACCURACY, PRIMING_DELTA, PRIMING_MARGIN, PRIMING_PERPLEXITY_MARGIN)
 # Finding of a curve → the same over the items of a phenomenon.
 BY_PHENOMENON = {
-    one: derived(one, f"{one.name}_by_phenomenon", f"{one.title}, by phenomenon", f"Of a phenomenon: {one.meaning}")
-    for one in CURVES
+    finding: derived(
+        finding,
+        f"{finding.name}_by_phenomenon",
+        f"{finding.title}, by phenomenon",
+        f"Of a phenomenon: {finding.meaning}",
+    )
+    for finding in CURVES
 }
 PRIMING_REACH = Finding(
     "priming_reach",

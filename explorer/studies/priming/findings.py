@@ -103,10 +103,10 @@ def reaches(folder: RunFolder, table: pd.DataFrame) -> list[Row]:
         grp=variants["instance_id"].map(groups), longest=longest.reindex(keys).fillna(0).to_numpy()
     )
     rows = []
-    for (condition, group), own in variants.groupby(["condition", "grp"], sort=False):
-        why = [str(reason) for reason in own["reason"] if reason]
+    for (condition, group), contexts in variants.groupby(["condition", "grp"], sort=False):
+        why = [str(reason) for reason in contexts["reason"] if reason]
         commonest = Counter(why).most_common(1)[0][0] if why else ""
-        reach = Estimate.point(float(own["longest"].min()), len(own), left_out=len(why), reason=commonest)
+        reach = Estimate.point(float(contexts["longest"].min()), len(contexts), left_out=len(why), reason=commonest)
         rows.append(finding_row(declared.PRIMING_REACH, str(group), reach, factors={"condition": str(condition)}))
     return rows
 
@@ -115,9 +115,9 @@ def curves(plain: pd.DataFrame) -> list[Row]:
     """Accuracy, its change, and the margins of each condition at each length, for suites, phenomena and over all."""
     rows = []
     complete = complete_suites(plain)
-    for (condition, length), own in plain.groupby(["condition", "length"], sort=False):
+    for (condition, length), cell in plain.groupby(["condition", "length"], sort=False):
         factors = {"condition": str(condition), "length": int(float(str(length)))}
-        for scope in _scopes(own, complete):
+        for scope in _scopes(cell, complete):
             rows += _at_one_length(scope, factors)
     for name, parts in COLLAPSED.items():
         rows += _collapsed(name, plain[plain["condition"].isin(parts)], len(parts))
@@ -148,20 +148,20 @@ class Scope:
         return declared.BY_PHENOMENON[curve] if self.is_phenomenon else curve
 
 
-def _scopes(own: pd.DataFrame, complete: Sequence[str]) -> Iterator[Scope]:
+def _scopes(cell: pd.DataFrame, complete: Sequence[str]) -> Iterator[Scope]:
     """Everything a mean is taken over: all items, suites alike, each suite, each phenomenon."""
-    yield Scope(OVERALL, own)
+    yield Scope(OVERALL, cell)
     # Items of a suite are made by one template: a mean that is to hold for other suites has its interval over suites.
-    yield Scope(MEAN, own, over_suites=True)
-    if 0 < len(complete) < own["grp"].nunique():
-        yield Scope(REACHING, own[own["grp"].isin(complete)], over_suites=True)
-    of_paper = own[own["grp"].isin(PAPER_SUITES_INFERRED)]
-    if 0 < len(of_paper) < len(own):
+    yield Scope(MEAN, cell, over_suites=True)
+    if 0 < len(complete) < cell["grp"].nunique():
+        yield Scope(REACHING, cell[cell["grp"].isin(complete)], over_suites=True)
+    of_paper = cell[cell["grp"].isin(PAPER_SUITES_INFERRED)]
+    if 0 < len(of_paper) < len(cell):
         yield Scope(PAPER, of_paper, over_suites=True)
-    for suite, members in own.groupby("grp", sort=False):
+    for suite, members in cell.groupby("grp", sort=False):
         yield Scope(str(suite), members)
-    if (own["phenomenon"] != own["grp"]).any():
-        for phenomenon, members in own.groupby("phenomenon", sort=False):
+    if (cell["phenomenon"] != cell["grp"]).any():
+        for phenomenon, members in cell.groupby("phenomenon", sort=False):
             if phenomenon:
                 yield Scope(str(phenomenon), members, is_phenomenon=True)
 
@@ -187,11 +187,11 @@ def _at_one_length(scope: Scope, factors: Mapping[str, Any]) -> list[Row]:
     return rows
 
 
-def _collapsed(name: str, own: pd.DataFrame, members: int) -> list[Row]:
+def _collapsed(name: str, cell: pd.DataFrame, members: int) -> list[Row]:
     """Accuracy and its change over several conditions together, where the run has them all."""
-    if own["condition"].nunique() < members:
+    if cell["condition"].nunique() < members:
         return []
-    each = own.groupby(["length", "grp", "instance_id"], sort=False)[["correct", "delta"]]
+    each = cell.groupby(["length", "grp", "instance_id"], sort=False)[["correct", "delta"]]
     # The paper collapses matched and mismatched contexts; an item then counts once, by its mean over both.
     # An item without a verdict after one of the conditions is left out, not judged by the others alone.
     means = each.mean().where(each.count().eq(each.size(), axis=0)).reset_index()
@@ -236,9 +236,9 @@ def ranked_suites(plain: pd.DataFrame) -> list[Row]:
 def baseline_against_longest(plain: pd.DataFrame) -> list[Row]:
     """Pearson's r over suites of the accuracy without a context and after each suite's longest context."""
     rows = []
-    for condition, own in plain.groupby("condition", sort=False):
+    for condition, of_condition in plain.groupby("condition", sort=False):
         pairs = []
-        for _, of_suite in own.groupby("grp", sort=False):
+        for _, of_suite in of_condition.groupby("grp", sort=False):
             by_length = of_suite.groupby("length")["correct"].mean()
             if by_length.index.max() > 0:
                 pairs.append((by_length.loc[0], by_length.iloc[-1]))

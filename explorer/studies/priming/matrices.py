@@ -53,9 +53,9 @@ def summarize(spec: RunSpec, resources: Resources, folder: RunFolder, table: pd.
             shared = matrices[finding.name] = np.array(overlaps.values)
             rows += _cells(finding, suites, shared, np.full(shared.shape, overlaps.pairs))
         rows += _judgments(spec, resources, folder, table, source)
-    for first, one in matrices.items():
-        for second, other in primed.items():
-            rows.append(_agreement(f"{first} and {second}", one, other, spec.seed))
+    for first, of_texts in matrices.items():
+        for second, of_judgments in primed.items():
+            rows.append(_agreement(f"{first} and {second}", of_texts, of_judgments, spec.seed))
     return rows
 
 
@@ -150,7 +150,7 @@ def _targets_and_contexts(
         if ids:
             item = instances[name]
             target = prompts.option_texts(item)[item.gold or 0]
-            by_item[name] = (target, [source.pools.by_id[one].text for one in ids])
+            by_item[name] = (target, [source.pools.by_id[sentence_id].text for sentence_id in ids])
     return by_item
 
 
@@ -168,8 +168,8 @@ def _cells(finding: Finding, suites: Sequence[str], matrix: np.ndarray, counts: 
     return rows
 
 
-def _agreement(name: str, one: np.ndarray, other: np.ndarray, seed: int) -> Row:
+def _agreement(name: str, first: np.ndarray, second: np.ndarray, seed: int) -> Row:
     # Cells of a row share a suite, so that they are no independent pairs: whole suites are permuted.
-    correlation = mantel(one, other, seed=seed)
+    correlation = mantel(first, second, seed=seed)
     factors, detail = {"setting": name}, {"cells": correlation.cells}
     return finding_row(declared.MATRIX_CORRELATION, "overall", correlation, factors=factors, detail=detail)

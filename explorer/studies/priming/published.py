@@ -24,8 +24,8 @@ def unacceptable_table() -> Mapping[str, Mapping[str, Printed]]:
     The contexts are unacceptable matched ones on BLiMP, the sd is over lengths, that of MEAN over the models.
     """
     suites: dict[str, dict[str, Printed]] = {}
-    for one in published_figures.select(PAPER, table="Table 2"):
-        suites.setdefault(one.subject, {})[one.model_id or MEAN] = one
+    for printed in published_figures.select(PAPER, table="Table 2"):
+        suites.setdefault(printed.subject, {})[printed.model_id or MEAN] = printed
     return suites
 
 
@@ -64,7 +64,7 @@ class Published:
 
 def statements(benchmark: str) -> tuple[Published, ...]:
     """What the paper says about a set, in its order."""
-    return tuple(one for one in published() if benchmark in one.benchmarks)
+    return tuple(statement for statement in published() if benchmark in statement.benchmarks)
 
 
 def minus(words: str) -> str:
@@ -126,10 +126,11 @@ def edit_correlations() -> tuple[Printed, ...]:
 def _edits() -> list[Published]:
     return [
         Published(
-            ("blimp",), f"similarity of edited {one.condition.removeprefix('matched_')} contexts and effect", (one,),
-            "ρ {0.value}, p {0.p} ({0.model})", declared.EDIT_CORRELATION, "value", condition=one.condition,
+            ("blimp",), f"similarity of edited {correlation.condition.removeprefix('matched_')} contexts and effect",
+            (correlation,), "ρ {0.value}, p {0.p} ({0.model})", declared.EDIT_CORRELATION, "value",
+            condition=correlation.condition,
         )
-        for one in edit_correlations()
+        for correlation in edit_correlations()
     ]  # fmt: skip
 
 

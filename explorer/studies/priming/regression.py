@@ -62,8 +62,8 @@ def _rows(name: str, fit: MixedLogit) -> list[Row]:
         "formula": fit.formula,
         "aic": None if math.isnan(fit.aic) else fit.aic,
         "nagq": fit.nagq,
-        "random": {one.name: None if math.isnan(one.sd) else one.sd for one in fit.random},
-        "levels": {one.name: one.levels for one in fit.random},
+        "random": {effect.name: None if math.isnan(effect.sd) else effect.sd for effect in fit.random},
+        "levels": {effect.name: effect.levels for effect in fit.random},
         "warnings": list(fit.warnings),
     }
     rows = [finding_row(declared.REGRESSION_FIT, "log-likelihood", fit.loglik, factors={"setting": name}, detail=about)]

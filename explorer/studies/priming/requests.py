@@ -117,7 +117,7 @@ def token_ids(scores: Sequence[Score]) -> dict[Key, tuple[int, ...]]:
 
 
 def judge(
-    asked: Step,
+    step: Step,
     scores: Sequence[Score],
     policy: ScoringPolicy,
     dtype: str,
@@ -128,7 +128,7 @@ def judge(
     SyntaxGym's margin is by how much the least certain of its inequalities holds; it has no perplexity_margin.
     With the token ids of the baseline, a target that is other tokens after this context has no verdict.
     """
-    item, factors = asked.item, asked.factors
+    item, factors = step.item, step.factors
     scores = _comparable(scores, baseline)
     rows = [row for row in verdicts.judge(item, scores, policy, dtype, factors) if row["measure"] != "chosen"]
     if item.kind == "pair":
@@ -137,7 +137,7 @@ def judge(
     else:
         slack, reason = formula_margin(item, scores)
         rows.append(measure_row(item.id, "margin", slack, reason=reason, factors=factors))
-    rows.append(measure_row(item.id, "context_tokens", asked.tokens, factors=factors))
+    rows.append(measure_row(item.id, "context_tokens", step.tokens, factors=factors))
     return rows
 
 
@@ -184,7 +184,9 @@ def judge_all(judged: Sequence[Judged], policy: ScoringPolicy, dtype: str) -> Me
 
 def _comparable(scores: Sequence[Score], baseline: Mapping[Key, tuple[int, ...]] | None) -> Sequence[Score]:
     """The scores, each with a reason where one's target is other tokens than without a context."""
-    if baseline is not None and any(baseline.get(_key(one)) != one.token_ids for one in scores if not one.reason):
+    if baseline is not None and any(
+        baseline.get(_key(score)) != score.token_ids for score in scores if not score.reason
+    ):
         return [dataclasses.replace(score, reason=OTHER_TOKENS) for score in scores]
     return scores
 
@@ -202,7 +204,7 @@ def formula_margin(item: Instance, scores: Sequence[Score]) -> tuple[float, str]
     """By how many nats the least certain inequality of a SyntaxGym item holds, negative where one fails."""
     surprisal = verdicts.surprisals(item, scores)
     formulas = [syntaxgym_formula.parse(text) for text in item.extra["formulas"]]
-    slacks = [_slack(one, surprisal) for one in formulas if not syntaxgym_formula.tests_equality(one)]
+    slacks = [_slack(formula, surprisal) for formula in formulas if not syntaxgym_formula.tests_equality(formula)]
     if not slacks:
         return math.nan, "no inequality"
     if all(map(math.isfinite, slacks)):

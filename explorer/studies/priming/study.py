@@ -99,7 +99,7 @@ def prepare(
     baselines = {item.id: requests.step(item, "", source.opening, condition=BASELINE, length=0) for item in instances}
     lines = _lines(spec, resources, source, instances)
     steps = {
-        name: [baseline, *(step for _, own in lines[name] for step in own)] for name, baseline in baselines.items()
+        name: [baseline, *(step for _, steps in lines[name] for step in steps)] for name, baseline in baselines.items()
     }
     flat = [request for item in instances for step in steps[item.id] for request in step.requests]
     batch = Batch(resources.scorer(spec.model, spec.dtype), flat, policy_of(spec))
@@ -109,26 +109,26 @@ def prepare(
     return Asked(instances, lines, steps, why_not, batch)
 
 
-def score(spec: RunSpec, resources: Resources, asked: Asked, progress: Progress) -> Asked:
+def score(spec: RunSpec, resources: Resources, prepared: Asked, progress: Progress) -> Asked:
     """The same, scored."""
-    asked.batch.run(progress)
-    return asked
+    prepared.batch.run(progress)
+    return prepared
 
 
-def tables(spec: RunSpec, resources: Resources, asked: Asked) -> Tables:
+def tables(spec: RunSpec, resources: Resources, scored: Asked) -> Tables:
     """Rows of one part: contexts, scores, and what they say of each item after each context."""
     dtype = str(resources.model_record(spec.model, spec.dtype)["dtype"])
-    scores = asked.batch.scores()
+    scores = scored.batch.scores()
     rest = iter(scores)
     variants: list[Row] = []
     judged: list[requests.Judged] = []
     numbers: list[int] = []
-    for item in asked.instances:
-        variants += [_variant_row(item, context) for context, _ in asked.lines[item.id]]
-        if asked.why_not_unrelated:
-            variants.append(_missing_row(item, asked.why_not_unrelated))
-        of_item = requests.with_baselines(asked.steps[item.id], rest, same_tokens=spec.settings["preset"] == "natural")
-        numbers += range(sum(len(own) for _, own, _ in of_item))
+    for item in scored.instances:
+        variants += [_variant_row(item, context) for context, _ in scored.lines[item.id]]
+        if scored.why_not_unrelated:
+            variants.append(_missing_row(item, scored.why_not_unrelated))
+        of_item = requests.with_baselines(scored.steps[item.id], rest, same_tokens=spec.settings["preset"] == "natural")
+        numbers += range(sum(len(step_scores) for _, step_scores, _ in of_item))
         judged += of_item
     return {
         "variants": variants,

@@ -167,13 +167,13 @@ class Stored:
         return self.study, self.benchmark, self.finding, self.group, self.setting, self.condition, self.k
 
 
-def _figure(one: Printed, *, what: str, condition: str, metric: str, answers: tuple[Answer, ...], command: str,
+def _figure(printed: Printed, *, what: str, condition: str, metric: str, answers: tuple[Answer, ...], command: str,
             **more: Any) -> BoardFigure:  # fmt: skip
     """A printed number as a figure of the board; `more` where the board shows it another way than it is printed."""
     shared: dict[str, Any] = {
-        "source": one.paper, "table": one.table, "model": one.model, "model_id": one.model_id, "value": one.printed,
-        "digits": one.digits, "shown": one.mended, "sd": one.sd, "remark": one.remark, "is_target": one.is_target,
-        "is_slip": one.is_slip,
+        "source": printed.paper, "table": printed.table, "model": printed.model, "model_id": printed.model_id,
+        "value": printed.printed, "digits": printed.digits, "shown": printed.mended, "sd": printed.sd,
+        "remark": printed.remark, "is_target": printed.is_target, "is_slip": printed.is_slip,
     }  # fmt: skip
     return BoardFigure(
         what=what, condition=condition, metric=metric, answers=answers, command=command, **{**shared, **more}
@@ -195,7 +195,7 @@ def figures() -> tuple[BoardFigure, ...]:
 
 def of(source: str) -> list[BoardFigure]:
     """The figures of one source."""
-    return [one for one in figures() if one.source == source]
+    return [figure for figure in figures() if figure.source == source]
 
 
 def canonical(model: str) -> str:
@@ -220,8 +220,8 @@ def index(findings: Iterable[Mapping[str, Any]]) -> dict[Key, list[Stored]]:
     """Findings by what they are about, in the order given, in which runs are preferred."""
     stored: dict[Key, list[Stored]] = {}
     for row in findings:
-        one = Stored.of_row(row)
-        stored.setdefault(one.key, []).append(one)
+        entry = Stored.of_row(row)
+        stored.setdefault(entry.key, []).append(entry)
     return stored
 
 
@@ -233,9 +233,9 @@ def beside(printed: BoardFigure, stored: Mapping[Key, Sequence[Stored]], model: 
     candidates = [
         ours
         for answer in printed.answers
-        for one in stored.get(_key(answer), ())
-        if (one.model == model if model else is_same_model(printed, one.model))
-        and (ours := _ours(answer, one)) is not None
+        for entry in stored.get(_key(answer), ())
+        if (entry.model == model if model else is_same_model(printed, entry.model))
+        and (ours := _ours(answer, entry)) is not None
     ]
     return next((ours for ours in candidates if ours.same_setting), candidates[0] if candidates else None)
 
@@ -406,34 +406,36 @@ def _memorization_answers(row: Printed, benchmark: str) -> tuple[Answer, ...]:
 
 def _priming() -> Iterator[BoardFigure]:
     for suite, models in priming_published.unacceptable_table().items():
-        for one in models.values():
+        for printed in models.values():
             answer = Answer(
-                "priming", "blimp", priming_declared.SUITE_DELTA, suite, condition=one.condition, presets=MINICONS
+                "priming", "blimp", priming_declared.SUITE_DELTA, suite, condition=printed.condition, presets=MINICONS
             )
             yield _figure(
-                one,
-                model=_title(one),
+                printed,
+                model=_title(printed),
                 what=suite,
-                condition=f"{one.condition.replace('_', ' ')} contexts",
+                condition=f"{printed.condition.replace('_', ' ')} contexts",
                 metric="mean change of accuracy over lengths",
-                answers=(answer,) if one.model_id else (),
-                command=_priming_command(one.model_id) if one.model_id else "",
+                answers=(answer,) if printed.model_id else (),
+                command=_priming_command(printed.model_id) if printed.model_id else "",
             )
-    for one in published_figures.of_paper(PRIMING):
-        finding = declared.find("priming", one.metric)
+    for printed in published_figures.of_paper(PRIMING):
+        finding = declared.find("priming", printed.metric)
         if finding not in _CORRELATIONS:
             continue
-        what = _CORRELATIONS[finding] or _SHARED[one.setting]
-        answer = Answer("priming", "blimp", finding, setting=one.setting, condition=one.condition, presets=MINICONS)
+        what = _CORRELATIONS[finding] or _SHARED[printed.setting]
+        answer = Answer(
+            "priming", "blimp", finding, setting=printed.setting, condition=printed.condition, presets=MINICONS
+        )
         edits, matrix = finding == priming_declared.EDIT_CORRELATION, finding == priming_declared.MATRIX_CORRELATION
         yield _figure(
-            one,
-            model=_title(one),
+            printed,
+            model=_title(printed),
             what=what,
-            condition=one.condition.replace("_", ", ", 1),
+            condition=printed.condition.replace("_", ", ", 1),
             metric="correlation",
             answers=(answer,),
-            command=_priming_command(one.model_id, edits=edits, matrix=matrix),
+            command=_priming_command(printed.model_id, edits=edits, matrix=matrix),
         )
 
 
@@ -449,9 +451,9 @@ _SHARED = {
 }
 
 
-def _title(one: Printed) -> str:
-    known = catalog.find(one.model_id) if one.model_id else None
-    return known.title if known else one.model
+def _title(printed: Printed) -> str:
+    known = catalog.find(printed.model_id) if printed.model_id else None
+    return known.title if known else printed.model
 
 
 def _priming_command(model: str, *, edits: bool = False, matrix: bool = False) -> str:
@@ -468,19 +470,19 @@ _ONTOLOGIES = {"go": "Gene Ontology", "uberon": "Uberon"}
 
 
 def _ontologies() -> Iterator[BoardFigure]:
-    for one in published_figures.of_paper(ONTOLOGIES):
-        finding = declared.finding("ontology", one.metric)
+    for printed in published_figures.of_paper(ONTOLOGIES):
+        finding = declared.finding("ontology", printed.metric)
         invariance = finding == ontology_published.INVARIANCE
-        settings = (one.setting,) if invariance else ("as released", "corrected")
-        prompt = "completion" if one.model == "Pythia-12B" else "chat"
+        settings = (printed.setting,) if invariance else ("as released", "corrected")
+        prompt = "completion" if printed.model == "Pythia-12B" else "chat"
         yield _figure(
-            one,
-            what=_ONTOLOGIES[one.subject],
-            condition=one.setting,
+            printed,
+            what=_ONTOLOGIES[printed.subject],
+            condition=printed.setting,
             metric=finding.title,
-            answers=tuple(Answer("ontology", one.subject, finding, setting=setting) for setting in settings),
-            command=f"python -m explorer run ontology --model {one.model_id} --benchmark {one.subject}"
-            f" --set prompt={prompt}" + (f" --set invariance={one.setting}" if invariance else ""),
+            answers=tuple(Answer("ontology", printed.subject, finding, setting=setting) for setting in settings),
+            command=f"python -m explorer run ontology --model {printed.model_id} --benchmark {printed.subject}"
+            f" --set prompt={prompt}" + (f" --set invariance={printed.setting}" if invariance else ""),
         )
 
 
@@ -498,55 +500,55 @@ _WHOSE = ("final", "rule")  # verdicts: people's or the judge's where there are 
 
 
 def _icl() -> Iterator[BoardFigure]:
-    for one in published_figures.of_paper(ICL):
-        scale = 100.0 if one.unit == "percent" else 1.0
-        k, finding = icl_published.shots(one), declared.finding("icl", one.metric)
+    for printed in published_figures.of_paper(ICL):
+        scale = 100.0 if printed.unit == "percent" else 1.0
+        k, finding = icl_published.shots(printed), declared.finding("icl", printed.metric)
         yield _figure(
-            one,
-            what=_ICL_SETS[one.subject],
-            condition=_ICL_SETTINGS[one.setting] + (f", {one.condition}" if one.condition else ""),
+            printed,
+            what=_ICL_SETS[printed.subject],
+            condition=_ICL_SETTINGS[printed.setting] + (f", {printed.condition}" if printed.condition else ""),
             metric=_ICL_METRICS[finding],
             answers=tuple(
-                Answer("icl", one.subject, finding, setting=one.setting, condition=who, scale=scale, k=k)
+                Answer("icl", printed.subject, finding, setting=printed.setting, condition=who, scale=scale, k=k)
                 for who in _WHOSE
             ),
-            command=f"python -m explorer run icl --model {one.model_id} --benchmark {one.subject}",
+            command=f"python -m explorer run icl --model {printed.model_id} --benchmark {printed.subject}",
         )
 
 
 def _released() -> Iterator[BoardFigure]:
     """What follows from the files that the ontology paper's authors released, by their own rules."""
-    for one in published_figures.of_paper(RELEASED):
-        if one.metric in ("right", "concepts"):  # told with the accuracy
+    for printed in published_figures.of_paper(RELEASED):
+        if printed.metric in ("right", "concepts"):  # told with the accuracy
             continue
-        percent = one.unit == "percent"
+        percent = printed.unit == "percent"
         yield _figure(
-            one,
-            what=_ONTOLOGIES[one.subject],
-            condition=f"bucket {one.condition}, {one.setting}" if one.condition else one.setting,
-            metric=_released_metric(one),
+            printed,
+            what=_ONTOLOGIES[printed.subject],
+            condition=f"bucket {printed.condition}, {printed.setting}" if printed.condition else printed.setting,
+            metric=_released_metric(printed),
             answers=(
                 Answer(
                     "ontology",
-                    one.subject,
-                    declared.finding("ontology", one.metric),
-                    one.condition or "overall",
-                    one.setting,
+                    printed.subject,
+                    declared.finding("ontology", printed.metric),
+                    printed.condition or "overall",
+                    printed.setting,
                     scale=100.0 if percent else 1.0,
                 ),
             ),
-            command=f"python -m explorer import-predictions {one.table} --ontology {one.subject}"
-            f" --model-name {one.model}",
+            command=f"python -m explorer import-predictions {printed.table} --ontology {printed.subject}"
+            f" --model-name {printed.model}",
         )  # fmt: skip
 
 
-def _released_metric(one: Printed) -> str:
-    if one.unit != "percent":
-        return declared.finding("ontology", one.metric).title
-    if one.condition:
+def _released_metric(printed: Printed) -> str:
+    if printed.unit != "percent":
+        return declared.finding("ontology", printed.metric).title
+    if printed.condition:
         return "Accuracy, %"
-    right = published_figures.figure(RELEASED, subject=one.subject, metric="right").value
-    return f"Accuracy, % ({right:,.0f} of {ontology_published.size(one.subject):,})"
+    right = published_figures.figure(RELEASED, subject=printed.subject, metric="right").value
+    return f"Accuracy, % ({right:,.0f} of {ontology_published.size(printed.subject):,})"
 
 
 # Reference evaluations
@@ -561,33 +563,37 @@ def _reference() -> Iterator[BoardFigure]:
         yield from map(_reference_figure, published_figures.of_paper(paper))
 
 
-def _reference_figure(one: Printed) -> BoardFigure:
-    perplexity = one.metric == "perplexity"
-    finding, group = PERPLEXITY if perplexity else ACCURACY, one.condition or "overall"
+def _reference_figure(printed: Printed) -> BoardFigure:
+    perplexity = printed.metric == "perplexity"
+    finding, group = PERPLEXITY if perplexity else ACCURACY, printed.condition or "overall"
     if group.startswith("phenomenon: "):
         group, finding = group.removeprefix("phenomenon: "), ACCURACY_BY_PHENOMENON
     # CrowS-Pairs: our accuracy is the share of less stereotypical choices.
     turned: dict[str, Any] = (
-        {"scale": -100.0, "offset": 100.0} if one.metric == "stereotypical" else {"scale": 1.0 if perplexity else 100.0}
+        {"scale": -100.0, "offset": 100.0}
+        if printed.metric == "stereotypical"
+        else {"scale": 1.0 if perplexity else 100.0}
     )
-    usable = bool(one.model_id) and one.subject not in _NOT_OURS
-    scored = one.paper == PYTHIA
+    usable = bool(printed.model_id) and printed.subject not in _NOT_OURS
+    scored = printed.paper == PYTHIA
     return _figure(
-        one,
-        what=_NOT_OURS.get(one.subject, one.subject),
-        condition=one.condition,
-        metric={"stereotypical": "stereotypical choices, %", "accuracy": "accuracy, %"}.get(one.metric, one.metric),
-        value=one.printed if perplexity else round(100 * one.printed, 2),
+        printed,
+        what=_NOT_OURS.get(printed.subject, printed.subject),
+        condition=printed.condition,
+        metric={"stereotypical": "stereotypical choices, %", "accuracy": "accuracy, %"}.get(
+            printed.metric, printed.metric
+        ),
+        value=printed.printed if perplexity else round(100 * printed.printed, 2),
         digits=2 if perplexity or scored else 1,
         answers=tuple(
-            Answer(study, one.subject, finding, group, presets=HARNESS if scored else (), **turned)
+            Answer(study, printed.subject, finding, group, presets=HARNESS if scored else (), **turned)
             for study in ("accuracy", "popularity")
         )
         if usable
         else (),
-        command=f"python -m explorer run accuracy --model {one.model_id} --benchmark {one.subject}"
+        command=f"python -m explorer run accuracy --model {printed.model_id} --benchmark {printed.subject}"
         + (" --set preset=lm-eval" if scored else "")
         if usable
         else "",
-        sd=one.sd * (1 if perplexity else 100),
+        sd=printed.sd * (1 if perplexity else 100),
     )

@@ -11,7 +11,7 @@ from explorer.benchmarks.tables.values import is_empty, is_text, number
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class Guess:
     """A kind with the columns that values (not names) told, why, and the published table it looks like."""
 
     kind: str
