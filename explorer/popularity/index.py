@@ -234,6 +234,15 @@ def _batches(documents: Iterable[SourceDocument]) -> Iterator[list[SourceDocumen
         yield batch
 
 
+# Sorting the suffixes of the whole stream at once would take eight times its size in memory, so the binary sorts it in
+# parts and merges them. A part must see beyond its end, or the suffixes near the border would be sorted by too little:
+#
+#     bytes        0 ........... step ........... 2 step ........... size
+#     part 1       [──────────────]+HACK
+#     part 2                      [────────────────]+HACK
+#
+# Parts that are not much larger than HACK would overlap almost whole, which is what the package's own command line gets
+# wrong on small corpora; hence so few threads that each has BYTES_A_JOB.
 def _write_table(folder: Path, cpus: int) -> None:
     """Writes table.0, the sorted suffixes of tokenized.0."""
     data = folder / "tokenized.0"

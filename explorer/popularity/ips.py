@@ -129,6 +129,8 @@ class IPS:
     reason: str = ""
 
 
+# Each distinct n-gram counts once. Counted as often as it stands in the reference set, "in the middle of the" alone
+# would fill a decile, and the edges would describe repetition, not the corpus.
 def decile_edges(
     counts: Mapping[Ngram, Count], *, reference: str, index: str, n: int, initial: Initial = "running"
 ) -> Edges:
@@ -144,6 +146,13 @@ def decile_edges(
     return Edges(tuple(values.tolist()), reference, index, n, initial, known.size, left_out, never)
 
 
+# Counts 0, 3 and 8, and edges (of another set) 0 0 0 1 2 5 9 20 70:
+#
+#     edges strictly below        0 → none      3 → 0 0 0 1 2      8 → 0 0 0 1 2 5
+#     popularity                  1             6                  7
+#
+# "Strictly" gives what never occurs the lowest decile even where several edges are 0, and an n-gram whose count is an
+# edge goes with those below it, as a decile that holds its upper end does.
 def popularity(counts: ArrayLike, edges: Edges) -> np.ndarray:
     """1 + the number of edges strictly below each count, so 1 for a count of 0; nan for nan."""
     values = np.asarray(counts, dtype=float)

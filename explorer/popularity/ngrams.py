@@ -86,6 +86,12 @@ def require_answers(counts: Mapping[Ngram, Count]) -> None:
         )
 
 
+# `starts` orders what is found: running n-grams first, then those that only the bare form has. For n = 2:
+#
+#     " The cat sat"     ids   _The _cat _sat       (_The _cat) (_cat _sat)
+#     "The cat sat"      ids    The _cat _sat       ( The _cat)                 new: bare_from = 2
+#
+# A text at the start of a document has no blank before it, and many tokenizers then begin with another token.
 def _of_text(ids: Ngram | TextNotEncoded, bare: Ngram | TextNotEncoded, n: int) -> TextNgrams:
     if isinstance(ids, TextNotEncoded):
         return TextNgrams(n, (), (), (), 0, str(ids))

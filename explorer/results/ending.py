@@ -39,6 +39,11 @@ def delete(settings: Settings, folder: RunFolder) -> None:
         _remove_folder(settings, folder.run_id, mark)
 
 
+# Removing a folder of thousands of files takes a while and can break off anywhere. It is renamed first, in one step, to
+# a name under which no run is looked for; only the sweeping of that name may take several starts.
+#
+#     runs/a1b2...              a run          killed here: rows are gone, the folder is there; the mark ends it
+#     runs/.deleting-a1b2...    no run         killed here: the next start goes on removing
 def _remove_folder(settings: Settings, run_id: str, mark: leftovers.Mark) -> None:
     path, going = settings.runs / run_id, settings.runs / f"{GOING}{run_id}"
     if path.is_symlink():
@@ -72,6 +77,8 @@ def bring(path: Path, resources: Resources) -> tuple[RunFolder, bool]:
     return archive.unpack(path, resources.settings, lambda work, target: place(resources, work, target))
 
 
+# Where a run of that id lies already (broken off, or damaged), it is moved aside into the new folder rather than
+# deleted: if the rows cannot be stored, it goes back, and an import that fails changes nothing.
 def place(resources: Resources, work: Path, target: Path) -> None:
     """Moves a run that was made elsewhere to its place and stores its rows; where they cannot be, it is no run here."""
     settings = resources.settings

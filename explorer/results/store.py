@@ -95,6 +95,8 @@ class Store:
                 "version does not know. Install the newer version, or set EXPLORER_PRECOMPUTED=none to go without them."
             )
 
+    # Two databases are read as one. A view a table keeps every query the same, whether a run was made here or came
+    # along. "BY NAME", because the packed file may lack columns that follow from others, and has them in another order.
     def _unite(self, has_own: bool, has_precomputed: bool) -> None:
         # A run that is in both is the user's own.
         hidden = "run_id NOT IN (SELECT run_id FROM current.runs)" if has_own else ""
@@ -230,6 +232,15 @@ def _describe(damaged: Sequence[str]) -> str:
     return f"{damaged[0]}{more} not as written; the other parts went in, and resume makes damaged ones again"
 
 
+# How a reader and a writer do without waiting for each other:
+#
+#     current.json → explorer-7.duckdb        readers have it open, read-only
+#     explorer-8.building                     a copy of 7, in which the writer (one at a time: ingest.lock) works
+#     explorer-8.duckdb                       renamed when it is whole
+#     current.json → explorer-8.duckdb        from here on new readers get 8; 7 stays until 9 is there
+#
+# A kill before the rename leaves a .building file, which the next writer removes; one between rename and pointer leaves
+# a whole generation that nobody reads. At no moment is there a state from which the tables could not be read.
 @contextlib.contextmanager
 def _next_generation(settings: Settings, *, keep: bool) -> Iterator[duckdb.DuckDBPyConnection]:
     settings.store.mkdir(parents=True, exist_ok=True)

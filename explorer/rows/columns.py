@@ -140,6 +140,9 @@ def _factors(requests: Sequence[Request], behind: Sequence[Mapping[str, Factor]]
     }
 
 
+# One list a column rather than one dictionary a row. Factors differ from row to row and most rows have none, so they
+# are kept as they came and become columns at the end, and only those that some row has; the rest are nulls that cost
+# nothing.
 class Measures:
     """Rows of `measures` in the making."""
 

@@ -142,6 +142,10 @@ def push(bucket: Bucket, folder: RunFolder) -> None:
         bucket.mark(first, last, hashes, mark.environment)
 
 
+# What lies in a bucket may have been written by a node with other code, or by somebody else. Each file is compared with
+# the hash in its mark, then the part as a whole is checked (its rows are those of its instances, in the columns of the
+# schema), and only then is it marked here. If a check fails, its files go: without a mark they would not count, yet the
+# next look for damage would find them.
 def take(bucket: Bucket, folder: RunFolder, first: int, last: int, hashes: Mapping[str, str], environment: str) -> None:
     """Brings one part from the bucket into the folder and marks it done there; RunError where it is damaged."""
     from explorer.runs import belonging

@@ -23,6 +23,13 @@ except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
 
+# A reader sees the old file or the new one, never half of one, because a rename within a folder is one step for the
+# system. The temporary file lies beside the target and not in /tmp: a rename between two disks would be a copy.
+#
+#     .scores.parquet.x7.tmp   written here, as long as it takes       a kill here leaves a .tmp, which is swept
+#     scores.parquet           then renamed over this, all at once
+#
+# A link is followed first, or the link would be replaced by a file and what it names would keep the old content.
 def write_atomically(path: Path, write: Callable[[Path], Any]) -> None:
     """Calls `write` with a temporary path beside `path`, then renames it over `path`; a link is followed, and a device
     or pipe gets the content as it is."""
@@ -88,6 +95,9 @@ def unsealed(value: Any) -> dict[str, Any]:
     return {name: item for name, item in value.items() if name != CHECK}
 
 
+# The check is taken over the values, not over the bytes of the file, so that indentation and the order of names may
+# change. It must survive being written and read: what JSON turns into something else (a tuple into a list, a date into
+# a text) is turned first. It lies in the same file and so notices damage, not intent; archives have SHA256SUMS besides.
 def _check_of(value: dict[str, Any]) -> str:
     said = json.loads(json.dumps({name: item for name, item in value.items() if name != CHECK}, default=str))
     return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()[:16]
@@ -140,6 +150,10 @@ def read_plain(path: Path, most: int = MOST_JSON) -> bytes:
         return file.read(most + 1)
 
 
+# Looking must not be taken for holding. An exclusive lock taken for a moment by one onlooker would tell a second one
+# that a worker is at work, and the list of runs would flicker between "running" and "interrupted". Shared locks go
+# together with each other and not with the worker's exclusive one. FileLock has none, so this is `flock` itself where
+# there is one.
 def is_locked(path: Path) -> bool:
     """Whether some process holds the lock at `path` now; any number may look at once, and see only the holder."""
     try:

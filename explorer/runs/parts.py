@@ -52,6 +52,12 @@ class Parts:
 
     # Which there are
 
+    # Two workers that know nothing of each other (a node of a cluster that was taken for dead) may have cut the
+    # instances at different places. Of overlapping parts the one that begins first counts and the other does not, or
+    # its instances would be counted twice:
+    #
+    #     marks on disk     000-015   016-047   032-063         032-047 would be there twice
+    #     finished          000-015   016-047                   048-063 is made again
     def finished(self) -> list[tuple[int, int]]:
         """The complete parts as (first, last), in order; one that lost a file, or overlaps an earlier one, does not."""
         if not os.access(self.parts, os.R_OK | os.X_OK):
@@ -84,6 +90,9 @@ class Parts:
             return not os.access(done, os.R_OK)
         return all((self.parts / table / f"{done.stem}.parquet").exists() for table in mark.tables)
 
+    # Every look at a run's progress asks for all its marks, several times a second while a page is open. A mark is
+    # never changed in place, so its name with inode, size and time of change tells whether it is the one that was read
+    # before.
     def mark(self, name: str) -> outside.MarkFields | None:
         """What the mark of the part `<first>-<last>` says, or that of the findings; none where it cannot be read."""
         path = self.parts / f"{name}.done"

@@ -60,6 +60,9 @@ class _Ranges:
                 first = end + 1
 
 
+# Storing lags one part behind scoring. Before part n is handed to the storing thread, part n-1 must be stored: its
+# error is raised here, before anything is written after it, and at most one scored part waits in memory. The size of
+# the next part is set after each score, so that a part takes about as long on a laptop as on a card.
 def make_parts(folder: RunFolder, work: Work, stages: Stages, meter: Meter, stamp: str) -> None:
     """Makes and stores every part that the folder lacks."""
     ranges = _Ranges(folder.unfinished(len(work.instances)), work.recipe.first_part)

@@ -156,6 +156,12 @@ def start_worker(settings: Settings, folder: RunFolder) -> None:
         )
 
 
+# A line without anybody who keeps it: each worker puts a file with its time of arrival and holds a lock on it. Who is
+# ahead is read off the names, who is alive off the locks.
+#
+#     queue/01764362000000000000-a1b2...   locked    works
+#     queue/01764362007000000000-c3d4...   locked    waits: one is ahead of it
+#     queue/01764362003000000000-e5f6...   free      its worker died: the file is removed by whoever looks
 def wait_for_turn(folder: RunFolder, settings: Settings, say: Callable[[str], None]) -> None:
     """Returns when no earlier live worker is in line; raises Cancelled at a cancel mark."""
     line = settings.cache / "queue"

@@ -67,6 +67,15 @@ class KeptAnswers:
         keys = [_key(request, "score", request.continuation, dataclasses.astuple(policy)) for request in requests]
         return self._answers(Score, SCORED, requests, keys, ask, progress)
 
+    # An endpoint's answers are written the moment they come, one line each, since every one may have cost money. A kill
+    # can cut the last line short. The next process then begins a new line first, so that the torn one spoils itself
+    # alone:
+    #
+    #     ["a1b2", "GO:0008150", "stop", []]
+    #     ["c3d4", "GO:00                        torn by a kill: read as damaged, left out, asked for again
+    #     ["e5f6", "GO:0003674", "stop", []]
+    #
+    # Requests with the same key are asked once. A refusal is not written: it may be gone at the next try.
     def _answers(
         self,
         made: type[T],

@@ -60,6 +60,14 @@ class Worked(Parts):
         now = files.read_json(self.path / "progress.json")
         files.write_json(self.path / "progress.json", {**now, **changes, "updated": time.time()})
 
+    # progress.json says what its worker last wrote, and a killed worker writes no farewell. The lock is what cannot
+    # lie, for the system frees it with the process:
+    #
+    #     written      lock      told as
+    #     running      held      running
+    #     running      free      interrupted
+    #     queued       free      queued in its first 30 seconds (the worker is still importing), interrupted after
+    #     complete     free      complete, unless a part has been taken away since
     def progress(self) -> Progress:
         """The run's progress; a worker that died without a word reads "interrupted"."""
         now = outside.progress(files.read_json(self.path / "progress.json"))

@@ -80,6 +80,16 @@ class TextEncoder:
     def _ids(self, text: str) -> tuple[int, ...]:
         return tuple(self._backend.encode(text, add_special_tokens=False).ids)
 
+    # Which token stands first moves every score of a sentence's first words, and tools disagree about it. For GPT-2,
+    # whose tokenizer adds nothing and whose catalog entry names no token, so that `plain` is its end-of-text token E:
+    #
+    #     policy      context ""        context "The cat"
+    #     auto        E | Once upon     The cat | sleeps      E only where the first word would have no score without it
+    #     always      E | Once upon     E The cat | sleeps
+    #     tokenizer     | Once upon     The cat | sleeps      the first token of an empty context stays unscored
+    #     never         | Once upon     The cat | sleeps
+    #
+    # A tokenizer that adds a BOS itself (Gemma's, Llama's) puts it there under every policy but "never".
     def prefix(self, context: str, bos: Bos) -> tuple[int, ...]:
         """The tokens that a policy puts before a context."""
         if bos == "never":
@@ -94,6 +104,15 @@ class TextEncoder:
         """One request as token ids."""
         return self.encode_all([(context, continuation)], bos, split)[0]
 
+    # Context and continuation are encoded as one string and then told apart, never encoded apart and joined: a
+    # tokenizer may merge across the border, and a model has never seen the two halves of such a token side by side.
+    #
+    #     context "I like New", continuation "ton's laws"     I | _like | _Newton | 's | _laws
+    #     split "offsets"        the first token that ends beyond the context: _Newton, which straddles, is scored whole
+    #     split "token_count"    alone the context has 3 tokens (I _like _New): what follows the first 3 is scored
+    #     split "spliced"        the context's own 3 tokens, then what follows the first 3 of the joint encoding
+    #
+    # "Straddles" is stored beside the score, so that a reader can leave such options out.
     def encode_all(self, pairs: Sequence[Pair], bos: Bos, split: Split) -> list[Encoding]:
         """Requests as token ids, in the order asked; all cores work on them."""
         alone = {} if split == "offsets" else self._contexts_alone(pairs)
@@ -154,6 +173,14 @@ class TextEncoder:
         whole = self._backend.decode([*self._anchor, token], skip_special_tokens=False)
         return whole[len(self._backend.decode(list(self._anchor), skip_special_tokens=False)) :]
 
+    # Byte-level tokenizers cut inside characters. Decoded one by one, the two tokens of "é" would both print as
+    # "\ufffd":
+    #
+    #     tokens    caf | C3 | A9 | _au      the middle two are bytes, no character by themselves
+    #     texts     caf | "" | é  | _au      the reader holds C3 back and gives both with the token that ends them
+    #
+    # `final` makes the reader give up where no further piece follows, or it would put the half before another
+    # character.
     def _join_bytes(self, ids: Sequence[int], texts: list[str]) -> None:
         """Gives each character that is spread over several tokens to the last of them."""
         reader = codecs.getincrementaldecoder("utf-8")("replace")
@@ -194,6 +221,8 @@ def plain_copy(backend: Any, description: str) -> Any:
     return copy
 
 
+# `char_to_token` answers at once in most cases. It has no answer where the character itself belongs to no token, as a
+# blank that the tokenizer drops between words; then the offsets are walked through with such holes filled.
 def _split(tokens: Any, text: str, split: int) -> tuple[int, bool]:
     """The first token that ends beyond character `split` of the original, and whether it starts before it."""
     if not split:

@@ -216,6 +216,15 @@ class PlainVerdicts(NamedTuple):
     undecided: np.ndarray
 
 
+# Two thresholds, which must not be mixed up. `near` is rounding noise of one and the same number: within it, two
+# options are the same and the case is a tie. `shaky` is what another batch size or card may change: a margin within it
+# is a verdict, but one marked as undecided, since the next machine may turn it.
+#
+#     margin   0 ──── near ──────── shaky ───────────────
+#              tie    │ verdict,     │ verdict
+#                     │ undecided    │
+#
+# Options with the gold option's very text tie with it, too, whatever their numbers: nothing could tell them apart.
 def decide_plain(
     value: np.ndarray, near: np.ndarray, shaky: np.ndarray, same: np.ndarray, gold: np.ndarray, ties: TieRule
 ) -> PlainVerdicts:

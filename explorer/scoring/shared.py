@@ -79,6 +79,14 @@ class SharedScorer:
         return scores
 
 
+# Only what all prompts share may be read once, and a tokenizer decides where that ends, not the characters: encoded up
+# to the cut alone, the last token could be another than in the whole prompt. So the cut is made at a paragraph break,
+# which tokens do not cross, each prompt's own part is encoded with 200 characters of what stands before, and three
+# whole prompts must come out the same, token by token. Where they do not, nothing is shared, and only time is lost.
+#
+#     Text: dull film↵Label: negative↵↵  Text: great fun↵Label:     one prompt of many
+#     └───── shared, read once ───────┘  └──── own part ───┘
+#                  └────── lead ──────┘                             encoded again with each own part, then cut off
 def split(model: object, pairs: Sequence[tuple[str, str]], bos: Bos) -> tuple[Ids, list[Encoding]] | None:
     """The ids of what all pairs begin with, and each pair's own tokens behind it; None where they cannot be told apart.
 

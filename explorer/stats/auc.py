@@ -60,6 +60,13 @@ def roc_curve(right: ArrayLike, scores: ArrayLike) -> RocCurve:
     return RocCurve(tuple(false_positive.tolist()), tuple(true_positive.tolist()))
 
 
+# The sum over pairs without making the pairs. Scores 1 2 2 3 with outcomes wrong, right, wrong, right:
+#
+#     distinct score      1     2     3
+#     wrong there         1     1     0
+#     wrong below         0     1     2
+#     right there         0     1     1
+#     right wins          -    1 + 1/2    2          3.5 of 2 x 2 pairs: 0.875
 def _resampled(outcome: np.ndarray, score: np.ndarray, units: np.ndarray, resamples: int, seed: int) -> np.ndarray:
     """The AUC of each resample."""
     # Mann and Whitney: of all pairs of a right and a wrong answer the share in which the right one scores higher, ties

@@ -88,6 +88,13 @@ def bootstrap(
     return Bootstrapped(value, low, high, n, left_out=left_out, reason=reason, units=len(members))
 
 
+# A resample is told by how often it draws each row, not by which rows it draws. Statistics of ranks then sort once:
+#
+#     rows          0   1   2   3          units  0 0 1 1     (two paradigms of two items each)
+#     a resample    paradigm 1 twice
+#     weights       0   0   2   2          ranks, sums and counts take the weight in place of copies
+#
+# With `units` the rows of a unit always have the same weight: a paradigm comes in whole, or not at all.
 def resample_weights(units: np.ndarray, resamples: int, seed: int) -> Iterator[np.ndarray]:
     """For each resample how often each row was drawn, `units` numbering each row's item or group from 0.
 
@@ -129,6 +136,9 @@ def _draw(
     return np.concatenate(drawn)
 
 
+# The percentile interval reads the middle of the resampled values as it is. BCa corrects it for bias and for a spread
+# that changes with the value; it needs the statistic with each unit left out, and is 0 / 0 where nothing varies. Then
+# the percentile interval stands in, which has no width, as is right for equal values.
 def _resample(
     units: tuple[np.ndarray, ...],
     statistic: Callable[..., np.ndarray | float],

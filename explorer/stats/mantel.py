@@ -20,6 +20,14 @@ class MatrixCorrelation(Estimate):
     cells: int
 
 
+# Cells of a row share a suite, and so do cells of a column: 67 suites make 4,422 cells, but no 4,422 independent pairs.
+# Permuting cells would take them for that. Permuting suites moves a row and its column together, so that every permuted
+# matrix hangs together in the same way, and only the link between the two matrices is cut:
+#
+#     suites  A B C            B A C
+#        A    . 1 2        B   . 3 4        row and column of A and B change places together
+#        B    3 . 4   →    A   1 . 2
+#        C    5 6 .        C   6 5 .
 def mantel(
     first: ArrayLike, second: ArrayLike, *, permutations: int = PERMUTATIONS, seed: int = 0
 ) -> MatrixCorrelation:

@@ -57,6 +57,8 @@ class MixedLogit:
     warnings: tuple[str, ...] = ()
 
 
+# With 0 and 1 the main effect of length in `length * match` would be its effect where match is 0. With -1 and +1 it is
+# the effect averaged over both, which is what a table headed "length" is read as.
 def sum_coded(positive: ArrayLike) -> np.ndarray:
     """+1 where true and -1 where false, so that the other terms are effects averaged over both levels."""
     return np.where(np.asarray(positive, dtype=bool), 1.0, -1.0)

@@ -28,6 +28,12 @@ def token_f1(first: Sequence[Hashable], second: Sequence[Hashable]) -> float:
     return 2 * shared / (len(first) + len(second))
 
 
+# Every sentence is a row of counts over one vocabulary, and the shared tokens of two sentences are the sum of the
+# smaller counts. So a cell's 10,000 pairs are one elementwise minimum of two sparse tables, not 10,000 counters:
+#
+#              the  cat  sat                   the diagonal: the partner of sentence i is drawn as i + 1 .. i + n - 1,
+#     first     2    1    0    min  1  1  0    modulo n, which is every sentence but itself, each as likely
+#     second    1    1    1    shared 2 of 3 + 3 tokens: F1 2 x 2 / 6
 def overlap_matrix(
     groups: Mapping[str, Sequence[Sequence[Hashable]]], *, pairs: int = PAIRS, seed: int = 0
 ) -> OverlapMatrix:

@@ -33,6 +33,8 @@ class GroupComparison:
     margin_p: float  # adjusted
 
 
+# "Better overall" and "better in these groups" are two questions. The first is one test and stays as it is; the second
+# is as many tests as there are groups, and of 67 suites three would differ by chance alone at 0.05, hence Holm there.
 def compare_groups(
     first: ArrayLike,
     second: ArrayLike,

@@ -57,6 +57,14 @@ def spearman(
     return RankCorrelation(float(correlation.statistic), low, high, a.size, p, left_out, reason)
 
 
+# Pooled over groups a correlation may be made by the groups alone. Two paradigms, an easy one of frequent words and a
+# hard one of rare words, with no relation in either:
+#
+#     correct     1    1    1    1       0    0    0    0
+#     count      90   80   95   85      10   20    5   15        pooled rho 0.87, within each paradigm undefined
+#
+# So ranks are taken within each group, the groups' rhos averaged by their sizes, and only pairings within a group are
+# permuted. What is resampled are groups, since another study would draw other paradigms, not other items of these.
 def spearman_within(
     x: ArrayLike,
     y: ArrayLike,
@@ -139,6 +147,8 @@ def _resampled_table(columns: Sequence[np.ndarray], resamples: int, seed: int) -
     return drawn
 
 
+# Under no relation a rho of n untied pairs has mean 0 and variance 1 / (n - 1) exactly, and rhos of groups are
+# independent. Their mean by size, sum(n rho) / sum(n), so has the variance sum(n² / (n - 1)) / sum(n)².
 def _normal_p(value: float, sizes: np.ndarray) -> float:
     from scipy.stats import norm
 
@@ -185,6 +195,8 @@ def _resampled(a: np.ndarray, b: np.ndarray, resamples: int, seed: int) -> np.nd
     return rhos
 
 
+# With weights w = 2, 0, 1 on the values a < b = b the sample is a, a, b. The middles of its blocks are 1 for the two a
+# and 2.5 for the b; that all are half a place lower than average ranks changes no correlation, since the mean goes.
 def _weighted_ranks(places: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Average ranks of a sample in which row i occurs weights[i] times, less their mean."""
     sizes = np.bincount(places, weights)

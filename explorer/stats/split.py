@@ -91,6 +91,11 @@ def low_high(scores: ArrayLike, right: ArrayLike, *, seed: int = 0) -> LowHigh:
     )
 
 
+# Scores 1 1 1 1 1 1 2 3: the median is 1, so that "at or below" holds six items and "above" two. By rank both halves
+# hold four, but which of the six equal items go up is a toss, made many times:
+#
+#     median split    1 1 1 1 1 1 | 2 3
+#     rank split      1 1 1 1 | 1 1 2 3     another four of the six each time
 def rank_split(scores: ArrayLike, right: ArrayLike, *, seeds: int = TIE_BREAKS, seed: int = 0) -> RankSplit:
     """Accuracy of the lower and upper half by rank, equal scores ordered at random anew for each of `seeds` splits."""
     (score, outcome), _ = drop_gaps(numbers(scores), outcomes(right))

@@ -117,6 +117,9 @@ def _halves(
     ]
 
 
+# The interval of a half. Wilson's takes items as independent, but the thousand items of a paradigm are one template
+# filled a thousand times: knowing ten of them one nearly knows the rest. With 67 paradigms there are nearer to 67 than
+# to 67,000 independent draws, so the interval is over paradigms wherever there are several.
 def _half(
     where: Where,
     finding: Finding,

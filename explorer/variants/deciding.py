@@ -34,6 +34,17 @@ _SEXES = (
 GENDER = re.compile(rf"\b({_SEXES})\b")
 
 
+# "The girls respect the boys" / "The girls respects the boys" differ in the form of one verb. Swapped for another verb
+# in both, the pair still asks what it asked, so such words may go. Not so here:
+#
+#     The boys were respected.             stay: respected, littered    (where they differ decides)
+#     The boys were littered.
+#     The waitress hurt herself.           stays: waitress              (a pronoun takes up its gender)
+#     The waitress hurt himself.
+#     Ann was likely to astound Bob.       astound goes, but only for a verb that takes the same objects
+#     Ann was adequate to astound Bob.
+#
+# A Winograd sentence is left alone: there the options are the words that differ.
 def keep(instance: Instance, versions: Sequence[Version], lexicon: Lexicon) -> None:
     """Marks in the versions the words that stay because they decide, and the verbs that need an exact stand-in."""
     if instance.kind not in ("pair", "choice", "regions") or instance.format == "winogrande":
@@ -138,6 +149,8 @@ def _has_gender(target: Target, lexicon: Lexicon) -> bool:
     )
 
 
+# "The dogs chased the dog" has one lemma twice. If one occurrence stayed and the other went, the text would say another
+# thing than before, so a word stays in all its forms, and in every text of the instance.
 def _together(versions: Sequence[Version]) -> None:
     """A word that stays in one text stays in all: its occurrences share one substitute."""
     reasons = (STAYS, GENDER_STAYS)

@@ -74,6 +74,15 @@ class Left:
     reason: str
 
 
+# A word that is left always has a reason, shown in the lab and counted in runs. The checks go from what the tagger says
+# to what WordNet knows, so that the reason given is the plainest one:
+#
+#     "Gail had been going to leave the grocery store."
+#     Gail       a name
+#     had, been  an auxiliary, a modal verb, or be, have, do
+#     going      a half-auxiliary
+#     leave      Target: VB of "leave", senses whose frame takes an object
+#     grocery    part of “grocery store”
 def find_targets(
     tokens: Sequence[Token], text: str, lexicon: Lexicon, veto: Collection[str] = ()
 ) -> tuple[list[Target], list[Left]]:
@@ -204,6 +213,9 @@ def _perhaps_a_verb(tokens: Sequence[Token], token: Token) -> bool:
     )
 
 
+# "Look up" is not to look, and a "grocery store" is no kind of grocery. Every window of two to four words that holds
+# the token is looked up as an entry of WordNet; then, over any distance, a verb with its object ("paid close
+# attention").
 def _expression(tokens: Sequence[Token], token: Token, pos: Pos, lexicon: Lexicon) -> str:
     """Why a word belongs to a longer entry of WordNet ("grocery store", "of course", "look at", "pay attention")."""
     here = token.index

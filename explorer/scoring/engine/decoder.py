@@ -132,6 +132,12 @@ class CachedDecoder:
         apart = torch.linalg.vector_norm(both - plain, dim=-1) / torch.linalg.vector_norm(plain, dim=-1)
         return bool((apart <= (self.near if self.near == AGREEMENT else HALF_APART)).all())
 
+    # What a batch takes is known only in the shape of its longest row, since keys and values are one block of memory:
+    #
+    #     prompts of 10, 20 and 400 tokens, 8 new ones each      1 row: 18    2 rows: 2 x 28    3 rows: 3 x 408
+    #
+    # Answers come sorted by their prompts, not by length, so the running maximum says what each further row would cost
+    # all.
     def _fitting(self, pending: Sequence[Answer], shared: int, rows: int) -> int:
         """How many of the first answers are written together: at most `rows`, and as many as memory holds."""
         lengths = np.array([len(answer.prompt) - shared for answer in pending[:rows]])
@@ -240,6 +246,12 @@ class CachedDecoder:
             stats.passes += 1
             report()
 
+    # The GPU works one step ahead of Python. `replay` only queues the step; while it runs, the tokens of the step
+    # before are fetched and looked at. A step more than needed may so be computed when all answers turn out to be
+    # complete; that is cheaper than waiting after every token.
+    #
+    #     GPU       step 1            step 2            step 3
+    #     Python    first tokens      tokens of 1       tokens of 2
     def _go_on_captured(
         self,
         step: CapturedStep,
@@ -311,6 +323,11 @@ class CachedDecoder:
         return tensor.to(self.device)
 
 
+# Prompts with k = 1, 2, 4 ... demonstrations begin alike, each with what the one before had and some more. Keys and
+# values of a token depend on what stands before it alone, so those read for k = 2 serve k = 4 as they are:
+#
+#     k = 2    [d1 d2]             read 2 demonstrations
+#     k = 4    [d1 d2] d3 d4       cut to what both share, then 2 more are read
 class PrefixCache:
     """Prefixes that the model has read, the latest last; a new one goes on from the longest part it shares with one."""
 

@@ -65,6 +65,11 @@ class Head:
             parts.append(self._score(hidden[first : first + rows], *indices))
         return torch.cat([part[0] for part in parts]), torch.cat([part[1] for part in parts])
 
+    # A softmax over the whole vocabulary, a tile at a time. The sums of the tiles' exponentials differ by hundreds of
+    # powers of e; `logsumexp` of each tile, then of the tiles' results, keeps them in range:
+    #
+    #     tile 1   logsumexp(2, 5)  = 5.05      tile 2   logsumexp(9, 1) = 9.00
+    #     all      logsumexp(5.05, 9.00) = 9.02 = logsumexp(2, 5, 9, 1)
     def _score(
         self, hidden: torch.Tensor, heads: torch.Tensor, targets: torch.Tensor
     ) -> tuple[torch.Tensor, torch.Tensor]:
