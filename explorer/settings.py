@@ -64,6 +64,10 @@ class Settings:
         return self.cache / "runs"
 
     @property
+    def slices(self) -> Path:
+        return self.cache / "slices"
+
+    @property
     def store(self) -> Path:
         return self.cache / "store"
 

@@ -11,10 +11,7 @@ chosen = layout.open_page(
 
 with show.problems():
     chosen = nearest_run.with_runs("popularity", chosen)
-    run_id = popularity_run.pick(chosen)
-    if run_id:
-        popularity_run.draw_popularity_run(run_id, chosen)
-    else:
+    if not popularity_run.draw_popularity_run(chosen):
         study_start.offer(
             "popularity",
             chosen,

@@ -41,6 +41,9 @@ def _add_study(name: str, parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--suite", action="append", default=[], metavar="S", help="a group of the benchmark; repeatable"
     )
+    parser.add_argument(
+        "--slice", metavar="NAME", default="", help="a slice that was kept in the app: its instances alone"
+    )
     parser.add_argument("--limit", type=int, help="the first N instances in benchmark order")
     parser.add_argument("--seed", type=int, default=0, help="the seed of every draw")
     parser.add_argument("--dtype", default="auto", choices=["auto", "float32", "bfloat16", "float16"])
@@ -57,7 +60,7 @@ def _add_study(name: str, parser: argparse.ArgumentParser) -> None:
 
 def run_study(args: argparse.Namespace, settings: Settings) -> int:
     from explorer.resources import Resources
-    from explorer.runs import cost, queue
+    from explorer.runs import cost, queue, slices
     from explorer.runs.folder import RunFolder
     from explorer.runs.request import make_spec
     from explorer.runs.where import HERE, keep
@@ -75,6 +78,7 @@ def run_study(args: argparse.Namespace, settings: Settings) -> int:
         seed=args.seed,
         dtype=args.dtype,
         settings=dict(_split_setting(text) for text in args.set),
+        only=slices.needed(settings, args.slice, args.benchmark).ids if args.slice else (),
     )
     if args.dry_run:
         return _dry_run(args, spec, resources)

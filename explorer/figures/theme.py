@@ -6,6 +6,7 @@ dark ground alike, so a figure keeps them when the reader changes the theme; onl
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -113,3 +114,9 @@ def ink_on(ground: str) -> str:
 def escape(text: str) -> str:
     """Text that Plotly shows as it is: its labels read a little HTML, and names come from files."""
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def hover(*lines: str, wide: int = 60, most: int = 180) -> str:
+    """Lines of a hover label: each escaped, cut where it is very long, and broken where it is wide."""
+    cut = (line if len(line) <= most else f"{line[: most - 1]}…" for line in lines if line)
+    return "<br>".join(escape(part) for line in cut for part in (textwrap.wrap(line, wide) or [""]))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from explorer.errors import UsageError
 from explorer.records import RunSpec
 from explorer.studies import study as find_study
-from explorer.studies.selection import of_suites, splits_of
+from explorer.studies.selection import ONLY, SELECTION, of_slice, of_suites, splits_of
 from explorer.variants import language
 
 if TYPE_CHECKING:
@@ -30,8 +30,10 @@ def make_spec(
     dtype: str = "auto",
     settings: Mapping[str, Any] | None = None,
     uses: Sequence[str] = (),
+    only: Sequence[str] = (),
 ) -> RunSpec:
-    """The spec of the run that was asked for; UsageError where it cannot be."""
+    """The spec of the run that was asked for, of the instances `only` where some are named; UsageError where it cannot
+    be."""
     from explorer.scoring import identity
 
     recipe = find_study(study)
@@ -45,6 +47,11 @@ def make_spec(
             "Choose another benchmark."
         )
     chosen = of_suites(loaded.instances, suites)  # refuses a group that does not occur
+    if only:
+        if not set(SELECTION) <= set(recipe.settings):
+            raise UsageError(f"The study {study} draws its items itself and takes no slice. Leave --slice out.")
+        of_slice(chosen, only)
+        resolved[ONLY] = sorted(set(only))
     if recipe.languages and (reason := language.other_language(chosen, loaded.language)):
         raise UsageError(f"The study {study} takes English only; {benchmark} is not English: {reason}. {ANY_LANGUAGE}")
     for name in recipe.english_settings:

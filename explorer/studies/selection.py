@@ -21,9 +21,15 @@ SELECTION = {
 }
 
 
+# Where a run is limited to a slice: the ids of its instances, beside the study's own settings. They are part of the
+# spec, so that a slice that is kept anew under its name is another run; a run without them has no such key.
+ONLY = "only"
+
+
 def select(spec: RunSpec, resources: Resources) -> list[Instance]:
-    """The spec's instances in benchmark order: its suites, a seeded draw per group, then the first `limit`."""
+    """The spec's instances in benchmark order: its suites, its slice, a draw per group, then the first `limit`."""
     chosen = of_suites(resources.instances(spec.benchmark, splits_of(spec.settings)).instances, spec.suites)
+    chosen = of_slice(chosen, spec.settings.get(ONLY, ()))
     chosen = draw_per_group(chosen, int(spec.settings.get("per_group", 0)), spec.seed)
     return chosen[: spec.limit] if spec.limit is not None else chosen
 
@@ -45,6 +51,19 @@ def of_suites(instances: Sequence[Instance], suites: Sequence[str]) -> list[Inst
             f"its groups are {', '.join(sorted(groups)[:80])}."
         )
     return [instance for instance in instances if instance.group in set(suites)]
+
+
+def of_slice(instances: Sequence[Instance], ids: Sequence[str]) -> list[Instance]:
+    """The instances of a slice, or all where it names none; UsageError where none of them is here."""
+    if not ids:
+        return list(instances)
+    wanted = set(ids)
+    kept = [instance for instance in instances if instance.id in wanted]
+    if not kept:
+        raise UsageError(
+            f"None of the {len(wanted):,} instances of the slice is in this benchmark. Keep the slice anew."
+        )
+    return kept
 
 
 def draw_per_group(instances: Sequence[Instance], per_group: int, seed: int) -> list[Instance]:

@@ -58,6 +58,20 @@ def lead(text: str) -> None:
     st.html(f'<p class="lx-lead">{html.escape(text)}</p>')
 
 
+def says(*sentences: str) -> None:
+    """What the figure beneath shows, in sentences; nothing where none is given."""
+    said = " ".join(filter(None, sentences))
+    if said:
+        st.html(f'<p class="lx-says">{html.escape(said)}</p>')
+
+
+@contextlib.contextmanager
+def options(key: str = "options") -> Iterator[None]:
+    """A popover for controls that few readers need; what they choose stands in the address."""
+    with st.popover("Options", icon=":material/tune:", type="tertiary", key=key):
+        yield
+
+
 def note(text: str) -> None:
     """A small remark; the text is shown as it is."""
     st.html(f'<p class="lx-quiet lx-note">{html.escape(text)}</p>')
@@ -140,6 +154,14 @@ def table(
     )
     save(frame if whole is None else whole, name, columns=columns, caption=caption, n=n, about=about)
     return list(answer["selection"]["rows"]) if picks else []
+
+
+def folded_table(frame: pd.DataFrame, name: str, *, title: str = "The numbers", remark: str = "", **named: Any) -> None:
+    """A table with its download behind a line that opens; `remark` says above it how to read it."""
+    with st.expander(title, key=f"folded:{name}"):
+        if remark:
+            note(remark)
+        table(frame, name, **named)
 
 
 def save(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 
 import pandas as pd
 import streamlit as st
@@ -59,3 +60,11 @@ def filled(frame: pd.DataFrame, benchmark: str) -> pd.DataFrame:
             row["variant"] = payload(swapped(instance_of(row["payload"]), swaps))
         rows.append(row)
     return pd.DataFrame(rows, columns=list(frame.columns))
+
+
+def sentences(benchmark: str, ids: Sequence[str], most: int = 120) -> dict[str, str]:
+    """Instance → its text in one line of at most so many characters; of those whose texts are on this machine."""
+    if not ids or not are_here(benchmark):
+        return {}
+    known = instance_list.listing(benchmark).by_id
+    return {name: instance_list.summary(known[name], most) for name in ids if name in known}

@@ -38,7 +38,9 @@ def halves(store: Store) -> pd.DataFrame:
         SELECT runs.run_id, runs.model, runs.benchmark, runs.done, runs.created, gap.grp,
             below.value AS low_value, below.low AS low_low, below.high AS low_high, below.n AS low_n,
             above.value AS high_value, above.low AS high_low, above.high AS high_high, above.n AS high_n,
-            gap.value AS difference, gap.p, gap.n, gap.left_out, gap.reason,
+            gap.value AS difference, gap.low AS difference_low, gap.high AS difference_high, gap.p, gap.n,
+            gap.left_out, gap.reason, over_paradigms.low AS over_low, over_paradigms.high AS over_high,
+            CAST(over_paradigms.detail->>'paradigms' AS INTEGER) AS over_units,
             edges.detail AS edges
         FROM findings AS gap
         JOIN runs USING (run_id)
@@ -50,6 +52,10 @@ def halves(store: Store) -> pd.DataFrame:
             ON above.run_id = gap.run_id
             AND above.grp = gap.grp
             AND above.setting = 'high'
+        LEFT JOIN findings AS over_paradigms
+            ON over_paradigms.run_id = gap.run_id
+            AND over_paradigms.grp = gap.grp
+            AND over_paradigms.finding = '{declared.SPLIT.difference_over_paradigms}'
         JOIN findings AS edges
             ON edges.run_id = gap.run_id
             AND edges.finding = '{declared.EDGE}'
@@ -96,7 +102,7 @@ def items(store: Store, run_id: str) -> pd.DataFrame:
     others = "measures.measure = 'ips' AND measures.option <> coalesce(instances.gold, 0)"
     return store.frame(
         f"""
-        SELECT instances.instance_id, instances.grp, instances.phenomenon,
+        SELECT instances.instance_id, instances.benchmark, instances.grp, instances.phenomenon, instances.field,
             max(measures.value) FILTER (measures.measure = 'ips' AND measures.option = coalesce(instances.gold, 0))
                 AS ips,
             {mean_of_all("measures.value", others)}

@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pandas as pd
 import plotly.graph_objects as go
 
+from explorer import display
 from explorer.figures import theme
 from explorer.stats.logistic import LogisticCurve
 
 
 def popularity_curve(
-    bins: pd.DataFrame, chance: LogisticCurve | None, *, score: str, tick: str, overall: float
+    bins: pd.DataFrame,
+    chance: LogisticCurve | None,
+    *,
+    score: str,
+    tick: str,
+    overall: float,
+    write: Callable[[float], str] = display.number,
 ) -> go.Figure:
     """A dot a quantile bin of the score with its interval; the logistic curve with its band; the overall accuracy.
 
     `bins` has the columns value, low, high (shares), n, mean, lowest, highest (of the score). `score` names the score,
-    `tick` is the format of its values.
+    `tick` is the format of its axis, `write` tells one of its values. A dot carries the number of its row.
     """
     traces: list[go.Scatter] = []
     if chance is not None:
@@ -27,7 +36,7 @@ def popularity_curve(
             go.Scatter(
                 x=chance.x, y=chance.chance, mode="lines", name="logistic regression, with its 95% band",
                 line={"color": theme.VERMILION, "width": 2.5},
-                hovertemplate="%{x} → %{y:.1%}<extra>logistic regression</extra>",
+                hoverinfo="skip",
             ),
         ]  # fmt: skip
     traces.append(
@@ -46,11 +55,18 @@ def popularity_curve(
                 "thickness": 1.4,
                 "width": 0,
             },
-            customdata=bins[["lowest", "highest", "n", "low", "high"]].to_numpy(),
-            hovertemplate=(
-                f"{score} from %{{customdata[0]:{tick}}} to %{{customdata[1]:{tick}}}<br>"
-                "%{y:.1%} (%{customdata[3]:.1%} to %{customdata[4]:.1%}), %{customdata[2]:,} instances<extra></extra>"
-            ),
+            customdata=[
+                [
+                    place,
+                    theme.hover(
+                        f"{score} from {write(row['lowest'])} to {write(row['highest'])}",
+                        f"{display.share(row['value'])} right ({display.share(row['low'])} to "
+                        f"{display.share(row['high'])}), {row['n']:,.0f} instances",
+                    ),
+                ]
+                for place, row in enumerate(bins.to_dict("records"))
+            ],
+            hovertemplate="%{customdata[1]}<extra></extra>",
         )
     )
     figure = theme.figure(*traces, height=380)
@@ -69,8 +85,8 @@ def _across(bins: pd.DataFrame) -> list[float]:
 
 
 def _up(bins: pd.DataFrame, overall: float) -> list[float]:
-    """An axis that holds the dots, their intervals and the overall accuracy, and at least 40 points."""
+    """An axis that holds the dots, their intervals and the overall accuracy, and at least 20 points."""
     low, high = min(overall, *bins["low"]), max(overall, *bins["high"])
-    reach = max((high - low) / 2 + 0.03, 0.2)
+    reach = max((high - low) / 2 + 0.02, 0.1)
     top = min(1.02, (low + high) / 2 + reach)
     return [max(-0.02, top - 2 * reach), top]

@@ -3,7 +3,9 @@ lexical-popularity paper), or original and perturbed ones."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,24 +17,29 @@ from explorer.figures.models import model_colors
 
 ROW = 21  # pixels of a model's line
 CERTAIN = 0.05
+FEWEST_UNITS = 5  # paradigms that an interval over them needs
 
 
 def dumbbells(halves: pd.DataFrame, ends: Mapping[str, str], title: str) -> go.Figure:
-    """A line a model and task from one accuracy (open circle) to another (filled); thick where p is below 0.05.
+    """A line a model and task from one accuracy (open circle) to another (filled); thick where the two differ by more
+    than chance.
 
     `ends` names the two, by the beginning of their columns: `low` stands for low_value, low_low, low_high (share and
-    interval) and low_n. Beside these there are task, field, model and p; rows come in the order to be shown.
+    interval) and low_n. Beside these there are task, field, model and p, and where the difference has an interval over
+    what was sampled, over_low and over_high, which then decides. Rows come in the order to be shown; a dot carries the
+    number of its row, counted from the first.
     """
+    halves = halves.assign(place=range(len(halves)), certain=certain(halves))
     models = list(dict.fromkeys(halves["model"]))
     places, labels = _places(halves, len(models))
     traces: list[go.Scatter] = []
     for number, (model, color) in enumerate(zip(models, model_colors(models), strict=True)):
         rows = halves[halves["model"] == model]
         heights = [places[field, task] - number for field, task in zip(rows["field"], rows["task"], strict=True)]
-        for certain in (False, True):
-            kept = (rows["p"] < CERTAIN) == certain
+        for clear in (False, True):
+            kept = rows["certain"] == clear
             kept_heights = [y for y, keep in zip(heights, kept, strict=True) if keep]
-            traces.append(_lines(rows[kept], kept_heights, ends, color, 5 if certain else 2))
+            traces.append(_lines(rows[kept], kept_heights, ends, color, 5 if clear else 2))
         traces += [_dots(rows, heights, ends, end, color, model) for end in ends]
     figure = theme.figure(*traces, height=90 + ROW * (int(-min(places.values(), default=0)) + len(models) + 1))
     figure.update_xaxes(tickformat=".0%", title_text=title, range=_range(halves, ends))
@@ -46,6 +53,17 @@ def dumbbells(halves: pd.DataFrame, ends: Mapping[str, str], title: str) -> go.F
     )
     figure.update_layout(showlegend=True)
     return figure
+
+
+def certain(halves: pd.DataFrame) -> pd.Series:
+    """Whether two accuracies differ beyond chance: by the interval over paradigms where there is one, else by p."""
+    by_p = halves["p"] < CERTAIN
+    if "over_low" not in halves:
+        return by_p
+    clear = (halves["over_low"] > 0) | (halves["over_high"] < 0)
+    # An interval of two paradigms says nothing about others.
+    clear &= ~(halves["over_units"] < FEWEST_UNITS) if "over_units" in halves else True
+    return clear.where(halves["over_low"].notna(), by_p)
 
 
 def _places(halves: pd.DataFrame, models: int) -> tuple[dict[tuple[str, str], float], list[tuple[float, str]]]:
@@ -89,9 +107,17 @@ def _dots(
     rows: pd.DataFrame, heights: Sequence[float], ends: Mapping[str, str], end: str, color: str, model: str
 ) -> go.Scatter:
     is_first = end == next(iter(ends))
-    shown = rows[[f"{end}_low", f"{end}_high", f"{end}_n"]].assign(
-        p=[display.p_in_words(p) for p in rows["p"]], task=[theme.escape(str(task)) for task in rows["task"]]
-    )
+    told = [
+        [
+            row["place"],
+            theme.hover(
+                f"{row['task']}, {ends[end]}, {model}",
+                display.share(row[f"{end}_value"], row[f"{end}_low"], row[f"{end}_high"]),
+                f"{row[f'{end}_n']:,.0f} instances; of the difference {_evidence(row)}",
+            ),
+        ]
+        for row in rows.to_dict("records")
+    ]
     return go.Scatter(
         x=rows[f"{end}_value"],
         y=list(heights),
@@ -105,10 +131,15 @@ def _dots(
             "color": color,
             "line": {"width": 2, "color": color},
         },
-        customdata=shown.to_numpy(),
-        hovertemplate=(
-            f"<b>%{{customdata[4]}}</b>, {ends[end]}<br>%{{x:.1%}} (%{{customdata[0]:.1%}} to %{{customdata[1]:.1%}})"
-            "<br>%{customdata[2]:,} instances, of the difference %{customdata[3]}"
-            f"<extra>{theme.escape(model)}</extra>"
-        ),
+        customdata=told,
+        hovertemplate="%{customdata[1]}<extra></extra>",
     )
+
+
+def _evidence(row: Mapping[Any, Any]) -> str:
+    low, high = row.get("over_low", math.nan), row.get("over_high", math.nan)
+    if (row.get("over_units") or math.inf) < FEWEST_UNITS:
+        return f"no interval: {row['over_units']:.0f} paradigms are too few"
+    if low == low and low is not None:
+        return f"{display.points(low)} to {display.points(high)} points over paradigms"
+    return display.p_in_words(row["p"])

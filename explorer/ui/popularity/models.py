@@ -10,9 +10,9 @@ from explorer.popularity.ips import Edges
 from explorer.popularity.tasks import TASKS
 from explorer.studies.popularity import queries as popularity_queries
 from explorer.studies.popularity.groups import kind_of
-from explorer.ui import inventory, layout, resources, show
-from explorer.ui.columns import check_column, count_column, p_column, points_column, share_column
-from explorer.ui.popularity.figure_dumbbells import dumbbells
+from explorer.ui import behind, corpus_mark, inventory, layout, resources, show
+from explorer.ui.columns import count_column, p_column, points_column, share_column, text_column
+from explorer.ui.popularity.figure_dumbbells import certain, dumbbells
 
 ENDS = {"low": "low half", "high": "high half"}
 FIELDS = {"functional": "Functional", "formal": "Formal", "": "Other"}
@@ -26,20 +26,44 @@ def draw_popularity_models() -> None:
     if halves.empty:
         return
     show.about("popularity")
-    st.header("Unpopular and popular halves", anchor=False)
-    show.lead(
-        "Accuracy on the instances below and above the median popularity. Choices are split by how much more popular "
-        "the right option is, passages by their own popularity. A thick line: Fisher's exact p below 0.05."
+    st.header("Every benchmark and model", anchor=False)
+    show.says(sentence(halves))
+    answer = show.chart(
+        dumbbells(halves, ENDS, "Accuracy: open circle less popular half, filled circle more popular half"),
+        key="halves",
+        alt="Accuracy of the less and the more popular half of each task",
+        on_select="rerun",
     )
-    figure = dumbbells(halves, ENDS, "Accuracy: open circle low half, filled circle high half")
-    show.chart(figure, key="halves", alt="Accuracy of the low and the high half of each task")
-    strange = list(dict.fromkeys(halves.loc[~halves["pretraining"], "model"]))
-    if strange:
-        show.note(f"Counted in an index that is not known to hold the model's pre-training data: {', '.join(strange)}.")
-    drawer = st.expander("The numbers", key="halves:table", on_change="rerun")
-    if drawer.open:
-        with drawer:
-            _table(halves)
+    show.note(
+        "Instances are split at the median of how much more popular the right option is, passages at that of their own "
+        "popularity. A thick line: the difference is beyond chance, by the 95% interval over paradigms where items "
+        "share them, else by Fisher's exact p below 0.05. Click a dot to go to its instances."
+    )
+    _links(halves, behind.picked(answer))
+    if not halves["pretraining"].all():
+        show.note(f"{corpus_mark.MEANING}: {', '.join(dict.fromkeys(halves.loc[~halves['pretraining'], 'model']))}.")
+    _table(halves)
+
+
+def sentence(halves: pd.DataFrame) -> str:
+    """In how many of the comparisons the two halves differ by more than chance, and in which direction."""
+    clear = halves[certain(halves)]
+    up, down = int((clear["difference"] > 0).sum()), int((clear["difference"] < 0).sum())
+    if not up and not down:
+        return f"In none of {len(halves)} comparisons do the two halves differ by more than chance."
+    return (
+        f"Of {len(halves)} comparisons, the more popular half is answered better in {up} and worse in {down}; in the "
+        f"other {len(halves) - up - down} there is no evidence of a difference."
+    )
+
+
+def _links(halves: pd.DataFrame, picked: list[str]) -> None:
+    for place in (int(one) for one in picked if one.isdecimal() and int(one) < len(halves)):
+        row = halves.iloc[place]
+        layout.link_to(
+            "Popularity", f"{row['task']}, {row['model']}: its instances",
+            model=str(row["model_id"]), benchmark=str(row["benchmark"]), of=str(row["grp"]), run=str(row["run_id"]),
+        )  # fmt: skip
 
 
 def figure_rows(halves: pd.DataFrame, fields: dict[str, str]) -> pd.DataFrame:
@@ -78,8 +102,12 @@ def figure_rows(halves: pd.DataFrame, fields: dict[str, str]) -> pd.DataFrame:
 
 
 def _table(halves: pd.DataFrame) -> None:
-    show.table(
-        halves.drop(columns=["edges", "by_field", "by_task"]),
+    marked = [
+        f"{corpus_mark.title(index)}{'' if own else ' ' + corpus_mark.MARK}"
+        for index, own in zip(halves["index"], halves["pretraining"], strict=True)
+    ]
+    show.folded_table(
+        halves.drop(columns=["edges", "by_field", "by_task"]).assign(corpus=marked),
         "low and high halves",
         columns={
             "task": "Task",
@@ -87,11 +115,12 @@ def _table(halves: pd.DataFrame) -> None:
             "low_value": share_column("Low half", width="small"),
             "high_value": share_column("High half", width="small"),
             "difference": points_column("Difference", "points, high less low", width="small"),
-            "p": p_column(width="small"),
+            "p": p_column("Fisher's p", "over items, also where items of a paradigm are alike", width="small"),
+            "over_low": points_column("From", "95% interval of the difference over paradigms", width="small"),
+            "over_high": points_column("To", width="small"),
             "n": count_column("Instances"),
+            "corpus": text_column("Counted in", corpus_mark.MEANING, width="medium"),
             "left_out": count_column("Left out"),
-            "index": "Index",
-            "length": "n",
-            "pretraining": check_column("Its own data", "the index holds the model's own data"),
+            "length": "n-grams",
         },
     )

@@ -1,4 +1,4 @@
-"""One popularity run: which corpus was counted, whether popular instances were answered better, and which they are."""
+"""One popularity run: whether popular instances were answered better, which they are, and which corpus was counted."""
 
 from __future__ import annotations
 
@@ -11,23 +11,25 @@ import pandas as pd
 import streamlit as st
 
 from explorer import display
-from explorer.popularity import indexes
 from explorer.popularity.ips import Edges
+from explorer.runs.slices import Slice
+from explorer.stats.proportion import proportion
 from explorer.studies.popularity import queries as popularity_queries
 from explorer.studies.popularity.declared import SPLIT
 from explorer.studies.popularity.findings import chance_curve
-from explorer.studies.popularity.groups import title_of
-from explorer.ui import layout, links, resources, show, undecided
-from explorer.ui.columns import group_column, id_column, link_column, number_column, share_column
+from explorer.studies.popularity.groups import members_of, title_of
+from explorer.ui import behind, corpus_mark, layout, links, resources, show, slices, undecided
+from explorer.ui.columns import number_column, share_column
 from explorer.ui.instance.corpus_note import corpus_note
 from explorer.ui.layout import Chosen
 from explorer.ui.popularity.figure_curve import popularity_curve
 from explorer.ui.popularity.figure_deciles import popularity_edges
+from explorer.ui.popularity.figure_dumbbells import FEWEST_UNITS
 from explorer.ui.scored_options import verdict_of
 
-SHOWN = 100  # instances at each end of the list
 ENDS = ["Most popular", "Least popular"]
-SCORES = {"relative_difference": ("Relative difference in IPS", ".0%"), "ips": ("IPS", ".1f")}
+SCORES = {"relative_difference": "Relative difference in IPS", "ips": "IPS"}
+SLICE_BINS, FEWEST_IN_BIN = 5, 10
 
 
 def pick(chosen: Chosen) -> str:
@@ -37,38 +39,71 @@ def pick(chosen: Chosen) -> str:
     return layout.pick_stored(of_model, chosen, _name)
 
 
-def draw_popularity_run(run_id: str, chosen: Chosen) -> None:
-    """Everything about one run."""
+def draw_popularity_run(chosen: Chosen) -> bool:
+    """Everything about one run of the model on the benchmark; False where there is none."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        group_place = st.container()
+        with show.options("popularity:options"):
+            run_id = pick(chosen)
+            kept = slices.pick(chosen.benchmark)
+    if not run_id:
+        return False
     runs = resources.ask(popularity_queries.runs).set_index("run_id")
     edges = Edges.of_run(str(runs.loc[run_id, "edges"]))
+    names = list(resources.ask(popularity_queries.groups, run_id)["grp"])[::-1]  # the broadest first
     if edges:
-        corpus_note(edges, chosen.model)
-    else:
-        show.note("The deciles that this run stored are damaged; its scores were made before.")
-    groups = resources.ask(popularity_queries.groups, run_id)
-    names = list(groups["grp"])[::-1]  # the broadest first
+        corpus_mark.draw(edges.index, chosen.model)
     if names:
-        _group(run_id, names)
+        with group_place:
+            group = names[0] if len(names) == 1 else links.pick(
+                st.selectbox, "Instances", "of", names, format_func=title_of
+            )  # fmt: skip
+        _group(run_id, group, chosen, kept)
     else:
         show.note("This run compared no popular with unpopular instances.")
-    drawer = st.expander("Deciles: from counts to popularity", key=f"deciles:{run_id}", on_change="rerun")
-    if drawer.open and edges:
-        with drawer:
+    _ends(run_id, chosen, kept)
+    with st.expander("Which corpus was counted, and what IPS is", key=f"deciles:{run_id}"):
+        if edges:
+            corpus_note(edges, chosen.model)
             _deciles(edges)
-    st.subheader("Popular and unpopular instances", anchor=False)
-    _ends(run_id, chosen)
+        else:
+            show.note("The deciles that this run stored are damaged; its scores were made before.")
+    return True
 
 
-def _group(run_id: str, names: list[str]) -> None:
-    """What the run found about the group that is looked at."""
-    group = names[0]
-    if len(names) > 1:
-        group = links.pick(st.selectbox, "Instances", "of", names, format_func=title_of)
+def _group(run_id: str, group: str, chosen: Chosen, kept: Slice | None) -> None:
+    """What the run found about the group that is looked at, or of the part of it that is in a slice."""
     findings = resources.ask(popularity_queries.of_group, run_id, group)
-    _numbers(findings)
+    items = resources.ask(popularity_queries.items, run_id)
+    items = items[members_of(items, group)]
+    column = "relative_difference" if items["relative_difference"].notna().any() else "ips"
+    if kept:
+        items = slices.narrowed(items, kept)
+        bins, chance = bins_of(items, column), None
+        show.says(_about_slice(items, kept, column))
+    else:
+        bins, chance = _bins(findings)
+        show.says(*sentences(findings, layout.model_title(chosen.model)))
+    if bins.empty:
+        show.note("There are too few instances for a curve.")
+        return
+    overall = float(np.average(bins["value"], weights=bins["n"]))
+    answer = show.chart(
+        popularity_curve(
+            bins, chance, score=SCORES[column], tick=".0%" if column == "relative_difference" else ".1f",
+            overall=overall, write=display.share if column == "relative_difference" else display.number,
+        ),
+        key=f"popularity_curve:{run_id}:{group}:{kept.name if kept else ''}",
+        alt=f"Accuracy along {SCORES[column]}, in bins and as a fitted curve",
+        on_select="rerun",
+        n=int(bins["n"].sum()),
+    )  # fmt: skip
+    show.note("Click a dot to see its instances.")
+    _behind(items, column, bins, behind.picked(answer), chosen)
+    if not kept:
+        _numbers(findings)
+        _left_out(run_id, findings)
     undecided.tell([run_id])
-    _curve(findings, resources.ask(popularity_queries.items, run_id))
-    _left_out(run_id, findings)
 
 
 def _name(row: pd.Series) -> str:
@@ -76,22 +111,60 @@ def _name(row: pd.Series) -> str:
     state = "" if row["status"] == "complete" else f", {row['status']}"
     about = "damaged deciles"
     if edges:
-        index = indexes.DEMO if indexes.corpus_of(edges.index) == indexes.DEMO else edges.index
-        about = f"{index} · n = {edges.n}"
+        about = f"{corpus_mark.title(edges.index)} · {edges.n}-grams"
     return f"{row['done']:,} instances{state} · {about} · {row['created']:%d %b %Y %H:%M}"
 
 
-def _numbers(findings: pd.DataFrame) -> None:
-    rows: dict[tuple[str, str], Any] = {
+def sentences(findings: pd.DataFrame, model: str) -> list[str]:
+    """Whether the more popular half is answered better: effect, interval over what was sampled, n."""
+    rows = _rows(findings)
+    low, high = rows[SPLIT.half.name, "low"], rows[SPLIT.half.name, "high"]
+    gap = rows[SPLIT.difference.name, ""]
+    over = rows.get((SPLIT.difference_over_paradigms.name, ""))
+    interval = gap if over is None else over
+    paradigms = _detail(low).get("paradigms")
+    if over is not None and paradigms and paradigms < FEWEST_UNITS:
+        return [
+            f"{display.share(high['value'])} of the more popular half are right, {display.share(low['value'])} of the "
+            f"less popular: {display.points(gap['value'])} points. These are {paradigms} paradigms, too few for an "
+            "interval."
+        ]
+    over_what = f"over {paradigms} paradigms" if over is not None and paradigms else f"n = {gap['n']:,}"
+    numbers = (
+        f"{display.share(high['value'])} of the more popular half, {display.share(low['value'])} of the less popular: "
+        f"{display.points(gap['value'])} points ({_range(interval)}, 95% interval {over_what})"
+    )
+    if not interval["low"] <= 0 <= interval["high"]:
+        way = "right more often" if gap["value"] > 0 else "wrong more often"
+        return [f"{model} is {way} on popular instances: {numbers}."]
+    return [f"No evidence that {model} is right more often on popular instances: {numbers}."]
+
+
+def _about_slice(items: pd.DataFrame, kept: Slice, column: str) -> str:
+    known = items[items["correct"].notna() & items[column].notna()]
+    share = proportion(known["correct"].to_numpy(dtype=float))
+    return (
+        f"Of the slice “{kept.name}”, {share.n:,} instances are rated and judged here; "
+        f"{display.share(share.value, share.low, share.high)} of them are right."
+    )
+
+
+def _rows(findings: pd.DataFrame) -> dict[tuple[str, str], Any]:
+    return {
         (row["finding"], row["setting"] if isinstance(row["setting"], str) else ""): row
         for _, row in findings.iterrows()
     }
+
+
+def _numbers(findings: pd.DataFrame) -> None:
+    rows = _rows(findings)
     low, high = rows[SPLIT.half.name, "low"], rows[SPLIT.half.name, "high"]
     gap, area = rows[SPLIT.difference.name, ""], rows[SPLIT.auc.name, ""]
     over = rows.get((SPLIT.difference_over_paradigms.name, ""))
     interval = over if over is not None else gap
     slope = rows[SPLIT.slope.name, ""]
-    per_sd = json.loads(slope["detail"])["per_sd"] if isinstance(slope["detail"], str) else math.nan
+    per_sd = _detail(slope).get("per_sd", math.nan)
+    share_material = over is not None
     show.numbers(
         [
             ("Low half", display.share(low["value"]), _explain(low)),
@@ -100,14 +173,22 @@ def _numbers(findings: pd.DataFrame) -> None:
                 "Difference",
                 display.points(gap["value"]),
                 f"High minus low, in points: {_range(interval)} (95% interval"
-                + (" over paradigms" if over is not None else "")
-                + f"), Fisher's exact {display.p_in_words(gap['p'])}.",
+                + (
+                    " over paradigms, since items of a paradigm are alike)."
+                    if share_material
+                    else f"), Fisher's exact {display.p_in_words(gap['p'])}."
+                ),
             ),
             (
                 "Slope",
                 display.number(per_sd, signed=True),
-                "Change in the log odds of being right per standard deviation of the score, logistic regression: "
-                f"{display.p_in_words(slope['p'])}. {slope['reason'] or ''}",
+                "Change in the log odds of being right per standard deviation of the score, logistic regression"
+                + (
+                    ". A p-value over items is not given: items of a paradigm are alike."
+                    if share_material
+                    else f": {display.p_in_words(slope['p'])}."
+                )
+                + f" {slope['reason'] or ''}",
             ),
             (
                 "AUC",
@@ -123,7 +204,7 @@ def _numbers(findings: pd.DataFrame) -> None:
         show.note(
             f"Scores tie at the median: {gap['reason']}. Split by rank instead, ties broken at random "
             f"{detail['seeds']} times: {display.share(detail['low'])} against {display.share(detail['high'])}, a "
-            f"difference of {display.points(ranks['value'])} ({_range(ranks)})."
+            f"difference of {display.points(ranks['value'])} (middle 95% of the ways to break ties {_range(ranks)})."
         )
 
 
@@ -132,7 +213,7 @@ def _range(row: pd.Series) -> str:
 
 
 def _explain(half: pd.Series) -> str:
-    detail = json.loads(half["detail"]) if isinstance(half["detail"], str) else {}
+    detail = _detail(half)
     over = f" over {detail['paradigms']} paradigms" if "paradigms" in detail else ""
     return (
         f"{display.share(half['value'], half['low'], half['high'])}{over}, {half['n']:,} instances at or "
@@ -141,21 +222,48 @@ def _explain(half: pd.Series) -> str:
     )
 
 
-def _curve(findings: pd.DataFrame, items: pd.DataFrame) -> None:
+def _bins(findings: pd.DataFrame) -> tuple[pd.DataFrame, Any]:
+    """The bins of the stored curve in order, and the fitted chance over their range."""
     bins = findings[findings["finding"] == SPLIT.curve.name]
-    slope = findings[findings["finding"] == SPLIT.slope.name].iloc[0]
     if bins.empty:
-        return
+        return bins, None
     bins = pd.concat([bins, pd.DataFrame([json.loads(text) for text in bins["detail"]], index=bins.index)], axis=1)
-    ends = np.linspace(bins["lowest"].min(), bins["highest"].max(), 200)
-    chance = chance_curve(slope.to_dict(), ends)
-    name, tick = SCORES["relative_difference" if items["relative_difference"].notna().any() else "ips"]
-    overall = float(np.average(bins["value"], weights=bins["n"]))
-    show.chart(
-        popularity_curve(bins, chance, score=name, tick=tick, overall=overall),
-        key="popularity_curve",
-        alt=f"Accuracy along {name}, in bins and as a fitted curve",
-    )
+    slope = findings[findings["finding"] == SPLIT.slope.name].iloc[0]
+    ends = np.linspace(bins["mean"].min(), bins["mean"].max(), 200)
+    return bins.reset_index(drop=True), chance_curve(slope.to_dict(), ends)
+
+
+def bins_of(items: pd.DataFrame, column: str) -> pd.DataFrame:
+    """Bins of about equal size of some instances, as the stored curve has them: value, low, high, n, mean, lowest,
+    highest."""
+    known = items[items[column].notna() & items["correct"].notna()].sort_values(column, kind="stable")
+    many = min(SLICE_BINS, len(known) // FEWEST_IN_BIN)
+    rows = []
+    for part in np.array_split(np.arange(len(known)), many) if many else ():
+        of_bin = known.iloc[part]
+        share = proportion((of_bin["correct"] == 1).to_numpy(dtype=float))
+        rows.append(
+            {
+                "value": share.value, "low": share.low, "high": share.high, "n": share.n,
+                "mean": of_bin[column].mean(), "lowest": of_bin[column].min(), "highest": of_bin[column].max(),
+            }
+        )  # fmt: skip
+    return pd.DataFrame(rows, columns=["value", "low", "high", "n", "mean", "lowest", "highest"])
+
+
+def _behind(items: pd.DataFrame, column: str, bins: pd.DataFrame, picked: list[str], chosen: Chosen) -> None:
+    """The instances of the bins that were clicked."""
+    places = [int(one) for one in picked if one.isdecimal() and int(one) < len(bins)]
+    if not places:
+        return
+    within = pd.Series(False, index=items.index)
+    for place in places:
+        within |= items[column].between(bins["lowest"].iloc[place], bins["highest"].iloc[place])
+    rows = items[within].sort_values(column, ascending=False)
+    lowest, highest = bins["lowest"].iloc[places].min(), bins["highest"].iloc[places].max()
+    write = display.share if column == "relative_difference" else display.number
+    title = f"{len(rows):,} instances with {SCORES[column]} from {write(lowest)} to {write(highest)}"
+    _list(rows, chosen, "instances of the bin", "bin", title)
 
 
 def _left_out(run_id: str, findings: pd.DataFrame) -> None:
@@ -173,7 +281,7 @@ def _left_out(run_id: str, findings: pd.DataFrame) -> None:
 def _deciles(edges: Edges) -> None:
     show.note(
         "An n-gram's popularity is 1 plus the number of decile edges below its count; an instance's popularity score "
-        "(IPS) is the mean over its distinct n-grams."
+        "(IPS) is the mean over its distinct n-grams: 1 where all are rare, 10 where all are frequent."
     )
     show.chart(popularity_edges(edges.values), key="deciles", alt="The popularity of an n-gram by its count")
     if edges.coinciding:
@@ -182,30 +290,35 @@ def _deciles(edges: Edges) -> None:
     show.table(table, "decile edges", columns={"edge": "Edge", "share": "Of n-grams at or below", "count": "Count"})
 
 
-def _ends(run_id: str, chosen: Chosen) -> None:
-    items = resources.ask(popularity_queries.items, run_id)
-    known = items[items["ips"].notna()]
-    which = links.pick(
-        st.segmented_control, "Which", "end", ENDS, default=ENDS[0], required=True, label_visibility="collapsed"
-    )
-    shown = known.head(SHOWN) if which == ENDS[0] else known.tail(SHOWN).iloc[::-1]
-    about = {"model": chosen.model, "benchmark": chosen.benchmark}
-    shown = shown.assign(
-        verdict=[verdict_of(float(value)) for value in shown["correct"]],
-        look=[layout.address_of("Instance", **about, instance=name) for name in shown["instance_id"]],
-    )
-    columns = {
+def _ends(run_id: str, chosen: Chosen, kept: Slice | None) -> None:
+    """The most and the least popular instances, behind a line that opens."""
+    drawer = st.expander("The most and the least popular instances", key=f"ends:{run_id}", on_change="rerun")
+    if not drawer.open:
+        return
+    with drawer:
+        items = slices.narrowed(resources.ask(popularity_queries.items, run_id), kept)
+        known = items[items["ips"].notna()]
+        which = links.pick(
+            st.segmented_control, "Which", "end", ENDS, default=ENDS[0], required=True, label_visibility="collapsed"
+        )
+        _list(known if which == ENDS[0] else known.iloc[::-1], chosen, f"{which} {run_id}", "ends")
+        missing = len(items) - len(known)
+        if missing:
+            show.note(f"{missing:,} instances whose right option has no IPS are in neither list.")
+
+
+def _list(rows: pd.DataFrame, chosen: Chosen, name: str, key: str, title: str = "") -> None:
+    columns: dict[str, Any] = {
+        "verdict": "Verdict",
         "ips": number_column("IPS", 2, "of the right option's text"),
         "ips_others": number_column("Others' IPS", 2, "mean over the other options"),
-        "relative_difference": share_column("Relative difference"),
-        "verdict": "Verdict",
-        "grp": group_column("Group"),
-        "look": link_column("Tokens"),
-        "instance_id": id_column("Instance", width="medium"),
+        "relative_difference": share_column("Difference", "of the right option's IPS and the others', relative"),
     }
-    if shown["ips_others"].isna().all():
+    if rows["ips_others"].isna().all():
         columns = {name: kind for name, kind in columns.items() if name not in ("ips_others", "relative_difference")}
-    show.table(shown, f"{which} {run_id}", columns=columns, height=400)
-    missing = len(items) - len(known)
-    if missing:
-        show.note(f"{missing:,} instances whose right option has no IPS are in neither list.")
+    rows = rows.assign(verdict=[verdict_of(float(value)) for value in rows["correct"]])
+    behind.draw_instances(rows, chosen, name, columns, key=key, title=title, suggestion=f"popularity {key}")
+
+
+def _detail(row: pd.Series) -> dict[str, Any]:
+    return json.loads(row["detail"]) if isinstance(row["detail"], str) else {}

@@ -1,0 +1,110 @@
+"""Slices: named lists of a benchmark's instances that somebody picked, one JSON file each in the cache folder.
+
+    cache/slices/lost-by-gemma.json   {"format": 1, "name": ..., "benchmark": ..., "ids": [...], "made": seconds, check}
+
+A slice is what a reader keeps of a box around dots, a cell or a filter; other pages take it as a filter, and a run can
+be limited to it. A file that is not as it was written counts as none.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from explorer.errors import UsageError
+from explorer.runs import files
+from explorer.settings import Settings
+
+FORMAT = 1
+MOST_IDS = 5_000  # as many as the spec of a run can well hold
+MOST_SLICES = 200
+LONGEST_NAME = 60
+LONGEST_ID = 500
+_NAME = re.compile(rf"[a-z0-9][a-z0-9-]{{0,{LONGEST_NAME - 1}}}")
+
+
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """Instances of one benchmark under a name; `made` is when, in seconds since 1970."""
+
+    name: str
+    benchmark: str
+    ids: tuple[str, ...]
+    made: float = 0.0
+
+
+def name_of(text: str) -> str:
+    """What a slice is called of whom somebody typed this: small letters, digits and hyphens; "" where none is left."""
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:LONGEST_NAME].rstrip("-")
+
+
+def keep(settings: Settings, name: str, benchmark: str, ids: Sequence[str]) -> Slice:
+    """Writes the slice and gives it; one of the same name and benchmark is written anew. UsageError where it cannot."""
+    called = name_of(name)
+    once = tuple(dict.fromkeys(ids))
+    if not called:
+        raise UsageError(f"The name {name!r} holds no letter or digit, expected a few words like lost by swaps.")
+    if not once or len(once) > MOST_IDS:
+        raise UsageError(f"A slice holds 1 to {MOST_IDS:,} instances, and these are {len(once):,}. Pick others.")
+    path = settings.slices / f"{called}.json"
+    before = find(settings, called)
+    if path.exists() and (before is None or before.benchmark != benchmark):
+        raise UsageError(f"There is a slice {called} of another benchmark already. Choose another name.")
+    if not path.exists() and len(_paths(settings)) >= MOST_SLICES:
+        raise UsageError(f"There are {MOST_SLICES} slices already. Delete some in {settings.slices}.")
+    made = Slice(called, benchmark, once, time.time())
+    files.make_folder(settings.slices)
+    files.write_json(
+        path, {"format": FORMAT, "name": called, "benchmark": benchmark, "ids": list(once), "made": made.made}
+    )
+    return made
+
+
+def find(settings: Settings, name: str) -> Slice | None:
+    """The slice of this name; none where there is none or its file is damaged."""
+    if not _NAME.fullmatch(name):
+        return None
+    return _of(name, files.read_json(settings.slices / f"{name}.json"))
+
+
+def of_benchmark(settings: Settings, benchmark: str) -> list[Slice]:
+    """The slices of a benchmark, the newest first."""
+    every = (find(settings, name) for name in _paths(settings))
+    kept = [one for one in every if one is not None and one.benchmark == benchmark]
+    return sorted(kept, key=lambda one: (-one.made, one.name))
+
+
+def needed(settings: Settings, name: str, benchmark: str) -> Slice:
+    """The slice of this name; UsageError where there is none of this benchmark."""
+    found = find(settings, name)
+    if found is None or found.benchmark != benchmark:
+        there = ", ".join(one.name for one in of_benchmark(settings, benchmark)[:20]) or "none"
+        raise UsageError(f"There is no slice {name!r} of {benchmark}; those kept are: {there}.")
+    return found
+
+
+def _paths(settings: Settings) -> list[str]:
+    if not settings.slices.is_dir():
+        return []
+    names = sorted(path.stem for path in settings.slices.glob("*.json"))
+    return names[: 2 * MOST_SLICES]
+
+
+def _of(name: str, value: dict[str, object]) -> Slice | None:
+    """The slice that a file holds; none unless every field is as `keep` writes it."""
+    ids, made, benchmark = value.get("ids"), value.get("made"), value.get("benchmark")
+    is_right = (
+        set(value) == {"format", "name", "benchmark", "ids", "made"}
+        and value["format"] == FORMAT
+        and value["name"] == name
+        and isinstance(benchmark, str)
+        and isinstance(made, int | float)
+        and isinstance(ids, list)
+        and 0 < len(ids) <= MOST_IDS
+        and all(isinstance(one, str) and 0 < len(one) <= LONGEST_ID for one in ids)
+    )
+    if not is_right or not isinstance(ids, list) or not isinstance(made, int | float):
+        return None
+    return Slice(name, str(benchmark), tuple(ids), float(made))

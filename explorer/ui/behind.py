@@ -1,0 +1,62 @@
+"""The instances behind a dot, a bar or a cell that was clicked: their texts, their numbers, and a link to each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from explorer.ui import layout, show, slices, texts
+from explorer.ui.columns import group_column, id_column, link_column, text_column
+from explorer.ui.layout import Chosen
+
+LISTED = 200  # rows on the screen; a download and a slice have all
+ROW, HEAD, TALLEST = 35, 38, 420  # pixels of a table
+
+
+def picked(answer: Any, entry: int = 0) -> list[str]:
+    """What the picked dots of a figure carry as this entry of their customdata, each once."""
+    points = answer["selection"]["points"] if answer else []
+    carried = [point.get("customdata") for point in points]
+    held = [one if isinstance(one, list | tuple) else [one] for one in carried if one is not None]
+    return list(dict.fromkeys(str(one[entry]) for one in held if len(one) > entry))
+
+
+def draw_instances(
+    frame: pd.DataFrame,
+    chosen: Chosen,
+    name: str,
+    columns: Mapping[str, Any],
+    *,
+    key: str,
+    title: str = "",
+    suggestion: str = "",
+    page: str = "Instance",
+) -> None:
+    """The instances of `frame` (columns instance_id, grp and those that `columns` name), their texts first.
+
+    `suggestion` is what a slice of them might be called, `page` where a click leads.
+    """
+    if title:
+        st.subheader(show.plain(title), anchor=False)
+    shown = frame.head(LISTED)
+    known = texts.sentences(chosen.benchmark, list(shown["instance_id"]))
+    about = {"model": chosen.model, "benchmark": chosen.benchmark}
+    shown = shown.assign(
+        text=[known.get(str(one), "") for one in shown["instance_id"]],
+        look=[layout.address_of(page, **about, instance=str(one)) for one in shown["instance_id"]],
+    )
+    told: dict[str, Any] = {"text": text_column("Text", width="large")} if known else {}
+    told |= columns
+    if "grp" in shown and shown["grp"].nunique() > 1:
+        told["grp"] = group_column("Group")
+    told |= {"look": link_column("Instance", "open"), "instance_id": id_column("ID")}
+    show.table(shown, name, columns=told, whole=frame, height=min(HEAD + ROW * max(1, len(shown)), TALLEST))
+    with st.container(horizontal=True, vertical_alignment="center"):
+        slices.offer([str(one) for one in frame["instance_id"]], chosen.benchmark, suggestion or name, key)
+        if len(frame) > len(shown):
+            show.note(f"The first {len(shown):,} of {len(frame):,} are listed; the download has all.")
+    if not known and not texts.are_here(chosen.benchmark):
+        texts.offer(chosen.benchmark)

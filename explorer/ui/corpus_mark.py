@@ -1,0 +1,40 @@
+"""The mark of counts from an index that is not the model's pre-training data, wherever such counts are shown."""
+
+from __future__ import annotations
+
+import html
+
+import streamlit as st
+
+from explorer.popularity import indexes
+from explorer.ui import layout
+
+MARK = "‡"
+MEANING = "‡ counted in an index that is not, or is not known to be, the model's pre-training data"
+
+
+def of(index: str, model: str) -> str:
+    """The mark where it is due, else nothing."""
+    return "" if indexes.is_pretraining_data(index, model) else MARK
+
+
+def title(index: str) -> str:
+    """What people call an index."""
+    corpus = indexes.corpus_of(index)
+    if corpus == indexes.DEMO:
+        return "demonstration index"
+    return f"{indexes.CORPORA[corpus]} ({index})" if corpus in indexes.CORPORA else index
+
+
+def draw(index: str, model: str) -> None:
+    """One line that says what was counted, with the mark where it is not the model's data."""
+    name = layout.model_title(model)
+    if not of(index, model):
+        st.html(
+            f'<p class="lx-quiet lx-note">Counted in {html.escape(title(index))}, which {html.escape(name)} saw.</p>'
+        )
+        return
+    known = indexes.is_pretraining_data(index, model) is False
+    why = f"not what {name} was trained on" if known else f"not known to be what {name} was trained on"
+    told = html.escape(f"{MARK} {title(index)}: {why}")
+    st.html(f'<p class="lx-note"><span class="lx-mark-pill">{told}</span></p>')

@@ -1,0 +1,72 @@
+"""Slices on pages: a filter by one, and a way to keep what was picked as one (explorer/runs/slices.py keeps them)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+import streamlit as st
+
+from explorer.errors import ExplorerError
+from explorer.runs import slices
+from explorer.runs.slices import Slice
+from explorer.ui import links, resources, show
+
+EVERY = ""
+
+
+def pick(benchmark: str) -> Slice | None:
+    """The slice that the page is narrowed to; draws a select box where the benchmark has any, and names it."""
+    kept = {one.name: one for one in slices.of_benchmark(resources.settings(), benchmark)}
+    wish = links.recall("slice")
+    if wish and wish not in kept:
+        show.note(f"There is no slice “{wish}” of this benchmark here; all instances are shown.")
+    if not kept:
+        return None
+    name = links.pick(
+        st.selectbox, "Slice", "slice", [EVERY, *kept], default=EVERY,
+        format_func=lambda one: f"{one} ({len(kept[one].ids):,})" if one else "all instances",
+        help="Instances that were picked in a figure or table and kept under a name.",
+    )  # fmt: skip
+    return kept.get(name)
+
+
+def narrowed(frame: pd.DataFrame, kept: Slice | None) -> pd.DataFrame:
+    """The rows (column instance_id) of the slice; all where there is none."""
+    return frame if kept is None else frame[frame["instance_id"].isin(kept.ids)]
+
+
+def offer(ids: Sequence[str], benchmark: str, suggestion: str, key: str) -> None:
+    """A popover that keeps these instances under a name, and says what can be done with them then."""
+    ids = list(dict.fromkeys(ids))
+    if not ids:
+        return
+    with st.popover("Keep as a slice", icon=":material/bookmark_add:", type="tertiary", key=f"slice:{key}"):
+        too_many = len(ids) > slices.MOST_IDS
+        if too_many:
+            show.note(f"A slice holds at most {slices.MOST_IDS:,} instances; these are {len(ids):,}.")
+        name = st.text_input(
+            "Name of the slice", value=slices.name_of(suggestion), key=f"slice:{key}:name", disabled=too_many,
+            max_chars=slices.LONGEST_NAME,
+        )  # fmt: skip
+        st.button(
+            f"Keep {len(ids):,} instances", key=f"slice:{key}:keep", disabled=too_many or not slices.name_of(name),
+            on_click=_keep, args=(name, benchmark, ids, key),
+        )  # fmt: skip
+        show.note("Other pages then take it as a filter under “Options”, and its name stands in the address.")
+        if slices.name_of(name):
+            show.section("Do this from the command line")
+            st.code(
+                f"python -m explorer run accuracy --benchmark {benchmark} --slice {slices.name_of(name)}",
+                language="bash", wrap_lines=True,
+            )  # fmt: skip
+    if said := st.session_state.pop(f"slice:{key}:said", ""):
+        show.note(said)
+
+
+def _keep(name: str, benchmark: str, ids: Sequence[str], key: str) -> None:
+    try:
+        made = slices.keep(resources.settings(), name, benchmark, ids)
+        st.session_state[f"slice:{key}:said"] = f"Kept {len(made.ids):,} instances as the slice “{made.name}”."
+    except (ExplorerError, OSError) as error:
+        st.session_state[f"slice:{key}:said"] = str(error)
