@@ -22,7 +22,7 @@ def test_a_slice_narrows_the_popularity_page_and_stands_in_the_address(open_page
         app = open_page("popularity", everything, model="gemma-3-270m", benchmark="starter_pairs", slice="a-dozen")
         assert not app.exception and not app.error
         assert next(box.value for box in app.selectbox if box.label == "Slice") == "a-dozen"
-        assert app.query_params["slice"] == ["a-dozen"]
+        assert "a-dozen" in app.query_params["slice"]
         gone = open_page("popularity", everything, model="gemma-3-270m", benchmark="starter_pairs", slice="nothing")
         assert "There is no slice" in "\n".join(element.proto.body for element in gone.html)
     finally:
