@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from explorer.studies.accuracy.declared import ACCURACY
@@ -220,6 +220,18 @@ def two_runs(store: Store, first: str, second: str) -> pd.DataFrame:
         """,
         [first, second],
     )
+
+
+def judged(store: Store, run_ids: Sequence[str]) -> pd.DataFrame:
+    """A row a run and instance: group, place, hash of the text, outcome (1, 0, 0.5 for a tie, nan), margin in nats."""
+    each = " UNION ALL ".join([f"SELECT ? AS run_id, of_run.* FROM ({_JUDGED}) AS of_run"] * len(run_ids))
+    return store.frame(f"SELECT * FROM ({each}) ORDER BY position", [name for one in run_ids for name in (one, one)])
+
+
+def found(store: Store, run_ids: Sequence[str]) -> pd.DataFrame:
+    """All that these runs concluded, as stored."""
+    marks = ", ".join("?" * len(run_ids))
+    return store.frame(f"SELECT * FROM findings WHERE run_id IN ({marks})", list(run_ids))
 
 
 def differing_texts(store: Store, first: str, second: str) -> int:

@@ -6,7 +6,7 @@ Nothing here depends on what app.py did, since a page opened by its address may 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,9 +20,10 @@ from explorer import benchmarks
 from explorer.figures.models import model_title as model_title  # "layout.model_title" on every page
 from explorer.records import Instance
 from explorer.results import queries
-from explorer.runs import imported
 from explorer.scoring import catalog
-from explorer.ui import links, progress, resources, run_panel, show, visitor
+from explorer.ui import links, progress, resources, run_names, run_panel, show, visitor
+from explorer.ui.run_names import benchmark_title as benchmark_title
+from explorer.ui.run_names import models as models_in  # noqa: F401 - "layout.models_in" on pages
 
 NAME = "Lexiscope"
 ICON = Path(__file__).with_name("icon.svg")
@@ -131,7 +132,7 @@ def pick_benchmark() -> str:
 def pick_run(study: str, chosen: Chosen, *, none: str = "") -> str:
     """The id of one of the study's runs with this model on this benchmark; "" where there is none or none is wanted."""
     runs = resources.ask(queries.runs_of, study, chosen.model, chosen.benchmark)
-    names = {row["run_id"]: _run_name(row) for _, row in runs.iterrows()}
+    names = run_names.names(runs)
     if none or not names:
         names[""] = none or "no run yet"
     first = next(iter(names))
@@ -140,10 +141,12 @@ def pick_run(study: str, chosen: Chosen, *, none: str = "") -> str:
     )
 
 
-def pick_stored(runs: pd.DataFrame, chosen: Chosen, name: Callable[[pd.Series], str]) -> str:
-    """The id of one of these runs of the chosen model, of which the page's figures are from here on; "" for none."""
-    of_model = runs[runs["model"] == chosen.model]
-    names = {str(row["run_id"]): name(row) for _, row in of_model.iterrows()}
+def pick_stored(runs: pd.DataFrame, chosen: Chosen, about: run_names.About | None = None) -> str:
+    """The id of one of these runs of the chosen model, of which the page's figures are from here on; "" for none.
+
+    `about` adds what the page has to say of a run to its name.
+    """
+    names = run_names.names(runs[runs["model"] == chosen.model], about)
     if not names:
         return ""
     run_id = links.pick(st.selectbox, "Stored run", "run", list(names), format_func=names.__getitem__)
@@ -181,28 +184,6 @@ def _own_study(title: str) -> str:
         st.session_state["page"] = title
         links.forget("study")
     return next((page.study for page in PAGES if page.title == title), "")
-
-
-def _run_name(row: Any) -> str:
-    settings = json.loads(row["spec"])["settings"]
-    state = "" if row["status"] == "complete" else f", {row['status']}"
-    preset = settings.get("preset", "")
-    name = f"{row['done']:,} instances{state} · {preset} · {row['created']:%d %b %Y %H:%M} · {row['run_id'][-6:]}"
-    return " · ".join(filter(None, [imported.label(str(row["spec"])), name]))
-
-
-def models_in(runs: pd.DataFrame) -> list[str]:
-    """What people call the models of these runs (columns model, spec); of an import with its source."""
-    return [
-        imported.named(model_title(str(model)), str(spec))
-        for model, spec in zip(runs["model"], runs["spec"], strict=True)
-    ]
-
-
-def benchmark_title(name: str) -> str:
-    """What people call a benchmark."""
-    known = benchmarks.BENCHMARKS.get(name)
-    return known.title if known else name
 
 
 def _list_pages() -> None:

@@ -131,14 +131,15 @@ def table(
     n: int | None = None,
     about: About | None = None,
     picks: str = "",
+    several: bool = False,
     whole: pd.DataFrame | None = None,
 ) -> list[int]:
     """A table that can be sorted, searched and downloaded as CSV, Parquet and LaTeX.
 
     `columns` names the shown ones, in order (explorer/ui/columns.py makes them); a CSV or Parquet file has all columns
     and plain numbers, LaTeX those shown and written as they are here.
-    With `picks`, a key that changes with the rows, one row can be picked; the answer is its number, or nothing. `whole`
-    is what is downloaded where the table shows less.
+    With `picks`, a key that changes with the rows, one row can be picked (with `several` any number); the answer is the
+    numbers of the picked ones. `whole` is what is downloaded where the table shows less.
     """
     shown, config = as_shown(shortened(frame[list(columns)] if columns else frame), columns or {})
     answer: Any = st.dataframe(
@@ -150,7 +151,7 @@ def table(
         key=picks or f"table:{name}",
         alt=f"{name}, {len(frame)} rows",
         on_select="rerun" if picks else "ignore",
-        selection_mode="single-row",
+        selection_mode="multi-row" if several else "single-row",
     )
     save(frame if whole is None else whole, name, columns=columns, caption=caption, n=n, about=about)
     return list(answer["selection"]["rows"]) if picks else []

@@ -200,7 +200,7 @@ def test_a_run_of_a_study_that_is_not_known_here_is_headed_by_its_id_and_says_so
 
 
 def test_two_runs_are_needed_for_a_comparison(open_page, cache):
-    app = open_page("runs", cache, view="Compare two")
+    app = open_page("runs", cache, view="Compare")
     assert "Two runs are needed" in html_of(app)
 
 

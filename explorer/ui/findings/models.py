@@ -9,9 +9,8 @@ from explorer import display
 from explorer.figures.comparison import groups_of_two_runs
 from explorer.results import queries, queries_findings
 from explorer.results.measures import SCORED
-from explorer.runs import imported
 from explorer.stats.paired_groups import OVERALL, compare_groups
-from explorer.ui import layout, links, resources, show, undecided
+from explorer.ui import layout, links, resources, run_names, show, undecided
 from explorer.ui.columns import (
     count_column,
     group_column,
@@ -38,7 +37,8 @@ def draw_findings_models(chosen: Chosen) -> None:
         )
         return
     first, second = _pick(runs, chosen)
-    names = short_names(runs, first, second)
+    short = run_names.short_names(runs.set_index("run_id", drop=False).loc[[first, second]])
+    names = (short[first], short[second])
     items = resources.ask(queries.two_runs, first, second)
     if items.empty:
         show.nothing_yet("Nothing in common", "These two runs looked at different instances. Choose two others.")
@@ -67,14 +67,6 @@ def draw_findings_models(chosen: Chosen) -> None:
         "models compare only where both have the same units: log-probabilities of the same texts."
     )
     _table(rows, names, first, second, by)
-
-
-def short_names(runs: pd.DataFrame, first: str, second: str) -> tuple[str, str]:
-    """What tells two runs apart in few words: their models, with the runs' ids where the models are the same."""
-    models = pd.Series(layout.models_in(runs), index=runs["run_id"])
-    if models[first] != models[second]:
-        return str(models[first]), str(models[second])
-    return f"{models[first]} ({first[-6:]})", f"{models[second]} ({second[-6:]})"
 
 
 @st.cache_data(max_entries=16, show_spinner="Comparing")
@@ -108,7 +100,7 @@ def _runs(chosen: Chosen) -> pd.DataFrame:
 
 
 def _pick(runs: pd.DataFrame, chosen: Chosen) -> tuple[str, str]:
-    names = {str(row["run_id"]): _name(row) for _, row in runs.iterrows()}
+    names = run_names.names(runs)
     left, right = st.columns(2)
     with left:
         first = links.pick(st.selectbox, "First", "first", list(names), always=True, format_func=names.__getitem__)
@@ -118,12 +110,6 @@ def _pick(runs: pd.DataFrame, chosen: Chosen) -> tuple[str, str]:
     with right:
         second = links.pick(st.selectbox, "Second", "second", others, always=True, format_func=names.__getitem__)
     return first, second
-
-
-def _name(row: pd.Series) -> str:
-    amount = f"{row['study']}, {row['done']:,} instances"
-    name = f"{layout.model_title(str(row['model']))} · {amount} · {str(row['run_id'])[-6:]}"
-    return " · ".join(filter(None, [imported.label(str(row["spec"])), name]))
 
 
 def _with_phenomena(items: pd.DataFrame, run_id: str) -> pd.DataFrame:
@@ -174,4 +160,4 @@ def _table(rows: pd.DataFrame, names: tuple[str, str], first: str, second: str, 
     )
     with st.container(horizontal=True):
         layout.link_to("Runs", "Item by item, and the instances that changed sides",
-                      view="Compare two", first=first, second=second)  # fmt: skip
+                      view="Compare", runs=f"{first},{second}")  # fmt: skip

@@ -6,8 +6,6 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-import pandas as pd
-
 from explorer.studies.icl import queries as icl_queries
 from explorer.ui import layout, resources
 from explorer.ui.layout import Chosen
@@ -28,17 +26,10 @@ SOURCES: Mapping[str, str] = {
 
 def pick(chosen: Chosen) -> str:
     """The id of one of the model's in-context runs on the benchmark; "" where there is none."""
-    return layout.pick_stored(resources.ask(icl_queries.runs, chosen.benchmark), chosen, _name)
+    return layout.pick_stored(resources.ask(icl_queries.runs, chosen.benchmark), chosen)
 
 
 def settings_of(run_id: str, benchmark: str) -> dict[str, Any]:
     """The settings of a run."""
     runs = resources.ask(icl_queries.runs, benchmark).set_index("run_id")
     return dict(json.loads(str(runs.loc[run_id, "spec"]))["settings"])
-
-
-def _name(row: pd.Series) -> str:
-    settings = json.loads(row["spec"])["settings"]
-    ks = ", ".join(map(str, settings["k"]))
-    judged = f" · judged by {settings['judge']}" if settings.get("judge") else ""
-    return f"{row['done']:,} items · k = {ks} · seed {row['seed']}{judged} · {row['created']:%d %b %Y %H:%M}"

@@ -45,7 +45,7 @@ DOTS = 4000
 
 def pick(chosen: Chosen) -> str:
     """The id of one of the model's memorization runs on the benchmark; "" where there is none."""
-    return layout.pick_stored(resources.ask(memorization_queries.runs, chosen.benchmark), chosen, _name)
+    return layout.pick_stored(resources.ask(memorization_queries.runs, chosen.benchmark), chosen)
 
 
 def pick_group(run_id: str) -> str:
@@ -205,13 +205,6 @@ def low_high(run_id: str, chosen: Chosen) -> None:
             "reason": "Remarks",
         },
     )  # fmt: skip
-
-
-def _name(row: pd.Series) -> str:
-    settings = json.loads(row["spec"])["settings"]
-    made = settings.get("neighbours", 0)
-    neighbours = f" · {made} neighbors a text" if made else " · without neighbors"
-    return f"{row['done']:,} instances{neighbours} · seed {row['seed']} · {row['created']:%d %b %Y %H:%M}"
 
 
 def _of(run_id: str, group: str) -> pd.DataFrame:

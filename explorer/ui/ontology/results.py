@@ -9,12 +9,11 @@ import streamlit as st
 
 from explorer import display
 from explorer.finding import Finding
-from explorer.runs import imported
 from explorer.studies.ontology import declared
 from explorer.studies.ontology import queries as ontology_queries
 from explorer.studies.ontology.published import BESIDE, MODELS, SIGNIFICANT, figures_of, mark, size
 from explorer.studies.ontology.rows import AS_RELEASED, CORRECTED
-from explorer.ui import layout, links, resources, show
+from explorer.ui import links, resources, run_names, show
 from explorer.ui.columns import text_column
 from explorer.ui.layout import Chosen
 from explorer.ui.ontology import invariance, knowledge, popularity
@@ -37,7 +36,7 @@ KNOWLEDGE = {
 def pick(chosen: Chosen) -> str:
     """The id of one of the runs on this ontology, imported ones included; "" where there is none."""
     runs = resources.ask(ontology_queries.runs, chosen.benchmark)
-    names = {row["run_id"]: _name(row) for _, row in runs.iterrows()}
+    names = run_names.names(runs)
     if not names:
         return ""
     of_model = runs[runs["model"] == chosen.model]["run_id"]
@@ -108,7 +107,7 @@ def others_of(run_id: str, chosen: Chosen) -> dict[str, str]:
     """The other runs and imports on this ontology that are complete, by id, each with its name."""
     runs = resources.ask(ontology_queries.runs, chosen.benchmark)
     done = runs[(runs["status"] == "complete") & (runs["run_id"] != run_id)]
-    return {row["run_id"]: _name(row) for _, row in done.iterrows()}
+    return run_names.names(done)
 
 
 def _numbers(findings: pd.DataFrame, ours: pd.DataFrame, setting: str) -> None:
@@ -141,13 +140,6 @@ def _numbers(findings: pd.DataFrame, ours: pd.DataFrame, setting: str) -> None:
             )
     if cells:
         show.numbers(cells)
-
-
-def _name(row: Any) -> str:
-    mark = imported.label(str(row["spec"]))
-    kind = f"{mark}, " if mark else ""
-    state = "" if row["status"] == "complete" else f", {row['status']}"
-    return f"{layout.model_title(row['model'])} · {kind}{row['done']:,} concepts{state} · {row['run_id'][-6:]}"
 
 
 def _shown(finding: Finding, value: float, n: int) -> str:

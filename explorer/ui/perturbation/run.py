@@ -9,7 +9,7 @@ import streamlit as st
 
 from explorer.studies.perturbation import queries as perturbation_queries
 from explorer.studies.popularity.groups import title_of
-from explorer.ui import layout, links, resources, show
+from explorer.ui import layout, links, resources, run_names, show
 from explorer.ui.columns import count_column, share_column
 from explorer.ui.layout import Chosen
 from explorer.ui.perturbation import pairs, tables
@@ -48,7 +48,7 @@ def pick(chosen: Chosen) -> str:
     """The id of a finished perturbation run of this model on this benchmark; "" where there is none."""
     runs = resources.ask(perturbation_queries.runs)
     of_benchmark = runs[(runs["model"] == chosen.model) & (runs["benchmark"] == chosen.benchmark)]
-    names = {row["run_id"]: _name(row) for _, row in of_benchmark.iterrows()}
+    names = run_names.names(of_benchmark)
     if not names:
         return ""
     return links.pick(st.selectbox, "Stored run", "run", list(names), format_func=names.__getitem__)
@@ -64,13 +64,6 @@ def settings_of(run_id: str) -> dict:
     """The settings of a run."""
     runs = resources.ask(perturbation_queries.runs).set_index("run_id")
     return json.loads(str(runs.loc[run_id, "settings"]))
-
-
-def _name(row: pd.Series) -> str:
-    settings = json.loads(row["settings"])
-    judge = " · judged" if settings.get("judge") else ""
-    made = f"{row['created']:%d %b %Y %H:%M}"
-    return f"{row['done']:,} instances · seed {row['seed']} · {settings['senses']}{judge} · {made}"
 
 
 def _fates(run_id: str, pos: str) -> None:

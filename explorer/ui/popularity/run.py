@@ -36,7 +36,7 @@ def pick(chosen: Chosen) -> str:
     """The id of a finished popularity run of this model on this benchmark; "" where there is none."""
     runs = resources.ask(popularity_queries.runs)
     of_model = runs[(runs["study"] == "popularity") & (runs["benchmark"] == chosen.benchmark)]
-    return layout.pick_stored(of_model, chosen, _name)
+    return layout.pick_stored(of_model, chosen, _about)
 
 
 def draw_popularity_run(chosen: Chosen) -> bool:
@@ -106,13 +106,10 @@ def _group(run_id: str, group: str, chosen: Chosen, kept: Slice | None) -> None:
     undecided.tell([run_id])
 
 
-def _name(row: pd.Series) -> str:
+def _about(row: pd.Series) -> str:
+    """Which counts the run's deciles are of."""
     edges = Edges.of_run(row["edges"])
-    state = "" if row["status"] == "complete" else f", {row['status']}"
-    about = "damaged deciles"
-    if edges:
-        about = f"{corpus_mark.title(edges.index)} · {edges.n}-grams"
-    return f"{row['done']:,} instances{state} · {about} · {row['created']:%d %b %Y %H:%M}"
+    return f"{corpus_mark.title(edges.index)} · {edges.n}-grams" if edges else "damaged deciles"
 
 
 def sentences(findings: pd.DataFrame, model: str) -> list[str]:

@@ -1,127 +1,324 @@
-"""Two runs item by item: which instances changed sides, and whether that is more than chance."""
+"""Two or more runs of a study side by side: what each found, and item by item whether a change is more than chance."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
+from itertools import combinations
 
 import pandas as pd
 import streamlit as st
 
+from explorer import benchmarks as registry
 from explorer import display
-from explorer.figures.comparison import groups_of_two_runs, margins_of_two_runs
+from explorer.figures.comparison import margins_of_two_runs
+from explorer.figures.runs import MOST_ROWS, dots_of_runs
 from explorer.results import queries
-from explorer.runs import imported
+from explorer.scoring.reduce import word_of
 from explorer.stats.mcnemar import mcnemar
-from explorer.ui import layout, links, resources, show, undecided
-from explorer.ui.columns import group_column, id_column, link_column, nats_column
+from explorer.stats.multiple import correct
+from explorer.stats.proportion import proportion
+from explorer.studies import STUDIES, declared
+from explorer.ui import instance_list, layout, links, resources, run_names, show, undecided
+from explorer.ui.columns import (
+    count_column,
+    group_column,
+    link_column,
+    nats_column,
+    p_column,
+    points_column,
+    text_column,
+    unit_column,
+)
+from explorer.ui.runs import finding_rows
 
-PAIRS = ("first", "second")
+MOST = 6  # runs: as many as there are colors
+ALL = "all shared instances"
+RUNS = "runs"  # the name of the choice: the ids of the compared runs, parted by commas
+SHOWN = 200  # instances whose text is looked up
 
 
 def draw_compare() -> None:
-    """The pickers of two runs on one benchmark, and what came of the comparison."""
+    """The picker of the runs, and what comes of comparing them."""
     runs = resources.ask(queries.runs)
-    runs = runs[(runs["study"] == "accuracy") & (runs["done"] > 0)]
-    many = runs["benchmark"].value_counts()
-    runs = runs[runs["benchmark"].isin(many[many > 1].index)]
-    if runs.empty:
+    runs = runs[(runs["done"] > 0) & runs["study"].isin(list(STUDIES))]
+    if runs["study"].value_counts().max() < 2 or runs.empty:
         show.nothing_yet(
             "Two runs are needed",
-            "Run the study Accuracy twice on one benchmark, with two models or two settings; then compare them here.",
+            "Run a study twice, with two models or two settings; then compare them here.",
         )
         return
-    names = {row["run_id"]: _name(row) for _, row in runs.iterrows()}
-    left, right = st.columns(2)
-    with left:
-        first = links.pick(st.selectbox, "First run", "first", list(names), always=True, format_func=names.__getitem__)
-    benchmark = runs.loc[runs["run_id"] == first, "benchmark"].iloc[0]
-    others = list(runs.loc[(runs["benchmark"] == benchmark) & (runs["run_id"] != first), "run_id"])
-    with right:
-        second = links.pick(st.selectbox, "Second run", "second", others, always=True, format_func=names.__getitem__)
-    row = runs.set_index("run_id").loc[second]
-    about = {"model": str(row["model"]), "benchmark": str(row["benchmark"]), "run": second}
-    _show(first, second, *_short_names(runs, first, second), about)
-
-
-def _show(first: str, second: str, name: str, other: str, about: Mapping[str, str]) -> None:
-    items = resources.ask(queries.two_runs, first, second)
-    if items.empty:
-        show.nothing_yet("Nothing in common", "These two runs looked at different instances. Choose two others.")
+    chosen = _pick(runs)
+    if len(chosen) < 2:
+        show.note("Choose a second run.")
         return
-    show.about("accuracy", f"{name} and {other}", about["benchmark"], len(items))
-    change = mcnemar(items["correct_a"], items["correct_b"])
-    show.numbers(
-        [
-            (
-                show.plain(name),
-                display.share(change.before),
-                "Accuracy on the shared instances, ties counted as wrong.",
-            ),
-            (
-                show.plain(other),
-                display.share(change.after),
-                "Accuracy on the shared instances, ties counted as wrong.",
-            ),
-            ("Lost", f"{change.lost:,}", "Right in the first run, not in the second."),
-            ("Gained", f"{change.gained:,}", "Right in the second run, not in the first."),
-            ("McNemar p", display.p_value(change.p), "Exact two-sided test on the instances that changed sides."),
-        ]
+    compared = runs.set_index("run_id", drop=False).loc[chosen]
+    names = run_names.short_names(compared)
+    study, benchmarks = str(compared["study"].iloc[0]), list(dict.fromkeys(compared["benchmark"]))
+    show.about(study, " and ".join(names.values()), benchmarks[0] if len(benchmarks) == 1 else "")
+    if study == "accuracy" and len(benchmarks) == 1:
+        _judged(compared, names)
+    show.section("What each run found")
+    _findings(study, names)
+
+
+def offer(run_ids: Sequence[str]) -> None:
+    """The button that compares the runs ticked in the list."""
+    few = run_ids[:MOST]
+    label = f"Compare these {len(few)} runs" if len(run_ids) <= MOST else f"Compare the first {MOST} of them"
+    st.button(label, key="runs:compare", type="primary", icon=":material/compare_arrows:", on_click=_open, args=(few,))
+
+
+def _open(run_ids: Sequence[str]) -> None:
+    links.choose(RUNS, ",".join(run_ids))
+    links.choose("view", "Compare")
+
+
+def _pick(runs: pd.DataFrame) -> list[str]:
+    """The ids of the runs that are compared: those chosen in the list or by a link, and what is added here."""
+    known = set(runs["run_id"])
+    wish = [name for name in links.recall(RUNS).split(",") if name in known]
+    if not wish:  # an address of an earlier version
+        wish = [name for name in (links.recall("first"), links.recall("second")) if name in known]
+    wish = wish or _likely(runs)
+    study = str(runs.loc[runs["run_id"] == wish[0], "study"].iloc[0])
+    of_study = runs[runs["study"] == study]
+    studies = [name for name in STUDIES if (runs["study"] == name).sum() > 1]
+    st.session_state["compare:study"] = study
+    st.selectbox(
+        "Study", studies if study in studies else [study, *studies], key="compare:study",
+        format_func=run_names.study_title, on_change=_take_study, args=(runs,),
+        width=280,
+    )  # fmt: skip
+    titles = _titles(of_study)
+    wish = [name for name in wish if name in titles][:MOST]
+    st.session_state["compare:runs"] = wish
+    st.multiselect(
+        "Runs", list(titles), key="compare:runs", format_func=titles.__getitem__, max_selections=MOST,
+        on_change=_take_runs, placeholder="Choose two or more",
+    )  # fmt: skip
+    links.remember(RUNS, ",".join(wish))
+    return wish
+
+
+def _titles(runs: pd.DataFrame) -> dict[str, str]:
+    """Run id → its name, the runs of one benchmark beside each other."""
+    titles = run_names.names(runs)
+    place = {name: run_names.benchmark_title(benchmark) for name, benchmark in zip(runs["run_id"], runs["benchmark"],
+                                                                                  strict=True)}  # fmt: skip
+    return {name: titles[name] for name in sorted(titles, key=lambda name: place[name].casefold())}
+
+
+def _likely(runs: pd.DataFrame) -> list[str]:
+    """Two runs that a reader may want to see side by side: the largest of two models on one benchmark."""
+    pool = runs.sort_values("done", ascending=False, kind="stable")
+    for study in ("accuracy", *STUDIES):
+        for _, group in pool[pool["study"] == study].groupby("benchmark", sort=False):
+            several = group.drop_duplicates("model")
+            if len(several) > 1:
+                return [str(name) for name in several["run_id"][:2]]
+    largest = runs[runs["study"] == runs["study"].value_counts().index[0]]
+    return [str(name) for name in largest["run_id"][:2]]
+
+
+def _take_study(runs: pd.DataFrame) -> None:
+    of_study = runs[runs["study"] == st.session_state["compare:study"]]
+    links.choose(RUNS, ",".join(_likely(of_study)))
+
+
+def _take_runs() -> None:
+    if chosen := st.session_state["compare:runs"]:
+        links.choose(RUNS, ",".join(chosen))
+
+
+# Accuracy: the same instances, judged by each run
+
+
+def _judged(compared: pd.DataFrame, names: dict[str, str]) -> None:
+    ids = list(names)
+    judged = resources.ask(queries.judged, tuple(ids))
+    of_all = judged.groupby(["instance_id", "text_hash"])["run_id"].transform("nunique") == len(ids)
+    shared = judged[of_all]
+    if shared.empty:
+        show.nothing_yet("Nothing in common", "These runs looked at different instances. Choose others.")
+        return
+    outcomes = shared.pivot(index="instance_id", columns="run_id", values="correct")[ids]
+    known = outcomes.dropna()
+    pairs = _pairs(known, names)
+    show.lead(_sentence(known, pairs, names))
+    rows = [_row(names[one], ALL, known[one]) for one in ids]
+    group_of = shared.drop_duplicates("instance_id").set_index("instance_id")["grp"]
+    groups = known.groupby(group_of.reindex(known.index), sort=False)
+    if groups.ngroups > 1:
+        rows += [_row(names[one], display.words(str(name)), own[one]) for name, own in groups for one in ids]
+    figure = pd.DataFrame(rows)
+    several = figure["row"].nunique()
+    show.chart(
+        dots_of_runs(figure, "share", "Right, of the instances that all of these runs judged", first=ALL),
+        key="runs_accuracy",
+        alt="Accuracy of each run, over all shared instances and group by group, with its 95% interval",
+        n=len(known),
     )
-    differing = queries.differing_texts(resources.store(), first, second)
-    remarks = [f"{change.n:,} shared instances"]
-    remarks += [f"{change.left_out:,} without a verdict left out"] if change.left_out else []
-    remarks += [f"{differing:,} left out because their text differs between the runs"] if differing else []
+    remarks = [f"{len(known):,} shared instances"]
+    if unjudged := len(outcomes) - len(known):
+        remarks.append(f"{unjudged:,} left out, without a verdict in some run")
+    if differing := int((judged.groupby("instance_id")["text_hash"].nunique() > 1).sum()):
+        remarks.append(f"{differing:,} left out because their text differs between the runs")
+    if several > MOST_ROWS:
+        remarks.append(f"shown are the {MOST_ROWS} of {several} rows in which the runs lie widest apart")
     show.note("; ".join(remarks) + ".")
-    undecided.tell([first, second])
-    groups = _groups(items)
-    if len(groups) > 1:
-        st.subheader("Group by group", anchor=False)
-        show.chart(groups_of_two_runs(groups, name, other), key="two_groups", alt="Accuracy of each group in both runs")
-    known = items[items["margin_a"].notna() & items["margin_b"].notna() & (items["outcome"] != "no verdict")]
-    if len(known):
-        st.subheader("Item by item", anchor=False)
-        show.chart(margins_of_two_runs(known, name, other), key="two_margins", alt="Margins of both runs")
-    changed = items[items["outcome"].isin(["only the first", "only the second"])]
-    changed = changed.assign(
-        look=[layout.address_of("Instance", **about, instance=name) for name in changed["instance_id"]]
-    )
-    st.subheader("Instances that changed sides", anchor=False)
+    undecided.tell(ids)
+    st.subheader("Pair by pair", anchor=False)
     show.table(
-        changed,
-        f"changed {first} {second}",
+        pairs,
+        "pairs of runs",
         columns={
-            "outcome": "Right in",
-            "margin_a": nats_column("First margin (nats)"),
-            "margin_b": nats_column("Second margin (nats)"),
-            "grp": group_column("Group"),
-            "look": link_column("Tokens"),
-            "instance_id": id_column("Instance", width="medium"),
+            "first": "First", "second": "Second",
+            "difference": points_column("Points", "second less first"),
+            "lost": count_column("Lost", "right in the first only"),
+            "gained": count_column("Gained", "right in the second only"),
+            "p": p_column("p", "McNemar's exact two-sided test on the instances that changed sides"),
+            "adjusted": p_column("p (Holm)", "adjusted over the pairs of this table"),
         },
-        height=320,
+        n=len(known),
+    )  # fmt: skip
+    _margins(shared, ids, names)
+    _changed(shared, known, compared, names)
+
+
+def _row(run: str, label: str, outcomes: pd.Series) -> dict[str, object]:
+    share = proportion(outcomes)
+    return {"run": run, "row": label, "value": share.value, "low": share.low, "high": share.high, "n": share.n}
+
+
+def _pairs(known: pd.DataFrame, names: dict[str, str]) -> pd.DataFrame:
+    rows = []
+    for one, other in combinations(names, 2):
+        change = mcnemar(known[one], known[other])
+        rows.append(
+            {
+                "first": names[one], "second": names[other], "difference": change.value, "lost": change.lost,
+                "gained": change.gained, "p": change.p,
+            }
+        )  # fmt: skip
+    adjusted = correct([row["p"] for row in rows], "holm").p
+    frame = pd.DataFrame(rows).assign(adjusted=adjusted)
+    return frame.assign(p=frame["p"].map(display.above_zero), adjusted=frame["adjusted"].map(display.above_zero))
+
+
+def _sentence(known: pd.DataFrame, pairs: pd.DataFrame, names: dict[str, str]) -> str:
+    shares = {names[one]: float(known[one].mean()) for one in names}
+    best, worst = max(shares, key=shares.__getitem__), min(shares, key=shares.__getitem__)
+    if best == worst or shares[best] == shares[worst]:
+        return f"All are right equally often: {display.share(shares[best])} of {len(known):,} instances."
+    pair = pairs[pairs["first"].isin([best, worst]) & pairs["second"].isin([best, worst])].iloc[0]
+    more = (
+        f"{best} is right on {display.share(shares[best])} of {len(known):,} shared instances, {worst} on "
+        f"{display.share(shares[worst])}"
     )
+    chance = "more than chance" if pair["adjusted"] < 0.05 else "which chance alone could do"
+    return f"{more}: {chance} ({display.p_in_words(pair['adjusted'])}, McNemar)."
 
 
-def _groups(items: pd.DataFrame) -> pd.DataFrame:
-    return (
-        items.dropna(subset=["correct_a", "correct_b"])
-        .groupby("grp", sort=False)
-        .agg(value_a=("correct_a", "mean"), value_b=("correct_b", "mean"), n=("correct_a", "size"))
-        .reset_index()
+def _margins(shared: pd.DataFrame, ids: Sequence[str], names: dict[str, str]) -> None:
+    """The margins of two of the runs, a dot an instance."""
+    st.subheader("Item by item", anchor=False)
+    first, second = ids[0], ids[1]
+    if len(ids) > 2:
+        left, right = st.columns(2)
+        with left:
+            first = links.pick(st.selectbox, "Across", "across", ids, format_func=names.__getitem__)
+        with right:
+            others = [one for one in ids if one != first]
+            second = links.pick(st.selectbox, "Up", "up", others, format_func=names.__getitem__)
+    items = resources.ask(queries.two_runs, first, second)
+    items = items[items["instance_id"].isin(set(shared["instance_id"]))]
+    known = items[items["margin_a"].notna() & items["margin_b"].notna() & (items["outcome"] != "no verdict")]
+    if known.empty:
+        show.note("These two runs stored no margins.")
+        return
+    show.chart(
+        margins_of_two_runs(known, names[first], names[second]), key="two_margins", alt="Margins of both runs",
+        n=len(known),
+    )  # fmt: skip
+
+
+def _changed(shared: pd.DataFrame, known: pd.DataFrame, compared: pd.DataFrame, names: dict[str, str]) -> None:
+    """The instances on which the runs disagree, each with its text."""
+    st.subheader("Instances on which they disagree", anchor=False)
+    apart = known[known.nunique(axis=1) > 1]
+    if apart.empty:
+        show.note("There is none.")
+        return
+    first = compared.iloc[0]
+    benchmark = str(first["benchmark"])
+    about = {"model": str(first["model"]), "benchmark": benchmark, "run": str(first["run_id"])}
+    place = shared.drop_duplicates("instance_id").set_index("instance_id")
+    margins = shared.pivot(index="instance_id", columns="run_id", values="margin")
+    frame = pd.DataFrame({"instance_id": apart.index, "grp": place["grp"].reindex(apart.index).to_numpy()})
+    frame.insert(0, "sentence", _sentences(benchmark, list(apart.index)))
+    columns: dict[str, object] = {"sentence": text_column("Text", width="large")} if any(frame["sentence"]) else {}
+    columns["grp"] = group_column("Group")
+    for number, one in enumerate(names, 1):
+        frame[f"verdict_{number}"] = [word_of(value) for value in apart[one]]
+        columns[f"verdict_{number}"] = text_column(names[one])
+        frame[f"margin_{number}"] = margins[one].reindex(apart.index).to_numpy()
+        if len(names) == 2:
+            columns[f"margin_{number}"] = nats_column("margin", f"{names[one]}, nats")
+    frame["look"] = [layout.address_of("Instance", **about, instance=name) for name in apart.index]
+    columns["look"] = link_column("Tokens")
+    if "sentence" not in columns:
+        columns["instance_id"] = "Instance"
+    show.table(frame, "instances apart", columns=columns, height=360, n=len(frame),
+               caption="Instances that some of the runs judge right and others wrong")  # fmt: skip
+
+
+def _sentences(benchmark: str, ids: Sequence[str]) -> list[str]:
+    """The text of each instance where the benchmark's files are here, "" where they are not."""
+    settings = resources.settings()
+    if benchmark not in registry.names(settings) or registry.missing(registry.find(benchmark, settings), settings):
+        return [""] * len(ids)
+    by_id = instance_list.listing(benchmark).by_id
+    return [instance_list.summary(by_id[name]) if name in by_id else "" for name in ids]
+
+
+# Any study: what each run found under one name
+
+
+def _findings(study: str, names: dict[str, str]) -> None:
+    found = resources.ask(queries.found, tuple(names))
+    found = found[found["value"].notna()]
+    shared = found.groupby("finding", sort=False)["run_id"].nunique()
+    offered = [name for name in shared[shared > 1].index]
+    if not offered:
+        show.note("These runs found nothing under the same name; what each found stands on its own page.")
+        return
+    known = {name: declared.find(study, name) for name in offered}
+
+    def title(name: str) -> str:
+        finding = known[name]
+        return finding.title if finding else display.words(name).capitalize()
+
+    name = links.pick(
+        st.selectbox, "Finding", "concluded", offered, default=finding_rows.first_of(study, offered), format_func=title
     )
-
-
-def _name(row: pd.Series) -> str:
-    model, benchmark = layout.model_title(str(row["model"])), layout.benchmark_title(str(row["benchmark"]))
-    name = f"{model} · {benchmark} · {row['done']:,} instances · {display.short_id(row['run_id'])}"
-    return " · ".join(filter(None, [imported.label(str(row["spec"])), name]))
-
-
-def _short_names(runs: pd.DataFrame, first: str, second: str) -> tuple[str, str]:
-    by_id = runs.set_index("run_id")
-    model = {
-        name: imported.named(layout.model_title(str(by_id.loc[name, "model"])), str(by_id.loc[name, "spec"]))
-        for name in (first, second)
-    }
-    if model[first] != model[second]:
-        return model[first], model[second]
-    return f"{model[first]} ({first[-6:]})", f"{model[second]} ({second[-6:]})"
+    finding = known[name]
+    rows = found[found["finding"] == name].reset_index(drop=True)
+    rows = rows.assign(run=rows["run_id"].map(names), row=finding_rows.labels(rows))
+    order = {run: place for place, run in enumerate(names.values())}
+    rows = rows.sort_values("run", key=lambda runs: runs.map(order), kind="stable")
+    if finding:
+        show.note(f"{finding.meaning} n counts: {finding.of}.")
+    unit = finding.unit if finding else ""
+    show.chart(
+        dots_of_runs(rows, unit, title(name)),
+        key="runs_findings",
+        alt=f"{title(name)} of each run, with its 95% interval where there is one",
+    )
+    if rows["row"].nunique() > MOST_ROWS:
+        show.note(f"Shown are the {MOST_ROWS} of {rows['row'].nunique()} rows in which the runs lie widest apart.")
+    with st.expander("As a table"):
+        wide = rows.pivot_table(index="row", columns="run", values="value", sort=False, aggfunc="first").reset_index()
+        wide.columns = ["row", *(f"value_{number}" for number in range(1, wide.shape[1]))]
+        runs = [run for run in dict.fromkeys(rows["run"])]
+        columns = {"row": "Of"} | {f"value_{n}": unit_column(unit, run) for n, run in enumerate(runs, 1)}
+        show.table(wide, f"{name} of the runs", columns=columns)

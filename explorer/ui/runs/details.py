@@ -15,6 +15,7 @@ from explorer import display
 from explorer.errors import ExplorerError
 from explorer.figures.accuracy_by_group import accuracy_by_group
 from explorer.figures.margins import margin_histogram
+from explorer.figures.runs import dots_of_runs
 from explorer.finding import Finding
 from explorer.results import archive, ending, queries
 from explorer.results import store as stores
@@ -36,6 +37,7 @@ from explorer.ui.columns import (
     p_column,
     unit_column,
 )
+from explorer.ui.runs import finding_rows
 
 # What is shown of a run's findings; a column without a value in any row is left out. Stored names, details and meanings
 # stand in the file.
@@ -199,17 +201,36 @@ def _one_finding(run: RunInfo, findings: pd.DataFrame) -> None:
     """What the run found under one name, in words and in its unit; the file has all names, with their details."""
     names = list(dict.fromkeys(findings["finding"]))
     known = {name: declared.find(run.study, name) for name in names}
-    name = links.pick(st.selectbox, "Finding", "concluded", names, format_func=lambda one: one_title(known[one], one))
+    name = links.pick(
+        st.selectbox,
+        "Finding",
+        "concluded",
+        names,
+        default=finding_rows.first_of(run.study, names),
+        format_func=lambda one: one_title(known[one], one),
+    )
     rows = findings[findings["finding"] == name]
     finding = known[name]
     columns = {
         column: shown for column, shown in FINDINGS.items() if column != "title" and _says_something(rows[column])
     }
     if finding:
-        show.note(f"{finding.meaning} Unit: {finding.unit}; n counts: {finding.of}.")
+        show.lead(finding.meaning)
+        show.note(f"Unit: {finding.unit}; n counts: {finding.of}.")
         titles = {"value": "Value", "low": "From", "high": "To"}
         columns |= {one: unit_column(finding.unit, titles[one]) for one in titles if one in columns}
-    show.table(rows, f"findings {run.run_id}", columns=columns, whole=findings)
+    known_rows = rows[rows["value"].notna()].reset_index(drop=True)
+    labeled = known_rows.assign(run=run.model, row=finding_rows.labels(known_rows))
+    if labeled["row"].nunique() > 1:
+        show.chart(
+            dots_of_runs(labeled, finding.unit if finding else "", one_title(finding, name)),
+            key="one_finding",
+            alt=f"{one_title(finding, name)}, row by row, with its 95% interval where there is one",
+        )
+        with st.expander("As a table"):
+            show.table(rows, f"findings {run.run_id}", columns=columns, whole=findings)
+    else:
+        show.table(rows, f"findings {run.run_id}", columns=columns, whole=findings)
 
 
 def _says_something(column: pd.Series) -> bool:

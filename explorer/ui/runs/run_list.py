@@ -1,52 +1,143 @@
-"""All runs as a table that follows their progress, and the one that is looked at."""
+"""All runs, a table a study with its rows by benchmark: what is going on, what was found, and which are looked at."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
+from typing import Any
 
 import pandas as pd
 import streamlit as st
 
-from explorer.results import queries
+from explorer.errors import ExplorerError
+from explorer.figures.models import model_title
+from explorer.results import queries, queries_overview
 from explorer.results.packed_run import as_infos
 from explorer.runs import queue
+from explorer.runs import spec as specs
+from explorer.runs.folder import RunFolder
 from explorer.runs.queue import RunInfo
-from explorer.studies import STUDIES, study
-from explorer.ui import layout, links, progress, resources, show
-from explorer.ui.columns import id_column, name_column, text_column
+from explorer.studies import STUDIES, declared
+from explorer.ui import links, progress, resources, run_names, show
+from explorer.ui.columns import id_column, name_column, text_column, unit_column
 
 SOURCES = {"here": "this machine", "imported": "imported", "precomputed": "the explorer"}  # where a run comes from
 SHOWN = "shown"  # the name of the choice: which run is looked at
+OTHER = "other"  # runs of no study that is known here, and folders that cannot be read
+OTHER_TITLE = "Cannot be read"
+STATES = {
+    "complete": ("complete",),
+    "going on": progress.LIVE,
+    "stopped": ("interrupted", "cancelled", "failed"),
+    "cannot be read": (queue.DAMAGED, "unreadable"),
+}
+ROW, MOST_ROWS = 35, 12
+FILTERS = ("of_benchmark", "of_model", "of_state")  # names of the choices that narrow the list
 
 
-def choose() -> RunInfo | None:
-    """The run that is looked at: the newest, or the one picked in the table or by a link."""
-    runs = _everything()
+def choose() -> tuple[RunInfo | None, list[str]]:
+    """The run that is looked at (the newest, or the one picked in the table or by a link) and all that are ticked."""
+    runs = everything()
     if not runs:
-        return None
-    names = [run.run_id for run in runs]
-    shown = links.recall(SHOWN, names[0], names)
-    if any(run.status in progress.LIVE for run in runs):
-        _live_table(shown)
+        return None, []
+    shown = links.recall(SHOWN, runs[0].run_id, [run.run_id for run in runs])
+    study = _pick_study(runs, shown)
+    of_study = [run for run in runs if study_of(run) == study]
+    listed = _narrowed(of_study)
+    if shown not in {run.run_id for run in listed} and listed:
+        shown = listed[0].run_id
+    ticked: list[str] = []
+    if not listed:
+        show.note("No run of this study matches. Choose other filters.")
+    elif any(run.status in progress.LIVE for run in listed):
+        ticked = _live_table(study, [run.run_id for run in listed], shown)
     else:
-        _table(runs, shown)
-    links.remember(SHOWN, shown, names[0])
-    return next(run for run in runs if run.run_id == shown)
+        ticked = _table(study, listed, shown)
+    links.remember(SHOWN, shown, runs[0].run_id)
+    return next((run for run in listed if run.run_id == shown), None), ticked
 
 
-@st.fragment(run_every=progress.EVERY)
-def _live_table(shown: str) -> None:
-    _table(_everything(), shown)
-
-
-def _everything() -> list[RunInfo]:
+def everything() -> list[RunInfo]:
     """The runs of this machine, then those that came with the explorer."""
     local = queue.list_runs(resources.settings())
     return local + as_infos(resources.ask(queries.runs).to_dict("records"), {run.run_id for run in local})
 
 
-def _table(runs: list[RunInfo], shown: str) -> None:
+def study_of(run: RunInfo) -> str:
+    """The study under which a run is listed."""
+    return run.study if run.study in STUDIES else OTHER
+
+
+def _pick_study(runs: Sequence[RunInfo], shown: str) -> str:
+    """The study whose runs are listed: that of the run looked at, until the reader presses another."""
+    newest: dict[str, str] = {}
+    for run in runs:
+        newest.setdefault(study_of(run), run.run_id)
+    many = pd.Series([study_of(run) for run in runs]).value_counts()
+    options = [name for name in (*STUDIES, OTHER) if name in newest]
+
+    def title(name: str) -> str:
+        return f"{OTHER_TITLE if name == OTHER else run_names.study_title(name)} {many[name]}"
+
+    def take() -> None:
+        if pressed := st.session_state.get("runs:study"):
+            links.choose(SHOWN, newest[pressed])
+            for name in FILTERS:
+                links.choose(name, "")
+
+    study = study_of(next(run for run in runs if run.run_id == shown))
+    st.session_state["runs:study"] = study
+    st.pills("Study", options, key="runs:study", format_func=title, on_change=take, label_visibility="collapsed")
+    return study
+
+
+def _narrowed(runs: list[RunInfo]) -> list[RunInfo]:
+    """The runs that the reader's filters leave, by benchmark and model."""
+    here = [state for state, statuses in STATES.items() if any(run.status in statuses for run in runs)]
+    titles = {run.benchmark: run_names.benchmark_title(run.benchmark) for run in runs}
+    benchmarks = sorted(titles, key=lambda name: titles[name].casefold())
+    models = sorted({run.model for run in runs}, key=str.casefold)
+    left, middle, right = st.columns(3)
+    with left:
+        benchmark = _filter("Benchmark", "of_benchmark", benchmarks, "All benchmarks", titles.__getitem__)
+    with middle:
+        model = _filter("Model", "of_model", models, "All models", model_title)
+    with right:
+        state = _filter("State", "of_state", here, "Any state", str.capitalize)
+    kept = [
+        run
+        for run in runs
+        if benchmark in ("", run.benchmark) and model in ("", run.model) and (not state or run.status in STATES[state])
+    ]
+    return sorted(kept, key=lambda run: (titles[run.benchmark].casefold(), -run.created))
+
+
+def _filter(label: str, name: str, options: Sequence[str], every: str, title: Any) -> str:
+    return links.pick(
+        st.selectbox,
+        f"Show: {label.lower()}",
+        name,
+        ["", *options],
+        format_func=lambda one: title(one) if one else every,
+        label_visibility="collapsed",
+        disabled=len(options) < 2,
+    )
+
+
+@st.fragment(run_every=progress.EVERY)
+def _live_table(study: str, listed: list[str], shown: str) -> list[str]:
+    now = {run.run_id: run for run in everything()}
+    before = st.session_state.get("runs:ticked", [])
+    ticked = _table(study, [now[name] for name in listed if name in now], shown)
+    if ticked != before:
+        st.rerun()  # what stands below the table follows it
+    return ticked
+
+
+def _table(study: str, runs: list[RunInfo], shown: str) -> list[str]:
+    """Draws the runs; the ids of those that are ticked."""
     names = [run.run_id for run in runs]
+    found, columns = _found(study)
     frame = pd.DataFrame(
         {
             "run": names,
@@ -55,39 +146,93 @@ def _table(runs: list[RunInfo], shown: str) -> None:
             "benchmark": [run.benchmark for run in runs],
             "source": [SOURCES[run.source] for run in runs],
             "status": [run.status for run in runs],
-            "share": [min(100, 100 * run.done // run.total) if run.total else 0 for run in runs],
-            "so_far": [progress.describe(run) if run.status in progress.LIVE else f"{run.done:,}" for run in runs],
+            "so_far": [_so_far(run) for run in runs],
             "created": [datetime.fromtimestamp(run.created) for run in runs],
             "remark": [run.message if run.status not in progress.LIVE else "" for run in runs],
         }
     )
+    frame = frame.merge(found, on="run", how="left")
+    readable = frame.assign(
+        model=[model_title(run.model) for run in runs],
+        benchmark=[run_names.benchmark_title(run.benchmark) for run in runs],
+        settings=_settings(runs),
+        status=[run.status if run.status != "complete" else "" for run in runs],
+    )
+    shown_columns: dict[str, Any] = {
+        "benchmark": "Benchmark",
+        "model": name_column("Model", width=None),
+        **columns,
+        "so_far": text_column("Instances", right=True),
+        "settings": text_column("Settings", "what is not the study's default"),
+        "status": "State",
+        "created": st.column_config.DatetimeColumn("Started", format="D MMM YYYY, HH:mm"),
+        "source": "From",
+        "remark": "Remark",
+    }
+    if study == OTHER:
+        shown_columns = {"run": id_column("Folder", width=None), "status": "State", "remark": "Remark"}
+    spoken = {
+        name: column
+        for name, column in shown_columns.items()
+        if name in ("benchmark", "model", "run") or _says_something(readable[name])
+    }
     rows = show.table(
-        frame.assign(
-            study=[study(run.study).title if run.study in STUDIES else run.study for run in runs],
-            model=[layout.model_title(run.model) for run in runs],
-            benchmark=[layout.benchmark_title(run.benchmark) for run in runs],
-        ),
-        "runs",
-        columns={
-            "study": "Study",
-            "model": name_column("Model", width=None),
-            "benchmark": "Benchmark",
-            "so_far": text_column("Instances", right=True),
-            "status": "Status",
-            "share": st.column_config.ProgressColumn("Progress", format="%d%%", min_value=0, max_value=100),
-            "created": st.column_config.DatetimeColumn("Started", format="D MMM, HH:mm"),
-            "source": "From",
-            "remark": "Remark",
-            "run": id_column("Run", width=None),
-        },
-        height=min(38 + 35 * len(runs), 330),
-        caption="Runs on this machine, and those that came with the explorer",
+        readable,
+        f"runs of {study}",
+        columns=spoken,
+        height=ROW * min(len(runs) + 1, MOST_ROWS) + 3,
+        caption=f"Runs of the study {run_names.study_title(study)}",
         about=show.About(),
         # The key changes with the list, so that a remembered row never means another run.
         picks=f"runs:{hash(tuple(names))}",
+        several=True,
         whole=frame,
     )
-    if rows and names[rows[0]] != shown and names[rows[0]] != st.session_state.get("runs:picked"):
-        st.session_state["runs:picked"] = names[rows[0]]
-        links.choose(SHOWN, names[rows[0]])
+    ticked = [names[row] for row in rows]
+    last = next((name for name in ticked if name not in st.session_state.get("runs:ticked", ())), "")
+    st.session_state["runs:ticked"] = ticked
+    if last and last != shown:
+        links.choose(SHOWN, last)
         st.rerun()
+    return ticked
+
+
+def _says_something(column: pd.Series) -> bool:
+    return bool((column.notna() & (column.astype(str) != "")).any())
+
+
+def _so_far(run: RunInfo) -> str:
+    if run.status in progress.LIVE:
+        return progress.describe(run)
+    return f"{run.done:,}" if run.done == run.total else f"{run.done:,} of {run.total:,}"
+
+
+def _found(study: str) -> tuple[pd.DataFrame, dict[str, Any]]:
+    """What each run of the study found first of all, and the column that shows it."""
+    nothing = pd.DataFrame({"run": [], "value": []})
+    heads = resources.ask(queries_overview.study_headlines)
+    heads = heads[heads["study"] == study].drop_duplicates("run_id")
+    if heads.empty or not (finding := declared.find(study, str(heads["finding"].iloc[0]))):
+        return nothing, {}
+    found = pd.DataFrame({"run": heads["run_id"], "value": heads["value"]})
+    return found, {"value": unit_column(finding.unit, finding.title, finding.meaning)}
+
+
+def _settings(runs: Sequence[RunInfo]) -> list[str]:
+    """What each run was asked for beyond its study's defaults, in words."""
+    stored = resources.ask(queries.runs).set_index("run_id")
+    told = []
+    for run in runs:
+        if run.run_id in stored.index:
+            spec = specs.from_json(str(stored.loc[run.run_id, "spec"]))
+        else:
+            try:
+                spec = RunFolder(resources.settings().runs / run.run_id).spec
+            except ExplorerError:
+                told.append("")
+                continue
+        parts = [f"{len(spec.suites)} groups" if len(spec.suites) > 1 else "1 group"] if spec.suites else []
+        parts += [run_names.settings_in_words(spec.settings, spec.study)]
+        parts += [f"seed {spec.seed}"] if spec.seed else []
+        told.append(", ".join(filter(None, parts)))
+    return told

@@ -1,0 +1,161 @@
+"""What runs are called: in words, as short as tells them apart. No other file names a run."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+import pandas as pd
+
+from explorer import benchmarks, display
+from explorer.figures.models import model_title
+from explorer.runs import imported
+from explorer.studies import STUDIES, study
+
+# What a setting is called in a name, where the word that it is stored under is not the one that people use.
+CALLED: Mapping[str, str] = {
+    "bos": "BOS", "neighbours": "neighbors", "neighbours_by": "neighbors by",
+    "neighbours_cap": "most neighbors", "per_group": "a group", "pos": "swapping", "judge": "judged by",
+    "unrelated": "unrelated contexts from",
+}  # fmt: skip
+# By the mark of an imported run; and what is stored of a run says nothing of what was asked.
+UNSAID = ("imported", "log", "tokens", "rows")
+INFILL = "infill:"  # before the name of a causal model that fills gaps
+TIME = "%d %b %Y, %H:%M"
+
+About = Callable[[pd.Series], str]
+
+
+def benchmark_title(name: str) -> str:
+    """What people call a benchmark."""
+    known = benchmarks.BENCHMARKS.get(name)
+    return known.title if known else name
+
+
+def study_title(name: str) -> str:
+    """What people call a study; of a later version its stored name."""
+    return study(name).title if name in STUDIES else name
+
+
+def names(runs: pd.DataFrame, about: About | None = None) -> dict[str, str]:
+    """Run id → its name for a list: what differs between the runs, how many instances, and when it was started.
+
+    Columns run_id, done, created, and of study, model, benchmark, status, seed, spec or settings (JSON) those that are
+    known. `about` adds what a page has to say of a run.
+    """
+    told = _pieces(runs)
+    always = {"amount", "when"}
+    named = {}
+    for (_, row), pieces in zip(runs.iterrows(), told, strict=True):
+        shown = [text for piece, text in pieces.items() if text and (piece in always or _differs(told, piece))]
+        if about:
+            shown.insert(len(shown) - 1, about(row))
+        named[str(row["run_id"])] = " · ".join(filter(None, shown))
+    return _distinct(named)
+
+
+def short_names(runs: pd.DataFrame) -> dict[str, str]:
+    """Run id → its name for a figure: its model, and as much more as is needed to tell it from the others."""
+    told = _pieces(runs)
+    keys = [str(run_id) for run_id in runs["run_id"]]
+    shown = [[model_title(str(model))] for model in runs["model"]]
+    for piece in ("mark", "benchmark", "settings", "seed", "study", "amount", "when"):
+        if len({" ".join(each) for each in shown}) == len(keys):
+            break
+        if _differs(told, piece):
+            for each, pieces in zip(shown, told, strict=True):
+                each += [pieces[piece]] if pieces[piece] else []
+    texts = [each[0] + (f" ({', '.join(each[1:])})" if each[1:] else "") for each in shown]
+    return _distinct(dict(zip(keys, texts, strict=True)))
+
+
+def models(runs: pd.DataFrame) -> list[str]:
+    """What people call the models of these runs (columns model, spec); of an import with its source."""
+    return [
+        imported.named(model_title(str(model)), str(spec))
+        for model, spec in zip(runs["model"], runs["spec"], strict=True)
+    ]
+
+
+def settings_in_words(settings: Mapping[str, Any], of: str = "") -> str:
+    """Settings as words; of a known study those alone that are not its defaults."""
+    defaults = study(of).settings if of in STUDIES else {}
+    said = []
+    for name, value in settings.items():
+        default = defaults[name].default if name in defaults else None
+        if name not in UNSAID and (list(value) if isinstance(value, tuple) else value) != (
+            list(default) if isinstance(default, tuple) else default
+        ):
+            said.append(_setting(name, value))
+    return ", ".join(said)
+
+
+def _setting(name: str, value: Any) -> str:
+    called = CALLED.get(name, display.words(name))
+    if isinstance(value, bool):
+        return called if value else f"without {called}"
+    if isinstance(value, list | tuple):
+        return f"{called} {', '.join(display.words(str(one)) for one in value) or 'none'}"
+    if isinstance(value, str) and value.startswith(INFILL):
+        return f"{called} infilling with {model_title(value.removeprefix(INFILL))}"
+    shown = model_title(value) if isinstance(value, str) else f"{value:g}" if isinstance(value, float) else str(value)
+    said = display.name(display.words(shown)) or "none"
+    return f"{said} {called}" if name in ("neighbours", "per_group") else f"{called} {said}"
+
+
+def _pieces(runs: pd.DataFrame) -> list[dict[str, str]]:
+    """What can be said of each run, piece by piece, in the order in which a name says it."""
+    rows = runs.to_dict("records")
+    settings = [_settings(row) for row in rows]
+    absent = object()
+    varying = [
+        name
+        for name in dict.fromkeys(name for each in settings for name in each)
+        if name not in UNSAID and len({str(each.get(name, absent)) for each in settings}) > 1
+    ]
+    return [
+        {
+            "mark": imported.label(str(row["spec"])) if "spec" in row else "",
+            "study": study_title(str(row["study"])) if "study" in row else "",
+            "model": model_title(str(row["model"])) if "model" in row else "",
+            "benchmark": benchmark_title(str(row["benchmark"])) if "benchmark" in row else "",
+            "amount": f"{row['done']:,} instances{_state(row)}",
+            "settings": ", ".join(_setting(name, own[name]) for name in varying if name in own),
+            "seed": f"seed {row['seed']}" if "seed" in row else "",
+            "when": when(row["created"]),
+        }
+        for row, own in zip(rows, settings, strict=True)
+    ]
+
+
+def when(created: Any) -> str:
+    """The time at which a run was started, of this machine's clock; the database keeps that of Greenwich."""
+    if isinstance(created, datetime):
+        created = created.replace(tzinfo=created.tzinfo or UTC).timestamp()
+    return f"{datetime.fromtimestamp(float(created)):{TIME}}"
+
+
+def _settings(row: Mapping[Any, Any]) -> dict[str, Any]:
+    if "settings" in row:
+        return dict(json.loads(str(row["settings"])))
+    return dict(json.loads(str(row["spec"])).get("settings") or {}) if row.get("spec") else {}
+
+
+def _state(row: Mapping[Any, Any]) -> str:
+    status = str(row.get("status") or "complete")
+    return "" if status == "complete" else f", {status}"
+
+
+def _differs(told: list[dict[str, str]], piece: str) -> bool:
+    return piece == "mark" or len({pieces[piece] for pieces in told}) > 1
+
+
+def _distinct(named: dict[str, str]) -> dict[str, str]:
+    """Names of which no two are equal: the ends of the ids stand behind those that would be."""
+    many = list(named.values())
+    return {
+        run_id: f"{name} · {display.short_id(run_id)}" if many.count(name) > 1 else name
+        for run_id, name in named.items()
+    }

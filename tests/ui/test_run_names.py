@@ -1,0 +1,63 @@
+"""What runs are called: what differs between them, in words."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime
+
+import pandas as pd
+
+from explorer.studies import study
+from explorer.ui import run_names
+
+
+def runs(*changes: dict) -> pd.DataFrame:
+    """A run a dictionary of what differs from an accuracy run of one model on one benchmark."""
+    rows = []
+    for number, change in enumerate(changes):
+        settings = study("accuracy").resolve({}) | change.get("settings", {})
+        row = {"run_id": f"accuracy-00000{number}", "study": "accuracy", "model": "gemma-3-270m",
+               "benchmark": "starter_pairs", "done": 2800, "status": "complete", "seed": 0,
+               "created": datetime(2026, 11, 28, 14, 5)} | change  # fmt: skip
+        rows.append({name: value for name, value in row.items() if name != "settings"}
+                    | {"spec": json.dumps({"settings": settings})})  # fmt: skip
+    return pd.DataFrame(rows)
+
+
+def test_a_name_says_what_differs_and_leaves_out_what_all_share():
+    named = run_names.names(runs({"model": "gemma-3-270m"}, {"model": "smollm2-135m-instruct"}))
+    first, second = named.values()
+    assert first.startswith("Gemma 3 270M · 2,800 instances") and second.startswith("SmolLM2 135M Instruct · ")
+    assert "Starter pairs" not in first and "seed" not in first
+
+
+def test_settings_and_seeds_tell_runs_of_one_model_apart_in_words():
+    named = run_names.names(runs({"settings": {"per_group": 5}}, {"settings": {"per_group": 9}, "seed": 3}))
+    assert "5 a group" in named["accuracy-000000"]
+    assert "9 a group" in named["accuracy-000001"] and "seed 3" in named["accuracy-000001"]
+    assert "_" not in "".join(named.values())
+
+
+def test_names_that_would_be_equal_end_in_what_tells_the_runs_apart():
+    named = run_names.names(runs({}, {}))
+    assert len(set(named.values())) == 2 and named["accuracy-000000"].endswith("000000")
+
+
+def test_a_short_name_is_the_model_alone_where_that_is_enough():
+    assert list(run_names.short_names(runs({}, {"model": "smollm2-135m-instruct"})).values()) == [
+        "Gemma 3 270M",
+        "SmolLM2 135M Instruct",
+    ]
+    same = run_names.short_names(runs({"settings": {"bos": "never"}}, {"settings": {"bos": "always"}}))
+    assert list(same.values()) == ["Gemma 3 270M (BOS never)", "Gemma 3 270M (BOS always)"]
+
+
+def test_a_run_that_is_not_complete_says_so():
+    assert "3 instances, cancelled" in next(iter(run_names.names(runs({"status": "cancelled", "done": 3})).values()))
+
+
+def test_settings_in_words_are_those_that_are_not_the_studys_own():
+    settings = study("memorization").resolve({"neighbours": 5, "neighbours_by": "infill:gemma-3-270m"})
+    said = run_names.settings_in_words(settings, "memorization")
+    assert said == "5 neighbors, neighbors by infilling with Gemma 3 270M"
+    assert run_names.settings_in_words(study("accuracy").resolve({}), "accuracy") == ""

@@ -1,0 +1,144 @@
+"""The list of runs by study and benchmark, and several runs side by side."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from explorer import settings as settings_module
+from explorer.figures.runs import MOST_ROWS, dots_of_runs
+from explorer.resources import Resources
+from explorer.runs import request, worker
+from explorer.runs.folder import RunFolder
+
+
+def html_of(app) -> str:
+    return "\n".join(element.proto.body for element in app.html if "<style>" not in element.proto.body)
+
+
+@pytest.fixture(scope="session")
+def three(finished: tuple[Path, str], tiny_gpt2: Path, tmp_path_factory) -> tuple[Path, list[str]]:
+    """A cache with three finished accuracy runs on the same instances, under three conventions; and their ids."""
+    cache = tmp_path_factory.mktemp("three") / "cache"
+    shutil.copytree(finished[0], cache)
+    resources = Resources(settings_module.read(cache=cache))
+    ids = [finished[1]]
+    for normalization in ("mean_token", "per_char"):
+        spec = request.make_spec(
+            resources, study="accuracy", model=str(tiny_gpt2), benchmark="starter_pairs",
+            settings={"per_group": 2, "normalization": normalization},
+        )  # fmt: skip
+        folder = RunFolder.create(resources.settings.runs, spec)
+        assert worker.work(folder, resources, lambda text: None, wait=False) == "complete"
+        ids.append(folder.run_id)
+    return cache, ids
+
+
+def pressed(app) -> str:
+    return app.button_group(key="runs:study").value
+
+
+def table(app) -> pd.DataFrame:
+    return next(frame.value for frame in app.dataframe if "so_far" in frame.value)
+
+
+def test_runs_stand_under_their_study_with_what_each_found(open_page, everything):
+    app = open_page("runs", everything)
+    assert not app.exception and not app.error
+    options = app.button_group(key="runs:study").options
+    assert any(option.startswith("Accuracy ") for option in options)
+    assert any(option.startswith("Priming ") for option in options)
+    app.button_group(key="runs:study").set_value("priming").run()
+    assert not app.exception
+    assert app.subheader[0].value.startswith("Priming")
+    assert pressed(app) == "priming"
+
+
+def test_a_link_to_a_run_opens_its_study(open_page, everything):
+    listed = open_page("runs", everything)
+    listed.button_group(key="runs:study").set_value("accuracy").run()
+    shown = listed.query_params.get("shown", [""])
+    app = open_page("runs", everything, shown=shown if isinstance(shown, str) else shown[0])
+    assert pressed(app) == "accuracy"
+
+
+def test_filters_narrow_the_list_and_name_their_choices_in_words(open_page, three):
+    cache, _ = three
+    app = open_page("runs", cache, shown=three[1][0])
+    assert len(table(app)) >= 3
+    box = app.selectbox(key="pick:of_benchmark")
+    assert box.options[0] == "All benchmarks" and "Starter pairs" in box.options
+    settings = set(table(app)["settings"])
+    assert "normalization mean token, 2 a group" in settings
+
+
+def test_a_folder_that_cannot_be_read_is_one_quiet_row_that_can_be_deleted(open_page, three, tmp_path):
+    cache = tmp_path / "cache"
+    shutil.copytree(three[0], cache)
+    broken = cache / "runs" / "accuracy-broken"
+    broken.mkdir()
+    (broken / "spec.json").write_text("{")
+    app = open_page("runs", cache, shown="accuracy-broken")
+    assert not app.exception and not app.error
+    assert pressed(app) == "other"
+    (row,) = [frame.value for frame in app.dataframe if "remark" in frame.value]
+    assert list(row["status"]) == ["damaged"]
+    assert app.button(key="run:really")
+    # The others are listed as before.
+    other = open_page("runs", cache, shown=three[1][0])
+    assert len(table(other)) >= 3 and not other.error
+
+
+def test_three_runs_are_compared_pair_by_pair_with_an_adjusted_test(open_page, three):
+    cache, ids = three
+    app = open_page("runs", cache, view="Compare", runs=",".join(ids))
+    assert not app.exception and not app.error
+    pairs = next(frame.value for frame in app.dataframe if "adjusted" in frame.value)
+    assert len(pairs) == 3
+    assert (pairs["adjusted"] >= pairs["p"]).all()
+    assert app.multiselect(key="compare:runs").value == ids
+    assert "shared instances" in html_of(app)
+    # Another choice is what is then compared, and the address says so.
+    app.multiselect(key="compare:runs").set_value(ids[:2]).run()
+    pairs = next(frame.value for frame in app.dataframe if "adjusted" in frame.value)
+    assert len(pairs) == 1
+    assert ",".join(ids[:2]) in str(app.query_params["runs"])
+
+
+def test_an_address_of_an_earlier_version_still_compares_its_two_runs(open_page, three):
+    cache, ids = three
+    app = open_page("runs", cache, view="Compare two", first=ids[2], second=ids[1])
+    assert not app.exception
+    assert app.multiselect(key="compare:runs").value == [ids[2], ids[1]]
+
+
+def test_runs_of_any_study_are_compared_by_what_they_found(open_page, everything):
+    app = open_page("runs", everything, view="Compare")
+    assert not app.exception
+    for study in app.selectbox(key="compare:study").options:
+        app.selectbox(key="compare:study").select(study).run()
+        assert not app.exception and not app.error
+
+
+def test_one_run_alone_cannot_be_compared(open_page, cache):
+    assert "Two runs are needed" in html_of(open_page("runs", cache, view="Compare"))
+
+
+def dots(many: int, rows: int) -> pd.DataFrame:
+    return pd.DataFrame(
+        [
+            {"run": f"run {r}", "row": f"row {i}", "value": r * i / 100, "low": float("nan"), "high": 0.9, "n": 5}
+            for r in range(many)
+            for i in range(rows)
+        ]
+    )
+
+
+def test_rows_in_which_runs_lie_widest_apart_stand_at_the_top_and_the_first_above_all():
+    figure = dots_of_runs(dots(3, 5), "share", "Right", first="row 2")
+    assert list(figure.layout.yaxis.ticktext) == ["row 0", "row 1", "row 3", "row 4", "row 2"]
+    assert len({trace.marker.color for trace in figure.data}) == 3
+    assert len(dots_of_runs(dots(2, MOST_ROWS + 9), "nats", "x").layout.yaxis.ticktext) == MOST_ROWS
