@@ -24,6 +24,11 @@ UNITS: tuple[str, ...] = get_args(Unit)
 COUNTED: tuple[str, ...] = get_args(Of)
 
 
+# What measures of single instances are computed from, where several studies compute from the same. Two measures that
+# share one of these go together by the way they are made (`COMPUTED_FROM` in a study's declared.py).
+OPTION_LOGPROBS = "log-probabilities of the options"
+
+
 @dataclass(frozen=True, slots=True)
 class Finding:
     """A number about many instances, as a study declares it.

@@ -1,15 +1,7 @@
 """Does the model know a benchmark's texts by heart, and does that say what it gets right?"""
 
-import streamlit as st
-
-from explorer.ui import layout, links, nearest_run, show, study_start
+from explorer.ui import layout, nearest_run, show, study_start
 from explorer.ui.memorization import run as memorization_run
-
-VIEWS = {
-    "Scores": memorization_run.scores,
-    "Classifiers": memorization_run.classifiers,
-    "Low and high": memorization_run.low_high,
-}
 
 chosen = layout.open_page(
     "Memorization",
@@ -18,14 +10,7 @@ chosen = layout.open_page(
 
 with show.problems():
     chosen = nearest_run.with_runs("memorization", chosen)
-    run_id = memorization_run.pick(chosen)
-    if run_id:
-        view = links.pick(
-            st.segmented_control, "View", "facet", list(VIEWS), default="Scores", required=True,
-            label_visibility="collapsed",
-        )  # fmt: skip
-        VIEWS[view](run_id, chosen)
-    else:
+    if not memorization_run.draw_memorization_run(chosen):
         study_start.offer(
             "memorization",
             chosen,

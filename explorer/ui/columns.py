@@ -7,7 +7,7 @@ and downloads take the number.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
@@ -138,6 +138,18 @@ def link_column(title: str, text: str = "look", help: str = "", *, width: Width 
 def check_column(title: str, help: str = "", *, width: Width = "small") -> Column:
     """Yes or no."""
     return Column(title, help, width, is_check=True)
+
+
+def saying_something(frame: pd.DataFrame, columns: Mapping[str, Any], keep: Sequence[str] = ()) -> dict[str, Any]:
+    """The columns without those that are empty in every row, or 0 where a count is of what is left out."""
+    kept = {}
+    for name, column in columns.items():
+        values = frame[name]
+        is_empty = values.isna().all() or (values.fillna("").astype(str).isin(["", "nan"])).all()
+        is_idle = name in ("left_out", "unparsed") and not pd.to_numeric(values, errors="coerce").fillna(0).any()
+        if name in keep or not (is_empty or is_idle):
+            kept[name] = column
+    return kept
 
 
 def as_shown(frame: pd.DataFrame, columns: Mapping[str, Any]) -> tuple[pd.DataFrame | Styler, dict[str, Any]]:

@@ -46,20 +46,37 @@ def test_each_view_shows_a_stored_run(open_page, runs, tiny_gpt2, facet, said):
 
 def test_every_attack_has_a_mean_of_right_and_other_texts(open_page, runs, tiny_gpt2):
     app = open_page("memorization", runs, model=str(tiny_gpt2), benchmark="starter_pairs")
-    means = app.dataframe[0].value
+    means = table_of(app, "attack")
     assert {"TDE accuracy", "MIA loss", "Min-k %"} <= set(means["attack"])
     assert {"right text", "other text"} <= set(means["side"])
 
 
+def table_of(app, column):
+    return next(one.value for one in app.dataframe if column in one.value)
+
+
 def test_the_instances_shown_are_those_of_the_chosen_group(open_page, runs, tiny_gpt2):
     app = open_page("memorization", runs, model=str(tiny_gpt2), benchmark="starter_pairs")
-    every = app.dataframe[-1].value
+    every = table_of(app, "own")
     app.selectbox(key="pick:of").select_index(len(app.selectbox(key="pick:of").options) - 1).run()
-    own = app.dataframe[-1].value
+    own = table_of(app, "own")
     assert 0 < len(own) < len(every)
-    assert len(own) == app.dataframe[0].value["n"].max()
+    assert len(own) == table_of(app, "attack")["n"].max()
 
 
 def test_without_a_run_the_page_gives_the_command_of_one(open_page, tmp_path):
     app = open_page("memorization", tmp_path / "cache", benchmark="starter_causes")
     assert "python -m explorer run memorization --model gemma-3-270m --benchmark starter_causes" in words_of(app)
+
+
+def test_an_auc_of_minimal_pairs_is_said_to_follow_by_definition(open_page, runs, tiny_gpt2):
+    app = open_page("memorization", runs, model=str(tiny_gpt2), benchmark="starter_pairs", facet="Classifiers")
+    assert "decides a minimal pair by definition" in words_of(app)
+
+
+def test_every_attack_says_what_it_is_computed_from():
+    from explorer.studies.memorization import declared
+    from explorer.studies.memorization.rows import ATTACKS
+
+    assert set(declared.COMPUTED_FROM) == set(ATTACKS)
+    assert all(declared.COMPUTED_FROM.values())

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from explorer.finding import Finding, halves_by, split_by
+from collections.abc import Mapping
+
+from explorer.finding import OPTION_LOGPROBS, Finding, halves_by, split_by
+
+CONTINUATION = "the likeliest continuation"
 
 SCORE = Finding(
     "memorization_score",
@@ -48,3 +52,13 @@ NEIGHBORS_BY = Finding(
 CLASSIFIED = (CLASSIFIER_F1, CLASSIFIER_AUC, CLASSIFIER_COEFFICIENT)
 OF_ATTACK = (SCORE, *CLASSIFIED, *SPLIT.every, *PUBLISHED.every, *PLAIN.every)
 FINDINGS = (*OF_ATTACK, NEIGHBORS_BY)
+# Each attack → what its score is computed from. The verdict compares the same log-probabilities of the same texts.
+COMPUTED_FROM: Mapping[str, tuple[str, ...]] = {
+    "tde_accuracy": (CONTINUATION,),
+    "tde_likelihood": (OPTION_LOGPROBS,),
+    "mia_loss": (OPTION_LOGPROBS,),
+    "mia_perplexity": (OPTION_LOGPROBS,),
+    "mia_neighbours": (OPTION_LOGPROBS, "log-probabilities of its neighbors"),
+    "min_k": (OPTION_LOGPROBS,),
+    "zlib": (OPTION_LOGPROBS, "compressed length"),
+}

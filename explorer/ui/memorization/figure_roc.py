@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+import pandas as pd
 import plotly.graph_objects as go
 
+from explorer import display
 from explorer.figures import theme
 
 HEIGHT = 440
@@ -40,21 +42,84 @@ def roc_curves(curves: Mapping[str, tuple[Sequence[float], Sequence[float], floa
     return figure
 
 
-def two_scores(points: Mapping[str, tuple[Sequence[float], Sequence[float]]], title: str) -> go.Figure:
-    """A dot an instance: the score of the right text against that of the other; on the line both are alike."""
-    colors = theme.VERDICTS
+def areas(rows: pd.DataFrame) -> go.Figure:
+    """A dot an attack: the AUC of its classifier with its interval, gray where the score decides the verdict itself.
+
+    `rows` has the columns attack, value, low, high, n, decides (whether it does), the best first.
+    """
+    rows = rows.iloc[::-1]
+    places = list(range(len(rows)))
+    traces = []
+    for decides, color, name in (
+        (False, theme.BLUE, "AUC with its 95% interval"),
+        (True, theme.GRAY, "shares its log-probabilities with the verdict"),
+    ):
+        kept = (rows["decides"] == decides).tolist()
+        part = rows[kept]
+        if part.empty:
+            continue
+        traces.append(
+            go.Scatter(
+                x=part["value"],
+                y=[place for place, keep in zip(places, kept, strict=True) if keep],
+                mode="markers",
+                name=name,
+                marker={"size": 10, "color": color, "symbol": "circle-open" if decides else "circle"},
+                error_x={
+                    "type": "data", "symmetric": False, "array": part["high"] - part["value"],
+                    "arrayminus": part["value"] - part["low"], "color": color, "thickness": 1.4, "width": 0,
+                },
+                customdata=[
+                    theme.hover(
+                        str(row["attack"]),
+                        f"AUC {display.number(row['value'], 3)} ({display.number(row['low'], 3)} to "
+                        f"{display.number(row['high'], 3)}), {row['n']:,.0f} instances",
+                    )
+                    for row in part.to_dict("records")
+                ],
+                hovertemplate="%{customdata}<extra></extra>",
+            )
+        )  # fmt: skip
+    figure = theme.figure(*traces, height=110 + 30 * len(rows))
+    figure.add_vline(x=0.5, line={"color": theme.GRAY, "width": 1, "dash": "dot"})
+    figure.update_layout(showlegend=True)
+    figure.update_xaxes(title_text="AUC, 0.5 by chance", range=[min(0.4, float(rows["low"].min()) - 0.02), 1.02])
+    figure.update_yaxes(
+        tickmode="array", tickvals=places, ticktext=[theme.escape(str(name)) for name in rows["attack"]],
+        range=[-0.7, len(rows) - 0.3],
+    )  # fmt: skip
+    return figure
+
+
+def two_scores(items: pd.DataFrame, title: str) -> go.Figure:
+    """A dot an instance: the score of the right text against that of the other; on the line both are alike.
+
+    `items` has the columns instance_id, text, own, other, verdict; a dot carries its instance's id.
+    """
     traces = [
         go.Scattergl(
-            x=list(other), y=list(right), mode="markers", name=name,
-            marker={"size": 5, "opacity": 0.55, "color": colors.get(name, theme.GRAY)},
-            hovertemplate=f"right text %{{y:.3f}}, other %{{x:.3f}}<extra>{name}</extra>",
+            x=part["other"], y=part["own"], mode="markers", name=f"{name} ({len(part):,})",
+            marker={"size": 6, "opacity": 0.55, "color": theme.VERDICTS.get(str(name), theme.GRAY)},
+            customdata=[
+                [
+                    row["instance_id"],
+                    theme.hover(
+                        str(row["text"] or row["instance_id"]),
+                        f"{row['verdict']}; right text {display.number(row['own'], 3)}, "
+                        f"other {display.number(row['other'], 3)}",
+                    ),
+                ]
+                for row in part.to_dict("records")
+            ],
+            hovertemplate="%{customdata[1]}<extra></extra>",
         )
-        for name, (right, other) in points.items()
+        for name, part in items.groupby("verdict", sort=False)
     ]  # fmt: skip
-    figure = theme.figure(*traces, height=HEIGHT)
-    values = [value for right, other in points.values() for side in (right, other) for value in side]
-    if values:
-        ends = [min(values), max(values)]
+    figure = theme.figure(*traces, height=HEIGHT, dragmode="select")
+    figure.update_layout(showlegend=True)
+    if len(items):
+        values = items[["own", "other"]].to_numpy(dtype=float)
+        ends = [values.min(), values.max()]
         figure.add_trace(
             go.Scatter(
                 x=ends, y=ends, mode="lines", line={"color": theme.GRAY, "width": 1, "dash": "dot"}, hoverinfo="skip",

@@ -10,28 +10,30 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from explorer import benchmarks, display
 from explorer.finding import HalfFindings, SplitFindings
+from explorer.runs.slices import Slice
 from explorer.scoring.reduce import word_of
 from explorer.stats.p_values import LEGEND
+from explorer.stats.proportion import proportion
 from explorer.studies.memorization import declared, published
 from explorer.studies.memorization import queries as memorization_queries
 from explorer.studies.memorization.rows import ATTACKS
 from explorer.studies.popularity.groups import members_of, title_of
-from explorer.ui import layout, links, resources, show, undecided
+from explorer.ui import behind, conclusions, layout, links, resources, show, slices, texts, undecided
 from explorer.ui.columns import (
     count_column,
-    group_column,
-    link_column,
     number_column,
     p_column,
     points_column,
+    saying_something,
     share_column,
     text_column,
 )
 from explorer.ui.dossier.dossier_verdicts import WORDS
 from explorer.ui.layout import Chosen
-from explorer.ui.memorization.figure_roc import one_score, roc_curves, two_scores
-from explorer.ui.popularity.figure_dumbbells import dumbbells
+from explorer.ui.memorization.figure_roc import areas, one_score, roc_curves, two_scores
+from explorer.ui.popularity.figure_dumbbells import certain, dumbbells
 
 DIVISIONS: Mapping[SplitFindings | HalfFindings, str] = {
     declared.SPLIT: "by |score of the right text|",
@@ -40,12 +42,53 @@ DIVISIONS: Mapping[SplitFindings | HalfFindings, str] = {
 }
 SIDES = {"correct": "right text", "wrong": "other text", "text": "text"}
 CLASSIFIERS = {"logistic": "Logistic regression", "svm": "SVM, polynomial"}
+VIEWS = ["Scores", "Classifiers", "Low and high"]
 DOTS = 4000
+BY_DEFINITION = (
+    "The loss of its texts decides a minimal pair by definition, so that scores made of it separate right from wrong "
+    "without any memorization."
+)
+SHARED = (
+    "Scores that are made of the same log-probabilities as the verdict separate right from wrong without any "
+    "memorization."
+)
+SPELLED = (
+    "TDE, training data extraction: does the model continue the first half of a text with its second half? MIA, "
+    "membership inference attack: is a text less surprising than texts that were not seen are? Min-k %: the mean "
+    "log-probability of a text's least likely tokens."
+)
 
 
 def pick(chosen: Chosen) -> str:
     """The id of one of the model's memorization runs on the benchmark; "" where there is none."""
     return layout.pick_stored(resources.ask(memorization_queries.runs, chosen.benchmark), chosen)
+
+
+def draw_memorization_run(chosen: Chosen) -> bool:
+    """The views of one run of the model on the benchmark; False where there is none."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        view = links.pick(
+            st.segmented_control, "View", "facet", VIEWS, default=VIEWS[0], required=True,
+            label_visibility="collapsed",
+        )  # fmt: skip
+        score_place = st.container()
+        with show.options("memorization:options"):
+            run_id = pick(chosen)
+            if run_id:
+                group = pick_group(run_id)
+                kept = slices.pick(chosen.benchmark) if view == VIEWS[0] else None
+    if not run_id:
+        return False
+    if view == VIEWS[0]:
+        with score_place:
+            attack = _attack(_of(run_id, group))
+        scores(run_id, group, attack, chosen, kept)
+    elif view == VIEWS[1]:
+        classifiers(run_id, group, chosen)
+    else:
+        low_high(run_id, group, chosen)
+    show.note(SPELLED)
+    return True
 
 
 def pick_group(run_id: str) -> str:
@@ -56,106 +99,170 @@ def pick_group(run_id: str) -> str:
     return links.pick(st.selectbox, "Instances", "of", names, format_func=title_of)
 
 
-def scores(run_id: str, chosen: Chosen) -> None:
-    """Mean score of each attack, and one attack's scores instance by instance."""
-    group = pick_group(run_id)
+def scores(run_id: str, group: str, attack: str, chosen: Chosen, kept: Slice | None) -> None:
+    """One attack's scores instance by instance, and the mean score of each attack."""
     findings = _of(run_id, group)
-    undecided.tell([run_id])
-    _neighbours(run_id)
-    means = findings[findings["finding"] == declared.SCORE.name]
-    show.table(
-        means.assign(
-            attack=[_title(name) for name in means["setting"]],
-            side=[SIDES.get(name, name) for name in means["condition"]],
-            unit=[ATTACKS[name].unit for name in means["setting"]],
-            seen=[f"the {ATTACKS[name].seen}er" for name in means["setting"]],
-        ),
-        f"scores of memorization {run_id}",
-        columns={
-            "attack": "Score", "side": "Of", "value": number_column("Mean"),
-            "low": number_column("from"), "high": number_column("to"), "unit": "Unit",
-            "seen": text_column("Speaks for having been seen"),
-            "n": count_column("Instances"), "left_out": count_column("Left out"), "reason": "Why",
-        },
-    )  # fmt: skip
-    attack = _attack(findings)
+    if group == "overall":
+        show.says(*conclusions.of_run(run_id))
     items = resources.ask(memorization_queries.items, run_id, attack).dropna(subset=["own"])
-    items = items[members_of(items, group)]
+    items = slices.narrowed(items[members_of(items, group)], kept)
     items = items.assign(verdict=[WORDS[word_of(value)] for value in items["correct"]])
     two = items.dropna(subset=["other"])
+    show.says(_right_looks_seen(two, attack) if len(two) else "")
+    picked = _figure(run_id, group, attack, items, two, chosen)
+    undecided.tell([run_id])
+    _behind(items, attack, picked, chosen)
+    _means(findings, run_id)
+    _neighbours(run_id)
+
+
+def _right_looks_seen(two: pd.DataFrame, attack: str) -> str:
+    """How often the right text looks more like a seen one than the other does."""
+    lower = ATTACKS[attack].seen == "low"
+    gaps = two["other"] - two["own"] if lower else two["own"] - two["other"]
+    share = proportion([0.5 if gap == 0 else float(gap > 0) for gap in gaps])
+    return (
+        f"By {_title(attack)} the right text looks more like a seen one in "
+        f"{display.share(share.value, share.low, share.high)} of {share.n:,} instances; 50% by chance."
+    )
+
+
+def _figure(
+    run_id: str, group: str, attack: str, items: pd.DataFrame, two: pd.DataFrame, chosen: Chosen
+) -> list[str] | None:
+    """The figure of one attack; what was picked in it, none where nothing can be."""
+    key = f"memorization_scores:{run_id}:{group}:{attack}"
     if len(two):
         shown = two if len(two) <= DOTS else two.sample(DOTS, random_state=0)
-        points = {
-            str(name): (dots["own"].tolist(), dots["other"].tolist())
-            for name, dots in shown.groupby("verdict", sort=False)
-        }
-        show.chart(
-            two_scores(points, _title(attack)),
-            key="memorization_scores",
+        known = texts.sentences(chosen.benchmark, list(shown["instance_id"]))
+        answer = show.chart(
+            two_scores(shown.assign(text=shown["instance_id"].map(known).fillna("")), _title(attack)),
+            key=key,
             alt=f"{_title(attack)} of the right text against that of the other, a dot an instance",
             n=len(two),
+            on_select="rerun",
         )
-        if len(shown) < len(two):
-            show.note(f"{DOTS:,} of {len(two):,} instances are drawn, by chance.")
-    elif len(items):
+        drawn = f" {DOTS:,} of {len(two):,} instances are drawn, by chance." if len(shown) < len(two) else ""
+        below = "Below" if ATTACKS[attack].seen == "low" else "Above"
+        show.note(
+            f"{below} the line the right text looks more like a seen one. Click a dot, or draw a box around some, to "
+            f"see the instances.{drawn}"
+        )
+        return behind.picked(answer)
+    if len(items):
         show.chart(
             one_score({str(name): dots["own"].tolist() for name, dots in items.groupby("verdict")}, _title(attack)),
-            key="memorization_scores",
+            key=key,
             alt=f"How many texts have which {_title(attack)}, right and wrong answers apart",
             n=len(items),
         )
-    strongest = items.sort_values("own", ascending=ATTACKS[attack].seen == "low").head(100)
-    with st.expander("Instances that look most like seen ones"):
-        show.table(
-            strongest.assign(
-                open=[
-                    layout.address_of("Instance", model=chosen.model, benchmark=chosen.benchmark, instance=name)
-                    for name in strongest["instance_id"]
-                ]
-            ),
-            f"most like seen {run_id} {attack}",
-            columns={
-                "instance_id": "Instance", "grp": group_column("Group"), "own": number_column(_title(attack)),
-                "verdict": "Verdict", "open": link_column("", "open"),
-            },
-        )  # fmt: skip
+    return None
 
 
-def classifiers(run_id: str, chosen: Chosen) -> None:
+def _behind(items: pd.DataFrame, attack: str, picked: list[str] | None, chosen: Chosen) -> None:
+    columns: dict[str, Any] = {"verdict": "Verdict", "own": number_column(_title(attack), help="of the right text")}
+    if items["other"].notna().any():
+        columns["other"] = number_column("Other text", help=f"{_title(attack)} of the other text, their mean")
+    if picked:
+        rows = items[items["instance_id"].isin(picked)]
+        title = f"{len(rows):,} picked instances"
+        behind.draw_instances(rows, chosen, f"picked by {attack}", columns, key="picked", title=title)
+        return
+    drawer = st.expander("Instances that look most like seen ones", key=f"seen:{attack}")
+    with drawer:
+        strongest = items.sort_values("own", ascending=ATTACKS[attack].seen == "low").head(100)
+        behind.draw_instances(strongest, chosen, f"most like seen {attack}", columns, key="seen")
+
+
+def _means(findings: pd.DataFrame, run_id: str) -> None:
+    means = findings[findings["finding"] == declared.SCORE.name]
+    means = means.assign(
+        attack=[_title(name) for name in means["setting"]],
+        side=[SIDES.get(name, name) for name in means["condition"]],
+        unit=[ATTACKS[name].unit for name in means["setting"]],
+        seen=[f"the {ATTACKS[name].seen}er" for name in means["setting"]],
+    )
+    columns = {
+        "attack": "Score", "side": "Of", "value": number_column("Mean"),
+        "low": number_column("From", help="95% interval"), "high": number_column("To"), "unit": "Unit",
+        "seen": text_column("Seen if", "which end speaks for having been seen"),
+        "n": count_column("n", "instances"), "left_out": count_column("Left out"), "reason": "Why",
+    }  # fmt: skip
+    show.folded_table(
+        means, f"scores of memorization {run_id}", title="The mean of every score",
+        columns=saying_something(means, columns),
+    )  # fmt: skip
+
+
+def shares_the_number(attack: str) -> bool:
+    """Whether an attack's score is made of the log-probabilities that the verdict compares."""
+    return declared.OPTION_LOGPROBS in declared.COMPUTED_FROM.get(attack, ())
+
+
+def classifiers(run_id: str, group: str, chosen: Chosen) -> None:
     """Can right and wrong answers be told apart by scores of memorization?"""
-    group = pick_group(run_id)
     findings = _of(run_id, group)
     rows = [row for attack in _attacks(findings) for row in _classified(findings, attack, chosen.model, group)]
     if not rows:
         show.note("Classifiers are fitted for the paper's tasks and for all instances together; choose one of these.")
-    else:
-        show.note(
-            "Stratified five-fold cross-validation, scaling inside the fold, duplicate texts in one fold; the majority "
-            "dummy answers what is most frequent. Trust a classifier only as far as it beats the dummy."
-        )
-        show.table(
-            pd.DataFrame(rows),
-            f"classifiers {run_id}",
-            columns={
-                "attack": "Score", "kind": "Classifier", "f1": number_column("Macro-F1", 3),
-                "majority": number_column("Dummy", 3), "auc": number_column("AUC", 3),
-                "low": number_column("from", 3), "high": number_column("to", 3),
-                "f1_in": number_column("F1, in sample", 3), "auc_in": number_column("AUC, in sample", 3),
-                "paper_f1": number_column("Paper: F1", 3), "paper_auc": number_column("Paper: AUC", 3),
-                "n": count_column("Instances"), "reason": "Remarks",
-            },
+        _coefficients(findings)
+        return
+    kind = links.pick(
+        st.segmented_control, "Classifier", "classifier", list(CLASSIFIERS), default="logistic", required=True,
+        format_func=CLASSIFIERS.get,
+    )  # fmt: skip
+    table = pd.DataFrame(rows)
+    drawn = table[(table["kind"] == CLASSIFIERS[kind]) & table["auc"].notna()]
+    drawn = drawn.assign(value=drawn["auc"]).sort_values(["decides", "auc"], ascending=[True, False])
+    is_pair = benchmarks.find(chosen.benchmark, resources.settings()).kind == "pair"
+    show.says(_best_of(drawn), BY_DEFINITION if is_pair else SHARED if drawn["decides"].any() else "")
+    if len(drawn):
+        show.chart(
+            areas(drawn), key=f"memorization_areas:{kind}",
+            alt="Area under the ROC curve of a classifier of right answers by each score, with its interval",
         )  # fmt: skip
-        show.note(
-            "The paper's Tables E to J carry OLMo-7B's correctness whatever model they name, so they stand only beside "
-            "a run of OLMo-7B."
-        )
-        _roc(findings)
+    columns = {
+        "attack": "Score", "kind": "Classifier", "f1": number_column("Macro-F1", 3),
+        "majority": number_column("Dummy", 3, "the most frequent answer, always"), "auc": number_column("AUC", 3),
+        "low": number_column("From", 3, "95% interval of the AUC"), "high": number_column("To", 3),
+        "f1_in": number_column("F1, in sample", 3), "auc_in": number_column("AUC, in sample", 3),
+        "paper_f1": number_column("Paper: F1", 3), "paper_auc": number_column("Paper: AUC", 3),
+        "n": count_column("n", "instances"), "reason": "Remarks",
+    }  # fmt: skip
+    show.folded_table(
+        table,
+        f"classifiers {run_id}",
+        title="Every classifier",
+        remark="Stratified five-fold cross-validation, scaling inside the fold, duplicate texts in one fold; the "
+        "majority dummy answers what is most frequent. Trust a classifier only as far as it beats the dummy. The "
+        "paper's Tables E to J carry OLMo-7B's correctness whatever model they name, so they stand only beside a run "
+        "of OLMo-7B.",
+        columns=saying_something(table, columns),
+    )
+    with st.expander("ROC curves", key="roc"):
+        _roc(findings, kind)
     _coefficients(findings)
 
 
-def low_high(run_id: str, chosen: Chosen) -> None:
+def _best_of(drawn: pd.DataFrame) -> str:
+    """The best classifier among those whose score does not share the verdict's number."""
+    apart = drawn[~drawn["decides"]]
+    if apart.empty:
+        return "No score here is independent of the verdict, so that none can speak for memorization."
+    best = apart.iloc[0]
+    numbers = (
+        f"AUC {display.number(best['auc'])}, 95% interval {display.number(best['low'])} to "
+        f"{display.number(best['high'])}, n = {best['n']:,.0f}"
+    )
+    if best["low"] <= 0.5:
+        return f"No evidence that a score which is independent of the verdict tells right from wrong: {numbers}."
+    return (
+        f"Of the scores that share no number with the verdict, {best['attack']} tells right from wrong best: {numbers}."
+    )
+
+
+def low_high(run_id: str, group: str, chosen: Chosen) -> None:
     """Accuracy of the instances that look less, and more, like seen ones."""
-    group = pick_group(run_id)
     of_group = _of(run_id, group)
     rows = []
     for findings, division in DIVISIONS.items():
@@ -169,11 +276,9 @@ def low_high(run_id: str, chosen: Chosen) -> None:
         show.note("No verdicts here, so there are no halves to compare.")
         return
     halves = pd.DataFrame(rows)
-    show.note(
-        "Instances are split at the median of (score of the right text − score of the other), divided as named; ties "
-        "go to the low half. As published the divisor keeps its sign, which turns the order round for log-likelihoods."
-    )
     known = halves.dropna(subset=["low_value", "high_value"])
+    is_pair = benchmarks.find(chosen.benchmark, resources.settings()).kind == "pair"
+    show.says(_halves_in_words(known), BY_DEFINITION if is_pair else "")
     if len(known):
         show.chart(
             dumbbells(
@@ -184,27 +289,40 @@ def low_high(run_id: str, chosen: Chosen) -> None:
             key="memorization_halves",
             alt="Accuracy of the low and the high half by each score of memorization",
         )
+    show.note(
+        "Instances are split at the median of (score of the right text − score of the other), divided as named; ties "
+        "go to the low half. As published the divisor keeps its sign, which turns the order round for log-likelihoods."
+    )
     paper = {
         (attack, end): figure.value
         for attack in ATTACKS
         for end in ("low", "high")
         if (figure := published.of_half(chosen.model, group, attack, end))
     }
-    show.table(
-        halves.assign(
-            paper_low=[paper.get((row["attack"], "low"), math.nan) for row in rows],
-            paper_high=[paper.get((row["attack"], "high"), math.nan) for row in rows],
-        ),
-        f"low and high {run_id}",
-        columns={
-            "task": "Score", "field": "Divided", "low_value": share_column("Low half"),
-            "low_n": count_column("n low"), "high_value": share_column("High half"),
-            "high_n": count_column("n high"), "difference": points_column("Difference", "points, high less low"),
-            "p": p_column("Fisher's p"), "auc": number_column("AUC, tie-free", 3),
-            "paper_low": number_column("Paper: low", 1), "paper_high": number_column("Paper: high", 1),
-            "reason": "Remarks",
-        },
-    )  # fmt: skip
+    table = halves.assign(
+        paper_low=[paper.get((row["attack"], "low"), math.nan) for row in rows],
+        paper_high=[paper.get((row["attack"], "high"), math.nan) for row in rows],
+    )
+    columns = {
+        "task": "Score", "field": "Divided", "low_value": share_column("Low"),
+        "low_n": count_column("n low"), "high_value": share_column("High"),
+        "high_n": count_column("n high"), "difference": points_column("Points", "high less low"),
+        "p": p_column("Fisher's p"), "auc": number_column("AUC", 3, "tie-free"),
+        "paper_low": number_column("Paper: low", 1), "paper_high": number_column("Paper: high", 1),
+        "reason": "Remarks",
+    }  # fmt: skip
+    show.folded_table(table, f"low and high {run_id}", columns=saying_something(table, columns))
+
+
+def _halves_in_words(halves: pd.DataFrame) -> str:
+    """Over the plain division: by which scores the half that looks more like seen texts is answered better."""
+    if halves.empty:
+        return ""
+    clear = halves[certain(halves)]
+    return (
+        f"In {len(clear)} of {len(halves)} comparisons the halves differ by more than chance (Fisher's exact test over "
+        "items)."
+    )
 
 
 def _of(run_id: str, group: str) -> pd.DataFrame:
@@ -224,7 +342,7 @@ def _attack(findings: pd.DataFrame) -> str:
     known = findings[(findings["finding"] == declared.SCORE.name) & findings["value"].notna()]
     names = [name for name in ATTACKS if name in set(known["setting"])] or list(ATTACKS)
     first = "mia_loss" if "mia_loss" in names else names[0]
-    return links.pick(st.selectbox, "Score", "attack", names, default=first, format_func=_title)
+    return links.pick(st.selectbox, "Score", "attack", names, default=first, format_func=_title, width=220)
 
 
 def _neighbours(run_id: str) -> None:
@@ -272,16 +390,13 @@ def _classified(findings: pd.DataFrame, attack: str, model: str, group: str) -> 
                 "paper_auc": printed["auc"].value if printed["auc"] else math.nan,
                 "n": one["n"],
                 "reason": one["reason"] or "",
+                "decides": shares_the_number(attack),
             }
         )
     return rows
 
 
-def _roc(findings: pd.DataFrame) -> None:
-    kind = links.pick(
-        st.segmented_control, "ROC curves of", "classifier", list(CLASSIFIERS), default="logistic", required=True,
-        format_func=CLASSIFIERS.get,
-    )  # fmt: skip
+def _roc(findings: pd.DataFrame, kind: str) -> None:
     areas = findings[
         (findings["finding"] == declared.CLASSIFIER_AUC.name)
         & (findings["condition"] == kind)
@@ -300,30 +415,30 @@ def _coefficients(findings: pd.DataFrame) -> None:
     coefficients = findings[findings["finding"] == declared.CLASSIFIER_COEFFICIENT.name]
     if coefficients.empty:
         return
-    st.subheader("Coefficients", anchor=False)
-    show.note(
-        "Unpenalized logistic regression of being right on the scores of both texts. Where the "
-        "classes are separated, a feature is constant or two are the same there are none, and the reason is named."
-    )
     details = [_detail(text) for text in coefficients["detail"]]
-    show.table(
-        coefficients.assign(
-            attack=[_title(name) for name in coefficients["setting"]],
-            side=[SIDES.get(name, name) for name in coefficients["condition"]],
-            stars=[one.get("stars") or "" for one in details],
-            per_sd=[_number(one.get("per_sd")) for one in details],
-            p_holm=[_number(one.get("p_holm")) for one in details],
-        ),
+    coefficients = coefficients.assign(
+        attack=[_title(name) for name in coefficients["setting"]],
+        side=[SIDES.get(name, name) for name in coefficients["condition"]],
+        stars=[one.get("stars") or "" for one in details],
+        per_sd=[_number(one.get("per_sd")) for one in details],
+        p_holm=[_number(one.get("p_holm")) for one in details],
+    )
+    columns = {
+        "attack": "Score", "side": "Of", "value": number_column("Log odds per unit"),
+        "stars": text_column("", show.plain(LEGEND)),
+        "per_sd": number_column("per SD", 3), "low": number_column("From", help="95% Wald interval"),
+        "high": number_column("To"), "p": p_column(),
+        "p_holm": p_column("p (Holm)"), "n": count_column("n", "instances"),
+        "reason": "Why not",
+    }  # fmt: skip
+    show.folded_table(
+        coefficients,
         "coefficients",
-        columns={
-            "attack": "Score", "side": "Of", "value": number_column("Log odds per unit"),
-            "stars": text_column("", show.plain(LEGEND)),
-            "per_sd": number_column("per SD", 3), "low": number_column("from"),
-            "high": number_column("to"), "p": p_column(),
-            "p_holm": p_column("p (Holm)"), "n": count_column("Instances"),
-            "reason": "Why not",
-        },
-    )  # fmt: skip
+        title="Coefficients",
+        remark="Unpenalized logistic regression of being right on the scores of both texts. Where the classes are "
+        "separated, a feature is constant or two are the same there are none, and the reason is named.",
+        columns=saying_something(coefficients, columns),
+    )
 
 
 def _half(findings_of_group: pd.DataFrame, findings: SplitFindings | HalfFindings, attack: str) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from explorer.studies.popularity import queries as popularity_queries
 from explorer.studies.popularity.declared import SPLIT
 from explorer.studies.popularity.findings import chance_curve
 from explorer.studies.popularity.groups import members_of, title_of
-from explorer.ui import behind, corpus_mark, layout, links, resources, show, slices, undecided
+from explorer.ui import behind, conclusions, corpus_mark, layout, links, resources, show, slices, undecided
 from explorer.ui.columns import number_column, share_column
 from explorer.ui.instance.corpus_note import corpus_note
 from explorer.ui.layout import Chosen
@@ -58,7 +58,7 @@ def draw_popularity_run(chosen: Chosen) -> bool:
             group = names[0] if len(names) == 1 else links.pick(
                 st.selectbox, "Instances", "of", names, format_func=title_of
             )  # fmt: skip
-        _group(run_id, group, chosen, kept)
+        _group(run_id, group, names[0], chosen, kept)
     else:
         show.note("This run compared no popular with unpopular instances.")
     _ends(run_id, chosen, kept)
@@ -71,7 +71,7 @@ def draw_popularity_run(chosen: Chosen) -> bool:
     return True
 
 
-def _group(run_id: str, group: str, chosen: Chosen, kept: Slice | None) -> None:
+def _group(run_id: str, group: str, broadest: str, chosen: Chosen, kept: Slice | None) -> None:
     """What the run found about the group that is looked at, or of the part of it that is in a slice."""
     findings = resources.ask(popularity_queries.of_group, run_id, group)
     items = resources.ask(popularity_queries.items, run_id)
@@ -83,7 +83,8 @@ def _group(run_id: str, group: str, chosen: Chosen, kept: Slice | None) -> None:
         show.says(_about_slice(items, kept, column))
     else:
         bins, chance = _bins(findings)
-        show.says(*sentences(findings, layout.model_title(chosen.model)))
+        told = conclusions.of_run(run_id) if group == broadest else []
+        show.says(*(told or sentences(findings, layout.model_title(chosen.model))))
     if bins.empty:
         show.note("There are too few instances for a curve.")
         return
