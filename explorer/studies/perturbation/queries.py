@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
@@ -164,6 +164,35 @@ def pairs(store: Store, run_id: str, setting: str, fate: str, limit: int = 200) 
         LIMIT ?
         """,
         [setting, run_id, setting, limit],
+    )
+
+
+def outcomes(store: Store, run_id: str, setting: str) -> pd.DataFrame:
+    """A row an instance: whether its swaps were accepted and why not, verdict, margin and IPS before and after."""
+    return store.frame(
+        f"""
+        WITH {_OUTCOMES}
+        SELECT instance_id, grp, accepted, reason, swaps, edit, correct_before, correct_after, margin_before,
+            margin_after, ips_before, ips_after
+        FROM outcomes
+        ORDER BY instance_id
+        """,
+        [setting, run_id, setting],
+    )
+
+
+def pairs_of(store: Store, run_id: str, setting: str, ids: Sequence[str]) -> pd.DataFrame:
+    """These instances with their perturbed versions, as `pairs` gives those of a fate."""
+    return store.frame(
+        f"""
+        WITH {_OUTCOMES}
+        SELECT instance_id, grp, payload, variant, edit, accepted, reason, swaps, correct_before, correct_after,
+            margin_before, margin_after, ips_before, ips_after
+        FROM outcomes
+        WHERE list_contains(?, instance_id)
+        ORDER BY instance_id
+        """,
+        [setting, run_id, setting, list(ids)],
     )
 
 

@@ -22,9 +22,14 @@ from explorer.ui.layout import Chosen
 PAGE = 5
 
 
-def draw_perturbation_pairs(run_id: str, pos: str, chosen: Chosen) -> None:
-    """A few pairs of the fate that is asked for."""
-    st.subheader("Pairs", anchor=False)
+def draw_perturbation_pairs(run_id: str, pos: str, chosen: Chosen, picked: Sequence[str] = ()) -> None:
+    """The pairs that were picked, else a few of the fate that is asked for."""
+    st.subheader(f"{len(picked):,} picked pairs" if picked else "Pairs", anchor=False)
+    if picked:
+        _page(
+            resources.ask(perturbation_queries.pairs_of, run_id, pos, tuple(picked)), f"{run_id}:{pos}:picked", chosen
+        )
+        return
     fates = resources.ask(perturbation_queries.fates, run_id, pos).set_index("fate")["n"]
     some = [fate for fate in perturbation_queries.FATES if fates[fate]]
     if not some:
@@ -32,9 +37,13 @@ def draw_perturbation_pairs(run_id: str, pos: str, chosen: Chosen) -> None:
     fate = links.pick(
         st.selectbox, "Show", "fate", some, default=some[0], format_func=lambda name: f"{name}: {fates[name]:,}"
     )
-    swapped_pairs = resources.ask(perturbation_queries.pairs, run_id, pos, fate)
+    _page(resources.ask(perturbation_queries.pairs, run_id, pos, fate), f"{run_id}:{pos}:{fate}", chosen)
+
+
+def _page(swapped_pairs: pd.DataFrame, key: str, chosen: Chosen) -> None:
+    """A few of the pairs, and a way to the others."""
     pages = -(-len(swapped_pairs) // PAGE)
-    page = st.pagination(pages, key=f"pairs:{run_id}:{pos}:{fate}") if pages > 1 else 1
+    page = st.pagination(pages, key=f"pairs:{key}") if pages > 1 else 1
     st.html(f"<style>{ngram_strip.style()}</style>")
     shown = texts.filled(swapped_pairs.iloc[(page - 1) * PAGE : page * PAGE], chosen.benchmark)
     if shown["payload"].isna().any():

@@ -1,47 +1,202 @@
-"""One perturbation run: distributions before and after, rejections, and pairs with their swaps marked."""
+"""One perturbation run: each instance before and after, pairs with their swaps marked, flips and distributions."""
 
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pandas as pd
 import streamlit as st
 
+from explorer import display
+from explorer.stats.bootstrap import bootstrap_mean
+from explorer.stats.two_estimates import difference
 from explorer.studies.perturbation import queries as perturbation_queries
 from explorer.studies.popularity.groups import title_of
-from explorer.ui import layout, links, resources, run_names, show
-from explorer.ui.columns import count_column, share_column
+from explorer.ui import (
+    behind,
+    conclusions,
+    corpus_mark,
+    layout,
+    links,
+    resources,
+    run_names,
+    show,
+    slices,
+    texts,
+    undecided,
+)
+from explorer.ui.columns import count_column, number_column, share_column, text_column
 from explorer.ui.layout import Chosen
 from explorer.ui.perturbation import pairs, tables
 from explorer.ui.perturbation.figure_distributions import distributions
+from explorer.ui.perturbation.figure_margins import COLORS, before_and_after
 
 POS = tables.POS
 WIDTH = 0.25
+DOTS = 4000
 
 
 def draw_perturbation_run(chosen: Chosen) -> None:
-    """The setting, the tables over all runs, and the chosen model's run."""
-    pos = links.pick(
-        st.segmented_control, "Words swapped", "pos", list(POS), default="NV", required=True, format_func=POS.get
-    )
+    """The chosen model's run, then the changes of all runs."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        pos = links.pick(
+            st.segmented_control, "Words swapped", "pos", list(POS), default="NV", required=True, format_func=POS.get
+        )
+        with show.options("perturbation:options"):
+            run_id = pick(chosen)
+            kept = slices.pick(chosen.benchmark)
+    if run_id:
+        layout.about_run(run_id)
+        settings = settings_of(run_id)
+        if pos in settings["pos"]:
+            _run(run_id, pos, kept, settings, chosen)
+        else:
+            show.note(f"This run did not swap {POS[pos].lower()}.")
     tables.draw_perturbation_tables(pos)
-    run_id = pick(chosen)
-    if not run_id:
-        return
-    st.header(
-        show.plain(f"{layout.model_title(chosen.model)} on {layout.benchmark_title(chosen.benchmark)}"), anchor=False
-    )
-    layout.about_run(run_id)
-    settings = settings_of(run_id)
-    if pos not in settings["pos"]:
-        show.note(f"This run did not swap {POS[pos].lower()}.")
-        return
-    _fates(run_id, pos)
+
+
+def _run(run_id: str, pos: str, kept: slices.Slice | None, settings: dict[str, Any], chosen: Chosen) -> None:
+    index = str(settings["index"])
+    corpus_mark.draw(index, chosen.model)
+    show.says(*(conclusions.of_run(run_id) if pos == "NV" else []))
+    items = slices.narrowed(resources.ask(perturbation_queries.outcomes, run_id, pos), kept)
+    items = items.assign(fate=fates_of(items))
+    picked = _figure(run_id, pos, items, chosen)
+    undecided.tell([run_id])
+    pairs.draw_perturbation_pairs(run_id, pos, chosen, picked)
+    if picked:
+        slices.offer(picked, chosen.benchmark, f"picked {pos}", f"pairs:{pos}")
+    _flips(items)
+    _list(items, pos, chosen)
     _rejections(run_id, pos)
-    pairs.draw_perturbation_pairs(run_id, pos, chosen)
-    _popularity(run_id, pos)
-    _frequencies(run_id, pos, str(settings["index"]))
-    _similarities(run_id, pos, str(settings["encoder"]))
+    with st.expander("Popularity, frequency and likeness, before and after", key="distributions"):
+        _popularity(run_id, pos)
+        _frequencies(run_id, pos, index)
+        _similarities(run_id, pos, str(settings["encoder"]))
+
+
+def fates_of(items: pd.DataFrame) -> list[str]:
+    """What became of each instance: lost, gained, right or wrong both times, else why it was not compared."""
+    fates = []
+    for row in items.to_dict("records"):
+        before, after = row["correct_before"], row["correct_after"]
+        if not row["accepted"]:
+            fates.append("rejected")
+        elif not row["swaps"]:
+            fates.append("nothing to swap")
+        elif pd.isna(before) or pd.isna(after):
+            fates.append("no verdict")
+        elif before == 1:
+            fates.append("right both times" if after == 1 else "lost")
+        else:
+            fates.append("gained" if after == 1 else "wrong both times")
+    return fates
+
+
+def _figure(run_id: str, pos: str, items: pd.DataFrame, chosen: Chosen) -> list[str]:
+    """A dot an instance before and after; the instances that were picked in it."""
+    drawn = items[items["fate"].isin(list(COLORS))].dropna(subset=["margin_before", "margin_after"])
+    if drawn.empty:
+        show.note("No instance was swapped and judged before and after.")
+        return []
+    shown = drawn if len(drawn) <= DOTS else _sample(drawn)
+    known = texts.sentences(chosen.benchmark, list(shown["instance_id"]))
+    shown = shown.assign(
+        text=shown["instance_id"].map(known).fillna(""), changed=[_swaps(edit) for edit in shown["edit"]]
+    )
+    of_one_text = (drawn["margin_before"] <= 0).all()
+    answer = show.chart(
+        before_and_after(shown, "log P" if of_one_text else "Margin"),
+        key=f"before_and_after:{run_id}:{pos}",
+        alt="The margin of each instance before and after the swaps",
+        n=len(drawn),
+        on_select="rerun",
+    )
+    idle = items["fate"].value_counts()
+    rest = "; ".join(
+        f"{idle[name]:,} {said}"
+        for name, said in (
+            ("nothing to swap", "have no such word to swap"),
+            ("rejected", "had no swap that keeps the label"),
+            ("no verdict", "have no verdict"),
+        )
+        if idle.get(name)
+    )
+    show.note(
+        "Click a dot, or draw a box around some, to see the pairs."
+        + (f" Not drawn: {rest}." if rest else "")
+        + (
+            f" All that were lost or gained and a sample of the others, {len(shown):,} dots."
+            if len(shown) < len(drawn)
+            else ""
+        )
+    )
+    return behind.picked(answer)
+
+
+def _sample(drawn: pd.DataFrame) -> pd.DataFrame:
+    """All that flipped, and others by chance up to the most that are drawn."""
+    flipped = drawn[drawn["fate"].isin(["lost", "gained"])]
+    others = drawn.drop(flipped.index)
+    return pd.concat([flipped, others.sample(max(0, min(len(others), DOTS - len(flipped))), random_state=0)])
+
+
+def _swaps(edit: Any) -> str:
+    """The swaps of a variant in a few words: "finishing → completing"."""
+    swaps = pairs.swaps_of(edit)
+    return ", ".join(f"{swap.get('original') or swap.get('lemma', '')} → {swap['substitute']}" for swap in swaps)
+
+
+def _list(items: pd.DataFrame, pos: str, chosen: Chosen) -> None:
+    drawer = st.expander("Every instance", key=f"outcomes:{pos}", on_change="rerun")
+    if not drawer.open:
+        return
+    with drawer:
+        rows = items.assign(
+            words=[_swaps(edit) for edit in items["edit"]], moved=items["margin_after"] - items["margin_before"]
+        ).sort_values("moved")
+        columns = {
+            "words": text_column("Swaps", width="medium"),
+            "fate": "What became of it",
+            "margin_before": number_column("Before", 2, "margin in nats"),
+            "margin_after": number_column("After", 2),
+            "moved": number_column("Moved", 2, "after less before", signed=True),
+        }
+        behind.draw_instances(
+            rows.drop(columns=["edit"]), chosen, f"outcomes {pos}", columns, key=f"outcomes:{pos}",
+            suggestion=f"swapped {pos}",
+        )  # fmt: skip
+
+
+def flips_in_words(items: pd.DataFrame) -> str:
+    """Whether what was lost changed in popularity more than what stayed right; "" where either has too few."""
+    known = items.dropna(subset=["ips_before", "ips_after"])
+    changes = known["ips_after"] - known["ips_before"]
+    lost, stayed = changes[known["fate"] == "lost"], changes[known["fate"] == "right both times"]
+    if min(len(lost), len(stayed)) < FEWEST:
+        return ""
+    one, two = bootstrap_mean(lost.to_numpy(dtype=float)), bootstrap_mean(stayed.to_numpy(dtype=float))
+    gap = difference(one, two)
+    numbers = (
+        f"on average {display.number(one.value, signed=True)} of IPS over {one.n:,} that were lost, "
+        f"{display.number(two.value, signed=True)} over {two.n:,} that stayed right; difference "
+        f"{display.number(gap.value, signed=True)}, 95% interval {display.number(gap.low, signed=True)} to "
+        f"{display.number(gap.high, signed=True)}"
+    )
+    if gap.low <= 0 <= gap.high:
+        return f"No evidence that instances which flip change more in popularity than those that do not: {numbers}."
+    way = "lose more" if gap.value < 0 else "lose less"
+    return f"Instances that flip from right to wrong {way} popularity than those that stayed right: {numbers}."
+
+
+FEWEST = 10  # instances on either side of a comparison
+
+
+def _flips(items: pd.DataFrame) -> None:
+    if said := flips_in_words(items):
+        st.subheader("Do flips lose popularity?", anchor=False)
+        show.says(said)
 
 
 def pick(chosen: Chosen) -> str:
@@ -60,20 +215,10 @@ def has_run(chosen: Chosen) -> bool:
     return bool(((runs["model"] == chosen.model) & (runs["benchmark"] == chosen.benchmark)).any())
 
 
-def settings_of(run_id: str) -> dict:
+def settings_of(run_id: str) -> dict[str, Any]:
     """The settings of a run."""
     runs = resources.ask(perturbation_queries.runs).set_index("run_id")
     return json.loads(str(runs.loc[run_id, "settings"]))
-
-
-def _fates(run_id: str, pos: str) -> None:
-    fates = resources.ask(perturbation_queries.fates, run_id, pos)
-    show.numbers(
-        [
-            (fate.partition(" (")[0].capitalize(), f"{n:,}", f"{fate}; a tie is not right")
-            for fate, n in zip(fates["fate"], fates["n"], strict=True)
-        ]
-    )
 
 
 def _rejections(run_id: str, pos: str) -> None:
@@ -85,16 +230,16 @@ def _rejections(run_id: str, pos: str) -> None:
         for reason, n in tables.detail(row["accepted_detail"]).get("rejected", {}).items()
     ]
     if rows:
-        with st.expander("Rejections by reason"):
-            show.table(
-                pd.DataFrame(rows),
-                f"rejections {run_id} {pos}",
-                columns={
-                    "group": "Group", "reason": "Reason",
-                    "n": count_column("Instances"),
-                    "share": share_column("Rejected of the group"),
-                },
-            )  # fmt: skip
+        show.folded_table(
+            pd.DataFrame(rows),
+            f"rejections {run_id} {pos}",
+            title="Rejections by reason",
+            columns={
+                "group": "Group", "reason": "Reason",
+                "n": count_column("Instances"),
+                "share": share_column("Rejected of the group"),
+            },
+        )  # fmt: skip
 
 
 def _popularity(run_id: str, pos: str) -> None:
@@ -113,7 +258,10 @@ def _frequencies(run_id: str, pos: str, index: str) -> None:
     if bins.empty:
         return
     st.subheader("Words and their synonyms in the corpus", anchor=False)
-    show.note(f"How often the swapped words and their substitutes occur in {index}, in running text (Figure 2).")
+    show.note(
+        f"How often the swapped words and their substitutes occur in the {corpus_mark.title(index)}, in running text "
+        "(Figure 2)."
+    )
     ticks = [(0.0, "0"), *((float(power), f"{10**power:,}") for power in range(1, 13))]
     figure = distributions(
         bins, {"original": "words of the originals", "synonym": "their synonyms"}, width=WIDTH,

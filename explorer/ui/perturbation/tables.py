@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
 import streamlit as st
 
+from explorer import display
 from explorer.popularity.tasks import TASKS
 from explorer.stats.multiple import correct as adjust
 from explorer.studies import published
 from explorer.studies.perturbation import queries as perturbation_queries
 from explorer.studies.popularity.groups import kind_of, title_of
 from explorer.studies.published_figures import Printed
-from explorer.ui import inventory, layout, resources, show, undecided
-from explorer.ui.columns import count_column, number_column, p_column
-from explorer.ui.popularity.figure_dumbbells import dumbbells
+from explorer.ui import behind, inventory, layout, resources, show, undecided
+from explorer.ui.columns import count_column, number_column, p_column, saying_something, text_column
+from explorer.ui.perturbation.figure_margins import changes_beside_the_paper
+from explorer.ui.popularity.figure_dumbbells import CERTAIN, dumbbells
 
 POS = {"NV": "Nouns and verbs", "N": "Nouns", "V": "Verbs"}
 ENDS = {"before": "original", "after": "perturbed"}
@@ -33,22 +35,96 @@ def draw_perturbation_tables(pos: str) -> None:
     )
     if rows.empty:
         return
+    st.header("Every benchmark and model", anchor=False)
     show.about("perturbation")
     of_setting = rows[rows["setting"] == pos]
     if of_setting.empty:
         show.note(f"No run swapped {POS[pos].lower()}.")
         return
+    of_setting = of_setting.assign(p=of_setting["p_holm"].fillna(of_setting["p"]))
+    show.says(sentence(of_setting, pos))
     figure = dumbbells(of_setting, ENDS, "Accuracy: open circle original, filled circle perturbed")
-    show.chart(figure, key=f"changes:{pos}", alt="Accuracy of each task before and after the perturbation")
-    show.note(
-        f"As {TABLES[pos][0]} of the paper. Accuracies are over instances valid in both versions, the change is in "
-        "percent of the original; p is McNemar's exact test, Holm-adjusted over this table"
-        + ("" if pos == "NV" else " (nouns and verbs together)")
-        + "."
+    answer = show.chart(
+        figure, key=f"changes:{pos}", alt="Accuracy of each task before and after the perturbation", on_select="rerun"
     )
+    show.note(
+        f"As {TABLES[pos][0]} of the paper. Accuracies are over instances valid in both versions; a thick line: "
+        "McNemar's exact p over items, Holm-adjusted over this table"
+        + ("" if pos == "NV" else " (nouns and verbs together)")
+        + ", is below 0.05. Click a dot to go to its instances."
+    )
+    _links(of_setting, behind.picked(answer), pos)
     undecided.tell(list(of_setting["run_id"]))
     _changes(of_setting, pos)
+    _beside_the_paper(of_setting, pos)
     _flips(of_setting)
+
+
+def sentence(rows: pd.DataFrame, pos: str) -> str:
+    """In how many comparisons swaps change the accuracy beyond chance, and in which direction."""
+    clear = rows[rows["p"] < CERTAIN]
+    down, up = int((clear["change"] < 0).sum()), int((clear["change"] > 0).sum())
+    rest = len(rows) - down - up
+    return (
+        f"With {POS[pos].lower()} swapped and labels kept, accuracy falls in {down} of {len(rows)} comparisons and "
+        f"rises in {up}; in {rest} there is no evidence of a change."
+    )
+
+
+def _links(rows: pd.DataFrame, picked: Sequence[str], pos: str) -> None:
+    for place in (int(one) for one in picked if one.isdecimal() and int(one) < len(rows)):
+        row = rows.iloc[place]
+        layout.link_to(
+            "Perturbation", f"{row['task']}, {row['model']}: its instances", facet="Full runs", pos=pos,
+            model=str(row["model_id"]), benchmark=str(row["benchmark"]), run=str(row["run_id"]),
+        )  # fmt: skip
+
+
+def _beside_the_paper(rows: pd.DataFrame, pos: str) -> None:
+    """Our changes with labels kept beside the paper's, task by task."""
+    printed = pd.DataFrame(
+        [
+            {"task": TASKS[one.subject].title, "model": one.model, "change": one.value}
+            for one in published.figures()
+            if one.metric == "accuracy_change" and one.condition == pos and one.number in TABLES[pos][1:]
+        ],
+        columns=["task", "model", "change"],
+    ).dropna(subset=["change"])
+    ours = rows[rows["task"].isin(set(printed["task"])) & rows["change"].notna()]
+    if ours.empty:
+        return
+    st.header("How much of the printed effect is left?", anchor=False)
+    show.says(left_of_the_effect(ours, printed))
+    show.chart(
+        changes_beside_the_paper(ours, printed),
+        key=f"beside_the_paper:{pos}",
+        alt="Change of accuracy with labels kept, beside what the paper prints for its models",
+    )
+    show.note(
+        "The paper's models are others and larger, and it does not ask that a swap keeps the label; so the two differ "
+        "in more than one thing."
+    )
+
+
+def left_of_the_effect(ours: pd.DataFrame, printed: pd.DataFrame) -> str:
+    """The mean change over the tasks that both have, ours and the printed one, formal and functional apart."""
+    told = []
+    for field in dict.fromkeys(ours["field"]):
+        tasks = set(ours.loc[ours["field"] == field, "task"])
+        mine = ours[ours["task"].isin(tasks)]["change"]
+        theirs = printed[printed["task"].isin(tasks)]["change"]
+        if len(theirs):
+            told.append(
+                f"{field.lower()} tasks change by {_percents(mine)} when labels are kept, and by {_percents(theirs)} "
+                "as printed"
+            )
+    text = "; ".join(told)
+    return f"{text[:1].upper()}{text[1:]}." if text else ""
+
+
+def _percents(changes: pd.Series) -> str:
+    low, high = changes.min(), changes.max()
+    return f"{display.number(low, 1, signed=True)}% to {display.number(high, 1, signed=True)}%"
 
 
 def table_rows(changes: pd.DataFrame, fields: Mapping[str, str]) -> pd.DataFrame:
@@ -114,34 +190,39 @@ def _changes(of_setting: pd.DataFrame, pos: str) -> None:
         **_published(of_setting, pos),
     )  # fmt: skip
     columns: dict[str, Any] = {
-        "task": "Task",
-        "model": "Model",
-        "n": count_column("Instances"),
-        "all_value": number_column("All originals (%)", 2, "Accuracy of the originals, the rejected ones included"),
-        "before": number_column("Original (%)", 2),
-        "after": number_column("Perturbed (%)", 2),
-        "change": number_column("Change (%)", 2, "in percent of the original", signed=True),
-        "p_holm": p_column("p (Holm)"),
-        "lost": count_column("Lost", "right, then wrong"),
-        "gained": count_column("Gained", "wrong, then right"),
-        "unchanged": count_column("Nothing to swap"),
-        "rejected": count_column("Rejected", "no swap preserved the label"),
+        "task": text_column("Task", width=170),
+        "model": text_column("Model", width=150),
+        "n": count_column("n", "instances", width=60),
+        "before": number_column("Before", 1, "accuracy of the originals, in percent", width=65),
+        "after": number_column("After", 1, "accuracy after the swaps, in percent", width=60),
+        "change": number_column("Change", 1, "in percent of the original", signed=True, width=70),
+        "p_holm": p_column("p (Holm)", width=75),
+        "lost": count_column("Lost", "right, then wrong", width=55),
+        "gained": count_column("Gained", "wrong, then right", width=65),
+        "paper_before": number_column("Paper: before", 1, width=95),
+        "paper_after": number_column("Paper: after", 1, width=90),
+        "paper_change": number_column("Paper: change", 1, signed=True, width=100),
+        "paper_note": "Remark",
     }
-    if of_setting["perplexity_before"].notna().any():
-        columns |= {
-            "perplexity_before": number_column("Perplexity", 2, "exp(-mean log P of the last word), original"),
-            "perplexity_after": number_column("Perturbed perplexity", 2),
-            "perplexity_change": number_column("Change (%) of perplexity", 1, signed=True),
-        }
-    if shown["paper_change"].notna().any():
-        columns |= {
-            "paper_before": number_column("Paper: original", 2),
-            "paper_after": number_column("Paper: perturbed", 2),
-            "paper_change": number_column("Paper: change (%)", 2, signed=True),
-            "paper_note": "Remark",
-        }
     dropped = [name for name in map(str, shown) if name.endswith("detail") or name.startswith("by_")]
-    show.table(shown.drop(columns=dropped), f"perturbation {pos}", columns=columns)
+    show.folded_table(
+        shown.drop(columns=dropped), f"perturbation {pos}", columns=saying_something(shown, columns),
+        remark="The download has more: accuracy of all originals, what was rejected, and how many had nothing to swap.",
+    )  # fmt: skip
+    if shown["perplexity_before"].notna().any():
+        of_words = shown[shown["perplexity_before"].notna()]
+        show.folded_table(
+            of_words.drop(columns=dropped),
+            f"perplexity {pos}",
+            title="Perplexity of the last word, before and after",
+            columns={
+                "task": "Task",
+                "model": "Model",
+                "perplexity_before": number_column("Before", 2, "exp(-mean log P of the last word), original"),
+                "perplexity_after": number_column("After", 2),
+                "perplexity_change": number_column("Change (%)", 1, signed=True),
+            },
+        )
     if shown["paper_change"].isna().all():
         _papers_own(pos)
 
@@ -195,7 +276,6 @@ def _flips(of_setting: pd.DataFrame) -> None:
     known = of_setting[of_setting["ips_before"].notna()]
     if known.empty:
         return
-    show.section("Popularity of instances that flip from right to wrong (Table 3)")
     pairs = [
         (published.beside(model, task, "original", "ips"), published.beside(model, task, "NV", "ips"))
         for model, task in zip(known["model_id"], known["grp"], strict=True)
@@ -205,19 +285,23 @@ def _flips(of_setting: pd.DataFrame) -> None:
         paper_after=[after.value if after else math.nan for _, after in pairs],
     )
     columns: dict[str, Any] = {
-        "task": "Task",
-        "model": "Model",
-        "flips_n": count_column("Flips"),
-        "ips_before": number_column("IPS, original", 2, "mean over the flips, of the right option's text"),
-        "sd_before": number_column("± sd", 2),
-        "ips_after": number_column("IPS, perturbed", 2),
-        "sd_after": number_column("± sd ", 2),
-        "flips_holm": p_column("p (Holm)", "Wilcoxon's signed-rank test, zeros by Pratt"),
+        "task": text_column("Task", width=170),
+        "model": text_column("Model", width=150),
+        "flips_n": count_column("Flips", width=60),
+        "ips_before": number_column("IPS before", 2, "mean over the flips, of the right option's text", width=90),
+        "sd_before": number_column("± sd", 2, width=60),
+        "ips_after": number_column("IPS after", 2, width=80),
+        "sd_after": number_column("± sd ", 2, width=60),
+        "flips_holm": p_column("p (Holm)", "Wilcoxon's signed-rank test, zeros by Pratt", width=80),
         "flips_reason": "Remark",
+        "paper_before": number_column("Paper: before", 2, width=95),
+        "paper_after": number_column("Paper: after", 2, width=90),
     }
-    if shown["paper_before"].notna().any():
-        columns |= {
-            "paper_before": number_column("Paper: original", 2),
-            "paper_after": number_column("Paper: perturbed", 2),
-        }
-    show.table(shown[list(columns)], "popularity of flips", columns=columns)
+    show.folded_table(
+        shown[list(columns)],
+        "popularity of flips",
+        title="Popularity of instances that flip from right to wrong (Table 3)",
+        remark="What flips loses popularity where swapped words are rarer; whether it loses more than what stayed "
+        "right is said above, for the run in view.",
+        columns=saying_something(shown, columns),
+    )

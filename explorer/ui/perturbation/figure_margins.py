@@ -1,0 +1,127 @@
+"""What swaps do to each instance, and to accuracy beside what the paper prints."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from explorer import display
+from explorer.figures import theme
+from explorer.figures.models import model_colors
+
+# What became of an instance → its color; the words are those of the page.
+COLORS: Mapping[str, str] = {
+    "right both times": theme.BLUE,
+    "lost": theme.VERMILION,
+    "gained": theme.GREEN,
+    "wrong both times": theme.GRAY,
+}
+ROW = 26
+
+
+def before_and_after(items: pd.DataFrame, what: str) -> go.Figure:
+    """A dot an instance: its margin (nats) before the swaps and after; on the line nothing changed.
+
+    `items` has the columns instance_id, text, changed, fate (a key of COLORS), margin_before, margin_after; a dot
+    carries its instance's id. `what` names the number on the axes.
+    """
+    traces = []
+    for fate, color in COLORS.items():
+        part = items[items["fate"] == fate]
+        if part.empty:
+            continue
+        traces.append(
+            go.Scattergl(
+                x=part["margin_before"],
+                y=part["margin_after"],
+                mode="markers",
+                name=f"{fate} ({len(part):,})",
+                marker={"size": 6 if fate == "right both times" else 8, "opacity": 0.6, "color": color},
+                customdata=[
+                    [
+                        row["instance_id"],
+                        theme.hover(
+                            str(row["text"] or row["instance_id"]),
+                            f"→ {row['changed']}" if row["changed"] else "",
+                            f"{fate}; {what.lower()} {display.number(row['margin_before'])} → "
+                            f"{display.number(row['margin_after'])} nats",
+                        ),
+                    ]
+                    for row in part.to_dict("records")
+                ],
+                hovertemplate="%{customdata[1]}<extra></extra>",
+            )
+        )
+    figure = theme.figure(*traces, height=440, dragmode="select")
+    if len(items):
+        both = items[["margin_before", "margin_after"]].to_numpy(dtype=float)
+        ends = [both.min(), both.max()]
+        figure.add_trace(
+            go.Scatter(
+                x=ends, y=ends, mode="lines", line={"color": theme.GRAY, "width": 1, "dash": "dot"}, hoverinfo="skip",
+                showlegend=False,
+            )
+        )  # fmt: skip
+        figure.add_vline(x=0, line={"color": theme.GRAY, "width": 1})
+        figure.add_hline(y=0, line={"color": theme.GRAY, "width": 1})
+    figure.update_layout(showlegend=True)
+    figure.update_xaxes(title_text=f"{what} before the swaps, in nats")
+    figure.update_yaxes(title_text=f"{what} after the swaps, in nats")
+    return figure
+
+
+def changes_beside_the_paper(ours: pd.DataFrame, printed: pd.DataFrame) -> go.Figure:
+    """Changes of accuracy in percent of the original: a dot a model of ours, a ring each that the paper prints.
+
+    `ours` has the columns task, model, change; `printed` task, model, change. Tasks come in the order of `ours`.
+    """
+    tasks = list(dict.fromkeys(ours["task"]))[::-1]
+    place = {task: number for number, task in enumerate(tasks)}
+    printed = printed[printed["task"].isin(tasks)]
+    models = list(dict.fromkeys(ours["model"]))
+    traces = [
+        go.Scatter(
+            x=printed["change"],
+            y=[place[task] - 0.14 for task in printed["task"]],
+            mode="markers",
+            name="printed: the paper's models, labels not kept",
+            marker={"size": 11, "color": theme.ORANGE, "symbol": "circle-open", "line": {"width": 2}},
+            customdata=[
+                theme.hover(
+                    f"{row['task']}, {row['model']}", f"{display.number(row['change'], 1, signed=True)}%, printed"
+                )
+                for row in printed.to_dict("records")
+            ],
+            hovertemplate="%{customdata}<extra></extra>",
+        )
+    ]
+    for model, color in zip(models, model_colors(models), strict=True):
+        rows = ours[ours["model"] == model]
+        traces.append(
+            go.Scatter(
+                x=rows["change"],
+                y=[place[task] + 0.14 for task in rows["task"]],
+                mode="markers",
+                name=f"{theme.escape(model)}, labels kept",
+                marker={"size": 10, "color": color},
+                customdata=[
+                    theme.hover(
+                        f"{row['task']}, {model}",
+                        f"{display.number(row['change'], 1, signed=True)}%, n = {row['n']:,.0f}",
+                    )
+                    for row in rows.to_dict("records")
+                ],
+                hovertemplate="%{customdata}<extra></extra>",
+            )
+        )
+    figure = theme.figure(*traces, height=130 + ROW * max(3, len(tasks)))
+    figure.add_vline(x=0, line={"color": theme.GRAY, "width": 1})
+    figure.update_layout(showlegend=True)
+    figure.update_xaxes(title_text="Change of accuracy, in percent of the original", ticksuffix="%")
+    figure.update_yaxes(
+        tickmode="array", tickvals=list(place.values()), ticktext=[theme.escape(task) for task in tasks],
+        range=[-0.7, len(tasks) - 0.3], zeroline=False,
+    )  # fmt: skip
+    return figure
