@@ -20,8 +20,22 @@ Of = Literal[
     "item", "suite", "suite pair", "concept", "bucket", "completion", "judgment", "n-gram", "word", "sentence",
     "sentence pair", "context", "context length", "kind of context", "number of demonstrations", "token",
 ]  # fmt: skip
+# What was drawn, so that another draw could have come out otherwise. Items that share material (the template of a
+# paradigm, the vocabulary of a suite) are not drawn one by one: then the paradigm or the suite is the unit.
+Over = Literal[
+    "item", "item, or paradigm", "item, or suite", "suite", "concept", "bucket", "demonstration order",
+    "draw", "word", "n-gram", "sentence pair", "context length", "kind of context", "number of demonstrations", "none",
+]  # fmt: skip
 UNITS: tuple[str, ...] = get_args(Unit)
 COUNTED: tuple[str, ...] = get_args(Of)
+SAMPLED: tuple[str, ...] = get_args(Over)
+# One unit of n → what was drawn, where a finding says nothing else.
+_DRAWN: dict[str, Over] = {
+    "item": "item", "suite": "suite", "suite pair": "suite", "concept": "concept", "bucket": "bucket",
+    "completion": "item", "judgment": "suite", "n-gram": "none", "word": "word", "sentence": "none",
+    "sentence pair": "sentence pair", "context": "none", "context length": "context length",
+    "kind of context": "kind of context", "number of demonstrations": "number of demonstrations", "token": "none",
+}  # fmt: skip
 
 
 # What measures of single instances are computed from, where several studies compute from the same. Two measures that
@@ -38,6 +52,9 @@ class Finding:
     unit     of its value
     of       what one unit of its n is
     meaning  one plain sentence
+    over     the unit its interval and test are over, where that is not `of`: "item, or paradigm" is the paradigm where
+             there are several, else the item; "none" has neither interval nor test
+    range_of what low and high range over where they are no interval: the least and the greatest of so many
     """
 
     name: str
@@ -45,6 +62,13 @@ class Finding:
     unit: Unit
     of: Of
     meaning: str
+    over: Over | None = None
+    range_of: str = ""
+
+    @property
+    def sampled(self) -> Over:
+        """The unit that was sampled, over which its interval and its test are."""
+        return self.over or _DRAWN[self.of]
 
     def __str__(self) -> str:
         return self.name  # so that SQL and addresses can be written around it
@@ -95,6 +119,7 @@ def halves_by(name: str, score: str) -> HalfFindings:
             "item",
             f"Share of right answers among the items whose {score} lies at or below the median (low) or above it "
             "(high); over minimal pairs of several paradigms the interval is over paradigms.",
+            over="item, or paradigm",
         ),
         Finding(
             f"{name}_difference",
@@ -102,7 +127,9 @@ def halves_by(name: str, score: str) -> HalfFindings:
             "points",
             "item",
             f"Accuracy of the half with the higher {score} less that of the half with the lower, with Fisher's exact "
-            "test over items.",
+            "test over items, or over minimal pairs of several paradigms with interval and p over paradigms (Fisher's "
+            "p then stands in the detail, as published).",
+            over="item, or paradigm",
         ),
     )
 
@@ -121,6 +148,7 @@ def split_by(name: str, score: str) -> SplitFindings:
             "item",
             f"Accuracy of the half with the higher {score} less that of the lower, its interval from paradigms drawn "
             "anew, since items of a paradigm are alike.",
+            over="item, or paradigm",
         ),
         Finding(
             f"{name}_rank_split",
@@ -129,20 +157,26 @@ def split_by(name: str, score: str) -> SplitFindings:
             "item",
             f"The same difference where many items tie at the median {score}: split by rank, ties broken at random; "
             "low and high are the middle 95 % of the ways to break them, not an interval over items.",
+            over="none",
+            range_of="ways to break ties",
         ),
         Finding(
             f"{name}_slope",
             f"Slope along the {score}",
             "log odds",
             "item",
-            f"Change in the log odds of being right per unit of the {score}, logistic regression (a tie is wrong).",
+            f"Change in the log odds of being right per unit of the {score}, logistic regression (a tie is wrong); of "
+            "minimal pairs of several paradigms with errors by paradigm.",
+            over="item, or paradigm",
         ),
         Finding(
             f"{name}_auc",
             f"AUC of the {score}",
             "AUC",
             "item",
-            f"The chance that a right answer has the higher {score} than a wrong one; 0.5 by chance.",
+            f"The chance that a right answer has the higher {score} than a wrong one, 0.5 by chance; of minimal pairs of "
+            "several paradigms the interval is over paradigms.",
+            over="item, or paradigm",
         ),
         Finding(
             f"{name}_curve",
@@ -155,10 +189,18 @@ def split_by(name: str, score: str) -> SplitFindings:
 
 
 def derived(
-    base: Finding, name: str, title: str, meaning: str, *, unit: Unit | None = None, of: Of | None = None
+    base: Finding,
+    name: str,
+    title: str,
+    meaning: str,
+    *,
+    unit: Unit | None = None,
+    of: Of | None = None,
+    over: Over | None = None,
 ) -> Finding:
     """A finding made from another: the same unit, and the same in one unit of n, where none is given."""
-    return Finding(name, title, unit or base.unit, of or base.of, meaning)
+    drawn = over or (base.over if of is None else None)
+    return Finding(name, title, unit or base.unit, of or base.of, meaning, drawn, base.range_of)
 
 
 def quoted(*findings: Finding) -> str:

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 from explorer.finding import Finding
 from explorer.records import Condition, Factor, Generation, Instance, Score
-from explorer.stats.estimate import Estimate
+from explorer.stats.estimate import Estimate, Range, drawn_from_enough, units_of
 
 # A row of a table of rows/schema.py, a value a column; null where a column is missing.
 Row: TypeAlias = dict[str, Any]
@@ -128,8 +128,17 @@ def finding_row(
     factors: Mapping[str, Factor] | None = None,
     detail: Mapping[str, Any] | None = None,
 ) -> Row:
-    """An estimate, or a bare number, about many instances as a row of `findings`."""
-    estimate = number if isinstance(number, Estimate) else Estimate.point(number)
+    """An estimate, or a bare number, about many instances as a row of `findings`.
+
+    An interval from too few units is left out, with the reason. The detail says over how many `units` it is where these
+    are not the n, and of what low and high are the `range` where they are no interval.
+    """
+    estimate = drawn_from_enough(number if isinstance(number, Estimate) else Estimate.point(number))
+    units = units_of(estimate)
+    if units != estimate.n:
+        detail = {**(detail or {}), "units": units}
+    if isinstance(estimate, Range):
+        detail = {**(detail or {}), "range": estimate.of}
     return {
         "finding": finding.name,
         "grp": group,

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from explorer.stats.bootstrap import RESAMPLES, percentile_interval, resample_weights
-from explorer.stats.estimate import Estimate
+from explorer.stats.bootstrap import RESAMPLES, Bootstrapped, percentile_interval, resample_weights
 from explorer.stats.gaps import drop_gaps, numbers, ties_wrong
 
 
@@ -29,7 +28,7 @@ def auc(
     level: float = 0.95,
     resamples: int = RESAMPLES,
     seed: int = 0,
-) -> Estimate:
+) -> Bootstrapped:
     """The area under the ROC curve of the scores for outcomes (ties wrong), with its percentile interval.
 
     It is the chance that a right answer has the higher score (ties half).
@@ -40,13 +39,13 @@ def auc(
     (outcome, score, *names), left_out = drop_gaps(*columns)
     if outcome.sum() in (0, outcome.size):
         reason = "every outcome is the same" if outcome.size else "no items"
-        return Estimate.point(math.nan, outcome.size, left_out=left_out, reason=reason)
+        return Bootstrapped.point(math.nan, outcome.size, left_out=left_out, reason=reason, units=0)
     # Items of a group are drawn together: equal texts have one and the same score.
     units = np.unique(names[0], return_inverse=True)[1] if names else np.arange(outcome.size)
     drawn = _resampled(outcome, score, units, resamples, seed)
     low, high, reason = percentile_interval(drawn, level)  # undefined where a resample has one class
     value = float(roc_auc_score(outcome, score))
-    return Estimate(value, low, high, outcome.size, left_out=left_out, reason=reason)
+    return Bootstrapped(value, low, high, outcome.size, left_out=left_out, reason=reason, units=int(units.max()) + 1)
 
 
 def roc_curve(right: ArrayLike, scores: ArrayLike) -> RocCurve:

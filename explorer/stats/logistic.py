@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from explorer.stats.clustered import clustered_slopes
 from explorer.stats.estimate import Estimate
 from explorer.stats.gaps import drop_gaps, numbers, ties_wrong
 from explorer.stats.separation import separation
@@ -17,12 +18,16 @@ from explorer.stats.separation import separation
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Slope(Estimate):
-    """The change in log odds of being right per unit of a feature and per standard deviation of it (over n)."""
+    """The change in log odds of being right per unit of a feature and per standard deviation of it (over n).
+
+    `units` is how many groups its errors are by, None where they are over rows.
+    """
 
     name: str
     se: float
     z: float
     per_sd: float
+    units: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,22 +54,33 @@ class LogisticCurve:
     high: tuple[float, ...]
 
 
-def logistic(right: ArrayLike, *features: ArrayLike, names: Sequence[str] = (), level: float = 0.95) -> LogisticFit:
+def logistic(
+    right: ArrayLike,
+    *features: ArrayLike,
+    names: Sequence[str] = (),
+    groups: ArrayLike | None = None,
+    level: float = 0.95,
+) -> LogisticFit:
     """Outcomes (ties wrong) regressed on one or more features by maximum likelihood, with Wald intervals.
 
-    Constant outcomes, constant, identical and collinear features and separation are named instead of fitted.
+    Constant outcomes, constant, identical and collinear features and separation are named instead of fitted. Where
+    `groups` names each row's, the errors are by group (`clustered.py`).
     """
     import statsmodels.api as sm
     from scipy.stats import norm
 
     labels = tuple(names) or tuple(f"x{number}" for number in range(1, len(features) + 1))
-    (outcome, *columns), left_out = drop_gaps(ties_wrong(right), *map(numbers, features))
+    every = (ties_wrong(right), *map(numbers, features), *(() if groups is None else (groups,)))
+    (outcome, *columns), left_out = drop_gaps(*every)
+    families = columns.pop() if groups is not None else None
     # A fit exists only where the classes overlap along every direction; elsewhere the likelihood rises for ever, and
     # what a program prints is where it happened to stop.
     problem = _problem(outcome, columns, labels)
     if problem:
         return _unfitted(outcome, labels, left_out, problem)
     table = np.column_stack(columns)
+    if families is not None:
+        return _by_group(outcome, table, families, labels, left_out)
     center, spread = table.mean(axis=0), table.std(axis=0)
     # Standardized features keep Newton's steps well scaled whatever the unit of the score.
     design = sm.add_constant((table - center) / spread, has_constant="add")
@@ -103,6 +119,20 @@ def logistic(right: ArrayLike, *features: ArrayLike, names: Sequence[str] = (), 
         right=int(outcome.sum()),
         left_out=left_out,
     )
+
+
+def _by_group(
+    outcome: np.ndarray, table: np.ndarray, families: np.ndarray, labels: tuple[str, ...], left_out: int
+) -> LogisticFit:
+    fit = clustered_slopes(outcome, table, families, labels, left_out=left_out)
+    slopes = tuple(
+        Slope(
+            name=name, value=one.value, low=one.low, high=one.high, se=one.se, z=one.value / one.se, p=one.p, n=one.n,
+            left_out=left_out, reason=one.reason, per_sd=one.value * float(spread), units=one.units,
+        )
+        for name, one, spread in zip(labels, fit.slopes, table.std(axis=0), strict=True)
+    )  # fmt: skip
+    return LogisticFit(fit.intercept, slopes, fit.covariance, fit.loglik, outcome.size, int(outcome.sum()), left_out)
 
 
 def logistic_curve(fit: LogisticFit, x: ArrayLike, *, level: float = 0.95) -> LogisticCurve:

@@ -8,23 +8,31 @@ from statistics import NormalDist
 
 from numpy.typing import ArrayLike
 
+from explorer.stats.bootstrap import bootstrap_mean
 from explorer.stats.estimate import Estimate
 from explorer.stats.gaps import drop_gaps, outcomes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proportion(Estimate):
-    """A share between 0 and 1 with its interval; `ties` of the `n` outcomes counted half."""
+    """A share between 0 and 1 with its interval; `ties` of the `n` outcomes counted half.
+
+    `units` is how many groups the interval is over, None where it is over the outcomes themselves.
+    """
 
     ties: int = 0
+    units: int | None = None
 
 
-def proportion(right: ArrayLike, *, level: float = 0.95) -> Proportion:
+def proportion(right: ArrayLike, groups: ArrayLike | None = None, *, level: float = 0.95) -> Proportion:
     """The share of right outcomes (1 right, 0.5 tie, 0 wrong) with its Wilson interval.
 
     A tie adds half a success. Outcomes with halves vary less than the zeros and ones that Wilson's formula is for
-    (x² <= x between 0 and 1), so the interval then errs on the wide side.
+    (x² <= x between 0 and 1), so the interval then errs on the wide side. Where `groups` names each outcome's, whose
+    items share material, the interval is from whole groups drawn anew.
     """
+    if groups is not None:
+        return _over_groups(right, groups, level)
     (known,), left_out = drop_gaps(outcomes(right))
     if not known.size:
         return Proportion.point(math.nan, left_out=left_out, reason="no outcomes")
@@ -33,6 +41,16 @@ def proportion(right: ArrayLike, *, level: float = 0.95) -> Proportion:
     low, high = wilson(successes, known.size, level)
     ties = int((known == 0.5).sum())
     return Proportion(successes / known.size, low, high, known.size, left_out=left_out, ties=ties)
+
+
+def _over_groups(right: ArrayLike, groups: ArrayLike, level: float) -> Proportion:
+    over = bootstrap_mean(outcomes(right), groups, level=level)
+    (known, _), _ = drop_gaps(outcomes(right), groups)
+    ties = int((known == 0.5).sum())
+    return Proportion(
+        over.value, over.low, over.high, over.n, left_out=over.left_out, reason=over.reason, ties=ties,
+        units=over.units,
+    )  # fmt: skip
 
 
 def wilson(successes: float, n: int, level: float) -> tuple[float, float]:

@@ -115,9 +115,15 @@ def rank_split(scores: ArrayLike, right: ArrayLike, *, seeds: int = TIE_BREAKS, 
     return RankSplit(low, high, difference, seeds)
 
 
-def quantile_curve(scores: ArrayLike, right: ArrayLike, *, bins: int = 10) -> QuantileCurve:
-    """Accuracy with Wilson intervals per quantile range: a score's bin is the number of edges strictly below it."""
-    (score, outcome), left_out = drop_gaps(numbers(scores), outcomes(right))
+def quantile_curve(
+    scores: ArrayLike, right: ArrayLike, groups: ArrayLike | None = None, *, bins: int = 10
+) -> QuantileCurve:
+    """Accuracy with intervals per quantile range: a score's bin is the number of edges strictly below it.
+
+    Intervals are Wilson's over items, or over whole groups where `groups` names each item's.
+    """
+    columns = (numbers(scores), outcomes(right), *(() if groups is None else (groups,)))
+    (score, outcome, *names), left_out = drop_gaps(*columns)
     if not score.size:
         return QuantileCurve((), bins, 0, left_out, "no items")
     # Quantiles that coincide make one bin, not two: an item cannot lie between equal edges.
@@ -126,7 +132,7 @@ def quantile_curve(scores: ArrayLike, right: ArrayLike, *, bins: int = 10) -> Qu
     bins_made = []
     for number in np.unique(index):
         inside = score[index == number]
-        accuracy = proportion(outcome[index == number])
+        accuracy = proportion(outcome[index == number], *(column[index == number] for column in names))
         bins_made.append(Bin(float(inside.min()), float(inside.max()), float(inside.mean()), accuracy))
     reason = "" if len(bins_made) == bins else f"{len(bins_made)} bins instead of {bins}: quantiles coincide"
     return QuantileCurve(tuple(bins_made), bins, score.size, left_out, reason)

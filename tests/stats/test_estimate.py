@@ -18,12 +18,12 @@ from explorer.stats.wilcoxon import wilcoxon
 NAMED = Finding("name", "Name", "share", "item", "A number.")
 COLUMNS = ("value", "low", "high", "p", "n", "left_out", "reason")
 FOUND = {
-    "proportion": proportion([1, 0, 0.5, math.nan]),
-    "spearman": spearman([1, 2, 3, math.nan], [10, 30, 20, 40], permutations=9, resamples=9),
+    "proportion": proportion([1, 0, 0.5, 1, 1, math.nan]),
+    "spearman": spearman([1, 2, 3, 4, 5, math.nan], [10, 30, 20, 40, 50, 6], permutations=9, resamples=9),
     "fisher": fisher([1, 1, 0], [0, 0, 1]),
-    "kappa": kappa(["same", "other", "same"], ["same", "same", None]),
+    "kappa": kappa(["same", "other", "same", "same", "other", "same"], ["same", "same", None, "same", "other", "same"]),
     "mcnemar": mcnemar([1, 1, 0], [0, 1, 0]),
-    "wilcoxon": wilcoxon([1, 2, 3], [2, 4, 7], resamples=9),
+    "wilcoxon": wilcoxon([1, 2, 3, 4, 5], [2, 4, 7, 3, 1], resamples=9),
     "mantel": mantel([[0, 1], [2, 0]], [[0, 1], [2, 0]]),
     "slope": logistic([1, 1, 0], [1, 2, 3]).slopes[0],  # separated: no number, but the reason
 }

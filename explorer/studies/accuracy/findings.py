@@ -20,6 +20,7 @@ from explorer.stats.bootstrap import bootstrap_mean
 from explorer.stats.estimate import Estimate
 from explorer.stats.proportion import Proportion, proportion
 from explorer.studies.accuracy import declared, ratings
+from explorer.studies.families import families_of
 
 if TYPE_CHECKING:
     from explorer.resources import Resources
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 VERDICT_ROLES = ("option", "target", "label")  # a run may score other texts of an instance beside
 TEXT = ("context", "continuation")
+ALL_ITEMS = "all items alike"  # of suites, whose whole is the mean over suites
 REDUCTIONS: tuple[Normalization, ...] = ("sum", "mean_token", "per_char", "per_byte")
 
 
@@ -45,7 +47,7 @@ Options = Mapping[str, Sequence[Mapping[int, Asked]]]  # by instance, a pass ove
 
 def summarize(spec: RunSpec, resources: Resources, folder: RunFolder) -> list[Row]:
     """Rows of `findings`: accuracy with Wilson intervals, the mean over groups, perplexity, other reductions."""
-    instances = folder.read("instances", ["instance_id", "grp", "phenomenon", "kind", "gold", "payload"])
+    instances = folder.read("instances", ["instance_id", "benchmark", "grp", "phenomenon", "kind", "gold", "payload"])
     measures = folder.read("measures", ["instance_id", "measure", "value", "part"])
     if instances.empty:
         return []
@@ -65,26 +67,36 @@ def summarize(spec: RunSpec, resources: Resources, folder: RunFolder) -> list[Ro
         )
         ties = PRESETS[str(spec.settings.get("preset", "natural"))].ties
         cases = Cases(instances, scored)
+        families = families_of(instances)
         for name in REDUCTIONS:
-            share = proportion(cases.chosen_is_gold(name, ties))
+            share = proportion(cases.chosen_is_gold(name, ties), families)
             rows.append(_share_row(declared.ACCURACY, "overall", share, {"setting": name}))
     return rows
 
 
 def shares(instances: pd.DataFrame, correct: np.ndarray) -> list[Row]:
-    """Accuracy per group, per phenomenon, over all items, and as the mean over groups."""
+    """Accuracy per group, per phenomenon, over all items, and as the mean over groups.
+
+    Of suites, whose numbers of items differ by chance, the whole is the mean over suites, and all items stand beside.
+    """
     rows = []
     for column, finding in (("grp", declared.ACCURACY), ("phenomenon", declared.ACCURACY_BY_PHENOMENON)):
         names = instances[column].to_numpy()
         for name in dict.fromkeys(names):
             if name:
-                rows.append(_share_row(finding, name, proportion(correct[names == name])))
-    rows.append(_share_row(declared.ACCURACY, "overall", proportion(correct)))
-    groups = instances["grp"].to_numpy()
-    if len(set(groups)) > 1:
-        macro = bootstrap_mean(correct, groups, macro=True)
-        rows.append(finding_row(declared.ACCURACY, "mean over groups", macro))
-    return rows
+                own = names == name
+                rows.append(_share_row(finding, name, proportion(correct[own], families_of(instances[own]))))
+    groups, families = instances["grp"].to_numpy(), families_of(instances)
+    share = proportion(correct, families)
+    if len(set(groups)) < 2:
+        return [*rows, _share_row(declared.ACCURACY, "overall", share)]
+    macro = bootstrap_mean(correct, groups, macro=True)
+    if (instances["kind"] == "regions").all():
+        rows.append(finding_row(declared.ACCURACY, "overall", macro))
+        rows.append(_share_row(declared.ACCURACY, ALL_ITEMS, share))
+    else:
+        rows.append(_share_row(declared.ACCURACY, "overall", share))
+    return [*rows, finding_row(declared.ACCURACY, "mean over groups", macro)]
 
 
 def options_asked(scores: pd.DataFrame) -> Options:

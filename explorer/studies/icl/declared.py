@@ -25,7 +25,8 @@ LABEL_ACCURACY = Finding(
     "share",
     "item",
     "Share of labels that score highest after k demonstrations in one order (`part`); without a part it is the mean "
-    "over orders, n counts the orders, and low and high are the least and the greatest of them.",
+    "over orders, n counts the orders, and low and high are the least and the greatest of them, no interval.",
+    range_of="orders, in the mean over them",
 )
 LABEL_ACCURACY_WRITTEN = Finding(
     "label_accuracy_written",
@@ -33,7 +34,8 @@ LABEL_ACCURACY_WRITTEN = Finding(
     "share",
     "item",
     "Share of labels that the model writes rightly after k demonstrations; without a part it is the mean over repeats, "
-    "and low and high are the least and the greatest of them.",
+    "and low and high are the least and the greatest of them, no interval.",
+    range_of="repeats, in the mean over them",
 )
 PEARSON = Finding(
     "pearson",

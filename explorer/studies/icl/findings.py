@@ -17,7 +17,7 @@ from explorer.records import Factor, RunSpec
 from explorer.rows.builders import Row, finding_row
 from explorer.runs import files, step_cache
 from explorer.similarity.replication import KINDS
-from explorer.stats.estimate import Estimate
+from explorer.stats.estimate import Estimate, Range
 from explorer.stats.fisher import fisher
 from explorer.stats.kappa import kappa
 from explorer.stats.pearson import pearson
@@ -98,7 +98,8 @@ def accuracies(labels: pd.DataFrame, instance_ids: Sequence[str]) -> list[Row]:
                 share = replace(share, left_out=len(instance_ids) - share.n)
                 shares.append(share.value)
                 rows.append(finding_row(finding, OVERALL, share, factors={"k": int(str(k)), "part": int(str(part))}))
-            mean = Estimate(float(np.mean(shares)), min(shares), max(shares), len(shares))
+            what = "orders" if finding is declared.LABEL_ACCURACY else "repeats"
+            mean = Range(float(np.mean(shares)), min(shares), max(shares), len(shares), of=f"{len(shares)} {what}")
             spread = {"sd": float(np.std(shares, ddof=1)) if shares[1:] else None}
             rows.append(finding_row(finding, OVERALL, mean, factors={"k": int(str(k))}, detail=spread))
     return rows

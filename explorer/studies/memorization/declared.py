@@ -15,6 +15,7 @@ SCORE = Finding(
     "item",
     "Mean score of the right, the wrong or the only text (`condition`); over several paradigms the interval is over "
     "paradigms.",
+    over="item, or paradigm",
 )
 CLASSIFIER_F1 = Finding(
     "classifier_f1",
@@ -37,7 +38,8 @@ CLASSIFIER_COEFFICIENT = Finding(
     "log odds",
     "item",
     "Change in the log odds of being right per unit of the score of one text (`condition`), unpenalized logistic "
-    "regression.",
+    "regression; over minimal pairs of several paradigms with errors by paradigm.",
+    over="item, or paradigm",
 )
 SPLIT = split_by("memorization", "score of memorization")
 PUBLISHED = halves_by("memorization_published", "score of memorization, divided as published")

@@ -28,6 +28,7 @@ from explorer.stats.multiple import correct as adjust
 from explorer.stats.p_values import stars
 from explorer.studies import median_split
 from explorer.studies.accuracy import findings as accuracy_findings
+from explorer.studies.families import families_of
 from explorer.studies.memorization import declared
 from explorer.studies.memorization.rows import ATTACKS, NEIGHBOR, SMALLEST, scored_instances, sides_of
 from explorer.studies.popularity.groups import groups_of, kind_of
@@ -114,7 +115,10 @@ def classifiers(group: str, attack: str, sides: Sequence[str], frame: pd.DataFra
 def coefficients(group: str, attack: str, sides: Sequence[str], frame: pd.DataFrame) -> list[Row]:
     """The change in log odds of being right per unit of each side's score; a problem is named in their place."""
     fit = logistic(
-        frame["correct"].to_numpy(), *(frame[f"{attack}/{side}"].to_numpy() for side in sides), names=list(sides)
+        frame["correct"].to_numpy(),
+        *(frame[f"{attack}/{side}"].to_numpy() for side in sides),
+        names=list(sides),
+        groups=families_of(frame),
     )
     rows = []
     for slope in fit.slopes:
@@ -204,7 +208,7 @@ def neighbors_by(spec: RunSpec, folder: RunFolder, frame: pd.DataFrame) -> Row:
 
 def _mean(group: str, attack: str, side: str, frame: pd.DataFrame) -> Row:
     """The mean over instances, with its interval over paradigms where these are several."""
-    paradigms = median_split.paradigms_of(frame)
+    paradigms = families_of(frame)
     mean = bootstrap_mean(frame[f"{attack}/{side}"].to_numpy(), paradigms)
     return finding_row(declared.SCORE, group, mean, factors={"setting": attack, "condition": side})
 

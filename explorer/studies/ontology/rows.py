@@ -13,8 +13,10 @@ from explorer.rows.builders import Row, finding_row, generation_row, instance_ro
 from explorer.similarity.measured import WORDS
 from explorer.stats.estimate import Estimate
 from explorer.stats.proportion import proportion
+from explorer.stats.weighted import Strata, weighted_share, weighted_spearman
 from explorer.studies.ontology import declared
 
+REPEATS = 1_000  # permutations of a weighted correlation, whose ranks are made anew each time
 AS_RELEASED = "as released"
 CORRECTED = "corrected"
 
@@ -50,14 +52,24 @@ def item_measures(instance_id: str, item: Item, factors: Mapping[str, Any] | Non
     return rows
 
 
-def finding_rows(analysis: Analysis) -> list[Row]:
-    """Rows of findings; the factor `setting` tells the authors' way of counting from the corrected one."""
+def finding_rows(analysis: Analysis, strata: Strata | None = None, seed: int = 0) -> list[Row]:
+    """Rows of findings; the factor `setting` tells the authors' way of counting from the corrected one.
+
+    With `strata` accuracy and its correlation with popularity over concepts are reweighted to the whole ontology.
+    """
     factors = {"setting": AS_RELEASED if analysis.as_released else CORRECTED}
 
     def row(finding: Finding, group: str, estimate: Estimate, detail: Mapping[str, Any] | None = None) -> Row:
         return finding_row(finding, group, estimate, factors=factors, detail=detail)
 
-    share = proportion([float(item.correct) for item in analysis.items])
+    right = [float(item.correct) for item in analysis.items]
+    share, over_items = proportion(right), analysis.spearman_items
+    of_sample: dict[str, Any] | None = None
+    if strata is not None:
+        of_sample = {"sample": share.value}
+        share = weighted_share(right, strata)
+        counts = [item.concept.web_count for item in analysis.items]
+        over_items = weighted_spearman(counts, right, strata, permutations=REPEATS, seed=seed)
     clean = analysis.unflagged
     wrong = analysis.wrong
     unflagged = Estimate.point(
@@ -79,13 +91,13 @@ def finding_rows(analysis: Analysis) -> list[Row]:
         reason="" if wrong.well_formed else "no wrong answer gives an id",
     )
     rows = [
-        row(declared.ACCURACY, "overall", share),
+        row(declared.ACCURACY, "overall", share, of_sample),
         row(declared.ACCURACY, "without obsolete and shared labels", unflagged),
         row(declared.DISTINCT_PREDICTIONS, "overall", Estimate.point(analysis.distinct_predictions, analysis.all.n)),
         row(declared.JACCARD_WRONG, "overall", jaccard, {"unknown_ids": wrong.unknown}),
         row(declared.LEVENSHTEIN_WRONG, "overall", levenshtein),
         row(declared.SPEARMAN_BUCKETS, "overall", analysis.spearman_buckets),
-        row(declared.SPEARMAN_ITEMS, "overall", analysis.spearman_items),
+        row(declared.SPEARMAN_ITEMS, "overall", over_items),
         row(declared.SPEARMAN_JACCARD, "overall", analysis.spearman_jaccard),
         row(declared.SPEARMAN_LEVENSHTEIN, "overall", analysis.spearman_levenshtein),
         row(declared.SPEARMAN_REPEATED, "overall", analysis.spearman_repeated),

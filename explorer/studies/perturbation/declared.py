@@ -10,6 +10,7 @@ ACCURACY_ORIGINAL_ALL = Finding(
     "share",
     "item",
     "Share of right answers on the unchanged items, whether or not they could be perturbed.",
+    over="item, or paradigm",
 )
 ACCURACY_ORIGINAL = Finding(
     "accuracy_original",
@@ -17,6 +18,7 @@ ACCURACY_ORIGINAL = Finding(
     "share",
     "item",
     "Share of right answers on the unchanged items that have a verdict before and after.",
+    over="item, or paradigm",
 )
 ACCURACY_PERTURBED = Finding(
     "accuracy_perturbed",
@@ -24,13 +26,16 @@ ACCURACY_PERTURBED = Finding(
     "share",
     "item",
     "Share of right answers on the perturbed items that have a verdict before and after.",
+    over="item, or paradigm",
 )
 CHANGE = Finding(
     "change",
     "Change of accuracy",
     "percent",
     "item",
-    "Change of accuracy in percent of the original accuracy, with McNemar's test over items.",
+    "Change of accuracy in percent of the original accuracy, with McNemar's test over items, or over minimal pairs of "
+    "several paradigms with interval and p over paradigms (McNemar's p then stands in the detail, as published).",
+    over="item, or paradigm",
 )
 PERPLEXITY_ORIGINAL = Finding(
     "perplexity_original",
@@ -60,6 +65,23 @@ IPS_OF_LOST = Finding(
     "item",
     "Median change of the popularity score (IPS) of the right option over the items that were right before and wrong "
     "after, with Wilcoxon's signed-rank test.",
+)
+IPS_OF_KEPT = Finding(
+    "ips_of_kept",
+    "IPS of kept items, after less before",
+    "IPS",
+    "item",
+    "The same over the items that were right before and stayed right after: what swapping does to the IPS whether or "
+    "not the answer flips.",
+)
+IPS_LOST_LESS_KEPT = Finding(
+    "ips_lost_less_kept",
+    "IPS change of lost less that of kept items",
+    "IPS",
+    "item",
+    "Mean change of the IPS of the right option over the items that were lost less that over those that stayed right; "
+    "below 0 where the lost ones became rarer than the others.",
+    over="item, or paradigm",
 )
 ACCEPTED = Finding(
     "accepted",
@@ -107,5 +129,6 @@ FREQUENCY_SYNONYM = Finding(
 SIMILARITIES = (BERTSCORE, ROUGE_L)
 FINDINGS = (
     ACCURACY_ORIGINAL_ALL, ACCURACY_ORIGINAL, ACCURACY_PERTURBED, CHANGE, PERPLEXITY_ORIGINAL, PERPLEXITY_PERTURBED,
-    PERPLEXITY_CHANGE, IPS_OF_LOST, ACCEPTED, *SIMILARITIES, JUDGED_SAME, FREQUENCY_ORIGINAL, FREQUENCY_SYNONYM,
+    PERPLEXITY_CHANGE, IPS_OF_LOST, IPS_OF_KEPT, IPS_LOST_LESS_KEPT,
+    ACCEPTED, *SIMILARITIES, JUDGED_SAME, FREQUENCY_ORIGINAL, FREQUENCY_SYNONYM,
 )  # fmt: skip

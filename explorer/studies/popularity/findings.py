@@ -80,7 +80,7 @@ def chance_curve(slope: Mapping[Any, Any], scores: ArrayLike) -> LogisticCurve |
         z=gap,
         per_sd=detail["per_sd"],
     )
-    covariance = tuple(map(tuple, detail["covariance"]))
+    covariance = tuple(map(tuple, detail["covariance"] or ((gap, gap), (gap, gap))))
     return logistic_curve(LogisticFit(detail["intercept"], (score_slope,), covariance, gap, slope["n"], 0), scores)
 
 

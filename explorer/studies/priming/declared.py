@@ -10,7 +10,8 @@ PRIMING_ACCURACY = Finding(
     "share",
     "item",
     "Share of right judgments after a context of this `condition` and `length` (tokens); the means over suites weigh "
-    "suites alike and have intervals over suites.",
+    "suites alike, and every interval over more than one suite is over suites.",
+    over="item, or suite",
 )
 PRIMING_DELTA = Finding(
     "priming_delta",
@@ -18,6 +19,7 @@ PRIMING_DELTA = Finding(
     "points",
     "item",
     "Accuracy after a context less that of the same items without one.",
+    over="item, or suite",
 )
 PRIMING_MARGIN = Finding(
     "priming_margin",
@@ -26,6 +28,7 @@ PRIMING_MARGIN = Finding(
     "item",
     "Mean of log P of the acceptable sentence less that of the unacceptable one after a context; for SyntaxGym by how "
     "much the least certain inequality holds.",
+    over="item, or suite",
 )
 PRIMING_PERPLEXITY_MARGIN = Finding(
     "priming_perplexity_margin",
@@ -33,6 +36,7 @@ PRIMING_PERPLEXITY_MARGIN = Finding(
     "perplexity",
     "item",
     "Mean perplexity of the acceptable sentence less that of the unacceptable one after a context; below 0 when right.",
+    over="item, or suite",
 )
 CURVES = (PRIMING_ACCURACY, PRIMING_DELTA, PRIMING_MARGIN, PRIMING_PERPLEXITY_MARGIN)
 # Finding of a curve → the same over the items of a phenomenon.
@@ -92,7 +96,9 @@ REGRESSION = Finding(
     "Coefficient",
     "log odds",
     "judgment",
-    "Effect of a term in the mixed-effects logistic regression of correctness that `setting` names.",
+    "Effect of a term in the logistic regression of correctness that `setting` names: with errors by suite, or as in "
+    "the paper with a random intercept, whose errors take a suite's judgments as independent but for its mean.",
+    over="suite",
 )
 REGRESSION_FIT = Finding(
     "regression_fit",
@@ -115,6 +121,7 @@ EDIT_CURVE = Finding(
     "item",
     "Change of accuracy after matched contexts whose sentences were edited (`setting`), suites weighing alike, with "
     "intervals over suites.",
+    over="suite",
 )
 EDIT_EFFECT = Finding(
     "edit_effect",

@@ -168,14 +168,16 @@ def _scopes(cell: pd.DataFrame, complete: Sequence[str]) -> Iterator[Scope]:
 
 def _at_one_length(scope: Scope, factors: Mapping[str, Any]) -> list[Row]:
     rows_at_length = scope.rows
-    suites = rows_at_length["grp"].to_numpy() if scope.over_suites else None
+    # Items of a suite are made by one template and judged after contexts of one pool: an interval over items would be
+    # for these templates alone. Within one suite there is nothing else to draw.
+    suites = rows_at_length["grp"].to_numpy() if rows_at_length["grp"].nunique() > 1 or scope.over_suites else None
     tokens = rows_at_length["context_tokens"].mean()
     detail = {"tokens": float(tokens), "suites": int(rows_at_length["grp"].nunique())}
     accuracy: Estimate
     if scope.over_suites:
         accuracy = bootstrap_mean(rows_at_length["correct"].to_numpy(), suites, macro=True)
     else:
-        accuracy = share = proportion(rows_at_length["correct"].to_numpy())
+        accuracy = share = proportion(rows_at_length["correct"].to_numpy(), suites)
         detail |= {"ties": share.ties} if share.ties else {}
     finding = scope.finding(declared.PRIMING_ACCURACY)
     rows = [finding_row(finding, scope.group, accuracy, factors=factors, detail=detail)]
@@ -199,8 +201,9 @@ def _collapsed(name: str, cell: pd.DataFrame, members: int) -> list[Row]:
     for length, at in means.groupby("length", sort=False):
         factors: dict[str, Factor] = {"condition": name, "length": int(float(str(length)))}
         for column, finding in (("correct", declared.PRIMING_ACCURACY), ("delta", declared.PRIMING_DELTA)):
-            for group, suites in ((OVERALL, None), (MEAN, at["grp"].to_numpy())):
-                mean = bootstrap_mean(at[column].to_numpy(), suites, macro=suites is not None)
+            suites = at["grp"].to_numpy()
+            for group in (OVERALL, MEAN):
+                mean = bootstrap_mean(at[column].to_numpy(), suites, macro=group == MEAN)
                 rows.append(finding_row(finding, group, mean, factors=factors))
     return rows
 

@@ -21,7 +21,8 @@ def curves(store: Store, run_ids: Sequence[str], finding: str, group: str) -> pd
     """A row a run, condition and length: a finding of the curves (for example priming_delta) for one group."""
     return store.frame(
         """
-        SELECT findings.run_id, runs.model, condition, length, value, low, high, n, left_out, reason
+        SELECT findings.run_id, runs.model, condition, length, value, low, high, n, left_out, reason,
+            CAST(detail->>'units' AS INTEGER) AS units
         FROM findings
         JOIN runs USING (run_id)
         WHERE list_contains(?, findings.run_id)

@@ -56,8 +56,8 @@ FIGURES = {
     (FIVE, "Accuracy"): "figure 8 (CrowS-Pairs)",
 }
 GROUP_NAMES = {
-    OVERALL: "All items",
     MEAN: "Mean over suites",
+    OVERALL: "All items",
     REACHING: "Mean over suites that reach every length",
     PAPER: "Mean over the paper's suites (inferred)",
 }
@@ -77,7 +77,8 @@ def draw_priming_curves(chosen: Chosen, run_id: str) -> None:
     with group_box:
         options = _groups(groups)
         key = links.pick(
-            st.selectbox, "Items", "of", list(options), default=OVERALL, format_func=options.__getitem__,
+            st.selectbox, "Items", "of", list(options), default=next(iter(options), OVERALL),
+            format_func=options.__getitem__,
             disabled=layout == SMALL,
         )  # fmt: skip
     with model_box:
@@ -103,13 +104,21 @@ def draw_priming_curves(chosen: Chosen, run_id: str) -> None:
     figure_of_paper = FIGURES.get((layout, name))
     show.note(
         f"{'As in ' + figure_of_paper + ' of the paper. ' if figure_of_paper else ''}Bands are 95% intervals over "
-        f"{'suites' if key in (MEAN, REACHING, PAPER) and layout != SMALL else 'items'}; length 0 is the pair without "
-        "a context. Where the sentences of a suite run out, fewer judgments are left (their number is in the table)."
+        f"{_over(panels, key, layout)}; length 0 is the pair without a context. Where the sentences of a suite run "
+        "out, fewer judgments are left (their number is in the table)."
     )
     if ideal:
         show.note("Accuracy is here the share of pairs whose less stereotypical sentence is preferred; ideal is 50%.")
     _numbers(panels, run_id, measure)
     _ended(run_id)
+
+
+def _over(panels: list[Panel], key: str, layout: str) -> str:
+    """What the bands are over; runs of earlier versions have them over items where they took all items alike."""
+    if layout != SMALL and key in (MEAN, REACHING, PAPER):
+        return "suites"
+    units = pd.concat([panel.curves for panel in panels]).get("units")
+    return "items" if units is None or units.isna().all() else "suites"
 
 
 def _groups(groups: pd.DataFrame) -> dict[str, str]:

@@ -13,14 +13,17 @@ from explorer.results import queries
 from explorer.stats.p_values import LEGEND, stars
 from explorer.studies.priming import queries as priming_queries
 from explorer.studies.priming.published import SOURCE, Published, statements
+from explorer.studies.priming.regression import BY_SUITE, UNRELATED_BY_SUITE
 from explorer.ui import resources, show
 from explorer.ui.columns import number_column, p_column, text_column
 from explorer.ui.layout import Chosen
 
 MODELS = {
-    "suite": "In-distribution contexts",
+    BY_SUITE: "In-distribution contexts, errors by suite",
+    UNRELATED_BY_SUITE: "Unrelated contexts, errors by suite",
+    "suite": "As published: in-distribution contexts, an intercept for each suite",
     "suite and item": "The same, with an intercept for each item too",
-    "unrelated": "Unrelated contexts",
+    "unrelated": "As published: unrelated contexts",
 }
 ROW = 35  # pixels of a table's row
 TERMS = {
@@ -42,8 +45,9 @@ def regressions(run_id: str) -> None:
         )
         return
     show.lead(
-        "Mixed-effects logistic regressions of correctness on the log of the context's length in tokens, whether it is "
-        "of the same suite (matched +1, mismatched −1) and whether it is acceptable (+1, −1)."
+        "Logistic regressions of correctness on the log of the context's length in tokens, whether it is of the same "
+        "suite (matched +1, mismatched −1) and whether it is acceptable (+1, −1). Judgments of a suite go together, so "
+        "that errors by suite are the ones to read; the paper's random intercepts make most p far smaller."
     )
     for setting in (name for name in MODELS if name in fits):
         st.subheader(MODELS[setting], anchor=False)
@@ -57,6 +61,12 @@ def _fit(fit: pd.Series) -> None:
     about = json.loads(fit["detail"])
     if fit["reason"]:
         show.note(f"No estimates: {fit['reason']}.")
+        return
+    if not about["random"]:
+        show.note(
+            f"{about['formula']} · {fit['n']:,} judgments of {about['levels']['suite']:,} suites · t with one degree "
+            "of freedom less than there are suites"
+        )
         return
     random = ", ".join(
         f"{name} {display.number(sd)} ({about['levels'][name]:,} levels)" for name, sd in about["random"].items()

@@ -1,0 +1,129 @@
+"""Differences and slopes whose errors are by group: paradigms, suites, families of items that share material.
+
+Items of a paradigm come from one template, so that the tenth says little that the first nine did not. Errors by group
+(Liang and Zeger 1986; Cameron and Miller 2015) take the group as what was drawn: whatever the items of a group have in
+common, their residuals are added up before they are squared. With few groups the reference is a t distribution with one
+degree of freedom less than there are groups.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from explorer.stats.estimate import FEWEST, Estimate
+from explorer.stats.gaps import drop_gaps, numbers, outcomes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Clustered(Estimate):
+    """A difference or slope with errors by group; `units` is how many groups there are."""
+
+    units: int
+    se: float = math.nan
+
+
+def clustered_difference(right: ArrayLike, above: ArrayLike, groups: ArrayLike) -> Clustered:
+    """Accuracy where `above` is 1 less accuracy where it is 0, its interval and p with errors by group; a tie is half.
+
+    It is the slope of a least-squares line through outcomes of 0 and 1, whose only value is the difference itself.
+    """
+    import statsmodels.api as sm
+
+    (outcome, side, names), left_out = drop_gaps(outcomes(right), numbers(above), groups)
+    units = np.unique(names).size
+    why = _too_few(units)
+    if not outcome.size or np.ptp(side) == 0:
+        return Clustered.point(
+            math.nan, outcome.size, left_out=left_out, reason="a group without outcomes", units=units
+        )
+    value = float(outcome[side == 1].mean() - outcome[side == 0].mean())
+    if why or np.ptp(outcome) == 0:
+        why = why or f"every outcome is {'right' if outcome[0] else 'wrong'}"
+        return Clustered.point(value, outcome.size, left_out=left_out, reason=why, units=units)
+    codes = np.unique(names, return_inverse=True)[1]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        fit = sm.OLS(outcome, sm.add_constant(side)).fit(cov_type="cluster", cov_kwds={"groups": codes}, use_t=True)
+    low, high = (float(end) for end in fit.conf_int()[1])
+    se, p = float(fit.bse[1]), float(fit.pvalues[1])
+    return Clustered(value, low, high, outcome.size, p, left_out, units=units, se=se)
+
+
+def clustered_mean(values: ArrayLike, groups: ArrayLike) -> Clustered:
+    """The mean of values, such as changes of an item, its interval and the p of its being 0, with errors by group."""
+    import statsmodels.api as sm
+
+    (kept, names), left_out = drop_gaps(numbers(values), groups)
+    units = np.unique(names).size
+    if not kept.size:
+        return Clustered.point(math.nan, left_out=left_out, reason="no values", units=0)
+    value = float(kept.mean())
+    why = _too_few(units) or ("every value is the same" if np.ptp(kept) == 0 else "")
+    if why:
+        return Clustered.point(value, kept.size, left_out=left_out, reason=why, units=units)
+    codes = np.unique(names, return_inverse=True)[1]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        fit = sm.OLS(kept, np.ones((kept.size, 1))).fit(cov_type="cluster", cov_kwds={"groups": codes}, use_t=True)
+    low, high = (float(end) for end in np.asarray(fit.conf_int())[0])
+    return Clustered(value, low, high, kept.size, float(fit.pvalues[0]), left_out, units=units, se=float(fit.bse[0]))
+
+
+@dataclass(frozen=True, slots=True)
+class ClusteredSlopes:
+    """Slopes of a logistic regression with errors by group, their covariance (intercept first), and the fit."""
+
+    intercept: float
+    slopes: tuple[Clustered, ...]
+    names: tuple[str, ...]
+    covariance: tuple[tuple[float, ...], ...]
+    loglik: float
+    reason: str = ""
+
+
+def clustered_slopes(
+    right: np.ndarray, table: np.ndarray, groups: np.ndarray, names: Sequence[str], *, left_out: int = 0
+) -> ClusteredSlopes:
+    """Outcomes (0 or 1, without gaps) regressed on the columns of `table`, shape (n, k), with errors by group.
+
+    The estimates are those of maximum likelihood. With fewer than five groups the slopes have no errors, and say so.
+    """
+    import statsmodels.api as sm
+
+    units, n = int(np.unique(groups).size), right.size
+    codes = np.unique(groups, return_inverse=True)[1]
+    # Standardized, so that Newton's steps are well scaled whatever the unit of a column.
+    center, spread = table.mean(axis=0), table.std(axis=0)
+    design = sm.add_constant((table - center) / spread, has_constant="add")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        fit = sm.Logit(right, design).fit(
+            disp=0, maxiter=100, cov_type="cluster", cov_kwds={"groups": codes}, use_t=True
+        )
+    back = np.diag(np.append(1.0, 1.0 / spread))
+    back[0, 1:] = -center / spread
+    params, covariance = back @ fit.params, back @ np.asarray(fit.cov_params()) @ back.T
+    ends = np.asarray(fit.conf_int())
+    why = _too_few(units) or ("" if fit.mle_retvals["converged"] else "the fit did not converge")
+    slopes = []
+    for i in range(1, len(names) + 1):
+        if why:
+            value = float(params[i])
+            slopes.append(Clustered.point(value, n, left_out=left_out, reason=why, units=units))
+            continue
+        low, high = (float(end) / spread[i - 1] for end in ends[i])
+        se, p = float(fit.bse[i]) / spread[i - 1], float(fit.pvalues[i])
+        slopes.append(Clustered(float(params[i]), float(low), float(high), n, p, left_out, units=units, se=float(se)))
+    return ClusteredSlopes(
+        float(params[0]), tuple(slopes), tuple(names), tuple(map(tuple, covariance.tolist())), float(fit.llf), why
+    )
+
+
+def _too_few(units: int) -> str:
+    return "" if units >= FEWEST else f"no interval: {units} groups, at least {FEWEST} are needed"
