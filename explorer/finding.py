@@ -174,8 +174,8 @@ def split_by(name: str, score: str) -> SplitFindings:
             f"AUC of the {score}",
             "AUC",
             "item",
-            f"The chance that a right answer has the higher {score} than a wrong one, 0.5 by chance; of minimal pairs of "
-            "several paradigms the interval is over paradigms.",
+            f"The chance that a right answer has the higher {score} than a wrong one, 0.5 by chance; of minimal pairs "
+            "of several paradigms the interval is over paradigms.",
             over="item, or paradigm",
         ),
         Finding(

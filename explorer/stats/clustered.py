@@ -19,6 +19,8 @@ from numpy.typing import ArrayLike
 from explorer.stats.estimate import FEWEST, Estimate
 from explorer.stats.gaps import drop_gaps, numbers, outcomes
 
+NO_ERROR = "no interval: groups do not differ"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Clustered(Estimate):
@@ -50,9 +52,11 @@ def clustered_difference(right: ArrayLike, above: ArrayLike, groups: ArrayLike) 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         fit = sm.OLS(outcome, sm.add_constant(side)).fit(cov_type="cluster", cov_kwds={"groups": codes}, use_t=True)
-    low, high = (float(end) for end in fit.conf_int()[1])
-    se, p = float(fit.bse[1]), float(fit.pvalues[1])
-    return Clustered(value, low, high, outcome.size, p, left_out, units=units, se=se)
+        se = float(fit.bse[1])
+        if not se > 0:  # every group's residuals add up to nothing
+            return Clustered.point(value, outcome.size, left_out=left_out, reason=NO_ERROR, units=units)
+        low, high = (float(end) for end in fit.conf_int()[1])
+        return Clustered(value, low, high, outcome.size, float(fit.pvalues[1]), left_out, units=units, se=se)
 
 
 def clustered_mean(values: ArrayLike, groups: ArrayLike) -> Clustered:
@@ -71,8 +75,11 @@ def clustered_mean(values: ArrayLike, groups: ArrayLike) -> Clustered:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         fit = sm.OLS(kept, np.ones((kept.size, 1))).fit(cov_type="cluster", cov_kwds={"groups": codes}, use_t=True)
-    low, high = (float(end) for end in np.asarray(fit.conf_int())[0])
-    return Clustered(value, low, high, kept.size, float(fit.pvalues[0]), left_out, units=units, se=float(fit.bse[0]))
+        se = float(fit.bse[0])
+        if not se > 0:
+            return Clustered.point(value, kept.size, left_out=left_out, reason=NO_ERROR, units=units)
+        low, high = (float(end) for end in np.asarray(fit.conf_int())[0])
+        return Clustered(value, low, high, kept.size, float(fit.pvalues[0]), left_out, units=units, se=se)
 
 
 @dataclass(frozen=True, slots=True)

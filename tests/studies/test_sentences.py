@@ -10,7 +10,7 @@ import pytest
 from explorer.finding import Finding
 from explorer.rows.builders import finding_row
 from explorer.rows.schema import TABLES
-from explorer.stats.estimate import Estimate
+from explorer.stats.estimate import Estimate, Range
 from explorer.stats.two_estimates import difference
 from explorer.studies import STUDIES, declared, sentences
 from explorer.studies.accuracy.declared import ACCURACY
@@ -200,7 +200,7 @@ def test_replication_beside_none_and_a_range_called_a_range():
     rows = [
         share(icl.REPLICATION, 0.0, 0.0, 0.02, 200, k=0, **of),
         share(icl.REPLICATION, 0.105, 0.07, 0.155, 200, k=200, **of),
-        share(icl.LABEL_ACCURACY, 0.738, 0.695, 0.775, 3, k=200),
+        finding_row(icl.LABEL_ACCURACY, "overall", Range(0.738, 0.695, 0.775, 3, of="3 orders"), factors={"k": 200}),
         share(icl.ACCURACY_GAP, 0.145, -0.057, 0.241, 200, k=200, **of),
     ]
     about = About("Gemma", "TREC questions", "trec")

@@ -115,7 +115,7 @@ def _table(halves: pd.DataFrame) -> None:
             "low_value": share_column("Low half", width="small"),
             "high_value": share_column("High half", width="small"),
             "difference": points_column("Difference", "points, high less low", width="small"),
-            "p": p_column("Fisher's p", "over items, also where items of a paradigm are alike", width="small"),
+            "p": p_column("p", "by paradigms where items share them, else Fisher's exact over items", width="small"),
             "over_low": points_column("From", "95% interval of the difference over paradigms", width="small"),
             "over_high": points_column("To", width="small"),
             "n": count_column("Instances"),
