@@ -307,7 +307,8 @@ def low_high(run_id: str, group: str, chosen: Chosen) -> None:
         "task": "Score", "field": "Divided", "low_value": share_column("Low"),
         "low_n": count_column("n low"), "high_value": share_column("High"),
         "high_n": count_column("n high"), "difference": points_column("Points", "high less low"),
-        "p": p_column("p", "by paradigms where items share them, else Fisher's exact"), "auc": number_column("AUC", 3, "tie-free"),
+        "p": p_column("p", "by paradigms where items share them, else Fisher's exact"),
+        "auc": number_column("AUC", 3, "tie-free"),
         "paper_low": number_column("Paper: low", 1), "paper_high": number_column("Paper: high", 1),
         "reason": "Remarks",
     }  # fmt: skip
@@ -321,7 +322,7 @@ def _halves_in_words(halves: pd.DataFrame) -> str:
     clear = halves[certain(halves)]
     return (
         f"In {len(clear)} of {len(halves)} comparisons the halves differ by more than chance (Fisher's exact test over "
-        "items)."
+        "items, or errors by paradigm where items share them)."
     )
 
 
