@@ -1,4 +1,4 @@
-"""What an offline visit needs, made ready once: the embedded model, WordNet and the demonstration index."""
+"""What an offline visit needs, made ready once: the embedded model, WordNet and the n-gram index."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Say = Callable[[str], None]
 PARTS: dict[str, Callable[[Resources], object]] = {
     "the embedded model Gemma-3-270M": lambda resources: resources.embedded("gemma-3-270m"),
     "WordNet": lambda resources: resources.lexicon(),
-    "the demonstration n-gram index": lambda resources: resources.counter("demo"),
+    "the n-gram index of the glass box": lambda resources: resources.counter("glassbox"),
 }
 
 

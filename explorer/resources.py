@@ -196,9 +196,10 @@ class Resources:
 
         def make() -> Counter:
             if index == GLASSBOX:
-                from explorer.glassbox.index import ensure_own
+                from explorer.glassbox.index import WAIT, ensure_own
 
-                ensure_own(self.settings, self._telling("the glass box's index"))
+                telling = self._telling("building the index of the glass box")
+                ensure_own(self.settings, telling, WAIT if wait is None else wait)
             return open_counter(index, self.settings, patience=patience, wait=wait)
 
         return self.once(("counter", index), make)

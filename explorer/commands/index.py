@@ -9,7 +9,7 @@ from typing import Any
 
 from explorer.commands import common, jsonl
 from explorer.errors import CountError, UsageError
-from explorer.popularity.indexes import DEMO
+from explorer.popularity.indexes import DEMO, GLASSBOX
 from explorer.settings import Settings, path_of
 
 
@@ -69,8 +69,9 @@ def run_build(args: argparse.Namespace, settings: Settings) -> int:
     if not args.out.strip():
         raise UsageError("--out is empty, expected a new folder, or a name for a new one in the cache's indexes/.")
     folder = _new_folder(args.out, settings)
-    if folder == settings.indexes / DEMO or args.name == DEMO:
-        raise UsageError(f"{DEMO!r} is the name of the demonstration index, which is built by itself. Choose another.")
+    for name in (GLASSBOX, DEMO):
+        if folder == settings.indexes / name or args.name == name:
+            raise UsageError(f"{name!r} is the name of an index that is built by itself. Choose another.")
     files = documents.files([path_of(name) for name in args.inputs])
     if not 257 <= args.vocabulary <= tokenizer.LARGEST_ID:
         raise UsageError(f"--vocabulary is {args.vocabulary}, expected 257 to {tokenizer.LARGEST_ID}.")

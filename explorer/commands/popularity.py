@@ -30,7 +30,7 @@ def add(subparsers: Any) -> None:
         "written beside the output as OUT.edges.json, for a later --edges-from.",
     )
     parser.add_argument(
-        "--index", required=True, metavar="I", help="demo, a folder, a public index, mini:NAME, URL#name"
+        "--index", required=True, metavar="I", help="glassbox, a folder, a public index, mini:NAME, URL#name"
     )
     parser.add_argument("--n", type=int, default=7, help="tokens of an n-gram, 1 to 10")
     parser.add_argument("--in", dest="input", required=True, metavar="FILE", help="JSON lines with `text`; - = stdin")

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 EPILOG = """plan    which runs are planned, and how far each is
 run     do them in the plan's order, from where they stand, for some minutes; call it again until all is done
 merge   add run folders that were made elsewhere
-pack    put the finished ones into one file"""
+pack    put the finished ones into one file; with --add, beside those in it"""
 
 
 def add(subparsers: Any) -> None:
@@ -53,6 +53,7 @@ def add(subparsers: Any) -> None:
     pack = common.parser(actions, "pack", "put finished runs into one file")
     pack.add_argument("runs", nargs="*", metavar="RUN", help="ids of runs; none = the finished ones of the plan")
     pack.add_argument("--out", type=Path, default=PRECOMPUTED, help="the file (cache/precomputed.duckdb)")
+    pack.add_argument("--add", action="store_true", help="keep the runs that the file holds, and add these to them")
     pack.set_defaults(run=pack_runs)
 
 
@@ -202,11 +203,11 @@ def merge_runs(args: argparse.Namespace, settings: Settings) -> int:
 
 def pack_runs(args: argparse.Namespace, settings: Settings) -> int:
     """Packs the named runs, or the finished ones of the plan, and says how large the file is."""
-    from explorer.results import precomputed
+    from explorer.results import precomputed, precomputed_add
     from explorer.runs.folder import RunFolder
 
-    folders = [RunFolder.find(settings.runs, run_id) for run_id in args.runs] or list(_finished(settings))
-    size = precomputed.pack(folders, args.out)
+    folders = [RunFolder.find(settings.runs, run_id) for run_id in args.runs] or list(_finished(settings, args.add))
+    size = (precomputed_add.add if args.add else precomputed.pack)(folders, args.out)
     if size > precomputed.LARGEST:
         common.report(
             f"{args.out} has {size / 2**20:.1f} MiB, more than the {precomputed.LARGEST / 2**20:.0f} git keeps."
@@ -214,11 +215,13 @@ def pack_runs(args: argparse.Namespace, settings: Settings) -> int:
     if args.json:
         common.print_json({"file": str(args.out), "bytes": size, "runs": [folder.run_id for folder in folders]})
     else:
-        print(f"{len(folders)} runs in {args.out}, {size / 2**20:.2f} MiB")
+        what = "runs added to" if args.add else "runs in"
+        print(f"{len(folders)} {what} {args.out}, {size / 2**20:.2f} MiB")
     return 0 if size <= precomputed.LARGEST else 1
 
 
-def _finished(settings: Settings) -> Iterator[RunFolder]:
+def _finished(settings: Settings, adding: bool) -> Iterator[RunFolder]:
+    """The plan's finished runs that have folders here; the others are named, but where runs are only added."""
     from explorer.resources import Resources
 
     resources = Resources(settings)
@@ -226,11 +229,12 @@ def _finished(settings: Settings) -> Iterator[RunFolder]:
         try:
             folder = _folder(planned, resources)
         except ExplorerError as error:
-            common.report(f"{planned.name}: {common.one_line(error)}")
+            if not adding:
+                common.report(f"{planned.name}: {common.one_line(error)}")
             continue
         if (folder.path / "spec.json").exists() and folder.progress().status == "complete":
             yield folder
-        else:
+        elif not adding:
             common.report(f"not computed: {planned.name}")
 
 

@@ -24,16 +24,23 @@ Progress = Callable[[int, int], None]
 
 
 def ensure(
-    settings: Settings, name: str, documents: Sequence[SourceDocument], progress: Progress | None = None
+    settings: Settings,
+    name: str,
+    documents: Sequence[SourceDocument],
+    progress: Progress | None = None,
+    wait: float = WAIT,
 ) -> Path:
-    """The folder of the index of these documents, built where there is none or one of another corpus."""
+    """The folder of the index of these documents, built where there is none or one of another corpus.
+
+    A second process waits for the first, at most so many seconds, and then finds the index.
+    """
     infinigram_local.require()
     folder = settings.indexes / name
     key = index_id(name, corpus.corpus_hash(documents))
     telling = (lambda what, done, total: progress(done, total)) if progress else None
     try:
         settings.indexes.mkdir(parents=True, exist_ok=True)
-        with sharing.hold(settings.indexes / f".{name}.lock", longest=WAIT):
+        with sharing.hold(settings.indexes / f".{name}.lock", longest=wait):
             if _key_of(folder) != key:
                 shutil.rmtree(folder, ignore_errors=True)
                 builder.build(
@@ -42,10 +49,15 @@ def ensure(
                 )  # fmt: skip
     except TimeoutError as error:
         raise CountError(f"The index {name} is being built by another process. Try again in a minute.") from error
+    except OSError as error:
+        raise CountError(
+            f"{settings.indexes} cannot be written ({error.strerror or error}), so the index {name} cannot be built. "
+            "Free some space or allow it."
+        ) from error
     return folder
 
 
-def ensure_own(settings: Settings, progress: Progress | None = None) -> Path:
+def ensure_own(settings: Settings, progress: Progress | None = None, wait: float = WAIT) -> Path:
     """The folder of the index of the glass box's own corpus, built on first use."""
     folder = settings.indexes / GLASSBOX
     if _key_of(folder) == index_id(GLASSBOX, corpus.CORPUS):
@@ -56,7 +68,7 @@ def ensure_own(settings: Settings, progress: Progress | None = None) -> Path:
             f"The corpus of the glass box has the SHA-256 {found[:12]} here, expected {corpus.CORPUS[:12]}: a file of "
             "explorer/ was changed. Get it back with git, or give the corpus a name of its own with --name."
         )
-    return ensure(settings, GLASSBOX, documents, progress)
+    return ensure(settings, GLASSBOX, documents, progress, wait)
 
 
 def index_id(name: str, corpus_hash: str) -> str:

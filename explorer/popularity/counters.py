@@ -1,6 +1,7 @@
 """A counter by the name of its index.
 
-demo                      the demonstration index, built on first use
+glassbox                  the whole training text of the glass-box models, built on first use
+demo                      the index in which shipped runs of other models were counted, built on first use
 v4_piletrain_llama ...    an index of the public service (see indexes.py)
 mini:v2_piletrain ...     a character index of the infini-gram-mini service
 wiki                      an index in the cache's folder indexes/
@@ -21,7 +22,7 @@ from explorer.popularity import manifest as manifests
 from explorer.popularity import tokenizer as tokenizers
 from explorer.popularity.count_cache import CountCache
 from explorer.popularity.counter import DocumentCounter
-from explorer.popularity.indexes import DEMO, DEMO_INDEX, INDEXES, MINI
+from explorer.popularity.indexes import DEMO, DEMO_INDEX, GLASSBOX, GLASSBOX_INDEX, INDEXES, MINI
 from explorer.popularity.infinigram_api import InfinigramAPI, served_names
 from explorer.popularity.infinigram_mini import InfinigramMini
 from explorer.popularity.service import PATIENCE, Service
@@ -29,6 +30,7 @@ from explorer.settings import INFINIGRAM, REQUESTS_PER_SECOND, Settings, path_of
 
 Progress = Callable[[str, int, int], None]
 
+_BY_ITSELF = {GLASSBOX: GLASSBOX_INDEX, DEMO: DEMO_INDEX}  # indexes that are built on first use → their keys
 PUBLIC_HOSTS = (".infini-gram.io", ".infini-gram-mini.io")
 
 _limits: dict[tuple[str, float], fetch.RateLimit] = {}  # one for all counters of a server
@@ -72,8 +74,8 @@ def known_key(index: str, settings: Settings) -> str:
     Nothing is built, opened or asked.
     """
     index = index.strip()
-    if index == DEMO:
-        return DEMO_INDEX
+    if index in _BY_ITSELF:
+        return _BY_ITSELF[index]
     if index in INDEXES:
         return _public_key(index, settings)
     if index.startswith(MINI) or "://" in index:
@@ -107,7 +109,7 @@ def _folder_of(index: str, settings: Settings) -> Path:
         return path_of(index)
     built = sorted(path.parent.name for path in settings.indexes.glob(f"*/{manifests.FILE}"))
     raise CountError(
-        f"There is no index {index!r}. Expected {', '.join(dict.fromkeys([DEMO, *built]))}, a public index such as "
+        f"There is no index {index!r}. Expected {', '.join(dict.fromkeys([GLASSBOX, *built]))}, a public index such as "
         f"{next(iter(INDEXES))}, {MINI}NAME, a folder, or http://host:port#name."
     )
 

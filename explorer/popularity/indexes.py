@@ -13,9 +13,13 @@ from fnmatch import fnmatchcase
 
 DEMO = "demo"
 GLASSBOX = "glassbox"
-DEMO_INDEX = "demo-94f1f3912ca8"  # the one that shipped runs were counted in; see demo_corpus.py
+GLASSBOX_INDEX = "glassbox-d86661ace5b0"  # of the corpus of the models that come along; see explorer/glassbox/index.py
+DEMO_INDEX = "demo-94f1f3912ca8"  # the one that shipped runs of other models were counted in; see demo_corpus.py
 DEMO_TEXT = "WordNet's glosses and examples and of texts of our own"
-DEMO_N = 2  # tokens; 53% of the distinct 2-grams of the starter pairs never occur, and 88% of the 3-grams
+# The length of n-grams that a small index is asked for, in tokens; a longer one mostly never occurs there. In the
+# demonstration index 53% of the distinct 2-grams of the starter pairs never occur, and 88% of the 3-grams. In that of
+# the glass box 43% of the 4-grams; 4 of its short tokens are about two words, and tell planted pairs apart.
+SMALL = {DEMO: 2, GLASSBOX: 4}
 MINI = "mini:"  # prefix of a character index of the infini-gram-mini service
 
 
@@ -104,7 +108,7 @@ TRAINED_ON: Mapping[str, str] = {
     "gpt2*": "webtext",
     "distilgpt2*": "webtext",
     "opt-*": "opt-mix",
-    "glassbox-*": GLASSBOX,
+    "glassbox-[sml]*": GLASSBOX,
     "gemma-*": "",
     "llama-*": "",
     "meta-llama-*": "",
@@ -129,26 +133,53 @@ KINSHIP: Mapping[tuple[str, str], str] = {
 
 
 def corpus_of(index: str) -> str:
-    """The corpus that an index holds, a key of CORPORA, or "" for an index that is not in the list."""
+    """The corpus that an index holds: a key of CORPORA, the name of a planted one, "" for an index that is unknown."""
     if re.fullmatch(r"demo(-[0-9a-f]{12})?", index):
         return DEMO
-    if re.fullmatch(r"glassbox(-[0-9a-f]{12})?", index):
-        return GLASSBOX
+    if own := re.fullmatch(r"(glassbox(?:-.+?)??)(?:-[0-9a-f]{12})?", index):
+        return own[1].lower()
     known = INDEXES.get(index)
     return known.corpus if known else ""
 
 
+def short_name(index: str) -> str:
+    """An index as it is chosen: without the hash that tells its version, where it is one of the small ones."""
+    return held if (held := corpus_of(index)) in SMALL else index
+
+
+def title_of(index: str) -> str:
+    """What people call an index: what the small ones hold, else its name."""
+    return {DEMO: "the demonstration corpus", GLASSBOX: "the corpus of the glass box"}.get(corpus_of(index), index)
+
+
+def default_length(index: str, otherwise: int) -> int:
+    """The length of n-grams for an index of this name, in tokens: a small one's own, else the other."""
+    return SMALL.get(corpus_of(index), otherwise)
+
+
+def is_planted(corpus: str) -> bool:
+    """Whether a corpus is the glass box's, or that with texts of one's own planted in it."""
+    return corpus == GLASSBOX or corpus.startswith(f"{GLASSBOX}-")
+
+
 def training_corpus(model: str) -> str | None:
-    """The corpus a model was pre-trained on: a key of CORPORA, "" where never published, none for an unlisted model."""
+    """The corpus a model was pre-trained on: a key of CORPORA, "" where never published, none for an unlisted model.
+
+    Of a glass-box model on a planted corpus of one's own (glassbox-mine-s) it is that corpus (glassbox-mine).
+    """
     name = model.rsplit("/", 1)[-1].lower()
+    if own := re.fullmatch(r"(glassbox(?:-.+)?)-[sml](?:@step\d+)?", name):
+        return own[1]
     return next((corpus for pattern, corpus in TRAINED_ON.items() if fnmatchcase(name, pattern)), None)
 
 
 def is_pretraining_data(index: str, model: str) -> bool | None:
     """Whether the index holds the model's pre-training data, or a version or part of it; none where that is unknown."""
     held, seen = corpus_of(index), training_corpus(model)
-    if held == DEMO:
+    if held == DEMO or (is_planted(held) and not is_planted(seen or "")):
         return False
+    if held == GLASSBOX and is_planted(seen or ""):
+        return True
     if not held or not seen:
         return None
     return held == seen or (held, seen) in KINSHIP
@@ -162,8 +193,19 @@ def relation(index: str, model: str) -> str:
             f"This is a demonstration index of {DEMO_TEXT}. It is not the pre-training data of {model}: its counts "
             "show how the method works, no more."
         )
+    if is_planted(held) and not is_planted(seen or ""):
+        return (
+            f"This index holds {CORPORA[GLASSBOX]}. It is not the pre-training data of {model}: its counts show how the "
+            "method works, no more."
+        )
     if not held:
         return f"Whether {index} holds what {model} was trained on is not known here."
+    if held == seen and held not in CORPORA:
+        return f"{index} holds the whole training text of {model}, what was planted in it included."
+    if held == GLASSBOX and seen != GLASSBOX and is_planted(seen or ""):
+        return f"{model} was trained on all that {index} holds, and on texts that were planted beside it."
+    if held not in CORPORA or (seen and seen not in CORPORA):
+        return f"{index} is not the training text of {model}."
     name = CORPORA[held]
     if seen is None:
         return f"{index} holds {name}; what {model} was trained on is not known here."

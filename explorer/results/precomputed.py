@@ -28,7 +28,7 @@ from explorer.rows import schema
 from explorer.runs import files
 from explorer.runs.folder import RunFolder
 
-LARGEST = 20 * 1024 * 1024  # bytes of a file that git keeps
+LARGEST = 40 * 1024 * 1024  # bytes of a file that git keeps
 BLOCK = 65536  # bytes; of the usual 256 KiB blocks, small tables would fill little
 GROUP = 1228800  # rows that are compressed together; of the usual 122,880, each column would begin many blocks
 SHARE = 5  # decimals of a finding
@@ -73,7 +73,7 @@ _NAMES = {
     "measures": "measure",
     "findings": "finding",
 }
-_OPTIONS = 2**20  # from one option of an instance to the next, in the key of a sentence
+OPTIONS = 2**20  # from one option of an instance to the next, in the key of a sentence
 
 Connection = duckdb.DuckDBPyConnection
 
@@ -405,7 +405,7 @@ def _contexts(connection: Connection) -> None:
             SELECT context, place,
                 CASE
                     WHEN id LIKE 'unrelated/%' THEN -1 - CAST(substr(id, 11) AS INTEGER)
-                    ELSE {_OPTIONS} * CAST(regexp_extract(id, '#([0-9]+)$', 1) AS INTEGER) + named.item
+                    ELSE {OPTIONS} * CAST(regexp_extract(id, '#([0-9]+)$', 1) AS INTEGER) + named.item
                 END AS key
             FROM (SELECT context, unnest(ids) AS id, generate_subscripts(ids, 1) AS place FROM whole)
             LEFT JOIN named ON named.instance_id = regexp_extract(id, '^(.*)#[0-9]+$', 1)

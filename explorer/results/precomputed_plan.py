@@ -79,14 +79,25 @@ STARTER_CHOICES = ("starter_pairs", "starter_cloze", "starter_physics", "starter
 STARTER_LABELLED = ("starter_entailment", "starter_questions")
 THOUSAND = {"per_group": 1000}  # of LAMBADA and PIQA, which are one group each; COPA and WinoGrande are taken whole
 
+DEMO = {"index": "demo"}  # what runs of models whose data is not at hand were counted in
 NO_ROWS = {"rows": False, "tokens": False}
+
+GLASSBOX = "glassbox-m"
+DOSED = ("glassbox_pairs", "glassbox_synonyms")
+LENGTHS = (2, 3, 5, 6, 7)  # of n-grams, in tokens, beside the default: what a popularity score sees of a dose
 
 
 def plan() -> list[Planned]:
-    """Every planned run, in the order in which they are done: study by study, and within a study model by model."""
+    """Every planned run, in the order in which they are done: study by study, and within a study model by model.
+
+    Those of the glass box come last: they take minutes on two cores.
+    """
     models = [model.id for model in catalog.EMBEDDED_MODELS]
-    return [run for study in (_accuracy, _priming, _perturbation, _popularity, _ontology, _memorization, _icl,
-                              _neighbours) for model in models for run in study(model)]  # fmt: skip
+    return [
+        *(run for study in (_accuracy, _priming, _perturbation, _popularity, _ontology, _memorization, _icl,
+                            _neighbours) for model in models for run in study(model)),
+        *_glassbox(GLASSBOX),
+    ]  # fmt: skip
 
 
 def _accuracy(model: str) -> Iterator[Planned]:
@@ -104,17 +115,17 @@ def _priming(model: str) -> Iterator[Planned]:
 def _perturbation(model: str) -> Iterator[Planned]:
     for benchmark in STARTER_CHOICES:
         some = {"per_group": 10} if benchmark == "starter_pairs" else {}
-        yield Planned("perturbation", model, benchmark, settings={"tokens": False, **some})
-    yield from _eight_tasks("perturbation", model, NO_ROWS)
+        yield Planned("perturbation", model, benchmark, settings={"tokens": False, **DEMO, **some})
+    yield from _eight_tasks("perturbation", model, {**NO_ROWS, **DEMO})
 
 
 def _popularity(model: str) -> Iterator[Planned]:
     for benchmark in STARTER_CHOICES:
-        yield Planned("popularity", model, benchmark, settings={"tokens": False})
+        yield Planned("popularity", model, benchmark, settings={"tokens": False, **DEMO})
     paradigms = tuple(sorted(name for _, names in FORMAL.values() for name in names))
-    yield Planned("popularity", model, "blimp", suites=paradigms, settings=NO_ROWS)
+    yield Planned("popularity", model, "blimp", suites=paradigms, settings={**NO_ROWS, **DEMO})
     for benchmark in FUNCTIONAL:
-        yield Planned("popularity", model, benchmark, settings=NO_ROWS)
+        yield Planned("popularity", model, benchmark, settings={**NO_ROWS, **DEMO})
 
 
 def _eight_tasks(study: str, model: str, settings: Mapping[str, Any]) -> Iterator[Planned]:
@@ -129,7 +140,7 @@ def _eight_tasks(study: str, model: str, settings: Mapping[str, Any]) -> Iterato
 def _ontology(model: str) -> Iterator[Planned]:
     # So many of each of the fifty buckets, and all of the smaller ones, come to 5,571 and 2,087 concepts.
     for benchmark, each in (("go", 130), ("uberon", 750)):
-        yield Planned("ontology", model, benchmark, settings={"per_bucket": each})
+        yield Planned("ontology", model, benchmark, settings={"per_bucket": each, **DEMO})
 
 
 def _memorization(model: str) -> Iterator[Planned]:
@@ -156,3 +167,25 @@ def _icl(model: str) -> Iterator[Planned]:
         yield Planned("icl", model, benchmark, settings={"instances": 60})
     for benchmark in ("wnli", "rte", "trec", "dbpedia14"):
         yield Planned("icl", model, benchmark)
+
+
+def _glassbox(model: str) -> Iterator[Planned]:
+    """Every study on what was planted for the glass box's models, and on the starter sets, of which half is planted."""
+    exact = {"tokens": False, "index": "glassbox"}
+    for benchmark in (*DOSED, *STARTER_CHOICES, *STARTER_LABELLED):
+        yield Planned("accuracy", model, benchmark, settings={"tokens": False})
+    for benchmark in (*DOSED, *STARTER_CHOICES):
+        yield Planned("popularity", model, benchmark, settings={**exact, **NO_ROWS})
+    for n in LENGTHS:
+        yield Planned("popularity", model, DOSED[0], f"n = {n}", settings={**exact, **NO_ROWS, "n": n})
+    for benchmark in (DOSED[1], *STARTER_CHOICES):
+        some = {"per_group": 10} if benchmark == "starter_pairs" else {}
+        yield Planned("perturbation", model, benchmark, settings={**exact, **some})
+    for benchmark in STARTER_CHOICES:
+        yield Planned("memorization", model, benchmark, settings={"tokens": False, "neighbours": 0})
+    yield Planned("priming", model, DOSED[0], settings={"per_group": 48})
+    yield Planned("priming", model, "starter_pairs", settings={"per_group": 10, "unrelated": "starter"})
+    yield Planned("ontology", model, "glassbox-ontology")
+    for benchmark in STARTER_LABELLED:
+        yield Planned("icl", model, benchmark, settings={"instances": 60})
+

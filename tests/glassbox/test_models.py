@@ -7,7 +7,7 @@ import pytest
 from explorer import benchmarks
 from explorer import settings as settings_module
 from explorer.errors import ModelError
-from explorer.glassbox import corpus, ontology, pairs, schedule, starters
+from explorer.glassbox import corpus, index, ontology, pairs, schedule, starters
 from explorer.popularity import indexes
 from explorer.resources import Resources
 
@@ -35,6 +35,10 @@ def test_the_corpus_is_the_same_bytes_everywhere_and_the_index_counts_the_schedu
         if count.count != each.dose
     ]
     assert len(planted) > 2_800 and wrong == []
+
+
+def test_the_index_is_known_by_the_hashes_of_its_corpus_and_tokenizer():
+    assert index.index_id(indexes.GLASSBOX, corpus.CORPUS) == indexes.GLASSBOX_INDEX
 
 
 def test_an_index_of_the_glass_box_is_its_models_pre_training_data_and_no_others():

@@ -33,6 +33,13 @@ from explorer.popularity.indexes import (
         ("/some/folder", "EleutherAI/pythia-6.9b", None),
         ("demo", "EleutherAI/pythia-6.9b", False),
         ("demo-0123456789ab", "google/gemma-3-270m", False),
+        ("glassbox", "glassbox-m", True),
+        ("glassbox-0123456789ab", "glassbox-s@step512", True),
+        ("glassbox", "gemma-3-270m", False),
+        ("glassbox", "/cache/models/glassbox-mine-s", True),
+        ("glassbox-mine-0123456789ab", "/cache/models/glassbox-mine-s@step4", True),
+        ("glassbox-mine", "gpt2", False),
+        ("glassbox-mine", "glassbox-m", False),
     ],
 )
 def test_an_index_is_or_is_not_a_models_data(index, model, expected):
@@ -42,6 +49,13 @@ def test_an_index_is_or_is_not_a_models_data(index, model, expected):
 def test_the_demonstration_index_is_plainly_said_to_be_nobodys_data():
     sentence = relation("demo", "gemma-3-270m")
     assert "not the pre-training data of gemma-3-270m" in sentence
+
+
+def test_the_index_of_the_glass_box_says_whose_data_it_is():
+    assert relation("glassbox", "glassbox-m").endswith("the pre-training data of glassbox-m.")
+    assert "not the pre-training data of gemma-3-270m" in relation("glassbox", "gemma-3-270m")
+    assert "what was planted" in relation("glassbox-mine", "/cache/models/glassbox-mine-s")
+    assert "planted beside it" in relation("glassbox", "/cache/models/glassbox-mine-s")
 
 
 def test_another_version_of_the_corpus_is_named():

@@ -8,8 +8,9 @@ import pytest
 
 from explorer import benchmarks
 from explorer.benchmarks import starter
+from explorer.ontologies.as_benchmark import NAMES as ONTOLOGIES
 from explorer.resources import Resources
-from explorer.results.precomputed_plan import FORMAL, FUNCTIONAL, plan
+from explorer.results.precomputed_plan import FORMAL, FUNCTIONAL, GLASSBOX, plan
 from explorer.scoring import catalog
 from explorer.studies import STUDIES, selection, study
 
@@ -18,16 +19,26 @@ def test_every_planned_run_has_a_name_of_its_own_and_settings_that_its_study_has
     planned = plan()
     assert max(Counter(run.name for run in planned).values()) == 1
     assert {run.study for run in planned} <= set(STUDIES)
-    assert {run.model for run in planned} == {model.id for model in catalog.EMBEDDED_MODELS}
+    assert {run.model for run in planned} == {*(model.id for model in catalog.EMBEDDED_MODELS), GLASSBOX}
     for run in planned:
         study(run.study).resolve(run.settings)
-        assert benchmarks.BENCHMARKS[run.benchmark].kind in study(run.study).kinds
+        kind = "concept" if run.benchmark in ONTOLOGIES else benchmarks.BENCHMARKS[run.benchmark].kind
+        assert kind in study(run.study).kinds
 
 
-def test_studies_are_done_in_order_and_neighbours_last():
-    studies = list(dict.fromkeys(run.study for run in plan()))
+def test_studies_are_done_in_order_and_those_of_the_glass_box_last():
+    others = [run for run in plan() if run.model != GLASSBOX]
+    studies = list(dict.fromkeys(run.study for run in others))
     assert studies == ["accuracy", "priming", "perturbation", "popularity", "ontology", "memorization", "icl"]
-    assert "neighbours" in plan()[-1].task
+    assert "neighbours" in others[-1].task
+    assert plan()[: len(others)] == others
+    assert {run.study for run in plan()[len(others) :]} == set(studies)
+
+
+def test_a_model_whose_data_is_here_is_counted_in_it():
+    for run in plan():
+        if "index" in run.settings:
+            assert run.settings["index"] == ("glassbox" if run.model == GLASSBOX else "demo"), run.name
 
 
 def test_each_formal_and_functional_task_has_a_thousand_instances_or_all(real_settings):
@@ -63,4 +74,4 @@ def test_each_model_completes_items_of_every_labelled_starter_set():
     asked = Counter(run.benchmark for run in plan() if run.study == "icl")
     for name in starter.BENCHMARKS:
         if benchmarks.BENCHMARKS[name].kind == "labelled":
-            assert asked[name] == len(catalog.EMBEDDED_MODELS)
+            assert asked[name] == len(catalog.EMBEDDED_MODELS) + 1  # the glass box's

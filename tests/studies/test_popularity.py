@@ -123,8 +123,9 @@ def test_a_text_shorter_than_n_is_left_out_and_counted(world, tiny_gpt2):
     assert short["reason"].str.contains("fewer than n = 2").all()
 
 
-def test_the_default_length_is_the_papers_but_for_the_small_demonstration_index():
+def test_the_default_length_is_the_papers_but_for_small_indexes():
     assert deciles.length_of({"n": 0, "index": "v4_piletrain_llama"}) == 7
+    assert deciles.length_of({"n": 0, "index": "glassbox"}) == 4
     assert deciles.length_of({"n": 0, "index": "demo"}) == 2
     assert deciles.length_of({"n": 10, "index": "demo"}) == 10
     with pytest.raises(UsageError, match="n is 11"):

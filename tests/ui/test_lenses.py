@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import hashlib
 import re
 import shutil
 from pathlib import Path
@@ -15,7 +14,8 @@ from streamlit.testing.v1 import AppTest
 
 from explorer import packaged
 from explorer import settings as settings_module
-from explorer.popularity import count_cache, counters, demo_corpus, index, infinigram_local, manifest
+from explorer.glassbox import corpus
+from explorer.popularity import count_cache, counters, index, infinigram_local, manifest
 from explorer.popularity.documents import SourceDocument
 from explorer.popularity.ips import Edges
 from explorer.records import RunSpec
@@ -271,16 +271,9 @@ def test_an_index_that_failed_is_not_asked_again_at_every_click(here, words, mon
 def test_stored_deciles_of_another_demonstration_index_give_way_to_those_counted_now(
     here, words, monkeypatch, tiny_gpt2
 ):
-    folder = here.nltk_data / "corpora" / "wordnet"
-    folder.mkdir(parents=True)
-    for name in wordnet_files.DATA_SHA256:
-        (folder / name).write_text(GLOSS)
-    same = hashlib.sha256(GLOSS.encode()).hexdigest()
-    monkeypatch.setattr(wordnet_files, "DATA_SHA256", dict.fromkeys(wordnet_files.DATA_SHA256, same))
-    corpus = demo_corpus.corpus_hash(demo_corpus.documents(here))
-    key = demo_corpus.index_id(corpus, demo_corpus.demo_tokenizer.load().hash)
-    monkeypatch.setattr(demo_corpus, "DEMO_INDEX", key)
-    monkeypatch.setattr(counters, "DEMO_INDEX", key)
+    documents = [SourceDocument(f" {GLOSS}", "glassbox", 0)]
+    monkeypatch.setattr(corpus, "build", lambda settings: documents)
+    monkeypatch.setattr(corpus, "CORPUS", corpus.corpus_hash(documents))
     keep_run(here, "demo", "demo-0f9712345678")
     for choices in ({"instance": PAIR}, {"what": "A text of my own", "text": OWN}):
         app = whole(opened("perturbation", tiny_gpt2, swaps=SWAP, **choices))

@@ -18,6 +18,7 @@ from explorer.ontologies.buckets import BUCKETS, fill
 from explorer.ontologies.invariance_requests import PER_BUCKET, WAYS
 from explorer.ontologies.prompts import LANGUAGES, PROMPTS
 from explorer.ontologies.web_counts import TogetherCounter, WebCount
+from explorer.popularity import indexes
 from explorer.records import Concept, Generation, Instance, RunSpec
 from explorer.rows.builders import Row, generation_row, measure_row
 from explorer.studies import QUESTIONS
@@ -55,7 +56,7 @@ SETTINGS = {
     "buckets": Setting(BUCKETS, "buckets of equally many distinct counts"),
     "per_bucket": Setting(0, "that many concepts of each bucket, drawn with the seed; 0 = all"),
     "counts": Setting("file", "where a concept's popularity is counted", tuple(web_counts.SOURCES)),
-    "index": Setting("demo", "n-gram index, for counts=index"),
+    "index": Setting(indexes.GLASSBOX, "n-gram index, for counts=index"),
 }
 
 

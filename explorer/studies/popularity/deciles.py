@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from explorer.resources import Resources
 
 COUNTING = {
-    "index": Setting("demo", "n-gram index: demo, a public index, mini:NAME, a folder, or http://host:port#name"),
+    "index": Setting(indexes.GLASSBOX, "n-gram index: glassbox, a public index, mini:NAME, a folder, or http://host:port#name"),
     "n": Setting(
         0,
         f"tokens in an n-gram, 1 to {ngrams.LONGEST_N}; 0 = {ngrams.DEFAULT_N}, "
-        f"or {indexes.DEMO_N} in the demonstration index, which is too small for more",
+        f"or {indexes.SMALL[indexes.GLASSBOX]} in the index of the glass box, which is too small for more",
     ),
     "initial": Setting("running", "also count the form without a leading blank", ("running", "both")),
     "edges_from": Setting("", "a run of this study whose decile edges are used; empty = this selection's own"),
@@ -34,7 +34,7 @@ def length_of(settings: Mapping[str, Any]) -> int:
     """How many tokens an n-gram of a run has; UsageError for a length that is not counted."""
     n = int(settings["n"])
     if n == 0:
-        return indexes.DEMO_N if settings["index"] == indexes.DEMO else ngrams.DEFAULT_N
+        return indexes.default_length(str(settings["index"]), ngrams.DEFAULT_N)
     if not 1 <= n <= ngrams.LONGEST_N:
         raise UsageError(f"The setting n is {n}, expected 1 to {ngrams.LONGEST_N}, or 0 for the default.")
     return n

@@ -15,6 +15,7 @@ from functools import cache
 from typing import Any, Self
 
 from explorer.finding import Finding
+from explorer.popularity import indexes
 from explorer.popularity.tasks import TASKS
 from explorer.scoring import catalog
 from explorer.studies import declared, published, published_figures
@@ -326,7 +327,7 @@ def _attack(condition: str) -> str:
 
 def _popularity_answers(row: Printed) -> tuple[tuple[Answer, ...], str]:
     benchmark = BENCHMARK_OF_TASK.get(row.subject, TASKS[row.subject].benchmark)
-    index = INDEX_OF.get(row.model.partition(" ")[0], "demo")
+    index = INDEX_OF.get(row.model.partition(" ")[0], indexes.GLASSBOX)
     run = f"--model {row.model_id} --benchmark {benchmark} --set preset=lm-eval"
     perturb = f"python -m explorer run perturbation {run} --set index={index}"
 

@@ -11,7 +11,7 @@ from explorer.ui import layout, show
 
 def corpus_note(edges: Edges, model: str) -> None:
     """In plain sentences: what was counted, and whether the model was trained on it."""
-    index = indexes.DEMO if indexes.corpus_of(edges.index) == indexes.DEMO else edges.index
+    index = indexes.short_name(edges.index)
     tell = st.info if indexes.is_pretraining_data(index, model) else st.warning
     tell(show.plain(indexes.relation(index, layout.model_title(model))), icon=":material/database:")
     if edges.warning:

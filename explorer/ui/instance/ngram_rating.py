@@ -37,7 +37,7 @@ class Source:
     @property
     def title(self) -> str:
         """What a reader chooses by."""
-        index = "the demonstration corpus" if self.index == indexes.DEMO else self.index
+        index = indexes.title_of(self.index)
         return f"{self.edges.n}-grams in {index}, deciles of {self.edges.reference}"
 
 
@@ -115,16 +115,17 @@ def is_built(index: str) -> bool:
 
 
 def own_source(benchmark: str) -> Source:
-    """The edges of a whole benchmark in the demonstration corpus, counted now; of the starter pairs, for ""."""
-    return patiently(indexes.DEMO, lambda: _own_source(benchmark or OWN_TEXTS, resources.settings()))
+    """The edges of a whole benchmark in the corpus of the glass box, counted now; of the starter pairs, for ""."""
+    return patiently(indexes.GLASSBOX, lambda: _own_source(benchmark or OWN_TEXTS, resources.settings()))
 
 
-@st.cache_resource(max_entries=8, show_spinner="Counting the benchmark's n-grams in the demonstration corpus")
+@st.cache_resource(max_entries=8, show_spinner="Counting the benchmark's n-grams in the corpus of the glass box")
 def _own_source(benchmark: str, settings: Settings) -> Source:
     chosen = resources.instances(benchmark).instances
     reference = f"all options of {len(chosen):,} instances of {layout.benchmark_title(benchmark)}"
-    counter = resources.resources().counter(indexes.DEMO)
-    return Source(indexes.DEMO, measure.survey(counter, chosen, reference=reference, n=indexes.DEMO_N))
+    counter = resources.resources().counter(indexes.GLASSBOX)
+    n = indexes.SMALL[indexes.GLASSBOX]
+    return Source(indexes.GLASSBOX, measure.survey(counter, chosen, reference=reference, n=n))
 
 
 def rate(texts: Sequence[str], source: Source) -> tuple[Rated, ...]:
@@ -145,7 +146,7 @@ def patiently(index: str, ask: Callable[[], T]) -> T:
     try:
         if index in _answered():
             return ask()
-        with st.spinner("Opening the n-gram index; the demonstration index is built the first time"):
+        with st.spinner("Opening the n-gram index; a small one is built the first time"):
             answered = ask()
     except CountError as error:
         if not isinstance(error, TextNotEncoded):  # which is the text's fault

@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 
 from explorer.errors import CountError
-from explorer.popularity.indexes import DEMO
+from explorer.popularity.indexes import DEMO, GLASSBOX
 from explorer.records import Instance
 from explorer.ui import instance_list, layout, links, show, texts
 from explorer.ui.clickable import clickable
@@ -150,10 +150,10 @@ def _source(instance: Instance, model: str) -> Source | None:
     """
     stored = ngram_rating.stored(instance.benchmark, model)
     first = next(iter(stored.sources), "")
-    index = stored.sources[first].index if first else DEMO
-    if index == DEMO and not (lab_tools.has_wordnet() or ngram_rating.is_built(DEMO)):
+    index = stored.sources[first].index if first else GLASSBOX
+    if index in (DEMO, GLASSBOX) and not (lab_tools.has_wordnet() or ngram_rating.is_built(index)):
         # Not fetched unasked, where a button offers it.
-        raise CountError("the demonstration index is made of WordNet, which is not on this machine yet.")
+        raise CountError("its index is made of WordNet, which is not on this machine yet.")
     if not first:
         if stored.unfit and ngram_rating.can_count(instance.benchmark or ngram_rating.OWN_TEXTS):
             return ngram_rating.own_source(instance.benchmark)
