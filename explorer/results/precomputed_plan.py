@@ -183,8 +183,9 @@ def _glassbox(model: str) -> Iterator[Planned]:
         yield Planned("perturbation", model, benchmark, settings={**exact, **some})
     for benchmark in STARTER_CHOICES:
         yield Planned("memorization", model, benchmark, settings={"tokens": False, "neighbours": 0})
-    yield Planned("priming", model, DOSED[0], settings={"per_group": 48})
-    yield Planned("priming", model, "starter_pairs", settings={"per_group": 10, "unrelated": "starter"})
+    short = {"lengths": (0, 100, 200, 400), "unrelated": "starter", "overlap": 0}
+    yield Planned("priming", model, DOSED[0], settings={"per_group": 24, **short})
+    yield Planned("priming", model, "starter_pairs", settings={"per_group": 2, **short})
     yield Planned("ontology", model, "glassbox-ontology")
     for benchmark in STARTER_LABELLED:
         yield Planned("icl", model, benchmark, settings={"instances": 60})
