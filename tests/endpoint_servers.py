@@ -98,6 +98,49 @@ class Server:
         self._server.server_close()
 
 
+class ToyServer(ThreadingHTTPServer):
+    """A server whose handler logs in `asked` what it is asked, and which calls its one model "toy"."""
+
+    daemon_threads = True
+
+    def __init__(self, handler: type[JsonHandler]) -> None:
+        self.asked: list[str] = []
+        super().__init__(("127.0.0.1", 0), handler)
+        threading.Thread(target=self.serve_forever, args=(0.02,), daemon=True).start()
+
+    @property
+    def name(self) -> str:
+        """The model behind it, as a user names it."""
+        return f"http://127.0.0.1:{self.server_port}/v1#toy"
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Says nothing of clients that were killed."""
+
+
+class JsonHandler(BaseHTTPRequestHandler):
+    """Lists the model "toy"; what it answers to a POST is written by a subclass."""
+
+    server: ToyServer
+
+    def do_GET(self) -> None:
+        self.send({"data": [{"id": "toy"}]})
+
+    def asked(self) -> dict[str, Any]:
+        """The body of the request."""
+        return json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+
+    def send(self, body: Any, status: int = 200) -> None:
+        """Answers with JSON."""
+        data = json.dumps(body).encode()
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+    def log_message(self, *args: object) -> None:
+        pass
+
+
 def echoed(tokens: list[str], values: list[float | None], **more: Any) -> dict[str, Any]:
     return {"text": "".join(tokens), "logprobs": {"tokens": tokens, "token_logprobs": values, **more}}
 

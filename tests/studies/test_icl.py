@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import numpy as np
 import pandas as pd
@@ -38,34 +36,12 @@ from explorer.studies.icl import (
     study as icl_study,
 )
 from explorer.studies.icl.rows import as_judged, final, people_verdicts, review, verdict_table
-from explorer.variants.tagging import Token
+from tests.endpoint_servers import JsonHandler, ToyServer
+from tests.stand_ins import Capitals, Letters
 
 JUDGE = "http://judge.test/v1#strict"
 NAMES = ("Ada", "Bo", "Cy", "Dee", "Eve", "Flo", "Gus", "Hal", "Ida", "Jo", "Kim", "Lea")
 LABELS = ("yes", "no")
-
-
-class Letters:
-    """An encoder whose vectors count letters."""
-
-    name = "letters"
-
-    def encode(self, texts):
-        counts = np.array([[text.lower().count(chr(97 + i)) for i in range(26)] for text in texts], dtype=np.float32)
-        return counts / np.maximum(np.linalg.norm(counts, axis=1, keepdims=True), 1e-9)
-
-
-class Capitals:
-    """A tagger that takes every word with a capital for a name."""
-
-    name = "capitals"
-
-    def tag(self, texts):
-        for text in texts:
-            yield tuple(
-                Token(i, word, 0, 0, "NNP", "PROPN" if word[:1].isupper() else "X", word, "", i, "", 0, True)
-                for i, word in enumerate(text.split())
-            )
 
 
 class Judge:
@@ -331,44 +307,19 @@ def test_the_limit_takes_the_first_items_of_the_same_draw(resources, tiny_gpt2):
     assert icl_context.select(few, resources) == icl_context.select(whole, resources)[:3]
 
 
-class Server(ThreadingHTTPServer):
-    """An OpenAI-compatible chat server that gives everybody tea, and calls every label no."""
-
-    def __init__(self) -> None:
-        self.asked: list[str] = []
-        super().__init__(("127.0.0.1", 0), Handler)
-        threading.Thread(target=self.serve_forever, daemon=True).start()
-
-    @property
-    def name(self) -> str:
-        return f"http://127.0.0.1:{self.server_port}/v1#toy"
-
-
-class Handler(BaseHTTPRequestHandler):
-    def do_GET(self) -> None:
-        self._send({"data": [{"id": "toy"}]})
+class TeaHandler(JsonHandler):
+    """Gives everybody tea, and calls every label no."""
 
     def do_POST(self) -> None:
-        asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        (message,) = asked["messages"]
+        (message,) = self.asked()["messages"]
         self.server.asked.append(message["content"])
         name = message["content"].rpartition("Sentence 1: ")[2].split()[0]
-        said = "No." if message["content"].endswith("Label:") else f"Sentence 2: {name} drank tea."
-        self._send({"model": "toy", "choices": [{"message": {"content": said}, "finish_reason": "stop"}]})
-
-    def _send(self, body: dict) -> None:
-        data = json.dumps(body).encode()
-        self.send_response(200)
-        self.send_header("Content-Length", str(len(data)))
-        self.end_headers()
-        self.wfile.write(data)
-
-    def log_message(self, format: str, *args: object) -> None:
-        pass
+        answer = "No." if message["content"].endswith("Label:") else f"Sentence 2: {name} drank tea."
+        self.send({"model": "toy", "choices": [{"message": {"content": answer}, "finish_reason": "stop"}]})
 
 
 def test_an_endpoint_is_asked_in_messages_and_its_labels_are_written(resources):
-    server = Server()
+    server = ToyServer(TeaHandler)
     try:
         choices = {"k": "0,2", "settings": "full", "performance": "auto", "judge": ""}
         expected = cost.of_run(spec_of(resources, server.name, **choices), resources)

@@ -21,27 +21,7 @@ from explorer.settings import Settings
 from explorer.stats.auc import auc
 from explorer.studies.memorization.rows import ATTACKS
 from explorer.studies.memorization.study import STUDY
-
-
-class Words:
-    """Proposes three words for any gap."""
-
-    name = "words"
-    method = "three words by hand"
-
-    def record(self):
-        return {"weights": "none"}
-
-    def propose(self, gaps, count):
-        return [[("lamp", -1.0), ("winter", -2.0), ("old", -3.0)] for _ in gaps]
-
-
-def pair(key: str, good: str, bad: str, phenomenon: str = "subject_verb_agreement") -> Instance:
-    return Instance(
-        id=f"blimp/{phenomenon}/{key}", benchmark="blimp", split="train", group=phenomenon, kind="pair",
-        format="sentence", options=(good, bad), gold=0, phenomenon=phenomenon, field="formal",
-    )  # fmt: skip
-
+from tests.stand_ins import Proposer, pair
 
 PAIRS = (
     pair("0", "The cats sleep near the stove.", "The cats sleeps near the stove."),
@@ -56,7 +36,7 @@ PAIRS = (
 def world_of(cache, instances, benchmark="blimp") -> Resources:
     resources = Resources(Settings(cache=cache, offline=True))
     resources.once(("instances", benchmark, ()), lambda: Loaded(tuple(instances), (), "here", "hash"))
-    resources.once(("proposer", "auto"), Words)
+    resources.once(("proposer", "auto"), Proposer)
     return resources
 
 

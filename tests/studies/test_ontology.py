@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import math
 import random
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -21,6 +18,7 @@ from explorer.runs.request import make_spec
 from explorer.runs.worker import work
 from explorer.studies.ontology import declared
 from explorer.studies.ontology import study as ontology_study
+from tests.endpoint_servers import JsonHandler, ToyServer
 
 WORDS = ("heart", "valve", "cell", "bone", "growth", "repair", "membrane", "left", "early", "acid", "transport", "fold")
 POPULAR, ALL = 12, 24
@@ -276,44 +274,24 @@ def test_counts_can_come_from_elsewhere(module_settings, taught, toy, monkeypatc
     assert finding(folder, "bucket_accuracy", "1", setting="corrected") >= 0
 
 
-class Server(ThreadingHTTPServer):
-    """An OpenAI-compatible server that knows three ids by heart and breaks down after `patience` answers."""
+class Server(ToyServer):
+    """A chat server that knows three ids by heart and breaks down after `patience` answers."""
 
     def __init__(self, patience: int) -> None:
-        self.asked: list[str] = []
         self.patience = patience
-        super().__init__(("127.0.0.1", 0), Handler)
-        threading.Thread(target=self.serve_forever, daemon=True).start()
-
-    @property
-    def name(self) -> str:
-        return f"http://127.0.0.1:{self.server_port}/v1#toy"
+        super().__init__(Handler)
 
 
-class Handler(BaseHTTPRequestHandler):
-    def do_GET(self) -> None:
-        self._send(200, {"data": [{"id": "toy"}]})
-
+class Handler(JsonHandler):
     def do_POST(self) -> None:
-        asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        text = asked["messages"][0]["content"]
+        text = self.asked()["messages"][0]["content"]
         if len(self.server.asked) >= self.server.patience:
-            self._send(401, {"error": {"message": "no more"}})
+            self.send({"error": {"message": "no more"}}, 401)
             return
         self.server.asked.append(text)
         known = {label: curie for curie, label, _ in concepts()[:POPULAR]}
-        said = next((curie for label, curie in known.items() if f"'''{label}'''" in text), "I am sorry.")
-        self._send(200, {"model": "toy", "choices": [{"message": {"content": said}, "finish_reason": "stop"}]})
-
-    def _send(self, status: int, body: dict) -> None:
-        data = json.dumps(body).encode()
-        self.send_response(status)
-        self.send_header("Content-Length", str(len(data)))
-        self.end_headers()
-        self.wfile.write(data)
-
-    def log_message(self, format: str, *args: object) -> None:
-        pass
+        answer = next((curie for label, curie in known.items() if f"'''{label}'''" in text), "I am sorry.")
+        self.send({"model": "toy", "choices": [{"message": {"content": answer}, "finish_reason": "stop"}]})
 
 
 def test_what_a_run_will_cost_is_told_before_it_asks_anything(module_settings, toy):

@@ -9,13 +9,12 @@ import pandas as pd
 import pytest
 
 from explorer.benchmarks.core.benchmark import Loaded
-from explorer.records import Count, Generation, Instance
+from explorer.records import Generation
 from explorer.resources import Resources
 from explorer.runs.folder import RunFolder
 from explorer.runs.request import make_spec
 from explorer.runs.worker import work
 from explorer.settings import Settings
-from explorer.similarity.measured import Similarity
 from explorer.studies.perturbation import (
     declared,
 )
@@ -28,53 +27,10 @@ from explorer.studies.perturbation import (
 from explorer.studies.perturbation import (
     study as perturbation_study,
 )
-from explorer.variants.lexicon import Lemma, Sense
 from explorer.variants.perturb import PerturbedInstance, held_back
+from tests.stand_ins import EqualTexts, Lexicon, WordCounter, pair
 
-SYNONYMS = {"doctor": ("n", "doctor physician"), "actor": ("n", "actor player"), "astound": ("v", "astound amaze")}
 JUDGE = "http://judge.test/v1#strict"
-
-
-class SmallLexicon:
-    """Three words with one synonym each."""
-
-    name = "small"
-
-    def senses(self, lemma, pos):
-        kind, words = SYNONYMS.get(lemma, ("", ""))
-        if kind != pos:
-            return ()
-        lemmas = tuple(Lemma(word, 1, (8, 9, 10, 11)) for word in words.split())
-        return (Sense(f"{words.split()[0]}.{pos}.01", pos, 1, lemmas[0], lemmas, "a definition"),)
-
-    def has(self, expression):
-        return False
-
-    def related(self, synset):
-        return ()
-
-
-class Words:
-    """A counter whose tokens are words; each occurs as often as it has letters."""
-
-    index = "words"
-
-    def __init__(self):
-        self.names: list[str] = []
-
-    def encode(self, texts, *, bare=False):
-        split = [text.lower().strip(".").split() for text in texts]
-        self.names += [word for word in dict.fromkeys(w for words in split for w in words) if word not in self.names]
-        return [tuple(map(self.names.index, words)) for words in split]
-
-    def decode(self, ids):
-        return tuple(f" {self.names[one]}" for one in ids)
-
-    def count(self, ngrams, progress=None):
-        return [Count(self.index, each, float(sum(len(self.names[one]) for one in each))) for each in ngrams]
-
-    def total_tokens(self):
-        return math.nan
 
 
 class StrictJudge:
@@ -90,20 +46,6 @@ class StrictJudge:
         return [Generation(request, "different" if "physician" in request.context else "Same.") for request in requests]
 
 
-class EqualTexts:
-    """Stands for BERTScore: every pair is alike to the same degree."""
-
-    def f1(self, originals, changed):
-        return [Similarity(0.9) for _ in originals]
-
-
-def pair(key: str, good: str, bad: str, phenomenon: str = "subject_verb_agreement") -> Instance:
-    return Instance(
-        id=f"blimp/{phenomenon}/{key}", benchmark="blimp", split="train", group=phenomenon, kind="pair",
-        format="sentence", options=(good, bad), gold=0, phenomenon=phenomenon, field="formal",
-    )  # fmt: skip
-
-
 PAIRS = (
     pair("0", "The doctors astound Bill.", "The doctors astounds Bill."),
     pair("1", "The actors astound Bill.", "The actors astounds Bill."),
@@ -117,8 +59,8 @@ def world(tmp_path_factory) -> Resources:
     """Resources with the small dictionary, the counter and the judge, and four pairs for BLiMP."""
     resources = Resources(Settings(cache=tmp_path_factory.mktemp("perturbation"), offline=True))
     for key, made in {
-        ("lexicon",): SmallLexicon(),
-        ("counter", "words"): Words(),
+        ("lexicon",): Lexicon(),
+        ("counter", "words"): WordCounter(),
         ("endpoint", JUDGE, False): StrictJudge(),
         ("bertscore", "equal"): EqualTexts(),
         ("instances", "blimp", ()): Loaded(PAIRS, (), "here", "hash"),
