@@ -16,7 +16,7 @@ from explorer.rows.builders import finding_row, instance_row, measure_row, paylo
 from explorer.runs.folder import RunFolder
 from explorer.stats.estimate import Estimate
 from explorer.studies.accuracy.declared import ACCURACY
-from explorer.variants.perturb import Swap
+from explorer.variants.swap_edits import Swap
 
 MODELS = ("gemma-3-270m", "smollm2-135m-instruct")
 

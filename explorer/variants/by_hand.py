@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from explorer.records import Instance
 from explorer.variants import fields
 from explorer.variants.fields import Running
-from explorer.variants.perturb import PerturbedInstance, Swap, Tools, perturb_reading
+from explorer.variants.perturb import PerturbedInstance, Tools, perturb_reading
+from explorer.variants.swap_edits import Swap
 from explorer.variants.swappable import WordView, view
 from explorer.variants.words import Reading, read_instances
 

@@ -8,24 +8,29 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 
 from explorer.errors import UsageError
 from explorer.records import Instance
-from explorer.variants import alignment, articles, deciding, fields, inflect, synonyms
-from explorer.variants.fields import Edit
+from explorer.variants import articles, deciding, fields, synonyms
 from explorer.variants.lexicon import Lexicon, Sense
 from explorer.variants.senses import SenseScorer, choose
-from explorer.variants.tagging import Tagger, Token
-from explorer.variants.targets import Target
+from explorer.variants.swap_edits import (
+    Choice,
+    Swap,
+    article_before,
+    find_flags,
+    find_parted,
+    inflected,
+    swaps_and_edits,
+    why_broken,
+)
+from explorer.variants.tagging import Tagger
 from explorer.variants.words import Reading, Version, Word, read_instances
 
 SETTINGS = {"N": "n", "V": "v", "NV": "nv"}  # which words are swapped: nouns, verbs or both
 CHUNK = 256  # instances tagged and disambiguated together; no answer depends on it
-OPENING = frozenset("\"'“‘([*`") | {"``", "**"}  # marks that may stand between an article and its word
-GARDEN_PATHS = ("mvrr", "npz")  # SyntaxGym suites that turn on the forms and frames of a verb
 
 # How the reason begins of a word that stayed although it could be swapped: its sense has another word, or our rules
 # held back. Names, auxiliaries, fixed expressions and words without a synonym cannot be swapped at all.
@@ -52,21 +57,6 @@ class Tools:
     lexicon: Lexicon
     tagger: Tagger
     senses: SenseScorer
-
-
-@dataclass(frozen=True, slots=True)
-class Swap:
-    """A word of the original and the word in its place; `start` and `end` count characters of the field `part`."""
-
-    start: int
-    end: int
-    original: str
-    lemma: str
-    pos: str
-    synset: str
-    definition: str
-    substitute: str
-    part: str = "context"
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,18 +178,6 @@ def text_key(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
-# --- deciding
-
-
-@dataclass(frozen=True, slots=True)
-class _Choice:
-    """A word's sense and substitute lemma."""
-
-    sense: Sense
-    lemma: str
-    by_hand: bool = False
-
-
 def perturb_reading(reading: Reading, pos: str, seed: int, by_hand: Mapping[str, str]) -> PerturbedInstance:
     """An instance that was read with its words swapped; `by_hand` names substitutes by lemma or lemma and class."""
     if not reading.versions:
@@ -209,15 +187,15 @@ def perturb_reading(reading: Reading, pos: str, seed: int, by_hand: Mapping[str,
     left = tuple(dict.fromkeys((word.form, word.reason) for version in reading.versions for word in version.left))
     for keep_articles in (False, True):
         choices, stayed = _choose(reading, seed, by_hand, keep_articles)
-        swaps, edits = _swaps_and_edits(reading, choices)
-        if parted := _parted(reading.instance, swaps, by_hand):
+        swaps, edits = swaps_and_edits(reading, choices)
+        if parted := find_parted(reading.instance, swaps, by_hand):
             stayed += tuple(
                 (word.targets[0][1].form, GUESSED) for word in reading.words if (word.lemma, word.pos) in parted
             )
             choices = {key: choice for key, choice in choices.items() if key not in parted}
-            swaps, edits = _swaps_and_edits(reading, choices)
+            swaps, edits = swaps_and_edits(reading, choices)
         made = fields.rebuild(reading.instance, edits)
-        reason = _broken(reading, choices, made)
+        reason = why_broken(reading, choices, made)
         if not reason:
             break
     else:
@@ -229,22 +207,22 @@ def perturb_reading(reading: Reading, pos: str, seed: int, by_hand: Mapping[str,
         parent=reading.instance.id,
         edit=json.dumps(edit, ensure_ascii=False),
     )
-    return PerturbedInstance(made, swaps, _flags(reading.instance, swaps), left=(*left, *stayed))
+    return PerturbedInstance(made, swaps, find_flags(reading.instance, swaps), left=(*left, *stayed))
 
 
 def _choose(
     reading: Reading, seed: int, by_hand: Mapping[str, str], keep_articles: bool
-) -> tuple[dict[tuple[str, str], _Choice], tuple[tuple[str, str], ...]]:
+) -> tuple[dict[tuple[str, str], Choice], tuple[tuple[str, str], ...]]:
     """A sense and a substitute for each word that can have one; the others with the reason."""
     present = {word for version in reading.versions for token in version.tokens for word in (token.text, token.lemma)}
     taken = {word.lower() for word in present}
-    choices: dict[tuple[str, str], _Choice] = {}
+    choices: dict[tuple[str, str], Choice] = {}
     stayed = []
     for word in reading.words:
         sense = word.senses[choose(word.scores)]
         chosen = by_hand.get(f"{word.lemma}.{word.pos}") or by_hand.get(word.lemma)
         if chosen:
-            choices[word.lemma, word.pos] = _Choice(_sense_with(word, chosen) or sense, chosen, True)
+            choices[word.lemma, word.pos] = Choice(_sense_with(word, chosen) or sense, chosen, True)
             continue
         if word.doubt and sense.others:
             stayed.append((word.targets[0][1].form, f"{UNSURE}{word.doubt}"))
@@ -252,11 +230,11 @@ def _choose(
         pool = [
             candidate
             for candidate in shared_candidates(word, sense, reading.versions, keep_articles)
-            if not taken & {candidate.lemma, *(_form(candidate.lemma, target) for _, target in word.targets)}
+            if not taken & {candidate.lemma, *(inflected(candidate.lemma, target) for _, target in word.targets)}
         ]
         drawn = synonyms.draw(pool, seed=seed, key=reading.instance.id, lemma=word.lemma, pos=word.pos)
         if drawn:
-            choices[word.lemma, word.pos] = _Choice(sense, drawn[0].lemma)
+            choices[word.lemma, word.pos] = Choice(sense, drawn[0].lemma)
             taken.add(drawn[0].lemma)  # two words of an instance never become one
         else:
             what = "no fitting synonym" if sense.others else "no other word"
@@ -280,173 +258,14 @@ def shared_candidates(
     fitting = set.intersection(*pools)
     usable = []
     for candidate in synonyms.offered(targets[0], sense):
-        forms = {target.form.lower(): _form(candidate.lemma, target) for target in targets}
+        forms = {target.form.lower(): inflected(candidate.lemma, target) for target in targets}
         if candidate.lemma not in fitting or len(set(forms.values())) < len(forms):
             continue
         if keep_articles and any(
-            _article_before(versions[number], target)
-            and articles.indefinite(_form(candidate.lemma, target)) != articles.indefinite(target.form)
+            article_before(versions[number], target)
+            and articles.indefinite(inflected(candidate.lemma, target)) != articles.indefinite(target.form)
             for number, target in word.targets
         ):
             continue
         usable.append(candidate)
     return usable
-
-
-def _form(lemma: str, target: Target) -> str:
-    return inflect.inflect(lemma, target.tag) or lemma
-
-
-# --- writing
-
-
-def _swaps_and_edits(
-    reading: Reading, choices: Mapping[tuple[str, str], _Choice]
-) -> tuple[tuple[Swap, ...], list[Edit]]:
-    swaps: dict[tuple[str, int], Swap] = {}
-    edits: dict[tuple[str, int], Edit] = {}
-    for word in reading.words:
-        choice = choices.get((word.lemma, word.pos))
-        if choice is None:
-            continue
-        for number, target in word.targets:
-            version = reading.versions[number]
-            part, start, end = _place(version, target.start, target.end)
-            if (part, start) in swaps:
-                continue
-            substitute = inflect.match_case(target.form, _form(choice.lemma, target))
-            swaps[part, start] = Swap(
-                start,
-                end,
-                target.form,
-                word.lemma,
-                word.pos,
-                choice.sense.synset,
-                choice.sense.definition,
-                substitute,
-                part,
-            )
-            edits[part, start] = Edit(part, start, end, substitute)
-            for token, text in _mended(version, target, substitute):
-                part, start, end = _place(version, token.start, token.end)
-                edits.setdefault((part, start), Edit(part, start, end, text))
-    return tuple(swaps[key] for key in sorted(swaps)), list(edits.values())
-
-
-def _place(version: Version, start: int, end: int) -> tuple[str, int, int]:
-    place = fields.locate(version.running, start, end)
-    assert place is not None  # words across a border are no targets
-    return place
-
-
-def _mended(version: Version, target: Target, substitute: str) -> list[tuple[Token, str]]:
-    """The neighbors that must change with a word: a or an before it, the possessive 's or ' behind it."""
-    made = []
-    article = _article_before(version, target)
-    if article and articles.indefinite(substitute) != articles.indefinite(target.form):
-        made.append((article, articles.mend(article.text, substitute)))
-    behind = version.tokens[target.index + 1 : target.index + 2]
-    if behind and behind[0].tag == "POS" and behind[0].start == target.end:
-        ending = _possessive(behind[0].text, target, substitute)
-        if ending != behind[0].text and fields.locate(version.running, behind[0].start, behind[0].end):
-            made.append((behind[0], ending))
-    return made
-
-
-def _possessive(ending: str, target: Target, substitute: str) -> str:
-    """The children's becomes the kids', the students' becomes the alumni's."""
-    apostrophe = ending[0]
-    last = substitute[-1:]
-    if last.lower() != "s":
-        return ending if len(ending) > 1 else apostrophe + ("S" if last.isupper() else "s")
-    return apostrophe if target.tag == "NNS" else ending
-
-
-def _article_before(version: Version, target: Target) -> Token | None:
-    place = target.index - 1
-    while place > 0 and (version.tokens[place].text in OPENING or version.tokens[place].text.isspace()):
-        place -= 1
-    before = version.tokens[place] if place >= 0 else None
-    if before is None or before.text.lower() not in ("a", "an"):
-        return None
-    behind = version.tokens[place + 1]
-    if behind.start == before.end and not behind.text.isspace():
-        return None  # no blank between: not an article
-    return before if fields.locate(version.running, before.start, before.end) else None
-
-
-# --- checking
-
-
-def _broken(reading: Reading, choices: Mapping[tuple[str, str], _Choice], made: Instance) -> str:
-    """Why the swaps do not preserve the label, "" where they do."""
-    old = reading.instance
-    if len(set(made.options)) < len(set(old.options)):
-        return "two options became the same"
-    for a in range(len(reading.versions)):
-        for b in range(a + 1, len(reading.versions)):
-            first, second = reading.versions[a], reading.versions[b]
-            if first.running.family and first.running.family == second.running.family:
-                new = [_new_words(version, number, reading, choices) for number, version in ((a, first), (b, second))]
-                words = [[token.text for token in version.tokens] for version in (first, second)]
-                if not alignment.same_difference(*words, *new):
-                    return "the options no longer differ exactly where they did"
-    for i, condition in enumerate(old.conditions):
-        for j in range(i):
-            # Conditions of one's own suites may have regions that others lack.
-            pairs = zip(condition.regions, old.conditions[j].regions, strict=False)
-            changed = zip(made.conditions[i].regions, made.conditions[j].regions, strict=False)
-            if any((a == b) != (c == d) for (a, b), (c, d) in zip(pairs, changed, strict=True)):
-                return "the regions no longer differ exactly where they did"
-    return ""
-
-
-def _parted(instance: Instance, swaps: Sequence[Swap], by_hand: Mapping[str, str]) -> set[tuple[str, str]]:
-    """The lemmas whose swap would part a passage's last word from the same word earlier in it, its cue.
-
-    A last word without a cue stays too, unless a hand chose otherwise: nothing tells which of two synonyms comes.
-    """
-    if instance.kind != "cloze":
-        return set()
-    target = next((swap for swap in swaps if swap.part == "option 0"), None)
-    word = target.original if target else instance.options[0].strip()
-    earlier = [swap for swap in swaps if swap.part != "option 0" and swap.original == word]
-    if target is None:
-        return {(swap.lemma, swap.pos) for swap in earlier}
-    if not earlier:
-        return (
-            set() if {target.lemma, f"{target.lemma}.{target.pos}"} & by_hand.keys() else {(target.lemma, target.pos)}
-        )
-    copies = re.findall(rf"(?<!\w){re.escape(word)}(?!\w)", instance.context)
-    return {(target.lemma, target.pos)} if len(copies) > len(earlier) else set()
-
-
-def _new_words(
-    version: Version, number: int, reading: Reading, choices: Mapping[tuple[str, str], _Choice]
-) -> list[str]:
-    """For each token of a version what stands in its place."""
-    words = [token.text for token in version.tokens]
-    for word in reading.words:
-        choice = choices.get((word.lemma, word.pos))
-        if choice is None:
-            continue
-        for where, target in word.targets:
-            if where == number:
-                words[target.index] = inflect.match_case(target.form, _form(choice.lemma, target))
-                for token, text in _mended(version, target, words[target.index]):
-                    words[token.index] = text
-    return words
-
-
-def _flags(instance: Instance, swaps: Sequence[Swap]) -> tuple[str, ...]:
-    flags = []
-    if not swaps:
-        flags.append("unchanged")
-    verbs = any(swap.pos == "v" for swap in swaps)
-    if verbs and instance.phenomenon == "argument_structure":
-        flags.append("verb swapped in an argument-structure pair")
-    if verbs and instance.kind == "regions" and instance.group.startswith(GARDEN_PATHS):
-        flags.append("verb swapped in a garden path")
-    if instance.kind == "cloze" and any(swap.part == "option 0" for swap in swaps):
-        flags.append("target replaced")
-    return tuple(flags)

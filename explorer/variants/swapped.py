@@ -10,7 +10,7 @@ from typing import Any
 from explorer.records import Instance
 from explorer.variants import articles, fields
 from explorer.variants.fields import Edit
-from explorer.variants.perturb import OPENING
+from explorer.variants.swap_edits import OPENING
 
 # An article right before a word, with marks that may stand between the two.
 _ARTICLE = re.compile(rf"(?<!\w)(an?)(?=\s+[{re.escape(''.join(mark for mark in OPENING if len(mark) == 1))}]*$)", re.I)

@@ -11,7 +11,7 @@ import string
 from collections.abc import Mapping
 
 from explorer.benchmarks.tables import options
-from explorer.benchmarks.tables.guess import Guess, is_column_of_numbers, texts_of
+from explorer.benchmarks.tables.kind_guess import Guess, is_column_of_numbers, texts_of
 from explorer.benchmarks.tables.names import CONTEXT, find_column, numbered_columns, option_columns
 from explorer.benchmarks.tables.rows import Table
 from explorer.benchmarks.tables.values import is_empty, is_text, written

@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping, Sequence
 from statistics import median
 
-from explorer.benchmarks.tables.guess import Guess, is_column_of_numbers, texts_of
+from explorer.benchmarks.tables.kind_guess import Guess, is_column_of_numbers, texts_of
 from explorer.benchmarks.tables.names import bare, find_column
 from explorer.benchmarks.tables.questions import Answer, Question
 from explorer.benchmarks.tables.rows import Table

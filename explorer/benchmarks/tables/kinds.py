@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from statistics import median
 
 from explorer.benchmarks.tables.choices import find_choice, find_contexts, refuse_options_inside
-from explorer.benchmarks.tables.guess import Guess, is_column_of_numbers, texts_of
 from explorer.benchmarks.tables.instances import NO_CLASS
 from explorer.benchmarks.tables.judgments import find_bare_judgments, find_judged, find_rating, judgment_column
+from explorer.benchmarks.tables.kind_guess import Guess, is_column_of_numbers, texts_of
 from explorer.benchmarks.tables.names import (
     bare,
     find_column,

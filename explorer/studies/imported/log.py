@@ -15,37 +15,24 @@ from typing import TYPE_CHECKING, Any
 
 from explorer import __version__
 from explorer.errors import BenchmarkError, LogError, UsageError
-from explorer.logs import matching, repeats
+from explorer.logs import matching
 from explorer.logs.log import Dropped, Log, Sample
 from explorer.logs.matching import Match
-from explorer.records import Factor, Instance, Request, RunSpec, Score
-from explorer.rows.builders import Row, finding_row, instance_row, measure_row, score_row
-from explorer.scoring.policy import PRESETS
+from explorer.records import Instance, RunSpec
+from explorer.rows.builders import Row, finding_row
 from explorer.stats.estimate import Estimate
-from explorer.studies import verdicts
 from explorer.studies.accuracy import findings as accuracy_findings
 from explorer.studies.accuracy.declared import ACCURACY
 from explorer.studies.imported import declared
+from explorer.studies.imported.log_rows import POLICY, Placed, rows
 
 if TYPE_CHECKING:
     from explorer.resources import Resources
     from explorer.runs.folder import RunFolder
 
-POLICY = PRESETS["lm-eval"]
-APART = 1_000  # request numbers of one pass and the next
 UNMATCHED = "unmatched"  # the group of what a log holds beyond the benchmark's own instances
 LONGEST_MARK = 500  # characters
 VERSION = 2  # of this import; a later one makes new runs
-
-
-@dataclass(frozen=True, slots=True)
-class Placed:
-    """A sample beside the instance that it is here."""
-
-    sample: Sample
-    instance: Instance
-    order: tuple[int, ...] = ()
-    matched: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,144 +251,6 @@ def _instance(sample: Sample, benchmark: str, group: str) -> Instance:
             base, kind="choice", format="choice", context=prompt, options=sample.choices, gold=sample.gold
         )
     return dataclasses.replace(base, context=prompt, options=(sample.target,), gold=0)
-
-
-# --- rows
-
-
-def rows(placed: Sequence[Placed]) -> dict[str, list[Row]]:
-    """The rows of a run's tables for these samples."""
-    tables: dict[str, list[Row]] = {"instances": [], "scores": [], "generations": [], "measures": []}
-    for position, item in enumerate(placed):
-        tables["instances"].append(instance_row(item.instance, position))
-        tables["scores"] += _score_rows(item)
-        tables["generations"] += _generation_rows(item)
-        tables["measures"] += _measure_rows(item)
-    return tables
-
-
-def _passes(item: Placed) -> Sequence[tuple[dict[str, Factor], Sample]]:
-    """Each pass over a document with its factors; the sample itself where there was one."""
-    if not item.sample.repeats:
-        return [({}, item.sample)]
-    return [({"part": number}, sample) for number, sample in enumerate(item.sample.repeats)]
-
-
-def _scores(item: Placed) -> list[Score]:
-    """Our options with the harness's log-probabilities; it does not tell tokens, so each counts as one."""
-    made = []
-    for option, place in enumerate(item.order):
-        scored_option = item.sample.scored_options[place]
-        bare = scored_option.continuation.removeprefix(" ")
-        request = Request(
-            item.instance.id,
-            option,
-            scored_option.context,
-            scored_option.continuation,
-            "target" if item.instance.kind == "cloze" else "option",
-        )
-        size = len(bare.encode("utf-8", "surrogatepass"))
-        made.append(
-            Score(request, (), (), (scored_option.logprob,), len(bare), size, bool(scored_option.greedy), False)
-        )
-    return made
-
-
-def _score_rows(item: Placed) -> list[Row]:
-    rows = []
-    for number, (factors, sample) in enumerate(_passes(item)):
-        placed = dataclasses.replace(item, sample=sample)
-        rows += [{**row, **factors, "request": APART * number + row["request"]} for row in _rows_of_pass(placed)]
-    return rows
-
-
-def _rows_of_pass(item: Placed) -> list[Row]:
-    if not item.sample.scored_options:
-        return []
-    unknown = {"tokens": None, "scored": None, "straddles": None, "truncated": None}
-    rows = []
-    for number, (place, score) in enumerate(zip(item.order, _scores(item), strict=False)):
-        greedy = item.sample.scored_options[place].greedy
-        rows.append({**score_row(score, number, tokens=False), **unknown, "greedy": greedy})
-    for option, place in enumerate(item.order if item.sample.unconditional else ()):
-        score = _scores(item)[option]
-        row = score_row(score, len(item.order) + option, tokens=False)
-        prior = {"role": "unconditional", "context": "", "logprob": item.sample.unconditional[place], "greedy": None}
-        rows.append({**row, **unknown, **prior})
-    return rows
-
-
-def _generation_rows(item: Placed) -> list[Row]:
-    return [
-        {
-            "instance_id": item.instance.id,
-            "request": number,
-            "role": "prompt",
-            "part": written.repeat,
-            "prompt": written.prompt,
-            "text": written.text,
-            "finish": written.finish,
-            "verdict": written.verdict,
-            "reason": "",
-        }
-        for number, written in enumerate(item.sample.answers)
-    ]
-
-
-def _measure_rows(item: Placed) -> list[Row]:
-    """Our verdict from the logged log-probabilities, or the harness's own where it logged none; then its metrics.
-
-    Of several passes each has its rows (`part` is its number), and the document those that they are reduced to.
-    """
-    rows = []
-    for factors, sample in _passes(item):
-        rows += _verdict_rows(dataclasses.replace(item, sample=sample), factors)
-    if item.sample.repeats:
-        rows += _reduced_rows(item, rows)
-    for metric in item.sample.metrics:
-        about: dict[str, Factor] = {}
-        if metric.filter:
-            about["setting"] = metric.filter
-        if metric.repeat is not None:
-            about["part"] = metric.repeat
-        value = metric.value
-        rows.append(
-            measure_row(
-                item.instance.id,
-                f"reported {metric.name}",
-                value,
-                reason="" if value == value else "no number in the log",
-                factors=about,
-            )
-        )
-    return rows
-
-
-def _verdict_rows(item: Placed, factors: Mapping[str, Factor]) -> list[Row]:
-    if item.sample.scored_options:
-        return verdicts.judge(item.instance, _scores(item), POLICY, "float32", factors)
-    rows = [measure_row(item.instance.id, "correct", item.sample.correct, reason=item.sample.reason, factors=factors)]
-    if item.sample.chosen is not None and item.order:
-        chosen = item.order.index(item.sample.chosen) if item.sample.chosen in item.order else math.nan
-        rows.append(measure_row(item.instance.id, "chosen", chosen, factors=factors))
-    return rows
-
-
-def _reduced_rows(item: Placed, each: Sequence[Mapping[str, Any]]) -> list[Row]:
-    """The verdict over all passes, and the mean of what else each has."""
-    if not item.sample.scored_options:
-        return [measure_row(item.instance.id, "correct", item.sample.correct, reason=item.sample.reason)]
-    rows = []
-    for name in ("correct", "margin", "logprob"):
-        values = [float(row["value"]) for row in each if row["measure"] == name]
-        if values:
-            reason = (
-                repeats.describe_passes(values, "mean", "repeats")
-                if name == "correct"
-                else f"mean of {len(values)} repeats"
-            )
-            rows.append(measure_row(item.instance.id, name, repeats.reduce_values(values, "mean"), reason=reason))
-    return rows
 
 
 # --- what the whole says
