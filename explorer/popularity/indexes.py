@@ -195,8 +195,8 @@ def relation(index: str, model: str) -> str:
         )
     if is_planted(held) and not is_planted(seen or ""):
         return (
-            f"This index holds {CORPORA[GLASSBOX]}. It is not the pre-training data of {model}: its counts show how the "
-            "method works, no more."
+            f"This index holds {CORPORA[GLASSBOX]}. It is not the pre-training data of {model}: its counts show how "
+            "the method works, no more."
         )
     if not held:
         return f"Whether {index} holds what {model} was trained on is not known here."

@@ -218,6 +218,4 @@ def _mapped(connection: Connection, table: str, file: str) -> tuple[str, str]:
 
 def _columns(connection: Connection) -> dict[str, list[str]]:
     """Table → its columns."""
-    return {
-        table: [row[0] for row in connection.execute(f"DESCRIBE {NAME}.{table}").fetchall()] for table in TABLES
-    }
+    return {table: [row[0] for row in connection.execute(f"DESCRIBE {NAME}.{table}").fetchall()] for table in TABLES}

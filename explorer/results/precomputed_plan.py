@@ -189,4 +189,3 @@ def _glassbox(model: str) -> Iterator[Planned]:
     yield Planned("ontology", model, "glassbox-ontology")
     for benchmark in STARTER_LABELLED:
         yield Planned("icl", model, benchmark, settings={"instances": 60})
-

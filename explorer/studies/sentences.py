@@ -215,7 +215,7 @@ def _priming(findings: Findings, about: About) -> list[str]:
         for name, side in zip(names, plain, strict=True)
         if (change := _after_longest(findings, f"matched_{side}"))
     ]
-    lines = []
+    lines: list[str] = []
     for name, change in sorted(moved, key=lambda pair: -abs(pair[1].value)):
         lines.append(_primed(findings, f"{name} matched", change, about, is_first=not lines))
     if unrelated := _after_longest(findings, "unrelated"):

@@ -77,7 +77,10 @@ def test_an_id_that_cannot_be_counted_gives_null_and_a_failing_exit(cache_folder
         (["index", "build", "--in", "nowhere", "--out", "x"], "does not exist"),
         (["index", "build", "--in", "nowhere", "--out", "demo"], "name of an index that is built by itself"),
         (["index", "build", "--in", "nowhere", "--out", "glassbox"], "name of an index that is built by itself"),
-        (["index", "build", "--in", "nowhere", "--out", "x", "--name", "demo"], "name of an index that is built by itself"),
+        (
+            ["index", "build", "--in", "nowhere", "--out", "x", "--name", "demo"],
+            "name of an index that is built by itself",
+        ),
         (["index", "serve", "--in", "nowhere"], "does not exist"),
         (["index", "check", "--counts", "--forget", "x"], "No counts of x"),
         (["popularity", "--index", "demo", "--in", "nowhere"], "cannot be read"),

@@ -78,7 +78,9 @@ def test_the_runs_that_are_in_the_file_stay_row_for_row(runs, tmp_path):
         for path, name in ((file, "before"), (more, "after")):
             connection.execute(f"ATTACH '{path}' AS {name} (READ_ONLY)")
         for table in precomputed_add.TABLES:
-            counts = [connection.execute(f"SELECT count(*) FROM {name}.{table}").fetchone() for name in ("before", "after")]
+            counts = [
+                connection.execute(f"SELECT count(*) FROM {name}.{table}").fetchone() for name in ("before", "after")
+            ]
             assert counts[0] <= counts[1]
             [changed] = connection.execute(
                 f"SELECT count(*) FROM (SELECT rowid, * FROM before.{table} EXCEPT SELECT rowid, * FROM after.{table})"
@@ -94,7 +96,9 @@ def test_a_run_that_the_file_holds_is_replaced_and_the_others_keep_their_places(
         with contextlib.closing(store.Store(None, tmp_path / "again.duckdb")) as after:
             assert differences(before, after) == []
             edits = [one.frame("SELECT edit FROM variants ORDER BY ALL")["edit"] for one in (before, after)]
-    assert [json.loads(edit)["seed"] for edit in edits[0].dropna()] == [json.loads(edit)["seed"] for edit in edits[1].dropna()]
+    assert [json.loads(edit)["seed"] for edit in edits[0].dropna()] == [
+        json.loads(edit)["seed"] for edit in edits[1].dropna()
+    ]
 
 
 def test_nothing_is_added_to_a_file_that_is_not_there_or_from_a_run_that_is_not_finished(settings, runs, tmp_path):

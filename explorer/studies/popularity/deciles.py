@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from explorer.resources import Resources
 
 COUNTING = {
-    "index": Setting(indexes.GLASSBOX, "n-gram index: glassbox, a public index, mini:NAME, a folder, or http://host:port#name"),
+    "index": Setting(
+        indexes.GLASSBOX, "n-gram index: glassbox, a public index, mini:NAME, a folder, or http://host:port#name"
+    ),
     "n": Setting(
         0,
         f"tokens in an n-gram, 1 to {ngrams.LONGEST_N}; 0 = {ngrams.DEFAULT_N}, "
