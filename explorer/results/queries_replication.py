@@ -10,7 +10,7 @@ from explorer.results.store import Store
 
 
 def findings(store: Store, names: Sequence[str]) -> pd.DataFrame:
-    """Every stored finding of these names with its run's model, study, benchmark and scoring preset.
+    """Every stored finding of these names with how its run was made: model, study, benchmark, preset, spec (JSON).
 
     Runs over more instances come first, then newer ones; gaps in text columns are "", in k -1.
     """
@@ -18,7 +18,7 @@ def findings(store: Store, names: Sequence[str]) -> pd.DataFrame:
         """
         SELECT runs.run_id, runs.model, runs.study, runs.benchmark, runs.status,
             coalesce(json_extract_string(runs.spec, '$.settings.preset'), '') AS preset,
-            findings.finding, findings.grp, coalesce(findings.setting, '') AS setting,
+            runs.spec, runs.done, runs.total, findings.finding, findings.grp, coalesce(findings.setting, '') AS setting,
             coalesce(findings.condition, '') AS condition, coalesce(findings.k, -1) AS k,
             findings.value, findings.low, findings.high, findings.n, coalesce(findings.detail, '') AS detail
         FROM findings

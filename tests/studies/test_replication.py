@@ -84,7 +84,7 @@ def test_a_run_in_the_printed_setting_goes_before_one_in_another():
     rows = replication_board.index([row(preset="natural", value=0.7, run_id="a"), row(run_id="b")])
     assert replication_board.beside(printed(75, PIQA), rows).run_id == "b"
     alone = replication_board.beside(printed(75, PIQA), replication_board.index([row(preset="natural")]))
-    assert replication_board.verdict(printed(75, PIQA), alone) == "setting differs"
+    assert replication_board.verdict(printed(75, PIQA), alone) == "not comparable"
 
 
 def test_only_the_same_model_answers():

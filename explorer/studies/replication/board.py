@@ -14,7 +14,9 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from explorer.scoring import catalog
+from explorer.studies.accuracy.declared import ACCURACY
 from explorer.studies.replication.figures import SOURCES, Answer, BoardFigure, figures, of
+from explorer.studies.replication.method import Made, differences
 
 __all__ = ["SOURCES", "Answer", "BoardFigure", "beside", "figures", "index", "is_same_model", "of", "verdict"]
 
@@ -24,7 +26,10 @@ Key = tuple[str, str, str, str, str, str, int]  # study, benchmark, finding, gro
 
 @dataclass(frozen=True, slots=True)
 class Ours:
-    """What a stored run found for a printed figure, in the figure's unit; `same_setting` whether its preset is."""
+    """What a stored run found for a printed figure, in the figure's unit.
+
+    `differs` says in words what of its method is another than the figure's, "" where nothing is.
+    """
 
     value: float
     low: float
@@ -32,8 +37,13 @@ class Ours:
     n: int
     run_id: str
     study: str
-    same_setting: bool
     setting: str
+    differs: str
+
+    @property
+    def same_setting(self) -> bool:
+        """Whether all that matters to the figure agrees."""
+        return not self.differs
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +65,19 @@ class Stored:
     high: float
     n: int
     detail: str  # JSON, read where it is asked for
+    spec: str = ""  # JSON, read where it is asked for
+    status: str = "complete"
+    done: int = 0
+    total: int = 0
+
+    @property
+    def made(self) -> Made:
+        """How its run was made."""
+        spec = json.loads(self.spec) if self.spec else {}
+        return Made(
+            spec.get("settings") or {}, spec.get("limit"), tuple(spec.get("suites") or ()), self.status, self.done,
+            self.total,
+        )  # fmt: skip
 
     @classmethod
     def of_row(cls, row: Mapping[str, Any]) -> Self:
@@ -75,6 +98,10 @@ class Stored:
             high=float(row["high"]),
             n=int(row["n"] or 0),
             detail=str(row["detail"] or ""),
+            spec=str(row.get("spec") or ""),
+            status=str(row.get("status") or "complete"),
+            done=int(row.get("done") or 0),
+            total=int(row.get("total") or 0),
         )
 
     @property
@@ -120,7 +147,7 @@ def beside(printed: BoardFigure, stored: Mapping[Key, Sequence[Stored]], model: 
         for answer in printed.answers
         for entry in stored.get(_key(answer), ())
         if (entry.model == model if model else is_same_model(printed, entry.model))
-        and (ours := _ours(answer, entry)) is not None
+        and (ours := _ours(printed, answer, entry)) is not None
     ]
     return next((ours for ours in candidates if ours.same_setting), candidates[0] if candidates else None)
 
@@ -132,7 +159,7 @@ def verdict(printed: BoardFigure, ours: Ours | None) -> str:
     if not printed.is_target:
         return "no target"
     if not ours.same_setting:
-        return "setting differs"
+        return "not comparable"
     if not math.isnan(ours.low):
         return "within" if ours.low <= printed.target <= ours.high else "outside"
     return "equal" if round(ours.value, printed.digits) == round(printed.target, printed.digits) else "differs"
@@ -144,7 +171,7 @@ def _key(answer: Answer) -> Key:
     )  # fmt: skip
 
 
-def _ours(answer: Answer, stored: Stored) -> Ours | None:
+def _ours(printed: BoardFigure, answer: Answer, stored: Stored) -> Ours | None:
     value, low, high = stored.value, stored.low, stored.high
     if answer.detail:
         detail = json.loads(stored.detail) if stored.detail else {}
@@ -154,8 +181,11 @@ def _ours(answer: Answer, stored: Stored) -> Ours | None:
     value, low, high = (answer.offset + answer.scale * number for number in (value, low, high))
     if low > high:  # counted from the other side
         low, high = high, low
-    same = not answer.presets or stored.preset in answer.presets
-    return Ours(value, low, high, stored.n, stored.run_id, answer.study, same, stored.preset)
+    of_all = stored.n if answer.finding.name == ACCURACY.name and answer.group == "overall" else 0
+    differs = differences(
+        printed.method, answer.presets, stored.preset, stored.made, benchmark=answer.benchmark, items=of_all
+    )
+    return Ours(value, low, high, stored.n, stored.run_id, answer.study, stored.preset, differs)
 
 
 # Names under which people import predictions or ask an endpoint for a paper's model.

@@ -24,6 +24,8 @@ from explorer.studies.perturbation import declared as perturbation_declared
 from explorer.studies.priming import declared as priming_declared
 from explorer.studies.priming import published as priming_published
 from explorer.studies.published_figures import Printed
+from explorer.studies.replication import method
+from explorer.studies.replication.method import Requirement
 
 POPULARITY, PRIMING, ONTOLOGIES = published.PAPER, priming_published.PAPER, ontology_published.PAPER
 ICL, RELEASED, PYTHIA, BLIMP = icl_published.PAPER, ontology_published.RELEASED, "pythia", "blimp"
@@ -68,6 +70,8 @@ class Answer:
 class BoardFigure:
     """A printed figure in the unit that the board shows it in, and what of ours answers it.
 
+    method      the settings that matter to it, beside the scoring preset and which items were taken
+
     digits      decimals as printed, so that ours can be compared at that precision
     shown       the figure to compare with; another than `value` only where the paper itself mends its slip
     remark      a slip of the paper (`is_slip`), or why the figure is no target
@@ -91,6 +95,7 @@ class BoardFigure:
     remark: str = ""
     is_target: bool = True
     is_slip: bool = False
+    method: tuple[Requirement, ...] = ()
 
     @property
     def target(self) -> float:
@@ -157,7 +162,22 @@ def _popularity() -> Iterator[BoardFigure]:
             metric=METRICS[row.metric],
             answers=answers,
             command=command,
+            method=_popularity_method(row),
         )
+
+
+def _popularity_method(printed: Printed) -> tuple[Requirement, ...]:
+    """What matters to a figure of this paper: counts to popularity, senses to swaps, neighbors to their attack."""
+    index = INDEX_OF.get(printed.model.partition(" ")[0], "demo")
+    if printed.metric == "ips":
+        return (*method.SCORED, *method.SWAPPED, *method.counted(index))
+    if printed.condition in SIDES and printed.condition != "original":
+        return (*method.SCORED, *method.SWAPPED)
+    if "neighbours" in printed.condition:
+        return (*method.SCORED, *method.NEIGHBORS)
+    if "min_k" in printed.condition:
+        return (*method.SCORED, *method.MIN_K)
+    return method.SCORED
 
 
 def _attack(condition: str) -> str:
@@ -214,7 +234,8 @@ def _popularity_answers(row: Printed) -> tuple[tuple[Answer, ...], str]:
         ), perturb  # fmt: skip
     if row.metric == perturbation_declared.JUDGED_SAME.name:
         return (), ""  # the model of Table B is the judge, which a run names in a setting
-    return _memorization_answers(row, benchmark), f"python -m explorer run memorization {run}"
+    neighbors = " --set neighbours_by=roberta-base --set neighbours_cap=0" if "neighbours" in row.condition else ""
+    return _memorization_answers(row, benchmark), f"python -m explorer run memorization {run}{neighbors}"
 
 
 def _memorization_answers(row: Printed, benchmark: str) -> tuple[Answer, ...]:
@@ -259,6 +280,7 @@ def _priming() -> Iterator[BoardFigure]:
                 what=suite,
                 condition=f"{printed.condition.replace('_', ' ')} contexts",
                 metric="mean change of accuracy over lengths",
+                method=method.PRIMED,
                 answers=(answer,) if printed.model_id else (),
                 command=_priming_command(printed.model_id) if printed.model_id else "",
             )
@@ -277,6 +299,7 @@ def _priming() -> Iterator[BoardFigure]:
             what=what,
             condition=printed.condition.replace("_", ", ", 1),
             metric="correlation",
+            method=method.PRIMED,
             answers=(answer,),
             command=_priming_command(printed.model_id, edits=edits, matrix=matrix),
         )
@@ -301,6 +324,7 @@ def _title(printed: Printed) -> str:
 
 def _priming_command(model: str, *, edits: bool = False, matrix: bool = False) -> str:
     command = f"python -m explorer run priming --model {model} --benchmark blimp --set preset=minicons"
+    command += " --set per_group=0"
     if edits:
         command += " --set edits=prefix_adverb,suffix_adverb,long_prefix_adverb,clause,quotation,all"
     return command + (" --set matrix=10" if matrix else "")
@@ -323,9 +347,11 @@ def _ontologies() -> Iterator[BoardFigure]:
             what=_ONTOLOGIES[printed.subject],
             condition=printed.setting,
             metric=finding.title,
+            method=method.asked(prompt),
             answers=tuple(Answer("ontology", printed.subject, finding, setting=setting) for setting in settings),
             command=f"python -m explorer run ontology --model {printed.model_id} --benchmark {printed.subject}"
-            f" --set prompt={prompt}" + (f" --set invariance={printed.setting}" if invariance else ""),
+            f" --set prompt={prompt} --set form=released"
+            + (f" --set invariance={printed.setting}" if invariance else ""),
         )
 
 
@@ -351,11 +377,15 @@ def _icl() -> Iterator[BoardFigure]:
             what=_ICL_SETS[printed.subject],
             condition=_ICL_SETTINGS[printed.setting] + (f", {printed.condition}" if printed.condition else ""),
             metric=_ICL_METRICS[finding],
+            method=method.without(
+                method.demonstrated(k), *(("judge",) if finding == icl_declared.PEARSON_EXACT else ())
+            ),
             answers=tuple(
                 Answer("icl", printed.subject, finding, setting=printed.setting, condition=who, scale=scale, k=k)
                 for who in _WHOSE
             ),
-            command=f"python -m explorer run icl --model {printed.model_id} --benchmark {printed.subject}",
+            command=f"python -m explorer run icl --model {printed.model_id} --benchmark {printed.subject}"
+            f" --set judge={method.GPT_4[-1]}",
         )
 
 
@@ -438,5 +468,6 @@ def _reference_figure(printed: Printed) -> BoardFigure:
         + (" --set preset=lm-eval" if scored else "")
         if usable
         else "",
+        method=method.SCORED if scored else method.without(method.SCORED, "bos"),
         sd=printed.sd * (1 if perplexity else 100),
     )

@@ -28,7 +28,7 @@ WORDS = {
     "outside": "outside the interval",
     "equal": "equal as printed",
     "differs": "differs",
-    "setting differs": "setting differs",
+    "not comparable": "not comparable",
     "no target": "no target",
     "not computed": "not computed",
 }
@@ -95,12 +95,13 @@ def _ours(one: BoardFigure, ours: Ours | None) -> dict[str, Any]:
     if ours is None:
         return {
             "ours": gap, "low": gap, "high": gap, "difference": gap, "verdict": WORDS["not computed"], "n": None,
-            "setting": "", "run_id": "", "look": None,
+            "setting": "", "differs": "", "run_id": "", "look": None,
         }  # fmt: skip
     return {
         "ours": ours.value, "low": ours.low, "high": ours.high,
         "difference": ours.value - one.target,
         "verdict": WORDS[replication_board.verdict(one, ours)], "n": ours.n, "setting": ours.setting,
+        "differs": ours.differs,
         "run_id": ours.run_id,
         "look": layout.address_of("Runs", shown=ours.run_id),
     }  # fmt: skip
@@ -167,12 +168,13 @@ def _table(rows: pd.DataFrame, name: str, chosen: Chosen) -> None:
         "n": count_column("Instances", width=80),
         "look": link_column("Run", width=60),
         "other": number_column(title, help="another model, for orientation only", width=110),
+        "differs": text_column("What differs", "why ours and the printed figure are not comparable", width="large"),
         "remark": text_column("Remark", width="large"),
     }
     if rows.empty:
         show.note("There is no such figure.")
         return
-    for column in ("condition", "mended", "remark"):
+    for column in ("condition", "mended", "remark", "differs"):
         if (rows[column] == "").all():
             columns.pop(column)
     same = [name for name in ("table", "what", "condition", "metric", "model") if rows[name].nunique() == 1]
