@@ -109,7 +109,7 @@ class Resources:
         from explorer.scoring import http
         from explorer.scoring.score import ModelScorer
 
-        return self._endpoint(name) if http.is_endpoint(name) else ModelScorer(self.model(name, dtype, device))
+        return self.endpoint(name) if http.is_endpoint(name) else ModelScorer(self.model(name, dtype, device))
 
     def generator(self, name: str, dtype: str = "auto", device: str = "auto") -> Generator:
         """Writes text with the model of this name, or the one behind an endpoint (http://host/v1#model)."""
@@ -117,7 +117,7 @@ class Resources:
         from explorer.scoring.generate import ModelGenerator
 
         if http.is_endpoint(name):
-            return self._endpoint(name)
+            return self.endpoint(name)
         self.fetch(name, dtype, device)
         with stopping.turn(self._lock):
             model = self.model(name, dtype, device)
@@ -133,7 +133,8 @@ class Resources:
             self._second._kept, self._second._making, self._second._lock = self._kept, self._making, self._lock
         return self._second
 
-    def _endpoint(self, name: str) -> Endpoint:
+    def endpoint(self, name: str) -> Endpoint:
+        """The model behind a server, by its name (http://host/v1#model)."""
         from explorer.scoring import http
 
         confined = self.admit(name)
@@ -146,7 +147,7 @@ class Resources:
         """What identifies the loaded model: id, revision or weights hash, dtype, device, versions."""
         from explorer.scoring import http
 
-        return dict(self._endpoint(name).record() if http.is_endpoint(name) else self.model(name, dtype).record())
+        return dict(self.endpoint(name).record() if http.is_endpoint(name) else self.model(name, dtype).record())
 
     def encoder(self, name: str = "all-minilm-l6-v2") -> Encoder:
         """The sentence encoder of this name."""

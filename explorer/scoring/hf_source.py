@@ -12,8 +12,8 @@ import math
 import os
 import shutil
 import threading
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -51,6 +51,8 @@ class Offer:
     files: tuple[str, ...]
     bytes: int
     parameters: int | None
+    config: Mapping[str, Any] = field(default_factory=dict)
+    license: str = ""
 
 
 def locate(
@@ -170,8 +172,7 @@ def _folder(name: str) -> Path:
         )
     if not (path / "config.json").is_file():
         raise ModelError(f"{path} has no config.json, so it is no model folder in the Hugging Face layout.")
-    if not weight_files(path):
-        raise ModelError(_no_safetensors(str(path), [file.name for file in path.iterdir()]))
+    require_weights(path)
     return path
 
 
@@ -279,7 +280,20 @@ def _offer(name: str, revision: str) -> Offer:
     files = {entry.rfilename: entry.size or 0 for entry in info.siblings or []}
     taken = {file: size for file, size in files.items() if "/" not in file and file.endswith((".safetensors", ".json"))}
     total = getattr(info.safetensors, "total", None) if info.safetensors else None
-    return Offer(str(info.sha), tuple(files), sum(taken.values()), total)
+    card = getattr(info, "card_data", None)
+    licensed = str(getattr(card, "license", "") or "") if card else ""
+    return Offer(str(info.sha), tuple(files), sum(taken.values()), total, dict(info.config or {}), licensed)
+
+
+def look_up(name: str, settings: Settings) -> Offer:
+    """What the hub says of a model (`id@revision` too); ModelError where it says nothing or the network is off."""
+    name, revision = parse(name)
+    if settings.offline:
+        raise ModelError(f"Nothing was asked of the Hugging Face hub: the explorer is set to stay offline. {BY_HAND}")
+    try:
+        return _offer(name, revision)
+    except _NoAnswer as silence:
+        raise ModelError(f"{name} could not be looked up: {silence}. {BY_HAND}") from silence
 
 
 def _commit(name: str, revision: str, settings: Settings) -> str:
@@ -409,6 +423,12 @@ def _interrupted(name: str, revision: str, error: Exception) -> Path:
         raise ModelError(
             f"The download of {name} broke off: {silence}. Start it again; it goes on where it was."
         ) from error
+
+
+def require_weights(path: Path) -> None:
+    """ModelError where a folder has no weights that can be read."""
+    if not weight_files(path):
+        raise ModelError(_no_safetensors(str(path), [file.name for file in path.iterdir()]))
 
 
 def _no_safetensors(name: str, files: list[str]) -> str:

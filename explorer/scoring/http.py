@@ -116,6 +116,10 @@ class Endpoint:
         """The models that the server offers; [] where it does not say."""
         return [name for name, _ in self._caller.offered()]
 
+    def listing(self) -> list[dict[str, Any]]:
+        """All that the server tells of each of its models; [] where it tells nothing."""
+        return self._caller.listing()
+
     def check(self) -> None:
         """An error unless the server is there, takes the key and, where it tells, has the model."""
         offered = self._caller.offered()

@@ -107,6 +107,13 @@ class Caller:
     def offered(self) -> list[tuple[str, str]]:
         """Each model that the server offers and who owns it; [] where it does not list them."""
         try:
+            return [(str(model["id"]), str(model.get("owned_by", ""))) for model in self.listing()]
+        except KeyError:
+            return []
+
+    def listing(self) -> list[dict[str, Any]]:
+        """All that the server tells of each model it offers; [] where it does not list them."""
+        try:
             response = fetch.get(
                 self.base_url + "/models",
                 headers=self._headers(),
@@ -116,7 +123,7 @@ class Caller:
                 public_only=self._public_only,
             )
             models = response.json()["data"]
-            return [(str(model["id"]), str(model.get("owned_by", ""))) for model in models]
+            return [model for model in models if isinstance(model, dict)]
         except WebError as error:
             if error.kind == "body" or error.status in (404, 405, 501):
                 return []

@@ -11,9 +11,11 @@ import streamlit as st
 from explorer import benchmarks as registry
 from explorer.benchmarks import sources
 from explorer.errors import BenchmarkError
-from explorer.scoring import catalog, embedded
+from explorer.figures.models import model_title
+from explorer.scoring import added, catalog, embedded, hf_source, http
+from explorer.scoring.catalog import KnownModel
 from explorer.settings import Settings
-from explorer.ui import resources
+from explorer.ui import resources, visitor
 
 KINDS = {
     "pair": "minimal pairs",
@@ -25,6 +27,7 @@ KINDS = {
     "concept": "concepts",
     "text": "texts",
 }
+ADDED = "models:added"  # in the session's state: what a visitor added
 FIELDS = {"formal": "formal (grammar)", "functional": "functional (meaning)"}
 
 
@@ -89,7 +92,8 @@ def _benchmarks(settings: Settings) -> list[KnownBenchmark]:
 
 
 def benchmark_table(known: Sequence[KnownBenchmark]) -> pd.DataFrame:
-    """The benchmarks as a table in plain words."""
+    """The benchmarks as a table in plain words, those on this machine first."""
+    known = sorted(known, key=lambda row: not row.here)
     return pd.DataFrame(
         {
             "name": [row.name for row in known],
@@ -104,21 +108,74 @@ def benchmark_table(known: Sequence[KnownBenchmark]) -> pd.DataFrame:
 
 
 def models() -> list[ModelHere]:
-    """The catalog's causal models, the embedded ones first."""
-    settings = resources.settings()
-    return [
+    """The catalog's causal models: those on this machine first, the embedded ones before the others."""
+    return _models(resources.settings())
+
+
+@st.cache_data(ttl=20, max_entries=4, show_spinner=False)
+def _models(settings: Settings) -> list[ModelHere]:
+    rows = [
         ModelHere(
             id=model.id,
             title=model.title,
             parameters=model.parameters,
             license=model.license,
             corpus=model.corpus,
-            ready=model.embedded is not None and embedded.is_ready(model.id, settings),
+            ready=_is_here(model, settings),
             embedded=model.embedded is not None,
         )
         for model in catalog.MODELS.values()
         if model.kind == "causal"
     ]
+    return sorted(rows, key=lambda row: not row.ready)
+
+
+def _is_here(model: KnownModel, settings: Settings) -> bool:
+    if model.embedded:
+        return embedded.is_ready(model.id, settings)
+    if model.trained_by:
+        return bool(model.folder) or (settings.models / model.id / "config.json").is_file()
+    return hf_source.is_cached(model.id)
+
+
+def added_models() -> list[str]:
+    """The names added by hand: the owner's from the file, a visitor's from his own session.
+
+    A visitor sees of the owner's those of the hub alone: an address or a folder is the owner's business.
+    """
+    owned = added.read(resources.settings())
+    if visitor.is_trusted():
+        return owned
+    public = [name for name in owned if not http.is_endpoint(name) and not hf_source.is_folder(name)]
+    return list(dict.fromkeys([*public, *st.session_state.get(ADDED, ())]))
+
+
+def add_model(name: str) -> None:
+    """Puts a model on the list: the owner's for good, a visitor's for this session."""
+    if visitor.is_trusted():
+        added.add(name, resources.settings())
+    else:
+        st.session_state[ADDED] = [*st.session_state.get(ADDED, ()), name]
+
+
+def remove_model(name: str) -> None:
+    """Takes a model that was added by hand off the list."""
+    if visitor.is_trusted():
+        added.remove(name, resources.settings())
+    st.session_state[ADDED] = [one for one in st.session_state.get(ADDED, ()) if one != name]
+
+
+def model_names() -> list[str]:
+    """The models that the picker offers: those here, those added by hand, then those that would be fetched first."""
+    known = models()
+    here, absent = [row.id for row in known if row.ready], [row.id for row in known if not row.ready]
+    return list(dict.fromkeys([*here, *added_models(), *absent]))
+
+
+def picker_title(name: str) -> str:
+    """What the picker calls a model, with a mark where it is not on this machine."""
+    absent = {row.id for row in models() if not row.ready}
+    return f"{model_title(name)} (not on this machine)" if name in absent else model_title(name)
 
 
 def _state(row: KnownBenchmark) -> str:
@@ -126,4 +183,4 @@ def _state(row: KnownBenchmark) -> str:
         return "on this machine"
     if row.missing < row.files:
         return f"{row.missing} of {row.files} files missing"
-    return "downloaded when first used"
+    return "not here: downloaded when first used"

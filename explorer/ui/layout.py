@@ -21,7 +21,7 @@ from explorer.figures.models import model_title as model_title  # "layout.model_
 from explorer.records import Instance
 from explorer.results import queries
 from explorer.scoring import catalog
-from explorer.ui import links, progress, resources, run_names, run_panel, show, visitor
+from explorer.ui import inventory, links, progress, resources, run_names, run_panel, show, visitor
 from explorer.ui.run_names import benchmark_title as benchmark_title
 from explorer.ui.run_names import models as models_in  # noqa: F401 - "layout.models_in" on pages
 
@@ -104,7 +104,7 @@ def pick_model() -> str:
     """The id of the model: one of the catalog's, one that has runs, or any other that is typed in."""
     default = catalog.EMBEDDED_MODELS[0].id
     wish = links.recall("model", default) or default
-    known = [model.id for model in catalog.MODELS.values() if model.kind == "causal"]
+    known = inventory.model_names()
     options = list(dict.fromkeys([*known, *progress.models_of_runs(), wish]))
     return links.pick(
         st.selectbox,
@@ -113,7 +113,7 @@ def pick_model() -> str:
         options,
         default=default,
         always=True,
-        format_func=model_title,
+        format_func=inventory.picker_title,
         accept_new_options=True,
         on_pick=visitor.allow,
         help="One of the list, or any Hugging Face id (id@revision) or folder: type it and press Enter.",

@@ -1,43 +1,61 @@
-"""The models: which are on this machine, which fit, and a button that prepares one that is not here yet."""
+"""The models: those on this machine, a form to bring another, then those that are not here."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import pandas as pd
 import streamlit as st
 
-from explorer.scoring import catalog, embedded
+from explorer.errors import ExplorerError
+from explorer.figures.models import model_title
+from explorer.scoring import catalog, embedded, hf_source, http
 from explorer.scoring.catalog import KnownModel
 from explorer.scoring.engine.memory import free_ram
-from explorer.ui import inventory, jobs, resources, show
+from explorer.ui import inventory, jobs, layout, resources, show
 from explorer.ui.columns import number_column, size_column, text_column
+from explorer.ui.data import add_model
+from explorer.ui.inventory import ModelHere
 
 GB = 1e9
 
 
 def draw_model_list() -> None:
-    """The embedded models with their terms, then the catalog."""
+    """What is here and what was added by hand, the forms, then what is absent."""
     jobs.draw_jobs()
     for column, model in zip(st.columns(len(catalog.EMBEDDED_MODELS)), catalog.EMBEDDED_MODELS, strict=True):
         with column, st.container(border=True, height="stretch"):
             _card(model)
-    st.subheader("Other models", anchor=False)
+    known = [model for model in inventory.models() if not model.embedded]
+    here = [model for model in known if model.ready]
+    if here:
+        st.subheader("Also on this machine", anchor=False)
+        _table(here, "models here")
+    _added()
+    st.subheader("Add a model", anchor=False)
+    add_model.draw_add_model()
+    st.subheader("Not on this machine", anchor=False)
     memory = free_ram()
     free = f" This machine has {memory / GB:.0f} GB of memory free." if memory else ""
     show.lead(
-        "Any Hugging Face id or local folder of a causal model in safetensors can be typed into Model in the sidebar; "
-        f"it is downloaded when it is first used.{free}"
+        "Known by name, and downloaded when they are first used where the network is on; those of the glass box are "
+        f"trained instead.{free}"
     )
+    _table([model for model in known if not model.ready], "models not here")
+
+
+def _table(models: Sequence[ModelHere], name: str) -> None:
     show.table(
         pd.DataFrame(
             {
-                "model": [model.id for model in inventory.models() if not model.embedded],
-                "parameters": [model.parameters for model in inventory.models() if not model.embedded],
-                "memory": [model.parameters * 4 / GB for model in inventory.models() if not model.embedded],
-                "corpus": [model.corpus for model in inventory.models() if not model.embedded],
-                "license": [model.license for model in inventory.models() if not model.embedded],
+                "model": [model_title(model.id) for model in models],
+                "parameters": [model.parameters for model in models],
+                "memory": [model.parameters * 4 / GB for model in models],
+                "corpus": [model.corpus for model in models],
+                "license": [model.license for model in models],
             }
         ),
-        "models",
+        name,
         columns={
             "model": "Model",
             "parameters": size_column("Parameters"),
@@ -48,6 +66,27 @@ def draw_model_list() -> None:
     )
 
 
+def _added() -> None:
+    names = inventory.added_models()
+    if not names:
+        return
+    st.subheader("Added by hand", anchor=False)
+    for number, name in enumerate(names):
+        kind = "endpoint" if http.is_endpoint(name) else "folder" if hf_source.is_folder(name) else "Hugging Face hub"
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.markdown(f"**{show.plain(model_title(name))}**  \n{kind}", width="stretch")
+            layout.link_to("Instance", "Open", model=name)
+            st.button("Take off the list", key=f"added:{number}", type="tertiary", icon=":material/close:",
+                      on_click=_remove, args=(name,))  # fmt: skip
+
+
+def _remove(name: str) -> None:
+    try:
+        inventory.remove_model(name)
+    except ExplorerError as error:
+        st.session_state[add_model.RESULT] = add_model.Tested(add_model.FOLDER, name, [], str(error))
+
+
 def _card(model: KnownModel) -> None:
     settings = resources.settings()
     st.subheader(show.plain(model.title), anchor=False)
@@ -56,6 +95,7 @@ def _card(model: KnownModel) -> None:
     if embedded.is_ready(model.id, settings):
         st.badge("On this machine", icon=":material/check:", color="green")
         return
+    st.badge("Not on this machine", icon=":material/cloud_download:", color="gray")
     assert model.embedded is not None
     label = "Prepare" if model.embedded.installed else "Download and prepare"
     st.button(

@@ -1,0 +1,45 @@
+"""The models that the owner added to the list by hand: names in a small file beside the weights."""
+
+from __future__ import annotations
+
+import json
+import os
+
+from explorer import sharing
+from explorer.errors import ModelError
+from explorer.settings import Settings
+
+FILE = "added.json"
+LONGEST = 1_000  # characters of a name
+
+
+def read(settings: Settings) -> list[str]:
+    """The names added so far, in that order; none where the file is damaged."""
+    try:
+        names = json.loads((settings.models / FILE).read_text("utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return []
+    return [one for one in names if isinstance(one, str) and one] if isinstance(names, list) else []
+
+
+def add(name: str, settings: Settings) -> None:
+    """Puts a model's name on the list."""
+    if not name.strip() or len(name) > LONGEST:
+        raise ModelError(f"A model's name has 1 to {LONGEST:,} characters, and this one has {len(name):,}.")
+    _write([*(one for one in read(settings) if one != name), name], settings)
+
+
+def remove(name: str, settings: Settings) -> None:
+    """Takes a name off the list; the model's files and runs stay."""
+    _write([one for one in read(settings) if one != name], settings)
+
+
+def _write(names: list[str], settings: Settings) -> None:
+    path = settings.models / FILE
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        part = sharing.beside(path)
+        part.write_text(json.dumps(names, ensure_ascii=False, indent=1), "utf-8")
+        os.replace(part, path)
+    except OSError as error:
+        raise ModelError(f"{path} cannot be written ({error}). Check the folder and its permissions.") from error

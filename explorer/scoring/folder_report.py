@@ -1,0 +1,91 @@
+"""What a model folder holds, read from its small files; nothing is loaded and no code is run."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from explorer.errors import ModelError
+from explorer.scoring import hf_kind, hf_source
+from explorer.scoring.weight_files import weight_files
+
+VOCABULARIES = ("vocab_size", "n_vocab")
+WINDOWS = ("max_position_embeddings", "n_positions", "n_ctx", "max_seq_len", "seq_length", "max_sequence_length")
+UNLIMITED = 1 << 30  # tokens; tokenizers write a huge number where they know no limit
+
+
+@dataclass(frozen=True, slots=True)
+class FolderReport:
+    """A model folder in a few facts; `refusal` says why the explorer cannot score with it, "" where it can."""
+
+    path: Path
+    architecture: str
+    parameters: int  # numbers in the weight files; 0 where there are none
+    bytes: int  # of the weight files
+    files: int  # of weights
+    numbers: str  # the format of the weights as the configuration has it, for example bfloat16
+    tokenizer: str
+    vocabulary: int
+    window: int  # tokens; 0 where it is not told
+    template: bool  # whether a chat template is there
+    refusal: str
+
+
+def report(name: str, path: Path) -> FolderReport:
+    """What the folder holds; ModelError where it is no model folder at all."""
+    if not path.is_dir():
+        raise ModelError(f"There is no folder {path}. Give the path of a folder with config.json and weights.")
+    config = _json(path / "config.json")
+    if not config:
+        raise ModelError(f"{path} has no config.json that can be read, so it is no model folder in the Hugging Face "
+                         "layout.")  # fmt: skip
+    text = config.get("text_config") if isinstance(config.get("text_config"), Mapping) else config
+    refusal, parameters = "", 0
+    weights = weight_files(path)
+    try:
+        hf_kind.require_causal(name, config)
+        parameters = hf_source.count_parameters(path)
+        hf_source.require_weights(path)
+    except ModelError as error:
+        refusal = str(error)
+    marks = _json(path / "tokenizer_config.json")
+    return FolderReport(
+        path=path,
+        architecture=str((config.get("architectures") or [config.get("model_type") or "not told"])[0]),
+        parameters=parameters,
+        bytes=sum(file.stat().st_size for file in weights if file.is_file()),
+        files=len(weights),
+        numbers=str(config.get("dtype") or config.get("torch_dtype") or ""),
+        tokenizer=_tokenizer(path, marks),
+        vocabulary=_number(text, VOCABULARIES),
+        window=_number(text, WINDOWS) or _number(marks, ("model_max_length",)),
+        template=bool(marks.get("chat_template")) or (path / "chat_template.jinja").is_file(),
+        refusal=refusal,
+    )
+
+
+def _tokenizer(path: Path, marks: Mapping[str, Any]) -> str:
+    """The tokenizer's name and kind, or "" where the folder has none."""
+    files = ("tokenizer.json", "tokenizer.model", "vocab.json", "vocab.txt", "spiece.model", "sentencepiece.bpe.model")
+    there = next((file for file in files if (path / file).is_file()), "")
+    if not there:
+        return ""
+    model = _json(path / there).get("model") if there == "tokenizer.json" else None
+    kind = str(model.get("type") or "") if isinstance(model, Mapping) else ""
+    return ", ".join(filter(None, [str(marks.get("tokenizer_class") or there), kind]))
+
+
+def _number(fields: Any, names: tuple[str, ...]) -> int:
+    found = [fields.get(name) for name in names] if isinstance(fields, Mapping) else []
+    return next((int(one) for one in found if isinstance(one, int | float) and 0 < one < UNLIMITED), 0)
+
+
+def _json(path: Path) -> dict[str, Any]:
+    try:
+        held = json.loads(path.read_text("utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return held if isinstance(held, dict) else {}

@@ -1,0 +1,90 @@
+"""What a model behind a server can do, found out by asking it twice: one short text written, one short text scored."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from explorer.errors import ExplorerError
+from explorer.records import Request
+from explorer.scoring.http import Endpoint
+
+PROMPT = "The opposite of hot is"
+SCORED = ("The keys to the cabinet", " are on the table.")
+NEW_TOKENS = 16
+WAYS = {"echo": "by echo", "vllm": "by prompt_logprobs"}
+# What servers call the longest text that they take; llama.cpp keeps it in an object called meta.
+WINDOWS = ("max_model_len", "context_length", "context_window", "max_context_length", "n_ctx", "n_ctx_train")
+
+
+@dataclass(frozen=True, slots=True)
+class EndpointReport:
+    """What a server answered; a `why_no_...` is "" where the thing was had."""
+
+    offered: tuple[str, ...]  # models, as far as the server lists them
+    answer: str
+    as_chat: bool
+    seconds: float  # until the first answer was there
+    why_no_answer: str
+    logprob: float  # nats, of " are on the table." after "The keys to the cabinet"; nan without
+    way: str
+    why_no_scores: str
+    window: int  # tokens; 0 where the server does not tell
+
+
+def report(endpoint: Endpoint) -> EndpointReport:
+    """Asks the server; an ExplorerError where it cannot be reached, wants another key, or lacks the model."""
+    endpoint.check()
+    listed = endpoint.listing()
+    answer, as_chat, seconds, why_no_answer = _written(endpoint)
+    logprob, why_no_scores = _scored(endpoint)
+    return EndpointReport(
+        offered=tuple(str(one.get("id")) for one in listed),
+        answer=answer,
+        as_chat=as_chat,
+        seconds=seconds,
+        why_no_answer=why_no_answer,
+        logprob=logprob,
+        way="" if why_no_scores else WAYS.get(str(endpoint.record()["prompt_logprobs"]), ""),
+        why_no_scores=why_no_scores,
+        window=_window([one for one in listed if one.get("id") == endpoint.model] or listed[:1]),
+    )
+
+
+def _written(endpoint: Endpoint) -> tuple[str, bool, float, str]:
+    """The first answer to a conversation, else to plain text; whether it was one, seconds, and why there is none."""
+    asked = Request("test", 0, PROMPT, "")
+    why = ""
+    for request in (replace(asked, conversation=(("user", PROMPT),)), asked):
+        begun = time.monotonic()
+        try:
+            (answer,) = endpoint.generate([request], max_new_tokens=NEW_TOKENS)
+        except ExplorerError as error:
+            why = why or str(error)
+            continue
+        if not answer.reason:
+            return answer.text, request.conversation is not None, time.monotonic() - begun, ""
+        why = why or answer.reason
+    return "", False, math.nan, why
+
+
+def _scored(endpoint: Endpoint) -> tuple[float, str]:
+    try:
+        (score,) = endpoint.score([Request("test", 0, *SCORED)])
+    except ExplorerError as error:
+        return math.nan, str(error)
+    return (math.nan, score.reason) if score.reason else (score.sum, "")
+
+
+def _window(listed: list[Mapping[str, Any]]) -> int:
+    for one in listed:
+        meta = one.get("meta")
+        for fields in (one, meta if isinstance(meta, Mapping) else {}):
+            for name in WINDOWS:
+                value = fields.get(name)
+                if isinstance(value, int) and not isinstance(value, bool) and 0 < value < 1 << 40:
+                    return value
+    return 0

@@ -1,0 +1,49 @@
+"""An endpoint typed into its form, tested, added, and asked in the live views, in Chromium with a real local server."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.browser.conftest import Browser
+from tests.endpoint_servers import Server, scoring
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture
+def scored(tiny_gpt2: Path) -> Iterator[Server]:
+    server = Server(scoring(tiny_gpt2), {"data": [{"id": "m", "max_model_len": 2048}]})
+    yield server
+    server.close()
+
+
+def test_an_endpoint_is_tested_added_and_asked_in_the_live_views(browser: Browser, scored: Server):
+    page = browser.open("data?bring=An%20endpoint")
+    page.get_by_label("Address").fill(scored.url)
+    page.get_by_label("Model", exact=True).last.fill("m")
+    page.get_by_role("button", name="Test", exact=False).last.click()
+    page.get_by_text("yes, by echo").wait_for()
+    assert "2,048 tokens" in page.inner_text("[data-testid=stMain]")
+    page.get_by_role("button", name="Add to the models").click()
+    page.get_by_text("is on the list of models").wait_for()
+    browser.settle()
+
+    # In the same session nobody is asked again whether the server may be.
+    page.get_by_role("link", name="Score an instance with it").click()
+    page.locator("h1", has_text="Instance").wait_for()
+    browser.settle()
+    assert "Nothing was sent there yet" not in page.inner_text("[data-testid=stMain]")
+    page.get_by_role("link", name="In-context").first.click()
+    page.locator("h1", has_text="In-context").wait_for()
+    browser.settle()
+    page.get_by_text("Live lab").first.click()
+    browser.settle()
+    before = len(scored.calls)
+    page.get_by_role("button", name=re.compile("^(Ask|Score)")).first.click()
+    browser.settle()
+    assert len(scored.calls) > before
+    assert browser.tracebacks() == []
