@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from explorer.errors import ExplorerError
-from explorer.ui import show
+from explorer.ui import show, visitor
 
 Report = Callable[[str, float], None]  # what is being done, and the share of all that is done, 0 to 1
 EVERY = 1.0  # seconds between two looks
@@ -81,7 +81,7 @@ def _named(name: str) -> list[Job]:
 def _show(name: str) -> None:
     for job in _named(name):
         if job.fault:
-            st.error(show.plain(f"{job.name}: {job.fault}"))
+            st.error(show.plain(f"{job.name}: {visitor.told(job.fault)}"))
         elif job.done:
             st.success(show.plain(f"{job.name} is ready."))
         else:

@@ -36,7 +36,9 @@ class Judged:
 
 def judge(instance: Instance, model: str, scoring: Mapping[str, Any]) -> Judged:
     """The instance asked, scored and judged under an accuracy run's settings; ExplorerError where that fails."""
-    question = (payload(instance), model, tuple(sorted(scoring.items())), resources.settings())
+    # As bytes: half a surrogate pair, which a reader may type, is no UTF-8, and Streamlit could not hash the text.
+    text = payload(instance).encode("utf-8", "surrogatepass")
+    question = (text, model, tuple(sorted(scoring.items())), resources.settings())
     judged = _judge(*question)
     if http.is_endpoint(model) and any(score.reason for score in judged.scores):
         _judge.clear(*question)  # a server may think better of what it refused
@@ -161,8 +163,8 @@ def waiting(model: str, title: str) -> str:
 
 
 @st.cache_data(max_entries=512, show_spinner=False)
-def _judge(text: str, model: str, scoring: tuple[tuple[str, Any], ...], settings: Settings) -> Judged:
-    instance = instance_of(text)
+def _judge(text: bytes, model: str, scoring: tuple[tuple[str, Any], ...], settings: Settings) -> Judged:
+    instance = instance_of(text.decode("utf-8", "surrogatepass"))
     spec = RunSpec(
         "accuracy",
         accuracy_study.STUDY.version,

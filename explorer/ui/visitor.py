@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+from pathlib import Path
 
 import streamlit as st
 from streamlit import config
@@ -16,6 +18,8 @@ from explorer.ui import show
 from explorer.ui.gate.gate import PASSWORD, STAMP, Role, comes_from_here
 from explorer.ui.unasked import ALLOWED, OFFERED, Unasked, allow
 
+# An absolute path of two parts or more; what stands after a scheme is an address.
+_FOLDER = re.compile(r"(?<![\w:/.])/[^\s/]+/|(?<!\w)[A-Za-z]:\\|~/")
 TRUST = "EXPLORER_TRUST_VISITORS"  # 1: visitors may name addresses and files of the server as its owner does
 
 
@@ -70,6 +74,19 @@ def why_not(name: str) -> str:
     except ModelError as error:
         return str(error)
     return ""
+
+
+def told(text: str) -> str:
+    """An error as whoever looks may read it: for a visitor without the sentences that name folders of this machine."""
+    if is_trusted():
+        return text
+    settings = settings_module.read()
+    own = [str(path) for path in (settings.cache, settings.data, Path.home(), settings_module.ROOT) if path]
+    sentences = re.split(r"(?<=[.!?;:]) +", text)
+    kept = [one for one in sentences if not _FOLDER.search(one) and not any(path in one for path in own)]
+    if len(kept) == len(sentences):
+        return text
+    return " ".join([*kept, "Whoever runs this app can see the whole message."])
 
 
 def ask_about(name: str, where: str) -> None:

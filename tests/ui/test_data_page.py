@@ -89,6 +89,37 @@ def test_a_file_that_is_no_table_is_told_in_one_sentence(open_page, tmp_path):
     assert len(app.error) == 1
 
 
+def test_a_failed_download_names_no_folder_of_the_server_to_a_visitor(open_page, tmp_path, monkeypatch):
+    app = open_page("data", tmp_path / "cache", shelf="Benchmarks", benchmark="copa")
+    app.button(key="download:copa").click().run()
+    _wait_until_idle()
+    told = [error.value for error in app.error] or [error.value for error in app.run().error]
+    assert str(tmp_path) in told[0].replace("\\", "")
+    monkeypatch.setattr(visitor, "role", lambda: "visitor")
+    app = open_page("data", tmp_path / "cache", shelf="Benchmarks", benchmark="copa")
+    app.button(key="download:copa").click().run()
+    _wait_until_idle()
+    told = [error.value for error in app.error] or [error.value for error in app.run().error]
+    assert len(told) == 1 and str(tmp_path) not in told[0].replace("\\", "")
+    assert "COPA" in told[0] and "Whoever runs this app" in told[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("The hub did not answer. Try again.", "The hub did not answer. Try again."),
+        ("See https://a.b/c/d for it.", "See https://a.b/c/d for it."),
+        ("It is full. Put it into /srv/x/y first.", "It is full. Whoever runs this app can see the whole message."),
+        ("C:\\models\\x is damaged.", "Whoever runs this app can see the whole message."),
+    ],
+)
+def test_a_visitor_reads_errors_without_the_sentences_that_name_folders(text, shown, monkeypatch):
+    monkeypatch.setattr(visitor, "role", lambda: "visitor")
+    assert visitor.told(text) == shown
+    monkeypatch.setattr(visitor, "role", lambda: "owner")
+    assert visitor.told(text) == text
+
+
 def test_a_job_reports_its_steps_and_its_fault(fresh_app):
     going, seen = threading.Event(), threading.Event()
 

@@ -183,3 +183,12 @@ def test_icl(full_run, model, monkeypatch, k):
         stored = rows_of(measures, name, setting=None, k=k, part=0)
         for measure in ("correct", "margin", "chosen"):
             assert dataclasses.replace(now.judgment.get(measure), part=0) == stored.get(measure)
+
+
+def test_half_a_letter_in_a_text_is_answered_and_not_a_fault_of_the_page(tmp_path, tiny_gpt2, monkeypatch):
+    monkeypatch.setenv("EXPLORER_CACHE", str(tmp_path / "cache"))
+    pair = resources.instances("starter_pairs").instances[0]
+    broken = live.edited(pair, options=("She \ud83d sings.", pair.options[1]))
+    judged = live.judge(broken, str(tiny_gpt2), {})
+    assert judged.scores[0].reason and not judged.scores[1].reason
+    assert math.isnan(judged.judgment.value("margin"))

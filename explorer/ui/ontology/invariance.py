@@ -8,6 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from explorer.figures.accuracy_by_group import accuracy_by_group
+from explorer.figures.heatmap import square_heatmap
 from explorer.finding import Finding
 from explorer.studies.ontology import declared
 from explorer.studies.ontology import queries as ontology_queries
@@ -15,7 +16,6 @@ from explorer.studies.ontology.published import invariance
 from explorer.ui import resources, show
 from explorer.ui.columns import number_column, share_column, text_column
 from explorer.ui.ontology.figure_buckets import by_way
-from explorer.ui.priming.figure_heatmap import priming_heatmap
 
 LANGUAGES = {"en": "English", "it": "Italian", "fr": "French", "de": "German", "es": "Spanish"}
 WAYS = {
@@ -84,7 +84,7 @@ def _languages(run_id: str) -> None:
         cells = resources.ask(ontology_queries.agreement, run_id)
         cells = cells.assign(grp=cells["grp"].map(LANGUAGES), other=cells["other"].map(LANGUAGES))
         show.chart(
-            priming_heatmap(cells, what="same answer", tick=".0%", rows="one language", columns="another",
+            square_heatmap(cells, what="same answer", tick=".0%", rows="one language", columns="another",
                             diagonal=False),
             key="ontology agreement", alt="How often two languages of the question get the same answer",
         )  # fmt: skip

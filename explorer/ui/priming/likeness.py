@@ -9,6 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from explorer import display
+from explorer.figures.heatmap import square_heatmap
 from explorer.results import queries
 from explorer.studies.priming import declared
 from explorer.studies.priming import queries as priming_queries
@@ -18,7 +19,6 @@ from explorer.ui.columns import count_column, number_column, p_column
 from explorer.ui.layout import Chosen
 from explorer.ui.priming.figure_curves import name_of
 from explorer.ui.priming.figure_edits import edit_curves, edit_effects
-from explorer.ui.priming.figure_heatmap import priming_heatmap
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +116,7 @@ def matrices(run_id: str) -> None:
     )  # fmt: skip
     kind = matrices[name]
     show.chart(
-        priming_heatmap(
+        square_heatmap(
             cells[name],
             what=kind.title,
             tick=kind.tick,

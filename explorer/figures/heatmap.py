@@ -1,4 +1,4 @@
-"""Suites against suites as a grid of colors."""
+"""The same things down and across, a colored cell a pair: suites against suites, runs against runs."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ MARGIN = 190  # pixels
 NAMED = 80  # suites up to which each is named
 
 
-def priming_heatmap(
+def square_heatmap(
     cells: pd.DataFrame, *, what: str, tick: str, rows: str, columns: str, centered: bool = False, diagonal: bool = True
 ) -> go.Figure:
-    """A cell a pair of suites; with `centered` colors go out from zero both ways; the diagonal may be left empty.
+    """A cell a pair; with `centered` colors go out from zero both ways; the diagonal may be left empty.
 
     `cells` has the columns grp (row), other (column), value, n.
     """
