@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -21,7 +21,8 @@ import pandas as pd
 from explorer import display
 from explorer.finding import Finding
 from explorer.rows.schema import FACTORS
-from explorer.stats.estimate import Estimate
+from explorer.stats.estimate import FEWEST, Estimate
+from explorer.stats.paired_shares import paired_shares
 from explorer.stats.proportion import wilson
 from explorer.stats.two_estimates import difference
 from explorer.studies.accuracy import declared as accuracy
@@ -33,15 +34,18 @@ from explorer.studies.popularity import declared as popularity
 from explorer.studies.priming import declared as priming
 
 CERTAIN = 0.05
-FEWEST_UNITS = 5  # an interval over fewer suites or paradigms says nothing
+UNITS = ("units", "paradigms", "suites")  # names in a finding's detail of how many its interval is over
 FEWEST_IN_GROUP = 20  # items of a group that is named as the weakest
 FEWEST_GROUPS = 4
-OVERALL, OVER_GROUPS, OVER_SUITES = "overall", "mean over groups", "mean over suites"
+OVERALL, OVER_SUITES = "overall", "mean over suites"
+WHOLES = (OVERALL, "mean over groups", "all items alike")  # groups of a finding that are no groups of instances
 # A study's setting → what it is in words; the first that was run is told.
 SWAPPED = {"NV": "nouns and verbs", "N": "nouns", "V": "verbs"}
 REDUCTIONS = {"sum": "summed", "mean_token": "as a mean over tokens", "per_char": "per character"}
 PROMPTS = ("full", "pairs_labels", "pairs")
 JUDGES = ("final", "rule")
+OF_SAMPLE = "Concepts were drawn by popularity bucket: shares are of this sample, not of the whole ontology."
+WEIGHED = "Concepts were drawn by popularity bucket, and are reweighted to the whole ontology."
 # What stands beside a number: how its ends are written.
 WRITERS: Mapping[str, Callable[[float], str]] = {
     "share": display.share,
@@ -108,9 +112,9 @@ class Effect:
 class Findings:
     """The findings of one run that have a number, asked by finding, group and factors."""
 
-    def __init__(self, frame: pd.DataFrame) -> None:
+    def __init__(self, rows: Iterable[Mapping[Any, Any]]) -> None:
         self._stored: dict[str, list[Stored]] = {}
-        for row in frame.to_dict("records"):
+        for row in rows:
             value = _number(row["value"])
             if math.isnan(value):
                 continue
@@ -120,6 +124,8 @@ class Findings:
                 factors={name: row[name] for name in FACTORS if not _is_missing(row.get(name))},
                 detail=_detail(row.get("detail")),
             )  # fmt: skip
+            if _units(one) < FEWEST:  # of a run that stored an interval over so few
+                one = replace(one, low=math.nan, high=math.nan, p=math.nan)
             self._stored.setdefault(str(row["finding"]), []).append(one)
 
     def all(self, finding: Finding, group: str | None = OVERALL, **factors: Any) -> list[Stored]:
@@ -137,19 +143,19 @@ class Findings:
     def sure(self, finding: Finding, **factors: Any) -> Stored | None:
         """The same over all, where it has an interval or a test that says how sure it is."""
         one = self.one(finding, **factors)
-        return one if one and not (math.isnan(one.low) and math.isnan(one.p)) else None
+        return one if one and is_sure(one) else None
 
 
 def sentences(study: str, findings: pd.DataFrame, about: About | None = None) -> list[str]:
     """What one run found; `findings` are its rows as `queries.findings` gives them. Empty where nothing can be said."""
     rule = RULES.get(study)
-    return rule(Findings(findings), about or About()) if rule and len(findings) else []
+    return rule(Findings(findings.to_dict("records")), about or About()) if rule and len(findings) else []
 
 
 def effect(study: str, findings: pd.DataFrame) -> Effect | None:
     """The number that stands for the run; none where it was not found."""
     rule = EFFECTS.get(study)
-    return rule(Findings(findings)) if rule and len(findings) else None
+    return rule(Findings(findings.to_dict("records"))) if rule and len(findings) else None
 
 
 def compare(study: str, findings: Mapping[str, pd.DataFrame], about: About | None = None) -> list[str]:
@@ -172,6 +178,11 @@ def compare(study: str, findings: Mapping[str, pd.DataFrame], about: About | Non
     return [f"There is no evidence that the {high.what}{on} differs between {first} and {last} ({numbers})."]
 
 
+def is_sure(estimate: Estimate) -> bool:
+    """Whether an interval or a test says how sure the number is."""
+    return not (math.isnan(estimate.low) and math.isnan(estimate.p))
+
+
 def is_clear(estimate: Estimate, null: float = 0.0) -> bool:
     """Whether the interval leaves out `null`; without an interval, whether p is below 0.05."""
     if not math.isnan(estimate.low) and not math.isnan(estimate.high):
@@ -183,14 +194,15 @@ def _accuracy(findings: Findings, about: About) -> list[str]:
     share = findings.one(accuracy.ACCURACY)
     if share is None:
         return []
+    over = f" over {_units(share):,.0f} paradigms or suites" if _units(share) < math.inf else ""
     lines = [
-        f"{about.model} prefers what the benchmark calls right in {_shares(share.value)[0]} of {share.n:,} "
-        f"instances{about.of} ({_ends(share, 'share')}){_against_chance(share, about.chance)}."
+        f"{about.model} prefers what the benchmark calls right in {shares(share.value)[0]} of {share.n:,} "
+        f"instances{about.of} ({_ends(share, 'share')}{over}){_against_chance(share, about.chance)}."
     ]
     groups = [
         one
         for one in findings.all(accuracy.ACCURACY, None)
-        if not one.factors and one.group not in (OVERALL, OVER_GROUPS) and one.n >= FEWEST_IN_GROUP
+        if not one.factors and one.group not in WHOLES and one.n >= FEWEST_IN_GROUP
     ]
     ordered = sorted(groups, key=lambda one: one.value)
     if len(groups) >= FEWEST_GROUPS and ordered[0].value < ordered[-1].value:
@@ -213,21 +225,21 @@ def _priming(findings: Findings, about: About) -> list[str]:
     moved = [
         (name, change)
         for name, side in zip(names, plain, strict=True)
-        if (change := _after_longest(findings, f"matched_{side}"))
+        if (change := after_longest(findings, f"matched_{side}"))
     ]
     lines: list[str] = []
     for name, change in sorted(moved, key=lambda pair: -abs(pair[1].value)):
         lines.append(_primed(findings, f"{name} matched", change, about, is_first=not lines))
-    if unrelated := _after_longest(findings, "unrelated"):
+    if unrelated := after_longest(findings, "unrelated"):
         lines.append(_primed(findings, "unrelated", unrelated, about, is_first=not lines))
-    if any(_units(change, "suites") < FEWEST_UNITS for _, change in moved):
-        lines.append("So few suites are too few for an interval.")
+    if not lines and findings.all(priming.PRIMING_DELTA, None):
+        lines.append("There are too few suites or items to say whether contexts change a judgment.")
     if findings.all(priming.SHARED_CONTEXTS, None):
         lines.append("Items of a suite share contexts in this fast preview, so that intervals are too narrow.")
     return lines
 
 
-def _after_longest(findings: Findings, condition: str) -> Stored | None:
+def after_longest(findings: Findings, condition: str) -> Stored | None:
     """The change of accuracy after the longest contexts of a condition, over suites where that is stored."""
     for group in (OVER_SUITES, OVERALL):
         changes = findings.all(priming.PRIMING_DELTA, group, condition=condition)
@@ -235,7 +247,8 @@ def _after_longest(findings: Findings, condition: str) -> Stored | None:
         if primed:
             change = max(primed, key=lambda one: int(one.factors["length"]))
             after = findings.one(priming.PRIMING_ACCURACY, group, **change.factors)
-            return replace(change, detail=after.detail) if after else change  # which says over how many suites
+            change = replace(change, detail=after.detail) if after else change  # which says over how many suites
+            return None if _units(change) < FEWEST else change
     return None
 
 
@@ -248,7 +261,7 @@ def _primed(findings: Findings, name: str, change: Stored, about: About, *, is_f
         return f"There is no evidence that {name} contexts change{whose} ({numbers})."
     if after is None:
         return f"{length:,} tokens of {name} contexts change the accuracy of {about.model}{about.on} ({numbers})."
-    before, now = _shares(after.value - change.value, after.value)
+    before, now = shares(after.value - change.value, after.value)
     if is_first:
         return f"{length:,} tokens of {name} contexts take {about.model} from {before} to {now}{about.on} ({numbers})."
     return f"{name.capitalize()} ones take it to {now} ({numbers})."
@@ -260,10 +273,10 @@ def _perturbation(findings: Findings, about: About) -> list[str]:
         return []
     before, after, change = swap
     words = SWAPPED[str(change.factors["setting"])]
-    first, second = _shares(before.value, after.value)
+    first, second = shares(before.value, after.value)
     idle = _count(change.detail.get("unchanged"))
     spared = f"; {idle:,} have no such word to swap" if idle else ""
-    numbers = f"{_points(change.value)}, {_ends(change, 'points')}, n = {change.n:,}{spared}"
+    numbers = f"{_points(change.value)}, {_ends(change, 'points')}, {_over(change, 'paradigms')}{spared}"
     if is_clear(change):
         lines = [f"Synonyms for {words} take {about.model} from {first} to {second}{about.on} ({numbers})."]
     else:
@@ -271,17 +284,17 @@ def _perturbation(findings: Findings, about: About) -> list[str]:
             f"There is no evidence that synonyms for {words} change the accuracy of {about.model}{about.on}: {first} "
             f"before, {second} after ({numbers})."
         ]
-    lost = findings.sure(perturbation.IPS_OF_LOST, **change.factors)
-    if lost and lost.n >= FEWEST_IN_GROUP:
-        numbers = f"{display.number(lost.value, signed=True)} IPS, {_ends(lost, 'number')}, n = {lost.n:,}"
-        if is_clear(lost):
-            rarer = "less" if lost.value < 0 else "more"
-            lines.append(
-                f"What was right before and is wrong after became {rarer} popular ({numbers}); what stayed right is "
-                "not compared here."
-            )
+    gap = findings.sure(perturbation.IPS_LOST_LESS_KEPT, **change.factors)
+    if gap:
+        numbers = f"{display.number(gap.value, signed=True)} IPS, {_ends(gap, 'number')}, n = {gap.n:,}"
+        if is_clear(gap):
+            less = "less" if gap.value < 0 else "more"
+            lines.append(f"What the swaps turn wrong became {less} popular than what stays right ({numbers}).")
         else:
-            lines.append(f"There is no evidence that what was lost became less popular ({numbers}).")
+            lines.append(
+                "There is no evidence that what the swaps turn wrong became less popular than what stays right "
+                f"({numbers})."
+            )
     return lines
 
 
@@ -290,15 +303,17 @@ def _swap(findings: Findings) -> tuple[Stored, Stored, Stored] | None:
     for setting in SWAPPED:
         before = findings.one(perturbation.ACCURACY_ORIGINAL, setting=setting)
         after = findings.one(perturbation.ACCURACY_PERTURBED, setting=setting)
-        percent = findings.sure(perturbation.CHANGE, setting=setting)
+        percent = findings.one(perturbation.CHANGE, setting=setting)
         if before and after and percent:
-            # Stored in percent of the accuracy before, and so are its ends where it has any.
+            lost, gained = percent.detail.get("lost"), percent.detail.get("gained")
+            # Stored in percent of the accuracy before, and so are its ends where it has any: over paradigms. Over items
+            # there is a test alone, whose table makes the interval.
             low, high = (end * before.value / 100 for end in (percent.low, percent.high))
-            change = Stored(
-                after.value - before.value, low, high, percent.n, percent.p, group=percent.group,
-                factors=percent.factors, detail=percent.detail,
-            )  # fmt: skip
-            return before, after, change
+            if math.isnan(low) and _units(percent) == math.inf and lost is not None and gained is not None:
+                over_items = paired_shares(int(lost), int(gained), percent.n)
+                low, high = over_items.low, over_items.high
+            change = replace(percent, value=after.value - before.value, low=low, high=high)
+            return (before, after, change) if is_sure(change) else None
     return None
 
 
@@ -309,7 +324,7 @@ def _popularity(findings: Findings, about: About) -> list[str]:
     low, high = (findings.one(popularity.SPLIT.half, setting=side) for side in ("low", "high"))
     sides = ""
     if low and high:
-        of_low, of_high = _shares(low.value, high.value)
+        of_low, of_high = shares(low.value, high.value)
         sides = f"{of_high} are right, {of_low} of the other half; "
     numbers = f"{sides}{_points(gap.value)}, {_ends(gap, 'points')}, {_over(gap, 'paradigms')}"
     if is_clear(gap):
@@ -336,9 +351,7 @@ def _ontology(findings: Findings, about: About) -> list[str]:
     lines = []
     share = findings.one(ontology.ACCURACY, setting="corrected")
     if share:
-        lines.append(
-            f"{about.model} gives the right ID of {_part(share)} concepts{about.of} ({_ends(share, 'share')})."
-        )
+        lines.append(f"{about.model} gives the right ID of {part(share)} concepts{about.of} ({_ends(share, 'share')}).")
     gain = findings.sure(ontology.GOLD_GAIN_PREFERRED)
     if gain:
         numbers = f"against {display.share(gain.value)} of other IDs, {_ends(gain, 'share')}; 50% by chance"
@@ -355,7 +368,8 @@ def _ontology(findings: Findings, about: About) -> list[str]:
         else:
             lines.append(f"There is no evidence that accuracy follows the popularity of a concept ({numbers}).")
     if lines and _count(about.settings.get("per_bucket")):
-        lines.append("Concepts were drawn by popularity bucket: shares are of this sample, not of the whole ontology.")
+        is_weighed = share is not None and "sample" in share.detail
+        lines.append(WEIGHED if is_weighed else OF_SAMPLE)
     return lines
 
 
@@ -364,10 +378,10 @@ def _memorization(findings: Findings, about: About) -> list[str]:
     whole = _extracted(findings)
     if whole:
         lines.append(
-            f"Given the first half, {about.model} completes {_part(whole)} right texts{about.of} word for word "
+            f"Given the first half, {about.model} completes {part(whole)} right texts{about.of} word for word "
             f"({_ends(whole, 'share')})."
         )
-    beside = findings.sure(memorization.CLASSIFIER_AUC, setting="mia_neighbours", condition="logistic")
+    beside = beside_neighbors(findings)
     loss = findings.sure(memorization.CLASSIFIER_AUC, setting="mia_loss", condition="logistic")
     if beside:
         numbers = f"AUC {_area(beside)}; 0.50 by chance"
@@ -389,6 +403,11 @@ def _memorization(findings: Findings, about: About) -> list[str]:
     return lines
 
 
+def beside_neighbors(findings: Findings) -> Stored | None:
+    """How well the loss beside that of neighbors tells right from wrong answers (AUC)."""
+    return findings.sure(memorization.CLASSIFIER_AUC, setting="mia_neighbours", condition="logistic")
+
+
 def _area(area: Stored) -> str:
     return f"{display.number(area.value)}, {_ends(area, 'number')}, n = {area.n:,}"
 
@@ -406,11 +425,11 @@ def _extracted(findings: Findings) -> Stored | None:
 
 def _icl(findings: Findings, about: About) -> list[str]:
     lines = []
-    most, none = _replicated(findings)
+    most, none = replicated(findings)
     if most:
         k = int(most.factors["k"])
         lines.append(
-            f"With {k:,} demonstrations {about.model} replicates {_part(most)} items{about.of} exactly or nearly "
+            f"With {k:,} demonstrations {about.model} replicates {part(most)} items{about.of} exactly or nearly "
             f"({_ends(most, 'share')}){_beside_none(most, none)}."
         )
     labels = [one for one in findings.all(icl.LABEL_ACCURACY) if "k" in one.factors and "part" not in one.factors]
@@ -433,7 +452,7 @@ def _icl(findings: Findings, about: About) -> list[str]:
     return lines
 
 
-def _replicated(findings: Findings) -> tuple[Stored | None, Stored | None]:
+def replicated(findings: Findings) -> tuple[Stored | None, Stored | None]:
     """The share that replicates after the most demonstrations, and after none."""
     for setting in PROMPTS:
         for judge in JUDGES:
@@ -451,8 +470,8 @@ def _beside_none(most: Stored, none: Stored | None) -> str:
     if none is None or most.value == 0:
         return ""
     if is_clear(difference(most, none)):
-        return f", without any {_part(none)}"
-    return f", without any {_part(none)}: there is no evidence that demonstrations add to it"
+        return f", without any {part(none)}"
+    return f", without any {part(none)}: there is no evidence that demonstrations add to it"
 
 
 RULES: Mapping[str, Callable[[Findings, About], list[str]]] = {
@@ -472,7 +491,7 @@ def _effect_of_accuracy(findings: Findings) -> Effect | None:
 
 
 def _effect_of_priming(findings: Findings) -> Effect | None:
-    change = _after_longest(findings, "matched_unacceptable")
+    change = after_longest(findings, "matched_unacceptable")
     return Effect(change, "change after unacceptable matched contexts", "points", 0.0) if change else None
 
 
@@ -497,7 +516,7 @@ def _effect_of_memorization(findings: Findings) -> Effect | None:
 
 
 def _effect_of_icl(findings: Findings) -> Effect | None:
-    most, none = _replicated(findings)
+    most, none = replicated(findings)
     return Effect(most, "share of replicated items", "share", none.value if none else 0.0) if most else None
 
 
@@ -512,7 +531,7 @@ EFFECTS: Mapping[str, Callable[[Findings], Effect | None]] = {
 }
 
 
-def _shares(*values: float) -> list[str]:
+def shares(*values: float) -> list[str]:
     """Shares in whole percents where that tells them apart from each other, from none and from all."""
     is_plain = all(0.01 <= value <= 0.99 for value in values) and (
         len(values) == 1 or max(values) - min(values) >= 0.05
@@ -532,20 +551,20 @@ def _ends(estimate: Estimate, unit: str) -> str:
 
 
 def _over(stored: Stored, units: str) -> str:
-    count = _units(stored, units)
+    count = _units(stored)
     return f"over {count:,.0f} {units}" if count < math.inf else f"n = {stored.n:,}"
 
 
-def _units(stored: Stored, units: str) -> float:
+def _units(stored: Stored) -> float:
     """Over how many suites or paradigms an interval was made; infinite where it was over items."""
-    return _count(stored.detail.get(units)) or math.inf
+    return next((count for name in UNITS if (count := _count(stored.detail.get(name)))), math.inf)
 
 
 def _share_of(stored: Stored) -> str:
     return f"{display.share(stored.value)} of {stored.n:,}"
 
 
-def _part(stored: Stored) -> str:
+def part(stored: Stored) -> str:
     """So many of n where they are few, else the share: "none of 1,000", "3 of 1,000", "12.3% of 1,000"."""
     count = round(stored.value * stored.n)
     is_few = count < 10 and abs(count - stored.value * stored.n) < 0.01

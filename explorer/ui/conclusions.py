@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
-
-import pandas as pd
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from explorer.results import conclusions, queries
+from explorer.runs import imported
 from explorer.runs import spec as specs
 from explorer.studies import sentences
 from explorer.studies.sentences import About
-from explorer.ui import layout, resources, show
+from explorer.ui import resources, show
 
 
 def of_run(run_id: str) -> list[str]:
@@ -19,13 +19,13 @@ def of_run(run_id: str) -> list[str]:
     runs = resources.ask(queries.run, run_id)
     if runs.empty:
         return []
-    run = runs.iloc[0]
+    run = runs.iloc[0].to_dict()
     return sentences.sentences(str(run["study"]), resources.ask(queries.findings, run_id), about_run(run))
 
 
 def of_models(run_ids: Sequence[str]) -> list[str]:
     """What tells the models of these runs apart; they are runs of one study on one benchmark."""
-    runs = [frame.iloc[0] for run_id in run_ids if len(frame := resources.ask(queries.run, run_id))]
+    runs = [frame.iloc[0].to_dict() for run_id in run_ids if len(frame := resources.ask(queries.run, run_id))]
     if len(runs) < 2:
         return []
     findings = {about_run(run).model: resources.ask(queries.findings, str(run["run_id"])) for run in runs}
@@ -37,11 +37,10 @@ def draw_sentences(run_id: str, beside: Sequence[str] = ()) -> None:
     lines = of_run(run_id)
     if beside:
         lines += of_models([run_id, *beside])
-    if lines:
-        show.lead(" ".join(lines))
+    show.says(*lines)
 
 
-def about_run(run: pd.Series) -> About:
+def about_run(run: Mapping[Any, Any]) -> About:
     """What a run (a row with its model and spec) is of; of an import the model is named with its source."""
     about = conclusions.about(specs.from_json(str(run["spec"])))
-    return dataclasses.replace(about, model=layout.models_in(pd.DataFrame([run]))[0])
+    return dataclasses.replace(about, model=imported.named(about.model, str(run["spec"])))

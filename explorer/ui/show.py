@@ -103,10 +103,13 @@ def chart(
     n: int | None = None,
     about: About | None = None,
     on_select: Any = "ignore",
+    remark: str = "",
+    beside: Callable[[], None] | None = None,
 ) -> Any:
     """A figure as wide as the page, to be downloaded as SVG, PDF, PNG, HTML and JSON, and what was picked in it.
 
-    `alt` says in words what it shows and is its caption, `n` over how many instances.
+    `alt` says in words what it shows and is its caption, `n` over how many instances; `remark` stands under it, and
+    `beside` draws what stands in one line with the download.
     """
     name = key or _slug(alt)[:40]
     picked = st.plotly_chart(
@@ -117,7 +120,14 @@ def chart(
         on_select=on_select,
         config={"displaylogo": False, "toImageButtonOptions": {"format": "svg", "filename": name}},
     )
-    _offer_figure(figure, name, about or _about(), alt, n)
+    if remark:
+        note(remark)
+    if beside is None:
+        _offer_figure(figure, name, about or _about(), alt, n)
+    else:
+        with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
+            beside()
+            _offer_figure(figure, name, about or _about(), alt, n)
     return picked
 
 

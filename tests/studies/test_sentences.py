@@ -11,16 +11,16 @@ from explorer.finding import Finding
 from explorer.rows.builders import finding_row
 from explorer.rows.schema import TABLES
 from explorer.stats.estimate import Estimate, Range
-from explorer.stats.two_estimates import difference
 from explorer.studies import STUDIES, declared, sentences
 from explorer.studies.accuracy.declared import ACCURACY
+from explorer.studies.across import ACROSS, OfRun, together
 from explorer.studies.icl import declared as icl
 from explorer.studies.memorization import declared as memorization
 from explorer.studies.ontology import declared as ontology
 from explorer.studies.perturbation import declared as perturbation
 from explorer.studies.popularity import declared as popularity
 from explorer.studies.priming import declared as priming
-from explorer.studies.sentences import About
+from explorer.studies.sentences import About, Findings
 
 COPA = About("Gemma", "COPA", "copa")
 BLIMP = About("Gemma", "BLiMP", "blimp", chance=0.5)
@@ -101,37 +101,40 @@ def test_contexts_that_move_a_judgment_and_one_that_does_not():
     ]
 
 
-def test_few_suites_are_too_few():
+def test_an_interval_over_few_suites_is_none():
     lines = sentences.sentences(
         "priming", frame(*primed("matched_unacceptable", 0.8, 0.2, -0.7, -0.5, suites=3)), BLIMP
     )
-    assert "over 3 suites" in lines[0] and "too few" in lines[1]
+    assert lines == ["There are too few suites or items to say whether contexts change a judgment."]
 
 
 def swapped(value: float, p: float, lost: float = math.nan) -> pd.DataFrame:
     of = {"setting": "NV"}
+    gained = 49 + round(1000 * (value - 0.645))
     change = Estimate.point(100 * (value - 0.684) / 0.684, 1000, p=p)
-    flips = Estimate(lost, lost - 0.1, lost + 0.1, 88)
+    flips = Estimate(lost, lost - 0.1, lost + 0.1, 88 + 596)
     return frame(
         share(perturbation.ACCURACY_ORIGINAL, 0.684, 0.65, 0.71, 1000, **of),
         share(perturbation.ACCURACY_PERTURBED, value, 0.61, 0.67, 1000, **of),
-        finding_row(perturbation.CHANGE, "overall", change, factors=of, detail={"unchanged": 299}),
-        finding_row(perturbation.IPS_OF_LOST, "overall", flips, factors=of),
+        finding_row(
+            perturbation.CHANGE, "overall", change, factors=of, detail={"unchanged": 299, "lost": 88, "gained": gained}
+        ),
+        finding_row(perturbation.IPS_LOST_LESS_KEPT, "overall", flips, factors=of),
     )
 
 
 def test_swapped_words():
     assert sentences.sentences("perturbation", swapped(0.645, 0.001, -0.38), COPA) == [
-        "Synonyms for nouns and verbs take Gemma from 68.4% to 64.5% on COPA (−3.9 points, p = 0.001, n = 1,000; 299 "
-        "have no such word to swap).",
-        "What was right before and is wrong after became less popular (−0.38 IPS, 95% interval −0.48 to −0.28, n = 88)"
-        "; what stayed right is not compared here.",
+        "Synonyms for nouns and verbs take Gemma from 68.4% to 64.5% on COPA (−3.9 points, 95% interval −6.2 to "
+        "−1.6, n = 1,000; 299 have no such word to swap).",
+        "What the swaps turn wrong became less popular than what stays right (−0.38 IPS, 95% interval −0.48 to −0.28, "
+        "n = 684).",
     ]
     first, second = sentences.sentences("perturbation", swapped(0.68, 0.6, 0.0), COPA)
     assert first.startswith(
         "There is no evidence that synonyms for nouns and verbs change the accuracy of Gemma on COPA"
     )
-    assert second.startswith("There is no evidence that what was lost became less popular")
+    assert second.startswith("There is no evidence that what the swaps turn wrong became less popular than what stays")
 
 
 def halves(low: float, high: float, ends: tuple[float, float] = (0.01, 0.2), *, paradigms: bool = False) -> list[dict]:
@@ -228,15 +231,8 @@ def test_two_models_are_told_apart_by_the_interval_of_their_difference():
     assert sentences.compare("accuracy", {"Gemma": near["Gemma"]}, COPA) == []
 
 
-def test_the_difference_of_two_estimates():
-    # 0.8 (0.75 to 0.9) less 0.5 (0.46 to 0.58): down sqrt(0.05² + 0.08²) = 0.0943, up sqrt(0.1² + 0.04²) = 0.1077
-    gap = difference(Estimate(0.8, 0.75, 0.9, 50), Estimate(0.5, 0.46, 0.58, 80))
-    assert (gap.value, gap.low, gap.high, gap.n) == pytest.approx((0.3, 0.3 - 0.0943, 0.3 + 0.1077, 50), abs=1e-4)
-    assert math.isnan(difference(Estimate.point(0.5), Estimate.point(0.4)).value)
-
-
 def test_every_study_has_its_rule_and_its_number():
-    assert set(sentences.RULES) == set(sentences.EFFECTS) == set(STUDIES)
+    assert set(sentences.RULES) == set(sentences.EFFECTS) == set(ACROSS) == set(STUDIES)
 
 
 @pytest.mark.parametrize("study", STUDIES)
@@ -261,3 +257,110 @@ def test_a_study_that_is_not_known_says_nothing():
 def test_a_number_without_an_interval_or_a_test_is_no_evidence_and_no_lack_of_it():
     bare = finding_row(ontology.GOLD_GAIN_PREFERRED, "overall", Estimate.point(0.6, 30))
     assert sentences.sentences("ontology", frame(bare)) == []
+
+
+def runs_of(study: str, *of: tuple[str, str, pd.DataFrame]) -> str:
+    """What runs say together, each given by its model, its benchmark and its findings."""
+    runs = [
+        OfRun(f"{place}", About(model, on), Findings(found.to_dict("records")))
+        for place, (model, on, found) in enumerate(of)
+    ]
+    said = together(study, runs)
+    return said.sentence if said else ""
+
+
+def test_models_over_benchmarks():
+    high, low = frame(share(ACCURACY, 0.82, 0.80, 0.85)), frame(share(ACCURACY, 0.52, 0.48, 0.55))
+    differing = [("Gemma", "SyntaxGym", high), ("SmolLM2", "SyntaxGym", low)]
+    alike = [("Gemma", "COPA", high), ("SmolLM2", "COPA", high)]
+    assert runs_of("accuracy", *differing, *alike) == (
+        "The models differ on 1 of 2 benchmarks, most on SyntaxGym (Gemma 82.0%, SmolLM2 52.0%); on the others there "
+        "is no evidence that they do."
+    )
+    assert runs_of("accuracy", *alike).startswith("There is no evidence that the models differ on any of 1 benchmark")
+    assert runs_of("accuracy", differing[0]) == "Gemma prefers the right option in 82.0% of SyntaxGym."
+
+
+def test_contexts_over_models():
+    runs = [
+        (model, "BLiMP", frame(*primed("matched_unacceptable", 0.78, low, low - 0.8, low - 0.7),
+                               *primed("unrelated", 0.78, 0.79, -0.01, 0.03)))
+        for model, low in (("Gemma", 0.21), ("SmolLM2", 0.25))
+    ]  # fmt: skip
+    assert runs_of("priming", *runs) == (
+        "Unacceptable sentences of the same kind before a pair take accuracy from 78% to 21% (Gemma) and from 78% to "
+        "25% (SmolLM2); there is no evidence that unrelated ones change it."
+    )
+
+
+def test_changes_over_many_runs():
+    runs = [("Gemma", "COPA", swapped(0.645, 0.001)), ("Gemma", "PIQA", swapped(0.684, 1.0))]
+    assert runs_of("perturbation", *runs) == (
+        "Swapping nouns and verbs for synonyms costs accuracy in 1 of 2 runs, most on COPA (Gemma −3.9 points); in the "
+        "others there is no evidence of it."
+    )
+    assert runs_of("perturbation", runs[1]).startswith("There is no evidence that synonyms cost accuracy")
+    popular = [("Gemma", "COPA", frame(*halves(0.63, 0.74))), ("Gemma", "PIQA", frame(*halves(0.6, 0.6, (-0.1, 0.1))))]
+    assert runs_of("popularity", *popular) == (
+        "Popular instances are answered better in 1 of 2 runs; most on COPA (Gemma +11.0 points)."
+    )
+
+
+def test_concepts_that_nobody_knows_and_that_somebody_knows():
+    none = frame(share(ontology.ACCURACY, 0.0, 0, 0, setting="corrected"),
+                 share(ontology.GOLD_GAIN_PREFERRED, 0.43, 0.42, 0.44))  # fmt: skip
+    assert runs_of("ontology", ("Gemma", "GO", none)) == (
+        "No model gives the right IDs, and in 1 of 1 run there is no evidence that a concept's label tells its ID from "
+        "others."
+    )
+    some = frame(share(ontology.ACCURACY, 0.2, 0.19, 0.21, setting="corrected"),
+                 share(ontology.SPEARMAN_BUCKETS, 0.9, 0.8, 0.95, 50, setting="corrected"))  # fmt: skip
+    assert runs_of("ontology", ("Gemma", "GO", none), ("GPT", "GO", some)) == (
+        "GPT gives the right ID of 20.0% of concepts of GO, and accuracy rises with the popularity of a concept "
+        "(Spearman 0.90)."
+    )
+
+
+def test_texts_by_heart():
+    none = share(memorization.SCORE, 0.0, 0, 0, 1000, setting="tde_accuracy", condition="correct")
+    area = share(memorization.CLASSIFIER_AUC, 0.7, 0.6, 0.8, setting="mia_neighbours", condition="logistic")
+    assert runs_of("memorization", ("Gemma", "COPA", frame(none, area))) == (
+        "No right text is completed word for word from its first half; the loss beside that of neighbors tells right "
+        "from wrong answers in 1 of 1 run."
+    )
+    of = {"setting": "full", "condition": "rule"}
+    back = [
+        share(icl.REPLICATION, 0.105, 0.07, 0.155, 200, k=200, **of),
+        share(icl.REPLICATION, 0, 0, 0.02, 200, k=0, **of),
+    ]
+    same = [share(icl.REPLICATION, 0.2, 0.15, 0.25, 200, k=k, **of) for k in (200, 0)]
+    assert runs_of("icl", ("Gemma", "TREC", frame(*back)), ("Gemma", "WNLI", frame(*same))) == (
+        "After 200 demonstrations Gemma replicates 10.5% of TREC, without any none of 200; on 1 other there is no "
+        "evidence of it."
+    )
+
+
+@pytest.mark.parametrize("study", STUDIES)
+def test_of_nothing_nothing_is_said_together(study):
+    assert together(study, []) is None and runs_of(study, ("Gemma", "COPA", frame())) == ""
+
+
+def test_a_change_over_paradigms_keeps_its_stored_interval():
+    of = {"setting": "NV"}
+    before, after = (share(one, value, 0.7, 0.9, **of) for one, value in
+                     ((perturbation.ACCURACY_ORIGINAL, 0.8), (perturbation.ACCURACY_PERTURBED, 0.76)))  # fmt: skip
+    # -5 % of 80 %, from -10 % to 1 %: -8 to +0.8 points
+    change = finding_row(perturbation.CHANGE, "overall", Estimate(-5.0, -10.0, 1.0, 1000, 0.2), factors=of,
+                         detail={"lost": 50, "gained": 10, "units": 7})  # fmt: skip
+    (line,) = sentences.sentences("perturbation", frame(before, after, change), BLIMP)
+    assert line == (
+        "There is no evidence that synonyms for nouns and verbs change the accuracy of Gemma on BLiMP: 80.0% before, "
+        "76.0% after (−4.0 points, 95% interval −8.0 to +0.8, over 7 paradigms)."
+    )
+
+
+def test_a_sample_by_bucket_that_was_reweighted_says_so():
+    row = finding_row(ontology.ACCURACY, "overall", Estimate(0.1, 0.08, 0.12, 500), factors={"setting": "corrected"},
+                      detail={"sample": 0.3})  # fmt: skip
+    lines = sentences.sentences("ontology", frame(row), About("Gemma", "GO", "go", {"per_bucket": 130}))
+    assert lines[-1] == sentences.WEIGHED

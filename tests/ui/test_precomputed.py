@@ -14,6 +14,7 @@ from explorer.results import precomputed
 from explorer.results.precomputed_plan import plan
 from explorer.rows.builders import finding_row, instance_row, measure_row, score_row
 from explorer.runs.folder import RunFolder
+from explorer.settings import ROOT
 from explorer.stats.estimate import Estimate
 from explorer.studies.accuracy.declared import ACCURACY
 from explorer.studies.perturbation.declared import ACCEPTED, ACCURACY_ORIGINAL, ACCURACY_PERTURBED, CHANGE
@@ -69,7 +70,7 @@ def copa_runs(runs: Path) -> list[RunFolder]:
         folder.write_part(0, 2, {"instances": [instance_row(pair, i) for i, pair in enumerate(pairs)], **rows})
         found = [finding_row(ACCURACY, "overall", Estimate(1.0, 0.4, 1.0, n=3))]
         if study == "perturbation":
-            about = {"factors": {"setting": "NV"}, "detail": {"lost": 3, "rejected": {}}}
+            about = {"factors": {"setting": "NV"}, "detail": {"lost": 3, "gained": 2, "rejected": {}}}
             found = [
                 finding_row(name, "overall", Estimate.point(value, 3), **about)
                 for name, value in (
@@ -99,13 +100,23 @@ def test_every_page_opens_on_the_packed_runs(open_page, fresh, address):
         assert not app.exception, benchmark
 
 
-def test_the_overview_shows_what_was_found_and_what_was_not_computed(open_page, fresh):
+def test_the_overview_shows_what_was_found_and_folds_the_numbers(open_page, fresh):
     app = open_page("overview", fresh)
+    assert not app.exception and not app.dataframe  # no table at first sight
+    assert "prefers the right option" in html_of(app)
+    assert "There is no evidence that synonyms cost accuracy in any of 1 run" in html_of(app)
+    assert len(app.get("plotly_chart")) == 2
+
+
+def test_the_numbers_behind_the_figures_name_what_was_not_computed(fresh, monkeypatch):
+    monkeypatch.setenv("EXPLORER_CACHE", str(fresh))
+    app = AppTest.from_file(str(ROOT / "pages" / "overview.py"), default_timeout=60)
+    app.session_state["overview:numbers"] = True
+    app.run()
     assert not app.exception
-    assert "COPA" in words_of(app) or app.dataframe
     tables = [str(table.value.to_dict()) for table in app.dataframe]
     assert any("−12.5%" in table and headlines.NOT_COMPUTED in table for table in tables)  # of the other model
-    assert "Not computed: Gene Ontology, Uberon." in html_of(app)
+    assert "Not computed: Gene Ontology, Uberon" in html_of(app)
     assert headlines.HEADLINES["perturbation"].sentence in html_of(app)
 
 

@@ -96,7 +96,7 @@ def draw_headlines() -> None:
         rows = table(study, headlines[headlines["study"] == study], [one for one in planned if one.study == study])
         if rows.empty or study not in HEADLINES:
             continue
-        gaps = (rows.drop(columns="On") == NOT_COMPUTED).all(axis=1)
+        gaps = rows.drop(columns="On").isin([NOT_COMPUTED, ""]).all(axis=1)
         if study != "accuracy":
             st.subheader(show.plain(find_study(study).title), anchor=False)
             show.lead(HEADLINES[study].sentence)

@@ -1,0 +1,23 @@
+"""By how much the share of right items changed, when each item was asked twice."""
+
+from __future__ import annotations
+
+import math
+from statistics import NormalDist
+
+from explorer.stats.estimate import Estimate
+
+
+def paired_shares(lost: int, gained: int, n: int, level: float = 0.95) -> Estimate:
+    """The share after less the share before with its interval, from how many of `n` items were lost and gained.
+
+    Agresti and Min (2005): half an item is added to each cell of the table of outcomes before and after, and Wald's
+    formula used on it, which keeps its level where few items change.
+    """
+    if not n:
+        return Estimate.point(math.nan, reason="no items")
+    more, fewer, all_items = gained + 0.5, lost + 0.5, n + 2
+    middle = (more - fewer) / all_items
+    error = math.sqrt((more + fewer) - (more - fewer) ** 2 / all_items) / all_items
+    half = NormalDist().inv_cdf((1 + level) / 2) * error
+    return Estimate((gained - lost) / n, max(-1.0, middle - half), min(1.0, middle + half), n)

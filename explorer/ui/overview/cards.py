@@ -1,0 +1,257 @@
+"""What the Overview shows of each study: a sentence, the small figure under it, and the page behind it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from explorer.figures.models import model_colors
+from explorer.stats.estimate import Estimate
+from explorer.stats.proportion import wilson
+from explorer.studies import sentences
+from explorer.studies.across import FEW, OfRun, Together, together
+from explorer.studies.calibration import doses
+from explorer.studies.icl.declared import REPLICATION
+from explorer.studies.ontology import declared as ontology
+from explorer.studies.priming.declared import PRIMING_ACCURACY
+from explorer.studies.sentences import OVER_SUITES, OVERALL, Stored
+from explorer.ui.overview.figure_small import Curve, Dot, small_curves, small_dots
+
+MOST_ROWS = 10  # of a figure: the benchmark that its sentence names, then those with most instances
+# Condition of a context → what it is called at the end of its curve, and how its line is drawn.
+CONTEXTS = {
+    "matched_acceptable": ("acceptable", "solid"),
+    "unrelated": ("unrelated", "dot"),
+    "matched_unacceptable": ("unacceptable", "dash"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """A small figure under its sentence.
+
+    size    how much it shows, by which cards are ordered
+    note    what the intervals are over, and what has to be known
+    page    the title of the page behind it, with what it opens on
+    """
+
+    title: str
+    sentence: str
+    figure: Any
+    note: str
+    size: float
+    page: str
+    choices: Mapping[str, str] = field(default_factory=dict)
+
+
+def card(study: str, runs: Sequence[OfRun], colors: Mapping[str, str]) -> Card | None:
+    """What these runs of a study show together; none where they have nothing to show."""
+    said = together(study, runs)
+    return CARDS[study](said, runs, colors) if said and study in CARDS else None
+
+
+def _accuracy(said: Together, runs: Sequence[OfRun], colors: Mapping[str, str]) -> Card | None:
+    dots = _dots("accuracy", runs, said.on)
+    return Card(
+        "Accuracy", said.sentence, small_dots(dots, colors, tick=".0%"),
+        f"Share of instances on which a model prefers the right option; {_largest(dots, runs)}", said.size, "Instance",
+        {"verdict": "wrong"},
+    )  # fmt: skip
+
+
+def _priming(said: Together, runs: Sequence[OfRun], colors: Mapping[str, str]) -> Card | None:
+    curves, suites = [], 0.0
+    for run in runs:
+        if run.about.benchmark != said.on:
+            continue
+        for condition, (name, dash) in CONTEXTS.items():
+            points = run.findings.all(PRIMING_ACCURACY, OVER_SUITES, condition=condition)
+            points = points or run.findings.all(PRIMING_ACCURACY, OVERALL, condition=condition)
+            if len(points) > 1:
+                curves.append(_curve(run, name, dash, points, "length", f"{name.capitalize()} contexts"))
+                suites = max(suites, float(points[-1].detail.get("suites") or 0))
+    if not curves:
+        return None
+    over = f"over {suites:,.0f} suites" if suites else "over items"
+    return Card(
+        "Priming", said.sentence,
+        small_curves(curves, colors, tick=".0%", across="Tokens of context", reference=0.5, zero="chance"),
+        f"Accuracy on {said.on}; bands are 95% intervals {over}, n = {curves[0].dots[0].n:,} pairs.", said.size,
+        "Priming", {"priming": "Curves"},
+    )  # fmt: skip
+
+
+def _perturbation(said: Together, runs: Sequence[OfRun], colors: Mapping[str, str]) -> Card | None:
+    dots = _dots("perturbation", runs, said.on)
+    return Card(
+        "Swapped words", said.sentence, _points(dots, colors, "no change"),
+        _note(f"Change of accuracy; {_largest(dots, runs)}", said), said.size, "Perturbation",
+        {"facet": "Full runs"},
+    )  # fmt: skip
+
+
+def _popularity(said: Together, runs: Sequence[OfRun], colors: Mapping[str, str]) -> Card | None:
+    dots = _dots("popularity", runs, said.on)
+    return Card(
+        "Popularity", said.sentence, _points(dots, colors, "no difference"),
+        _note(f"Accuracy of the more popular half less that of the other; {_largest(dots, runs)}", said),
+        said.size, "Popularity",
+    )  # fmt: skip
+
+
+def _ontology(said: Together, runs: Sequence[OfRun], colors: Mapping[str, str]) -> Card | None:
+    curves = [curve for run in runs if run.about.benchmark == said.on and (curve := _buckets(run))]
+    if curves:
+        return Card(
+            "Ontologies", said.sentence,
+            small_curves(curves, colors, tick=".0%", across="Popularity bucket, the most popular last"),
+            _note(f"Right IDs of {said.on} by popularity; bands are 95% intervals over concepts.", said), said.size,
+            "Ontologies",
+        )  # fmt: skip
+    dots = [
+        _dot(run, run.about.benchmark, one)
+        for run in runs
+        if (one := run.findings.sure(ontology.GOLD_GAIN_PREFERRED)) is not None
+    ]
+    if not dots:
+        return None
+    return Card(
+        "Ontologies", said.sentence, small_dots(dots, colors, tick=".0%", reference=0.5, zero="chance"),
+        _note(f"Share of other IDs that a label speaks for less than for its own; {_largest(dots, runs)}", said),
+        said.size, "Ontologies",
+    )  # fmt: skip
+
+
+def _buckets(run: OfRun) -> Curve | None:
+    share = run.findings.one(ontology.ACCURACY, setting="corrected")
+    rows = [one for one in run.findings.all(ontology.BUCKET_ACCURACY, None) if one.group.isdecimal()]
+    if share is None or share.value < FEW or len(rows) < 2:
+        return None
+    ordered = sorted(rows, key=lambda one: int(one.group))
+    dots = []
+    for one in ordered:
+        low, high = wilson(one.value * one.n, one.n, 0.95) if one.n else (math.nan, math.nan)
+        estimate = Estimate(one.value, low, high, one.n)
+        dots.append(_dot(run, f"Bucket {one.group}", estimate))
+    return Curve(run.about.model, "", "solid", tuple(float(one.group) for one in ordered), tuple(dots))
+
+
+def _memorization(said: Together, runs: Sequence[OfRun], colors: Mapping[str, str]) -> Card | None:
+    dots = [
+        _dot(run, run.about.benchmark, area)
+        for run in runs
+        if (area := sentences.beside_neighbors(run.findings)) is not None
+    ]
+    if not dots:
+        return None
+    return Card(
+        "Memorization", said.sentence, small_dots(dots, colors, tick=".2f", reference=0.5, zero="chance"),
+        _note(f"AUC of the loss beside that of neighbors; {_largest(dots, runs)}", said), said.size, "Memorization",
+    )  # fmt: skip
+
+
+def _icl(said: Together, runs: Sequence[OfRun], colors: Mapping[str, str]) -> Card | None:
+    curves = []
+    for run in runs:
+        most, _ = sentences.replicated(run.findings)
+        if most is None or (said.on and run.about.benchmark != said.on):
+            continue
+        of = {name: value for name, value in most.factors.items() if name != "k"}
+        points = run.findings.all(REPLICATION, OVERALL, **of)
+        if len(points) > 1:
+            curves.append(_curve(run, "", "solid", points, "k", run.about.benchmark))
+    if not curves:
+        return None
+    return Card(
+        "In-context", said.sentence, small_curves(curves, colors, tick=".0%", across="Demonstrations"),
+        _note(f"Share of replicated items; bands are 95% intervals, n = {curves[0].dots[0].n:,} items.", said),
+        said.size, "In-context",
+    )  # fmt: skip
+
+
+CARDS: Mapping[str, Callable[[Together, Sequence[OfRun], Mapping[str, str]], Card | None]] = {
+    "accuracy": _accuracy,
+    "priming": _priming,
+    "perturbation": _perturbation,
+    "popularity": _popularity,
+    "ontology": _ontology,
+    "memorization": _memorization,
+    "icl": _icl,
+}
+
+
+def dose_card(
+    title: str, sentence: str, lines: Sequence[tuple[str, Sequence[doses.Response]]], *, tick: str, note: str
+) -> Card | None:
+    """A curve a model (or attack) over how often the corpus holds what decides; `lines` are named."""
+    known = sorted({one.dose for _, responses in lines for one in responses})
+    if len(known) < 2:
+        return None
+    places = {dose: float(place) for place, dose in enumerate(known)}
+    curves = [
+        Curve(
+            name, name, "solid",
+            tuple(places[one.dose] for one in responses),
+            tuple(Dot(f"{one.dose:,} times in the corpus", name, one.value, one.low, one.high, one.n, "")
+                  for one in responses),
+        )
+        for name, responses in lines
+    ]  # fmt: skip
+    names = [name for name, _ in lines]
+    colors = dict(zip(names, model_colors(names), strict=True))
+    figure = small_curves(
+        curves, colors, tick=tick, across="Times in the corpus", reference=0.5, zero="chance",
+        ticks={place: f"{dose:,}" for dose, place in places.items()},
+    )  # fmt: skip
+    largest = [responses[-1] for _, responses in lines if responses]
+    size = max((one.value - 0.5 for one in largest if one.low > 0.5), default=0.0)
+    return Card(title, sentence, figure, note, size, "Calibration")
+
+
+def _dots(study: str, runs: Sequence[OfRun], on: str) -> list[Dot]:
+    """The number that stands for each run in the row of its benchmark, of not too many benchmarks."""
+    effects = [(run, effect) for run in runs if (effect := sentences.EFFECTS[study](run.findings))]
+    sizes: dict[str, int] = {}
+    for run, effect in effects:
+        sizes[run.about.benchmark] = max(sizes.get(run.about.benchmark, 0), effect.estimate.n)
+    shown = sorted(sizes, key=lambda name: (name != on, -sizes[name]))[:MOST_ROWS]
+    return [
+        _dot(run, name, effect.estimate, scale=100.0 if effect.unit == "points" else 1.0)
+        for run, effect in effects
+        if (name := run.about.benchmark) in shown
+    ]
+
+
+def _dot(run: OfRun, row: str, estimate: Estimate, *, scale: float = 1.0) -> Dot:
+    value, low, high = (scale * number for number in (estimate.value, estimate.low, estimate.high))
+    return Dot(row, run.about.model, value, low, high, estimate.n, run.run_id)
+
+
+def _curve(run: OfRun, name: str, dash: str, points: Sequence[Stored], along: str, row: str) -> Curve:
+    ordered = sorted(points, key=lambda one: float(one.factors.get(along, 0)))
+    return Curve(
+        run.about.model,
+        name,
+        dash,
+        tuple(float(one.factors.get(along, 0)) for one in ordered),
+        tuple(_dot(run, row, one) for one in ordered),
+    )
+
+
+def _largest(dots: Sequence[Dot], runs: Sequence[OfRun]) -> str:
+    """What the intervals are, over how many items, and how many benchmarks are left out of the figure."""
+    counts = [dot.n for dot in dots]
+    over = f"n = {min(counts):,} to {max(counts):,}" if min(counts) < max(counts) else f"n = {counts[0]:,}"
+    left_out = len({run.about.benchmark for run in runs}) - len({dot.row for dot in dots})
+    rest = f" {left_out:,} smaller {'is' if left_out == 1 else 'are'} not drawn." if left_out > 0 else ""
+    return f"95% intervals, {over}.{rest}"
+
+
+def _points(dots: Sequence[Dot], colors: Mapping[str, str], zero: str) -> Any:
+    return small_dots(dots, colors, tick=".0f", across="Points", reference=0.0, zero=zero)
+
+
+def _note(text: str, said: Together) -> str:
+    return f"{text} {said.caveat}".strip()

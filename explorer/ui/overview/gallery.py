@@ -1,0 +1,111 @@
+"""The small figures of the Overview, what shows most first; a click on a dot leads to what is behind it."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import streamlit as st
+
+from explorer.figures.models import model_colors
+from explorer.studies import STUDIES
+from explorer.studies.across import OfRun
+from explorer.ui import layout, links, show
+from explorer.ui.overview import cards, planted, stored
+from explorer.ui.overview.cards import Card
+from explorer.ui.overview.stored import Run
+
+MOST = 8  # figures at first sight
+
+
+def draw_gallery() -> None:
+    """The control for models that were tried here, the models' colors, and the figures."""
+    runs = stored.runs()
+    tried = stored.tried(runs)
+    usual = [run for run in runs if run.model not in tried]
+    # Where nothing but tried models has a run, they are what there is to see.
+    ticked = _also(tried) if usual else tried
+    shown = [run for run in runs if run.model not in tried or run.model in ticked]
+    plain = [run for run in shown if not stored.is_glass_box(run.model)]
+    names = list(dict.fromkeys(run.found.about.model for run in plain))
+    colors = dict(zip(names, model_colors(names), strict=True))
+    if colors:
+        _name_models(colors)
+    made = [card for study in STUDIES if (card := cards.card(study, _of(plain, study), colors))]
+    made += planted.cards()
+    ordered = sorted(made, key=lambda card: -card.size)
+    by_id = {run.found.run_id: run for run in runs}
+    with st.container(key="gallery"):
+        for card in ordered[:MOST]:
+            _draw(card, by_id)
+    if ordered[MOST:]:
+        drawer = st.expander("More figures", key="gallery:more", on_change="rerun")
+        if drawer.open:
+            with drawer, st.container(key="gallery-more"):
+                for card in ordered[MOST:]:
+                    _draw(card, by_id)
+
+
+def _of(runs: Sequence[Run], study: str) -> list[OfRun]:
+    return [run.found for run in runs if run.study == study]
+
+
+def _draw(card: Card, runs: Mapping[str, Run]) -> None:
+    with st.container(key=f"card-{card.title.lower().replace(' ', '-')}"):
+        st.html(
+            f'<p class="lx-section">{html.escape(card.title)}</p><p class="lx-finding">{html.escape(card.sentence)}</p>'
+        )
+        choices = dict(card.choices)
+
+        def lead_on() -> None:
+            layout.link_to(card.page, f"Look closer: {card.page}", **choices)
+
+        picked = show.chart(
+            card.figure,
+            key=f"overview {card.title}",
+            alt=card.sentence,
+            about=show.About("overview"),
+            on_select="rerun",
+            remark=card.note,
+            beside=lead_on,
+        )
+    _follow(picked, card, runs)
+
+
+def _follow(picked: Any, card: Card, runs: Mapping[str, Run]) -> None:
+    """Opens the page behind a dot that was clicked, on its run."""
+    points = picked["selection"]["points"] if picked else []
+    run_id = next((str(point["customdata"][0]) for point in points if point.get("customdata")), "")
+    if run_id in runs:
+        run = runs[run_id]
+        page = next(page for page in layout.PAGES if page.title == card.page)
+        about = {"model": run.model, "benchmark": run.benchmark, "run": run_id, **card.choices}
+        st.switch_page(page.path, query_params=about)
+
+
+def _also(tried: Sequence[str]) -> list[str]:
+    """Which of the models that were tried on this machine the reader wants among the figures."""
+    if not tried:
+        return []
+    wish = [name for name in links.recall("also").split(",") if name in tried]
+    key = "pick:also"
+    st.session_state[key] = wish
+    ticked = st.pills(
+        "Also show what you tried", list(tried), key=key, selection_mode="multi", format_func=layout.model_title,
+        on_change=_take_also, help="Models that did not come along stay out of these figures until they are ticked.",
+    )  # fmt: skip
+    links.remember("also", ",".join(ticked), "")
+    return list(ticked)
+
+
+def _take_also() -> None:
+    links.choose("also", ",".join(st.session_state["pick:also"]))
+
+
+def _name_models(colors: Mapping[str, str]) -> None:
+    """The key of all figures, once: a dot in its color for each model."""
+    named = "".join(
+        f'<span><i style="background:{color}"></i>{html.escape(name)}</span>' for name, color in colors.items()
+    )
+    st.html(f'<p class="lx-models">{named}</p>')

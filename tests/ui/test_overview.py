@@ -1,0 +1,149 @@
+"""The Overview's small figures: of any model's stored runs, the largest clear effect first, what a user tried apart."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from explorer import settings as settings_module
+from explorer.records import RunSpec
+from explorer.results import precomputed, store
+from explorer.rows.builders import finding_row
+from explorer.runs.folder import RunFolder
+from explorer.stats.estimate import Estimate
+from explorer.studies.accuracy.declared import ACCURACY
+from explorer.studies.popularity.declared import INDEX_IS_PRETRAINING_DATA, SPLIT
+from explorer.studies.priming.declared import PRIMING_ACCURACY, PRIMING_DELTA
+from explorer.ui.overview import cards, figure_small
+from explorer.ui.overview.figure_small import Curve, Dot
+
+GEMMA, SMOLLM, MINE = "gemma-3-270m", "smollm2-135m-instruct", "someone/my-model"
+
+
+def html_of(app) -> str:
+    return "\n".join(element.proto.body for element in app.html if "<style>" not in element.proto.body)
+
+
+def make(runs: Path, study: str, model: str, benchmark: str, *findings: dict) -> RunFolder:
+    """A finished run of these findings alone."""
+    folder = RunFolder.create(runs, RunSpec(study, 1, model, benchmark, settings={"preset": "natural"}))
+    folder.write_part(0, 0, {"instances": [], "measures": []})
+    folder.write_findings(list(findings))
+    folder.write_progress(status="complete", total=0)
+    return folder
+
+
+def accuracy(runs: Path, model: str, benchmark: str, share: float) -> RunFolder:
+    found = finding_row(ACCURACY, "overall", Estimate(share, share - 0.03, share + 0.03, 1000))
+    return make(runs, "accuracy", model, benchmark, found)
+
+
+def primed(runs: Path, model: str) -> RunFolder:
+    rows = []
+    for condition, after in (("matched_acceptable", 0.9), ("matched_unacceptable", 0.2), ("unrelated", 0.8)):
+        for length, value in ((0, 0.8), (900, after)):
+            factors = {"condition": condition, "length": length}
+            change = Estimate(value - 0.8, value - 0.85, value - 0.75, 600)
+            rows += [
+                finding_row(PRIMING_DELTA, "mean over suites", change, factors=factors),
+                finding_row(PRIMING_ACCURACY, "mean over suites", Estimate(value, value - 0.05, value + 0.05, 600),
+                            factors=factors, detail={"suites": 67}),
+            ]  # fmt: skip
+    return make(runs, "priming", model, "blimp", *rows)
+
+
+def popular(runs: Path, model: str) -> RunFolder:
+    return make(
+        runs, "popularity", model, "copa",
+        finding_row(SPLIT.difference, "overall", Estimate(0.1, 0.05, 0.16, 1000)),
+        finding_row(INDEX_IS_PRETRAINING_DATA, "overall", 0.0),
+    )  # fmt: skip
+
+
+@pytest.fixture
+def came_along(tmp_path, monkeypatch) -> Path:
+    """An empty cache beside packed runs of two models."""
+    folders = [
+        accuracy(tmp_path / "runs", GEMMA, "copa", 0.68), accuracy(tmp_path / "runs", SMOLLM, "copa", 0.52),
+        primed(tmp_path / "runs", GEMMA), primed(tmp_path / "runs", SMOLLM), popular(tmp_path / "runs", GEMMA),
+    ]  # fmt: skip
+    precomputed.pack(folders, tmp_path / "packed.duckdb")
+    monkeypatch.setenv("EXPLORER_PRECOMPUTED", str(tmp_path / "packed.duckdb"))
+    return tmp_path / "cache"
+
+
+def titles(app) -> list[str]:
+    shown = html_of(app)
+    return sorted(["Priming", "Accuracy", "Popularity"], key=lambda name: shown.index(f'lx-section">{name}'))
+
+
+def test_a_figure_a_study_stands_under_its_sentence_the_largest_clear_effect_first(open_page, came_along):
+    app = open_page("overview", came_along)
+    assert not app.exception and not app.error and not app.dataframe
+    assert len(app.get("plotly_chart")) == 3
+    assert titles(app) == ["Priming", "Accuracy", "Popularity"]  # 60 points, 16, 10
+    shown = html_of(app)
+    assert "take accuracy from 80% to 20% (Gemma 3 270M) and from 80% to 20% (SmolLM2 135M Instruct)" in shown
+    assert "The models differ on 1 of 1 benchmark, most on COPA (Gemma 3 270M 68.0%" in shown
+    assert "Counts are from an index that is not the models&#x27; data." in shown
+    assert "bands are 95% intervals over 67 suites, n = 600 pairs" in shown
+
+
+def test_models_are_named_once_above_all_figures(open_page, came_along):
+    shown = html_of(open_page("overview", came_along))
+    assert shown.count('class="lx-models"') == 1 and "</i>Gemma 3 270M</span>" in shown
+
+
+def test_a_model_that_was_tried_here_stays_out_until_it_is_ticked(open_page, came_along):
+    settings = settings_module.read(cache=came_along)
+    store.ingest(settings, [accuracy(settings.runs, MINE, "copa", 0.99)])
+    app = open_page("overview", came_along)
+    assert not app.exception
+    assert "99.0%" not in html_of(app) and f"</i>{MINE}" not in html_of(app)
+    ticked = open_page("overview", came_along, also=MINE)
+    assert "someone/my-model 99.0%" in html_of(ticked) and f"</i>{MINE}</span>" in html_of(ticked)
+
+
+def test_where_nothing_but_tried_models_has_a_run_they_are_shown(open_page, tmp_path, monkeypatch):
+    monkeypatch.setenv("EXPLORER_PRECOMPUTED", "none")
+    settings = settings_module.read(cache=tmp_path / "cache")
+    store.ingest(settings, [accuracy(settings.runs, MINE, "copa", 0.75)])
+    app = open_page("overview", tmp_path / "cache")
+    assert "someone/my-model prefers the right option in 75.0% of COPA." in html_of(app)
+    assert len(app.get("plotly_chart")) == 1
+
+
+def test_without_a_run_it_says_how_to_start_one(open_page, tmp_path, monkeypatch):
+    monkeypatch.setenv("EXPLORER_PRECOMPUTED", "none")
+    app = open_page("overview", tmp_path / "cache")
+    assert not app.exception and "No run has finished yet" in html_of(app)
+    assert not app.get("plotly_chart")
+
+
+def dot(row: str, model: str, value: float, low: float, high: float) -> Dot:
+    return Dot(row, model, value, low, high, 50, f"run of {row}")
+
+
+def test_rows_of_a_small_figure_rise_and_each_dot_knows_its_run():
+    dots = [dot("COPA", "a", 0.6, 0.5, 0.7), dot("PIQA", "a", 0.4, 0.3, 0.5), dot("COPA", "b", 0.8, 0.7, 0.9)]
+    figure = figure_small.small_dots(dots, {"a": "#000000", "b": "#ffffff"}, tick=".0%", reference=0.5, zero="chance")
+    assert list(figure.layout.yaxis.ticktext) == ["PIQA", "COPA"]
+    first, second = figure.data
+    assert list(first.x) == [0.6, 0.4] and list(second.x) == [0.8]
+    assert first.y[0] != second.y[0]  # no interval hides another
+    assert first.customdata[0][0] == "run of COPA" and first.error_x["array"][0] == pytest.approx(0.1)
+
+
+def test_names_at_the_ends_of_curves_do_not_cover_each_other():
+    curves = [
+        Curve("a", name, "solid", (0.0, 1.0), (dot("", "a", 0.5, 0.4, 0.6), dot("", "a", end, end - 0.1, end + 0.1)))
+        for name, end in (("one", 0.80), ("two", 0.81), ("three", 0.2))
+    ]
+    figure = figure_small.small_curves(curves, {"a": "#000000"}, tick=".0%", across="Tokens")
+    places = {note.text: note.y for note in figure.layout.annotations}
+    assert places["two"] - places["one"] > 0.05 and places["three"] == pytest.approx(0.2)
+
+
+def test_a_curve_over_doses_needs_two_of_them():
+    assert cards.dose_card("Known doses", "", [("Glass box M", [])], tick=".0%", note="") is None
