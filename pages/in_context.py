@@ -16,16 +16,19 @@ chosen = layout.open_page(
     "In-context",
     "Ask for the rest of a data-set instance after k demonstrations: what comes back word for word was memorized.",
 )
-view = links.pick(
-    st.segmented_control, "View", "facet", [*VIEWS, LIVE], default="Over k", required=True,
-    label_visibility="collapsed",
-)  # fmt: skip
+with st.container(horizontal=True, vertical_alignment="bottom"):
+    view = links.pick(
+        st.segmented_control, "View", "facet", [*VIEWS, LIVE], default="Over k", required=True,
+        label_visibility="collapsed",
+    )  # fmt: skip
+    options = st.container()
 with show.problems():
     if view == LIVE:
         icl_lab.draw_icl_lab(chosen)
     else:
         chosen = nearest_run.with_runs("icl", chosen, **NEAREST.get(view, {}))
-        run_id = icl_run.pick(chosen)
+        with options, show.options("icl:run"):
+            run_id = icl_run.pick(chosen)
         if run_id:
             VIEWS[view](run_id, chosen)
         else:

@@ -35,21 +35,26 @@ LAB, CURVES, SUITES, REGRESSION, EDITS, MATRICES, PAPER = (
 chosen = layout.open_page(
     "Priming", "Sentences before a pair move what a model prefers: acceptable or not, like the pair or unlike it."
 )
-view = links.pick(
-    st.segmented_control,
-    "View",
-    "priming",
-    [LAB, CURVES, SUITES, REGRESSION, EDITS, MATRICES, PAPER],
-    default=LAB,
-    required=True,
-    label_visibility="collapsed",
-)
+with st.container(horizontal=True, vertical_alignment="bottom"):
+    view = links.pick(
+        st.segmented_control,
+        "View",
+        "priming",
+        [LAB, CURVES, SUITES, REGRESSION, EDITS, MATRICES, PAPER],
+        default=LAB,
+        required=True,
+        label_visibility="collapsed",
+    )
+    options = st.container()
 with show.problems():
+    run_id = ""
     if view != LAB:
         chosen = nearest_run.with_runs("priming", chosen)
+        with options, show.options("priming:run"):
+            run_id = priming_run.pick(chosen)
     if view == LAB:
         priming_lab.draw_priming_lab(chosen)
-    elif not (run_id := priming_run.pick(chosen)):
+    elif not run_id:
         study_start.offer(
             "priming",
             chosen,
@@ -70,3 +75,5 @@ with show.problems():
         priming_likeness.matrices(run_id)
     else:
         priming_statistics.beside_the_paper(chosen, run_id)
+    if run_id:
+        priming_run.tell(run_id)

@@ -2,7 +2,8 @@
 
 import pandas as pd
 
-from explorer.ui.icl.figure_curves import memorization_against_performance, replication_curves
+from explorer.ui.icl.figure_curves import replication_curves
+from explorer.ui.icl.figure_follow import memorization_against_performance
 from explorer.ui.memorization.figure_roc import one_score, roc_curves
 
 NAMES = {"full": "Full", "pairs": "Pairs"}
@@ -26,7 +27,9 @@ def test_the_first_dot_over_k_is_whole_and_intervals_do_not_hide_each_other():
     figure = replication_curves(shares(), NAMES)
     assert figure.layout.xaxis.range[0] < min(min(line.x) for line in figure.data)
     assert figure.data[0].x[0] != figure.data[1].x[0]
-    assert [list(line.customdata[:, 3]) for line in figure.data] == [[0, 25], [0, 25]]
+    assert [[one[0] for one in line.customdata] for line in figure.data] == [
+        ["full|0", "full|25"], ["pairs|0", "pairs|25"],
+    ]  # fmt: skip
 
 
 def test_curves_of_no_demonstrations_alone_have_an_axis():
@@ -35,10 +38,18 @@ def test_curves_of_no_demonstrations_alone_have_an_axis():
     assert figure.layout.xaxis.range[0] < figure.layout.xaxis.range[1]
 
 
-def test_dots_of_settings_that_agree_have_labels_in_different_places():
-    points = pd.DataFrame({"setting": ["full", "pairs"], "k": [0, 0], "memorized": [0.1, 0.1], "accuracy": [0.5, 0.5]})
-    places = {line.textposition for line in memorization_against_performance(points, NAMES).data}
-    assert len(places) == 2
+def test_a_setting_has_a_panel_and_dots_on_each_other_have_one_label():
+    points = pd.DataFrame(
+        {
+            "setting": ["full", "full", "pairs"],
+            "k": [0, 25, 0],
+            "memorized": [0.1, 0.1, 0.1],
+            "accuracy": [0.5, 0.5, 0.5],
+        }
+    )
+    figure = memorization_against_performance(points, NAMES)
+    assert [list(line.text) for line in figure.data] == [["k = 0, 25", ""], ["k = 0"]]
+    assert len({line.xaxis for line in figure.data}) == 2
 
 
 def test_right_and_wrong_texts_are_counted_in_the_same_bins():

@@ -17,6 +17,7 @@ from explorer.settings import PRECOMPUTED, Settings
 from explorer.similarity import replication
 from explorer.studies.icl import prompts as icl_prompts
 from explorer.studies.icl import rows as icl_rows
+from explorer.ui.icl import baselines, review
 from explorer.ui.icl.review import diff_html
 
 
@@ -183,3 +184,35 @@ def test_a_packed_run_of_a_starter_set_has_the_verdicts_and_prompts_of_its_folde
     ours, theirs = (icl_prompts.full_prompts(run.read)[["instance_id", "k", "prompt"]] for run in (folder, packed))
     by = ["instance_id", "k", "prompt"]
     pd.testing.assert_frame_equal(ours.sort_values(by, ignore_index=True), theirs.sort_values(by, ignore_index=True))
+
+
+def test_stepping_goes_on_from_where_the_reader_is_and_comes_back_for_what_was_left():
+    names = ["a", "b", "c", "d"]
+    assert review.next_waiting(names, {"a", "c", "d"}, 1) == "c"  # not back to a
+    assert review.next_waiting(names, {"a", "d"}, 3) == "a"
+    assert review.next_waiting(names, {"b"}, 1) == ""
+
+
+def test_take_back_means_the_last_verdict_given():
+    given = (("a", "full", 1), ("b", "full", 1))
+    assert review.last_given(given, ("a", "full", 1)) == ("b", "full", 1)
+    assert review.last_given((), ("a", "full", 1)) == ("a", "full", 1)
+    assert review.last_given((), None) is None
+
+
+def test_copies_of_the_prompt_and_short_endings_are_told_apart_from_memory():
+    table = pd.DataFrame(
+        {
+            "first": ["The dog ran home.", "A cat sat.", "It rained a lot today.", "Birds sing here."],
+            "completion": [
+                "the dog ran home",
+                "Yes.",
+                "So we stayed at home and read.",
+                "Birds sing over there loudly.",
+            ],
+            "final": ["near-exact", "exact", "exact", "inexact"],
+        }
+    )
+    said = baselines.in_words(table, "final")
+    assert said.startswith("Of 3 completions that count as memorized, 1 repeat the first sentence")
+    assert "1 have fewer than four words" in said and "1 (33.3%) are left" in said

@@ -74,6 +74,46 @@ def suites(store: Store, run_id: str) -> pd.DataFrame:
     )
 
 
+def items(store: Store, run_id: str, condition: str, length: int = -1) -> pd.DataFrame:
+    """A row a pair: verdict and margin (nats) without a context and after one of this condition and length.
+
+    The longest length where it is below 0; several contexts of a pair are averaged.
+    """
+    return store.frame(
+        """
+        WITH judged AS (
+            SELECT instance_id, condition, length, measure, avg(value) AS value
+            FROM measures
+            WHERE run_id = $1
+                AND option = -1
+                AND setting IS NULL
+                AND measure IN ('margin', 'correct')
+                AND condition IN ('baseline', $2)
+                AND value IS NOT NULL
+                AND NOT isnan(value)
+            GROUP BY ALL
+        ),
+        wanted AS (
+            SELECT CASE WHEN $3 >= 0 THEN $3 ELSE max(length) END AS length
+            FROM judged
+            WHERE condition = $2
+        )
+        SELECT instances.instance_id, instances.grp, max(wanted.length) AS length,
+            max(value) FILTER (condition = 'baseline' AND measure = 'correct') AS correct_before,
+            max(value) FILTER (condition = 'baseline' AND measure = 'margin') AS margin_before,
+            max(value) FILTER (condition = $2 AND measure = 'correct') AS correct_after,
+            max(value) FILTER (condition = $2 AND measure = 'margin') AS margin_after
+        FROM judged
+        JOIN wanted ON judged.condition = 'baseline' OR judged.length = wanted.length
+        JOIN instances ON instances.run_id = $1 AND instances.instance_id = judged.instance_id
+        GROUP BY instances.instance_id, instances.grp
+        HAVING correct_after IS NOT NULL
+        ORDER BY instances.instance_id
+        """,
+        [run_id, condition, length],
+    )
+
+
 def reach(store: Store, run_id: str) -> pd.DataFrame:
     """A row a suite and condition whose contexts end before the longest length, with the reason."""
     return store.frame(

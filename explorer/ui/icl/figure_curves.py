@@ -8,6 +8,7 @@ from typing import Any
 import pandas as pd
 import plotly.graph_objects as go
 
+from explorer import display
 from explorer.figures import theme
 from explorer.studies.icl.declared import REPLICATION, REPLICATION_EXACT
 
@@ -19,10 +20,7 @@ COLORS: Mapping[str, str] = {
     "accuracy": theme.GRAY,
 }
 HEIGHT = 420
-# Where a dot's k is written and how far its interval stands aside, so that settings that agree stay legible.
-PLACES: Mapping[str, str] = {
-    "full": "top left", "pairs_labels": "top right", "pairs": "bottom right", "general": "bottom left",
-}  # fmt: skip
+# How far a setting's interval stands aside, so that settings that agree stay legible.
 ASIDE: Mapping[str, float] = {"full": -0.006, "pairs_labels": 0.006, "general": -0.012}  # of the axis
 PERCENT = ".1~%"  # a decimal only where it says something
 
@@ -47,7 +45,15 @@ def replication_curves(rows: pd.DataFrame, names: Mapping[str, str], accuracy: p
                 )
     if accuracy is not None and len(accuracy):
         curve = accuracy.sort_values("k")
-        traces += _line(curve, "Accuracy of labels", "", COLORS["accuracy"], "dash", "accuracy")
+        traces += _line(
+            curve,
+            "Accuracy of labels, bars: range over orders",
+            "",
+            COLORS["accuracy"],
+            "dash",
+            "accuracy",
+            range_of=True,
+        )
     figure = theme.figure(*traces, height=HEIGHT)
     figure.update_xaxes(
         title_text="Demonstrations (k)", tickvals=sorted(set(rows["k"])), range=[-0.03 * most, 1.03 * most]
@@ -56,37 +62,16 @@ def replication_curves(rows: pd.DataFrame, names: Mapping[str, str], accuracy: p
     return figure
 
 
-def memorization_against_performance(points: pd.DataFrame, names: Mapping[str, str]) -> go.Figure:
-    """A dot a setting and k: share memorized against accuracy of labels; lines join a setting's dots in order of k.
-
-    `points` has the columns setting, k, memorized, accuracy.
-    """
-    traces = []
-    for setting in (name for name in COLORS if name in set(points["setting"])):
-        curve = points[points["setting"] == setting].sort_values("k")
-        traces.append(
-            go.Scatter(
-                x=curve["memorized"],
-                y=curve["accuracy"],
-                mode="lines+markers+text",
-                name=names[setting],
-                text=[f"{k}" for k in curve["k"]],
-                textposition=PLACES[setting],
-                textfont={"color": COLORS[setting]},
-                cliponaxis=False,
-                line={"color": COLORS[setting], "width": 1.5},
-                marker={"size": 9, "color": COLORS[setting]},
-                hovertemplate="k = %{text}: %{x:.1%} memorized, %{y:.1%} right<extra>" + names[setting] + "</extra>",
-            )
-        )
-    figure = theme.figure(*traces, height=HEIGHT)
-    figure.update_xaxes(title_text="Memorized (exact or near-exact)", tickformat=PERCENT)
-    figure.update_yaxes(title_text="Accuracy of labels", tickformat=PERCENT)
-    return figure
-
-
 def _line(
-    curve: pd.DataFrame, name: str, what: str, color: str, dash: str, group: str, *, aside: float = 0.0
+    curve: pd.DataFrame,
+    name: str,
+    what: str,
+    color: str,
+    dash: str,
+    group: str,
+    *,
+    aside: float = 0.0,
+    range_of: bool = False,
 ) -> list[go.Scatter]:
     label = f"{name}: {what}" if what else name
     first = dash != "dot"
@@ -101,9 +86,18 @@ def _line(
             marker={"size": 7, "color": color, "symbol": "circle" if first else "circle-open"},
             error_y=_bars(curve) if first else None,
             cliponaxis=False,
-            customdata=curve[["low", "high", "n", "k"]].to_numpy(),
-            hovertemplate="k = %{customdata[3]}: %{y:.1%} (%{customdata[0]:.1%} to %{customdata[1]:.1%}, "
-            f"n = %{{customdata[2]:,}})<extra>{label}</extra>",
+            customdata=[
+                [
+                    f"{group}|{row['k']:.0f}",
+                    theme.hover(
+                        f"{label}, k = {row['k']:.0f}",
+                        f"{display.share(row['value'])} ({display.share(row['low'])} to {display.share(row['high'])}"
+                        + (f", the range of {row['n']:,.0f} orders)" if range_of else f", n = {row['n']:,.0f})"),
+                    ),
+                ]
+                for row in curve.to_dict("records")
+            ],
+            hovertemplate="%{customdata[1]}<extra></extra>",
         )
     ]
 

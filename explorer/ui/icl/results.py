@@ -14,12 +14,25 @@ from explorer.finding import Finding
 from explorer.studies.icl import declared
 from explorer.studies.icl import published as icl_published
 from explorer.studies.icl import queries as icl_queries
-from explorer.ui import links, resources, show
-from explorer.ui.columns import count_column, number_column, p_column, points_column, share_column
-from explorer.ui.icl import run
-from explorer.ui.icl.figure_curves import memorization_against_performance, replication_curves
+from explorer.ui import behind, conclusions, links, resources, show, slices
+from explorer.ui.columns import (
+    check_column,
+    count_column,
+    id_column,
+    number_column,
+    p_column,
+    points_column,
+    saying_something,
+    share_column,
+    text_column,
+)
+from explorer.ui.icl import baselines, review, run
+from explorer.ui.icl.figure_curves import replication_curves
+from explorer.ui.icl.figure_follow import gaps_over_k, memorization_against_performance
 from explorer.ui.layout import Chosen
 
+CERTAIN = 0.05
+FEWEST = 5  # items on either side of a comparison that is drawn
 GROUPS = {"replication": "completions", "labels": "labels scored"}
 
 
@@ -38,18 +51,23 @@ def draw_icl_results(run_id: str, chosen: Chosen) -> None:
         )  # fmt: skip
     of_source = shares[shares["condition"] == source]
     accuracy, kind = _accuracy(run_id)
-    _numbers(of_source, accuracy, kind)
-    figure = replication_curves(of_source, run.SETTINGS, accuracy)
-    show.chart(
-        figure,
-        key="icl_over_k",
+    table = review.completions(run_id) if review.keeps_completions(run_id) else None
+    show.says(*conclusions.of_run(run_id), baselines.in_words(table, source) if table is not None else "")
+    answer = show.chart(
+        replication_curves(of_source, run.SETTINGS, accuracy),
+        key=f"icl_over_k:{run_id}:{source}",
         alt="Share of test items that the model completes as in the data set, and accuracy of labels, over the number "
         "of demonstrations",
+        on_select="rerun",
     )
     show.note(
-        "Bars are 95% intervals; of the accuracy, the least and the greatest of the orders of the demonstrations. An "
-        "exact completion equals the original; a near-exact one differs in no name or number and in few words."
+        "Bars are 95% intervals; of the accuracy, the range over the orders of the demonstrations. An exact completion "
+        "equals the original; a near-exact one differs in no name or number and in few words."
+        + (" Click a dot to see its completions." if table is not None else "")
     )
+    if table is not None:
+        _behind(table, behind.picked(answer), chosen)
+    _numbers(of_source, accuracy, kind)
     _skipped(run_id)
     _correlations(run_id, source, chosen.benchmark, of_source, accuracy)
     _memorized(run_id, source)
@@ -57,6 +75,31 @@ def draw_icl_results(run_id: str, chosen: Chosen) -> None:
     _labels(run_id, source)
     _agreement(run_id)
     _tokens(run_id)
+
+
+def _behind(table: pd.DataFrame, picked: list[str], chosen: Chosen) -> None:
+    """The completions of the dots that were clicked ("setting|k")."""
+    rows = baselines.marked(table[[f"{row['setting']}|{row['k']}" in picked for row in table.to_dict("records")]])
+    if rows.empty:
+        return
+    settings = " and ".join(dict.fromkeys(rows["setting"].map(run.SETTINGS)))
+    ks = ", ".join(map(str, sorted(set(rows["k"]))))
+    st.subheader(f"{len(rows):,} completions, {settings}, k = {ks}", anchor=False)
+    show.table(
+        rows,
+        "completions behind a dot",
+        columns={
+            "first": text_column("First piece, given", width="medium"),
+            "reference": text_column("Original rest", width="medium"),
+            "completion": text_column("Completion", width="medium"),
+            "final": "Counts as",
+            "copies": check_column("Repeats", "repeats the first piece, which stands in the prompt"),
+            "short": check_column("Short", "fewer than four words"),
+            "instance_id": id_column("ID"),
+        },
+        height=420,
+    )
+    slices.offer(list(rows["instance_id"]), chosen.benchmark, f"completions k {ks}", "icl")
 
 
 def _over_k(run_id: str, *findings: Finding, group: str = "overall") -> pd.DataFrame:
@@ -119,43 +162,80 @@ def _correlations(run_id: str, source: str, benchmark: str, shares: pd.DataFrame
     points = memorized.rename(columns={"value": "memorized"}).merge(
         accuracy[["k", "value"]].rename(columns={"value": "accuracy"}), on="k"
     )
-    left, right = st.columns([3, 2], gap="large")
-    with left:
-        if len(points.dropna()):
-            show.chart(
-                memorization_against_performance(points.dropna(), run.SETTINGS),
-                key="icl_against",
-                alt="Share memorized against accuracy of labels, a dot for each setting and number of demonstrations",
-            )
-        else:
-            show.note("No performance was measured in this run.")
-    with right:
-        _pearson(run_id, source, benchmark)
+    correlations = _pearson_rows(run_id, source, benchmark)
+    known = points.dropna()
+    if len(known):
+        show.says(correlations_in_words(correlations))
+        show.chart(
+            memorization_against_performance(known, run.SETTINGS, _panel_titles(correlations)),
+            key="icl_against",
+            alt="Share memorized against accuracy of labels, a dot for each number of demonstrations",
+        )
+    else:
+        show.note("No performance was measured in this run.")
+    show.folded_table(
+        correlations,
+        f"pearson {run_id}",
+        title="Correlations over k, and the paper's",
+        remark="r is given from four values of k on, and where both series vary. The paper's model is another.",
+        columns=saying_something(
+            correlations,
+            {
+                "name": "Setting",
+                "kind": "Memorized",
+                "value": number_column("r", 2, "Pearson's r over k."),
+                "p": p_column(help="Exact permutation test."),
+                "n": count_column("n", "values of k"),
+                "paper": number_column(
+                    "Paper", 2, f"{icl_published.SOURCE}, Tables 2 and 3, for {icl_published.model()}"
+                ),
+                "reason": "Why not",
+            },
+            keep=("value",),
+        ),
+    )
 
 
-def _pearson(run_id: str, source: str, benchmark: str) -> None:
+def correlations_in_words(rows: pd.DataFrame) -> str:
+    """In which settings the two go together beyond chance, and over how few values of k."""
+    known = rows[rows["finding"].eq(declared.PEARSON.name) & rows["value"].notna()]
+    if known.empty:
+        return "Too few numbers of demonstrations, or a series that does not vary: no correlation can be given."
+    clear = known[known["p"] < CERTAIN]
+    n = f"over {known['n'].min():,.0f} numbers of demonstrations"
+    if clear.empty:
+        numbers = ", ".join(
+            f"{row['name'].lower()}: r = {display.number(row['value'])}, {display.p_in_words(row['p'])}"
+            for row in known.to_dict("records")
+        )
+        return f"No evidence that performance follows memorization {n} ({numbers})."
+    best = clear.sort_values("p").iloc[0]
+    return (
+        f"Performance and memorization go together in {len(clear)} of {len(known)} settings {n}; most clearly with "
+        f"{best['name'].lower()} (r = {display.number(best['value'])}, {display.p_in_words(best['p'])})."
+    )
+
+
+def _panel_titles(rows: pd.DataFrame) -> dict[str, str]:
+    both = rows[rows["finding"] == declared.PEARSON.name]
+    return {
+        str(row["setting"]): f"{row['name']}: r = {display.number(row['value'])}, {display.p_in_words(row['p'])}"
+        if row["value"] == row["value"]
+        else f"{row['name']}: no r"
+        for row in both.to_dict("records")
+    }
+
+
+def _pearson_rows(run_id: str, source: str, benchmark: str) -> pd.DataFrame:
     correlations = _over_k(run_id, declared.PEARSON, declared.PEARSON_EXACT)
     correlations = correlations[correlations["condition"] == source]
     paper = {(one.setting, one.metric): one.value for one in icl_published.figures_of(benchmark)}
     kinds = {declared.PEARSON.name: "exact + near-exact", declared.PEARSON_EXACT.name: "exact"}
-    rows = correlations.assign(
+    return correlations.assign(
         name=correlations["setting"].map(run.SETTINGS),
         kind=correlations["finding"].map(kinds),
         paper=[paper.get((row["setting"], row["finding"]), math.nan) for row in correlations.to_dict("records")],
     )
-    show.table(
-        rows,
-        f"pearson {run_id}",
-        columns={
-            "name": "Setting",
-            "kind": "Memorized",
-            "value": number_column("r", 2, "Pearson's r over k."),
-            "p": p_column(help="Exact permutation test."),
-            "paper": number_column("Paper", 2, f"{icl_published.SOURCE}, Tables 2 and 3, for {icl_published.model()}"),
-            "reason": "Why not",
-        },
-    )
-    show.note("r is given from four values of k on, and where both series vary. The paper's model is another.")
 
 
 def _memorized(run_id: str, source: str) -> None:
@@ -173,7 +253,19 @@ def _memorized(run_id: str, source: str) -> None:
     p = accuracies[accuracies["finding"] == gap.name].set_index(["setting", "k"])["p"]
     rows = wide.assign(n_memorized=counts.get(memorized.name), n_other=counts.get(other.name), p=p).reset_index()
     rows["name"] = rows["setting"].map(run.SETTINGS)
-    show.table(
+    gaps = accuracies[(accuracies["finding"] == gap.name) & accuracies["value"].notna()]
+    gaps = gaps.merge(rows[["setting", "k", "n_memorized", "n_other"]], on=["setting", "k"])
+    few = gaps[["n_memorized", "n_other"]].min(axis=1) < FEWEST
+    drawn = gaps[~few]
+    show.says(_gaps_in_words(drawn))
+    if len(drawn):
+        show.chart(
+            gaps_over_k(drawn, run.SETTINGS), key="icl_gaps",
+            alt="Accuracy of memorized items less that of the others over the number of demonstrations",
+        )  # fmt: skip
+    if few.any():
+        show.note(f"Not drawn: {int(few.sum())} with fewer than {FEWEST} items on either side.")
+    show.folded_table(
         rows,
         f"memorized against other {run_id}",
         columns={
@@ -189,22 +281,36 @@ def _memorized(run_id: str, source: str) -> None:
     )
 
 
+def _gaps_in_words(gaps: pd.DataFrame) -> str:
+    """How many of the gaps leave out zero."""
+    if gaps.empty:
+        return "There are too few memorized items, or too few others, to compare."
+    clear = gaps[(gaps["low"] > 0) | (gaps["high"] < 0)]
+    if clear.empty:
+        return f"No evidence in any of {len(gaps)} comparisons that memorized items are labeled better or worse."
+    up = int((clear["value"] > 0).sum())
+    return (
+        f"Memorized items are labeled better than the others in {up} of {len(gaps)} comparisons and worse in "
+        f"{len(clear) - up}; in the rest there is no evidence of a difference."
+    )
+
+
 def _transitions(run_id: str, source: str) -> None:
     transitions = resources.ask(icl_queries.findings, run_id, declared.TRANSITION.name, "near-exact to exact")
     transitions = transitions[(transitions["condition"] == source) & transitions["value"].notna()]
     if transitions.empty:
         return
-    st.subheader("From near-exact to exact", anchor=False)
-    show.note("Of the items that were near-exact with one number of demonstrations, how many are exact with the next.")
     details = [json.loads(text) if isinstance(text, str) else {} for text in transitions["detail"]]
     rows = transitions.assign(
         name=transitions["setting"].map(run.SETTINGS),
         before=[one.get("from") for one in details],
         counts=["; ".join(f"{way} {n}" for way, n in one.get("counts", {}).items()) for one in details],
     )
-    show.table(
+    show.folded_table(
         rows,
         f"transitions {run_id}",
+        title="From near-exact to exact",
+        remark="Of the items that were near-exact with one number of demonstrations, how many are exact with the next.",
         columns={
             "name": "Setting", "before": "From k", "k": "To k", "value": share_column("Became exact"),
             "n": count_column("Near-exact before"), "counts": "All moves",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import html
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import pandas as pd
 import streamlit as st
@@ -23,6 +23,8 @@ from explorer.ui.instance import ngram_strip
 from explorer.ui.layout import Chosen
 from explorer.writing import pieces
 
+Judged = tuple[str, str, int]  # instance, setting, number of demonstrations
+
 KEYS = {"exact": "1", "near-exact": "2", "inexact": "3"}
 SAID = {"rule": "The rule says", "judge": "the judge model says", "people": "a person says"}
 
@@ -31,6 +33,11 @@ def keeps_completions(run_id: str) -> bool:
     """Whether the run still has its completions: those that came with the explorer have them of its own sets alone."""
     run = resources.run(run_id)
     return not isinstance(run, PackedRun) or run.keeps_texts
+
+
+def completions(run_id: str) -> pd.DataFrame:
+    """A row a completion of the run, with everybody's verdicts."""
+    return _table(resources.run(run_id))
 
 
 def draw_icl_review(run_id: str, chosen: Chosen) -> None:
@@ -194,17 +201,19 @@ def _one(run_id: str, chosen: pd.DataFrame, waiting: pd.DataFrame) -> None:
     about = row["instance_id"], row["setting"], int(row["k"])
     # Buttons of this completion alone: a key pressed twice must not judge the next one, which nobody has read.
     choice = ":".join(map(str, about))
+    following = next_waiting(names, set(waiting["instance_id"]), at)
     st.session_state[_shown(run_id)] = about
     with st.container(horizontal=True):
         for kind, key in KEYS.items():
             st.button(
                 kind.capitalize(), key=f"icl:{kind}:{choice}", shortcut=key,
-                type="primary" if kind == counted else "secondary", on_click=_keep, args=(run_id, *about, kind),
+                type="primary" if kind == counted else "secondary", on_click=_keep,
+                args=(run_id, *about, kind, following),
                 help="The rule says so." if kind == counted else None,
             )  # fmt: skip
         st.button(
             "Accept the rule", key=f"icl:accept:{choice}", shortcut="A", icon=":material/check:", disabled=not counted,
-            on_click=_keep, args=(run_id, *about, counted),
+            on_click=_keep, args=(run_id, *about, counted, following),
         )  # fmt: skip
         st.button(
             "Back", key=f"icl:back:{choice}", shortcut="B", type="tertiary", disabled=at == 0,
@@ -214,9 +223,11 @@ def _one(run_id: str, chosen: pd.DataFrame, waiting: pd.DataFrame) -> None:
             "Next", key=f"icl:next:{choice}", shortcut="N", type="tertiary", disabled=at == len(names) - 1,
             on_click=_go, args=(run_id, names[min(len(names) - 1, at + 1)]),
         )  # fmt: skip
+        last = last_given(st.session_state.get(_given(run_id), ()), about if pd.notna(row["people"]) else None)
         st.button(
-            "Take back", key=f"icl:undo:{choice}", icon=":material/undo:", type="tertiary",
-            disabled=pd.isna(row["people"]), on_click=_keep, args=(run_id, *about, ""),
+            "Take back", key=f"icl:undo:{choice}", icon=":material/undo:", type="tertiary", shortcut="U",
+            disabled=last is None, on_click=_take_back, args=(run_id, last),
+            help="Takes back the last verdict that was given here, and goes to its completion.",
         )  # fmt: skip
 
 
@@ -240,7 +251,37 @@ def _shown(run_id: str) -> str:
     return f"icl:shown:{run_id}"
 
 
-def _keep(run_id: str, instance_id: str, setting: str, k: int, kind: str) -> None:
+def next_waiting(names: Sequence[str], waiting: Collection[str], at: int) -> str:
+    """The completion to be judged after the one at this place: the next without a person's verdict, else the first
+    that was stepped over; "" where none is left."""
+    onwards = [*names[at + 1 :], *names[:at]]
+    return next((name for name in onwards if name in waiting), "")
+
+
+def last_given(given: Sequence[Judged], current: Judged | None) -> Judged | None:
+    """Whose verdict “Take back” takes back: the last one given here, else that of the completion in view."""
+    return given[-1] if given else current
+
+
+def _given(run_id: str) -> str:
+    return f"icl:given:{run_id}"
+
+
+def _take_back(run_id: str, judged: Judged) -> None:
+    """Takes a verdict back and shows its completion; a key that comes twice takes back one verdict, not two."""
+    key = _given(run_id)
+    given = st.session_state.get(key, ())
+    if given and given[-1] != judged:
+        return
+    st.session_state[key] = given[:-1]
+    instance_id, setting, k = judged
+    resources.run(run_id).add_review(icl_rows.review(instance_id, setting, k, "", "a person"))
+    links.choose("setting", setting)
+    links.choose("k", str(k))
+    _go(run_id, instance_id)
+
+
+def _keep(run_id: str, instance_id: str, setting: str, k: int, kind: str, following: str) -> None:
     """Appends the verdict to the run's reviews, which outlive the database and the precomputed file.
 
     A key that comes while the next completion is being drawn still means the one before, and is dropped.
@@ -248,10 +289,12 @@ def _keep(run_id: str, instance_id: str, setting: str, k: int, kind: str) -> Non
     if st.session_state.get(_shown(run_id)) != (instance_id, setting, k):
         return
     resources.run(run_id).add_review(icl_rows.review(instance_id, setting, k, kind, "a person"))
-    if kind:
-        st.session_state.pop(_place(run_id), None)
+    given = st.session_state.get(_given(run_id), ())
+    st.session_state[_given(run_id)] = (*given, (instance_id, setting, k))
+    if following:
+        st.session_state[_place(run_id)] = following
     else:
-        st.session_state[_place(run_id)] = instance_id
+        st.session_state.pop(_place(run_id), None)
 
 
 def _all(run_id: str, chosen: pd.DataFrame) -> None:

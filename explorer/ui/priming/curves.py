@@ -11,11 +11,12 @@ from explorer.finding import Finding
 from explorer.studies.priming import declared
 from explorer.studies.priming import queries as priming_queries
 from explorer.studies.priming.findings import COLLAPSED, MEAN, OVERALL, PAPER, REACHING
+from explorer.ui import behind, conclusions, links, resources, show
 from explorer.ui import layout as frame
-from explorer.ui import links, resources, show
 from explorer.ui.columns import count_column, group_column, number_column, text_column
 from explorer.ui.layout import Chosen
 from explorer.ui.priming import run
+from explorer.ui.priming.behind_dots import draw_pairs
 from explorer.ui.priming.figure_curves import Panel, priming_curves
 
 FIVE, TOGETHER, APART, SMALL = (
@@ -26,6 +27,7 @@ FIVE, TOGETHER, APART, SMALL = (
 )
 LAYOUTS = (FIVE, TOGETHER, APART, SMALL)
 MOST_PANELS = 34
+FEWEST_SUITES = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,23 +68,25 @@ GROUP_NAMES = {
 def draw_priming_curves(chosen: Chosen, run_id: str) -> None:
     """Controls, the figure, and its numbers."""
     groups = resources.ask(priming_queries.groups, run_id)
-    measure_box, layout_box = st.columns([1.15, 1], vertical_alignment="bottom")
-    with measure_box:
+    options = _groups(groups)
+    suites = [name for name in options if name not in GROUP_NAMES and not name.startswith("phenomenon:")]
+    # Items of a suite are alike: where there are enough suites, they are what bands are over.
+    first = MEAN if MEAN in options and len(suites) >= FEWEST_SUITES else OVERALL
+    with st.container(horizontal=True, vertical_alignment="bottom"):
         name = links.pick(
             st.segmented_control, "Measure", "measure", list(MEASURES), default="Change of accuracy", required=True
         )
-    with layout_box:
-        layout = links.pick(st.selectbox, "Lines", "lines", list(LAYOUTS), default=FIVE)
-    group_box, model_box = st.columns([1.15, 1])
-    with group_box:
-        options = _groups(groups)
-        key = links.pick(
-            st.selectbox, "Items", "of", list(options), default=next(iter(options), OVERALL),
-            format_func=options.__getitem__,
-            disabled=layout == SMALL,
-        )  # fmt: skip
-    with model_box:
-        runs = [run_id, *_beside(chosen, run_id)]
+        with show.options("curves:options"):
+            layout = links.pick(st.selectbox, "Lines", "lines", list(LAYOUTS), default=FIVE)
+            key = links.pick(
+                st.selectbox, "Items", "of", list(options), default=first, format_func=options.__getitem__,
+                disabled=layout == SMALL,
+            )  # fmt: skip
+            runs = [run_id, *_beside(chosen, run_id)]
+    if len(runs) > 1:
+        show.says(*conclusions.of_run(run_id), *conclusions.of_models(runs))
+    else:
+        show.says(*conclusions.of_run(run_id))
     measure = MEASURES[name]
     panels = _phenomena(run_id, measure) if layout == SMALL else _panels(chosen, runs, measure, key, layout)
     if not panels:
@@ -100,15 +104,20 @@ def draw_priming_curves(chosen: Chosen, run_id: str) -> None:
         zero_name="ideal 50%" if ideal else measure.zero_name,
         stereotypes=stereotypes,
     )
-    show.chart(figure, key="curves", alt=f"{measure.title} over the tokens of context, a line a condition")
+    answer = show.chart(
+        figure, key=f"curves:{run_id}:{name}:{layout}:{key}", on_select="rerun",
+        alt=f"{measure.title} over the tokens of context, a line a condition",
+    )  # fmt: skip
     figure_of_paper = FIGURES.get((layout, name))
     show.note(
         f"{'As in ' + figure_of_paper + ' of the paper. ' if figure_of_paper else ''}Bands are 95% intervals over "
         f"{_over(panels, key, layout)}; length 0 is the pair without a context. Where the sentences of a suite run "
-        "out, fewer judgments are left (their number is in the table)."
+        "out, fewer judgments are left (their number is in the table). Click a dot to see its pairs."
     )
     if ideal:
         show.note("Accuracy is here the share of pairs whose less stereotypical sentence is preferred; ideal is 50%.")
+    group = key if key not in GROUP_NAMES and not key.startswith("phenomenon:") and layout != SMALL else ""
+    draw_pairs(run_id, behind.picked(answer), chosen, group=group)
     _numbers(panels, run_id, measure)
     _ended(run_id)
 

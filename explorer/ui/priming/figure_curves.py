@@ -10,6 +10,7 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
+from explorer import display
 from explorer.figures import theme
 
 GAP = 0.04  # between panels, as a share of the width
@@ -118,12 +119,27 @@ def _line(curve: pd.DataFrame, look: Look, name: str, tick: str, group: str, *, 
         showlegend=in_legend,
         line={"color": look.color, "width": 2.2, "dash": look.dash},
         marker={"size": 6, "color": look.color},
-        customdata=curve[["low", "high", "n"]].to_numpy(),
-        hovertemplate=(
-            f"%{{x:,}} tokens: %{{y:{tick}}}<br>%{{customdata[0]:{tick}}} to %{{customdata[1]:{tick}}}, "
-            f"%{{customdata[2]:,}} judgments<extra>{name}</extra>"
-        ),
+        customdata=[
+            [
+                f"{group}|{row['length']:.0f}",
+                theme.hover(
+                    f"{name}, {row['length']:,.0f} tokens",
+                    f"{_told(row['value'], tick)} ({_told(row['low'], tick)} to {_told(row['high'], tick)}), "
+                    f"{row['n']:,.0f} judgments",
+                ),
+            ]
+            for row in curve.to_dict("records")
+        ],
+        hovertemplate="%{customdata[1]}<extra></extra>",
     )
+
+
+def _told(value: float, tick: str) -> str:
+    """A value of the axis, written as everywhere."""
+    signed = tick.startswith("+")
+    if tick.endswith("%"):
+        return f"{display.points(value)} points" if signed else display.share(value)
+    return display.number(value, signed=signed)
 
 
 def _band(curve: pd.DataFrame, look: Look, group: str) -> go.Scatter:

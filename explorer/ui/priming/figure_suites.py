@@ -36,11 +36,17 @@ def baseline_against_longest(suites: pd.DataFrame, *, stereotypes: bool = False)
                     "symbol": "circle" if look.dash == "solid" else "diamond",
                 },
                 customdata=[
-                    [theme.escape(str(a)), b]
-                    for a, b in zip(of_condition["grp"], of_condition["longest_length"], strict=True)
+                    [
+                        f"{row['grp']}|{condition}",
+                        theme.hover(
+                            f"{display.words(str(row['grp']))}, {name}",
+                            f"{display.share(row['baseline'])} without a context, {display.share(row['longest'])} "
+                            f"after {row['longest_length']:,} tokens",
+                        ),
+                    ]
+                    for row in of_condition.to_dict("records")
                 ],
-                hovertemplate="<b>%{customdata[0]}</b><br>%{x:.0%} without a context, %{y:.0%} after "
-                f"%{{customdata[1]:,}} tokens<extra>{name}</extra>",
+                hovertemplate="%{customdata[1]}<extra></extra>",
             )
         )
     figure = theme.figure(*traces, height=460)
@@ -66,8 +72,16 @@ def moved_suites(suites: pd.DataFrame, published: pd.DataFrame) -> go.Figure:
             name="this run",
             marker={"size": 9, "color": theme.BLUE},
             error_x={"type": "data", "array": rows["sd"].fillna(0), "color": theme.BLUE, "thickness": 1.4, "width": 0},
-            customdata=[theme.escape(str(name)) for name in names],
-            hovertemplate="<b>%{customdata}</b><br>%{x:+.1%} on average over lengths<extra>this run</extra>",
+            customdata=[
+                [
+                    name,
+                    theme.hover(
+                        display.words(str(name)), f"{display.points(delta)} points on average over lengths, this run"
+                    ),
+                ]
+                for name, delta in zip(names, rows["delta"], strict=True)
+            ],
+            hovertemplate="%{customdata[1]}<extra></extra>",
         )
     ]
     theirs = published[published["grp"].isin(names)]
@@ -79,8 +93,11 @@ def moved_suites(suites: pd.DataFrame, published: pd.DataFrame) -> go.Figure:
                 mode="markers",
                 name="published, mean of six models",
                 marker={"size": 10, "color": theme.ORANGE, "symbol": "circle-open", "line": {"width": 2}},
-                customdata=[theme.escape(str(name)) for name in theirs["grp"]],
-                hovertemplate="<b>%{customdata}</b><br>%{x:+.1%}<extra>published, mean of six models</extra>",
+                customdata=[
+                    [name, theme.hover(display.words(str(name)), f"{display.points(delta)} points, published")]
+                    for name, delta in zip(theirs["grp"], theirs["delta"], strict=True)
+                ],
+                hovertemplate="%{customdata[1]}<extra></extra>",
             )
         )
     figure = theme.figure(*traces, height=96 + ROW * max(4, len(names)))

@@ -15,11 +15,13 @@ from explorer.ui.layout import Chosen
 
 def pick(chosen: Chosen) -> str:
     """The id of a priming run of this model on this benchmark; "" where there is none."""
-    run_id = layout.pick_stored(resources.ask(priming_queries.runs, chosen.benchmark), chosen, name_of)
-    if run_id:
-        _remarks(run_id)
-        undecided.tell([run_id])
-    return run_id
+    return layout.pick_stored(resources.ask(priming_queries.runs, chosen.benchmark), chosen, name_of)
+
+
+def tell(run_id: str) -> None:
+    """What a reader should know about a run, under what it shows."""
+    _remarks(run_id)
+    undecided.tell([run_id])
 
 
 def others(chosen: Chosen, run_id: str) -> dict[str, str]:

@@ -14,9 +14,10 @@ from explorer.stats.p_values import LEGEND, stars
 from explorer.studies.priming import queries as priming_queries
 from explorer.studies.priming.published import SOURCE, Published, statements
 from explorer.studies.priming.regression import BY_SUITE, UNRELATED_BY_SUITE
-from explorer.ui import resources, show
+from explorer.ui import links, resources, show
 from explorer.ui.columns import number_column, p_column, text_column
 from explorer.ui.layout import Chosen
+from explorer.ui.priming.figure_terms import regression_terms
 
 MODELS = {
     BY_SUITE: "In-distribution contexts, errors by suite",
@@ -26,6 +27,7 @@ MODELS = {
     "unrelated": "As published: unrelated contexts",
 }
 ROW = 35  # pixels of a table's row
+FEWEST_SUITES = 5
 TERMS = {
     "Intercept": "intercept",
     "log_length": "log length",
@@ -35,7 +37,7 @@ TERMS = {
 
 
 def regressions(run_id: str) -> None:
-    """A table a regression, with its fit and remarks."""
+    """The terms of one regression, with its fit and remarks."""
     terms = resources.ask(priming_queries.regression, run_id)
     fits = {str(row["setting"]): row for _, row in resources.ask(priming_queries.fits, run_id).iterrows()}
     if terms.empty:
@@ -44,17 +46,58 @@ def regressions(run_id: str) -> None:
             "It needs all four matched and mismatched, acceptable and unacceptable conditions, or unrelated contexts.",
         )
         return
-    show.lead(
-        "Logistic regressions of correctness on the log of the context's length in tokens, whether it is of the same "
-        "suite (matched +1, mismatched −1) and whether it is acceptable (+1, −1). Judgments of a suite go together, so "
-        "that errors by suite are the ones to read; the paper's random intercepts make most p far smaller."
+    setting = links.pick(
+        st.selectbox, "Regression", "regression", [name for name in MODELS if name in fits], format_func=MODELS.get,
+        label_visibility="collapsed",
+    )  # fmt: skip
+    of_setting = terms[terms["setting"] == setting]
+    known = of_setting["estimate"].notna().any()
+    of_setting = of_setting.assign(
+        term=[" × ".join(TERMS.get(part, part) for part in term.split(":")) for term in of_setting["term"]],
+        stars=[stars(p) for p in of_setting["p"]],
     )
-    for setting in (name for name in MODELS if name in fits):
-        st.subheader(MODELS[setting], anchor=False)
-        _fit(fits[setting])
-        of_setting = terms[terms["setting"] == setting]
-        if of_setting["estimate"].notna().any():
-            _terms(of_setting, setting, run_id)
+    if known:
+        show.says(in_words(of_setting, fits[setting]))
+        show.chart(
+            regression_terms(of_setting[of_setting["term"] != TERMS["Intercept"]]),
+            key=f"terms:{setting}:{run_id}",
+            alt="Each term of the regression with its 95% Wald interval, in log odds",
+        )
+    by_suite = setting in (BY_SUITE, UNRELATED_BY_SUITE)
+    show.note(
+        "A logistic regression of being right on the log of the context's length in tokens, whether it is of the same "
+        "suite (matched +1, mismatched −1) and whether it is acceptable (+1, −1). Filled dots: the interval leaves out "
+        "zero. "
+        + (
+            "Judgments of a suite go together, so that errors are by suite."
+            if by_suite
+            else "Only intercepts vary by suite: where the effect itself differs by suite, these intervals are too "
+            "narrow. Errors by suite, or the bands over suites in “Curves”, are the ones to trust."
+        )
+    )
+    if known:
+        _terms(of_setting, setting, run_id)
+    _fit(fits[setting])
+
+
+def in_words(terms: pd.DataFrame, fit: pd.Series) -> str:
+    """Which terms differ from zero, the strongest first, and over how many judgments and suites."""
+    about = json.loads(fit["detail"])
+    rows = terms[terms["term"] != TERMS["Intercept"]]
+    clear = rows[(rows["low"] > 0) | (rows["high"] < 0)]
+    suites = (about.get("levels") or {}).get("suite", 0)
+    over = f"{fit['n']:,} judgments" + (f" in {suites:,} suites" if suites else "")
+    if suites and suites < FEWEST_SUITES:
+        return f"With {suites} suites the intervals say little; {over}."
+    if clear.empty:
+        return f"No evidence that length, match or acceptability of a context moves correctness: {over}."
+    strongest = clear.sort_values("z", key=abs, ascending=False).iloc[0]
+    numbers = (
+        f"{display.number(strongest['estimate'], signed=True)} log odds, 95% interval "
+        f"{display.number(strongest['low'], signed=True)} to {display.number(strongest['high'], signed=True)}"
+    )
+    many = f"{len(clear)} of {len(rows)} terms differ from zero over {over}"
+    return f"{many}; the clearest is {strongest['term']} ({numbers})."
 
 
 def _fit(fit: pd.Series) -> None:
@@ -72,21 +115,18 @@ def _fit(fit: pd.Series) -> None:
         f"{name} {display.number(sd)} ({about['levels'][name]:,} levels)" for name, sd in about["random"].items()
     )
     how = "Laplace" if about["nagq"] == 1 else "Gauss-Hermite"
-    show.note(
-        f"{about['formula']} · {fit['n']:,} judgments · log-likelihood {display.number(fit['loglik'])} · "
-        f"AIC {display.number(about['aic'])} · sd of the intercepts: {random} · {how} approximation"
-    )
     for warning in about["warnings"]:
         st.warning(show.plain(warning), icon=":material/warning:")
+    with st.expander("How it was fitted", key="regression:fit"):
+        show.note(
+            f"{about['formula']} · {fit['n']:,} judgments · log-likelihood {display.number(fit['loglik'])} · "
+            f"AIC {display.number(about['aic'])} · sd of the intercepts: {random} · {how} approximation"
+        )
 
 
 def _terms(of_setting: pd.DataFrame, setting: str, run_id: str) -> None:
-    table = of_setting.assign(
-        term=[" × ".join(TERMS.get(part, part) for part in term.split(":")) for term in of_setting["term"]],
-        stars=[stars(p) for p in of_setting["p"]],
-    )
-    show.table(
-        table,
+    show.folded_table(
+        of_setting,
         f"regression {setting} {run_id}",
         columns={
             "term": text_column("Term", width="medium"),

@@ -11,9 +11,10 @@ from explorer import display
 from explorer.studies.priming import declared
 from explorer.studies.priming import queries as priming_queries
 from explorer.studies.priming.published import MEAN, before_and_after, unacceptable_table
-from explorer.ui import links, resources, show
+from explorer.ui import behind, links, resources, show
 from explorer.ui.columns import count_column, group_column, points_column, share_column
 from explorer.ui.layout import Chosen
+from explorer.ui.priming.behind_dots import draw_pairs
 from explorer.ui.priming.figure_curves import LOOKS, name_of
 from explorer.ui.priming.figure_suites import baseline_against_longest, moved_suites
 
@@ -35,15 +36,19 @@ def draw_priming_suites(chosen: Chosen, run_id: str) -> None:
         format_func=lambda name: name_of(name, stereotypes=stereotypes),
     )  # fmt: skip
     of_condition = suites[suites["condition"] == condition].sort_values("delta", ascending=False)
-    st.subheader("The suites that move most", anchor=False)
-    show.chart(
+    show.says(moved_in_words(of_condition, name_of(condition, stereotypes=stereotypes)))
+    answer = show.chart(
         moved_suites(_ends(of_condition), _published(chosen, condition)),
-        key="moved",
+        key=f"moved:{run_id}:{condition}",
+        on_select="rerun",
         alt="The suites with the largest rise and the largest fall of accuracy, with the sd over lengths",
     )
     many = len(of_condition)
     if many > 2 * ENDS:
         show.note(f"The {ENDS} highest and the {ENDS} lowest of {many} suites (tables 1 and 2 of the paper).")
+    show.note("Lines are the standard deviation over lengths, no interval. Click a dot to see the pairs of its suite.")
+    for suite in behind.picked(answer)[:1]:
+        draw_pairs(run_id, [condition], chosen, group=suite)
     drawer = st.expander("Every suite", key="suites:all", on_change="rerun")
     if drawer.open:
         with drawer:
@@ -58,6 +63,18 @@ def draw_priming_suites(chosen: Chosen, run_id: str) -> None:
             alt="Each suite's accuracy without a context against that after its longest matched context",
         )
         _correlation(run_id, stereotypes)
+
+
+def moved_in_words(suites: pd.DataFrame, contexts: str) -> str:
+    """How many suites fall and rise, and which moves most."""
+    if suites.empty:
+        return ""
+    down, up = int((suites["delta"] < 0).sum()), int((suites["delta"] > 0).sum())
+    most = suites.loc[suites["delta"].abs().idxmax()]
+    return (
+        f"After {contexts} contexts accuracy falls in {down} of {len(suites)} suites and rises in {up}; "
+        f"{display.words(str(most['grp']))} moves most ({display.points(most['delta'])} points, mean over lengths)."
+    )
 
 
 def _ends(ordered: pd.DataFrame) -> pd.DataFrame:

@@ -1,0 +1,43 @@
+"""How much of what counts as memorized needs no memory: copies of what stands in the prompt, and very short endings."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from explorer import display
+from explorer.writing import fold_text, pieces
+
+FEWEST_WORDS = 4
+COUNTED = ("exact", "near-exact")
+
+
+def marked(table: pd.DataFrame) -> pd.DataFrame:
+    """The completions with two columns more: whether one repeats the first piece of its item, and whether it is shorter
+    than four words. `table` has the columns first, completion."""
+    return table.assign(
+        copies=[
+            _bare(one) == _bare(other) != "" for one, other in zip(table["completion"], table["first"], strict=True)
+        ],
+        short=[len(list(pieces(str(text or "")))) < FEWEST_WORDS for text in table["completion"]],
+    )
+
+
+def in_words(table: pd.DataFrame, source: str) -> str:
+    """Of the completions that count as memorized (column `source`), how many are copies or too short to tell."""
+    held = marked(table[table[source].isin(COUNTED)])
+    copies = int(held["copies"].sum())
+    short = int((held["short"] & ~held["copies"]).sum())
+    if held.empty or not copies + short:
+        return ""
+    parts = [f"{copies:,} repeat the first sentence, which stands in the prompt" if copies else ""]
+    parts += [f"{short:,} have fewer than four words" if short else ""]
+    rest = len(held) - copies - short
+    return (
+        f"Of {len(held):,} completions that count as memorized, {' and '.join(filter(None, parts))}; these need no "
+        f"memory, and {rest:,} ({display.share(rest / len(held))}) are left."
+    )
+
+
+def _bare(text: object) -> str:
+    """A text without capitals, blanks at its ends and closing marks."""
+    return fold_text(str(text or "")).strip().rstrip(".!?;:, ").strip()

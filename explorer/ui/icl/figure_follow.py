@@ -1,0 +1,125 @@
+"""Does performance follow memorization? A panel a setting; and memorized items against the others over k."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import pandas as pd
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+
+from explorer import display
+from explorer.figures import theme
+from explorer.ui.icl.figure_curves import ASIDE, COLORS, PERCENT
+
+PANEL = 270  # pixels of a row of panels
+BETWEEN = 84
+
+
+def memorization_against_performance(
+    points: pd.DataFrame, names: Mapping[str, str], titles: Mapping[str, str] | None = None
+) -> go.Figure:
+    """A panel a setting: share memorized across, accuracy of labels up, a dot a number of demonstrations, joined in
+    their order.
+
+    `points` has the columns setting, k, memorized, accuracy; `titles` says more of a setting than its name.
+    """
+    settings = [name for name in COLORS if name in set(points["setting"])]
+    columns = min(2, max(1, len(settings)))
+    rows = max(1, math.ceil(len(settings) / columns))
+    height = PANEL * rows + BETWEEN
+    figure = make_subplots(
+        rows=rows, cols=columns, shared_xaxes="all", shared_yaxes="all", horizontal_spacing=0.06,
+        vertical_spacing=BETWEEN / height if rows > 1 else None,
+        subplot_titles=[theme.escape((titles or {}).get(name, names[name])) for name in settings],
+    )  # fmt: skip
+    for place, setting in enumerate(settings):
+        curve = points[points["setting"] == setting].sort_values("k")
+        figure.add_trace(
+            go.Scatter(
+                x=curve["memorized"],
+                y=curve["accuracy"],
+                mode="lines+markers+text",
+                name=names[setting],
+                text=_labels(curve),
+                textposition=["top center" if number % 2 == 0 else "bottom center" for number in range(len(curve))],
+                textfont={"size": 13},
+                cliponaxis=False,
+                line={"color": COLORS[setting], "width": 1.2},
+                marker={"size": 9, "color": COLORS[setting]},
+                showlegend=False,
+                customdata=[
+                    theme.hover(
+                        f"{names[setting]}, k = {row['k']}",
+                        f"{display.share(row['memorized'])} memorized, {display.share(row['accuracy'])} right labels",
+                    )
+                    for row in curve.to_dict("records")
+                ],
+                hovertemplate="%{customdata}<extra></extra>",
+            ),
+            row=place // columns + 1,
+            col=place % columns + 1,
+        )
+    figure.update_layout(theme.figure(height=height).layout)
+    figure.update_annotations(font={"size": 14})
+    figure.update_xaxes(tickformat=PERCENT, showticklabels=True)
+    figure.update_yaxes(tickformat=PERCENT)
+    for row in range(1, rows + 1):
+        figure.update_yaxes(title_text="Accuracy of labels", row=row, col=1)
+    for place in range(max(0, len(settings) - columns), len(settings)):
+        figure.update_xaxes(
+            title_text="Memorized (exact or near-exact)", row=place // columns + 1, col=place % columns + 1
+        )
+    return figure
+
+
+def _labels(curve: pd.DataFrame) -> list[str]:
+    """The k of each dot, one label where several dots lie on each other: "k = 0", "5", "10, 25"."""
+    spots = [(round(row["memorized"], 3), round(row["accuracy"], 3)) for row in curve.to_dict("records")]
+    ks = [f"{k}" for k in curve["k"]]
+    labels = []
+    for place, spot in enumerate(spots):
+        alike = [k for k, other in zip(ks, spots, strict=True) if other == spot]
+        first = spots.index(spot) == place
+        labels.append((("k = " if not place else "") + ", ".join(alike)) if first else "")
+    return labels
+
+
+def gaps_over_k(gaps: pd.DataFrame, names: Mapping[str, str]) -> go.Figure:
+    """A dot a setting and k: accuracy of memorized items less that of the others, with its interval where there is one.
+
+    `gaps` has the columns setting, k, value, low, high (shares), n.
+    """
+    most = max(float(gaps["k"].max()), 1.0)
+    traces = []
+    for setting in (name for name in COLORS if name in set(gaps["setting"])):
+        rows = gaps[gaps["setting"] == setting].sort_values("k")
+        traces.append(
+            go.Scatter(
+                x=rows["k"] + most * ASIDE.get(setting, 0),
+                y=rows["value"],
+                mode="markers",
+                name=names[setting],
+                marker={"size": 9, "color": COLORS[setting]},
+                error_y={
+                    "type": "data", "symmetric": False, "array": (rows["high"] - rows["value"]).fillna(0),
+                    "arrayminus": (rows["value"] - rows["low"]).fillna(0), "thickness": 1.2, "width": 0,
+                },
+                customdata=[
+                    theme.hover(
+                        f"{names[setting]}, k = {row['k']}",
+                        f"{display.points(row['value'])} points ({display.points(row['low'])} to "
+                        f"{display.points(row['high'])}), {row['n']:,.0f} items",
+                    )
+                    for row in rows.to_dict("records")
+                ],
+                hovertemplate="%{customdata}<extra></extra>",
+            )
+        )  # fmt: skip
+    figure = theme.figure(*traces, height=320)
+    figure.add_hline(y=0, line={"color": theme.GRAY, "width": 1})
+    figure.update_layout(showlegend=True)
+    figure.update_xaxes(title_text="Demonstrations (k)", tickvals=sorted(set(gaps["k"])))
+    figure.update_yaxes(title_text="Memorized less other items", tickformat="+.0%")
+    return figure
