@@ -18,7 +18,7 @@ with show.problems():
         st.segmented_control, "View", "view", VIEWS, default=VIEWS[0], required=True, label_visibility="collapsed"
     )
     if view == VIEWS[1]:
-        # The model that is asked is the one in the sidebar, whatever runs there are.
+        # The model that is asked is the one in the bar at the top, whatever runs there are.
         if not ontology_inspector.is_ontology(chosen.benchmark):
             chosen = layout.Chosen(chosen.model, nearest_run.with_runs("ontology", chosen).benchmark)
         ontology_inspector.draw_ontology_inspector(ontology_results.pick(chosen), chosen)

@@ -23,8 +23,7 @@ with show.problems():
     else:
         show.nothing_yet(
             "No run has finished yet",
-            f"Press Run to score {layout.benchmark_title(chosen.benchmark)} with "
-            f"{layout.model_title(chosen.model)}, or type in a terminal:",
+            f"Press Run to score {layout.benchmark_title(chosen.benchmark)} with {layout.model_title(chosen.model)}.",
             f"python -m explorer run accuracy --model {chosen.model} --benchmark {chosen.benchmark} --limit 200",
         )
     with st.container(horizontal=True):

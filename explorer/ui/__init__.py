@@ -1,1 +1,1 @@
-"""What the pages share: caching decorators, the sidebar, things to show."""
+"""What the pages share: caching decorators, the frame, things to show."""

@@ -1,69 +1,50 @@
-"""The frame of every page: title, list of pages, the pickers of model and benchmark, and the panel that starts a run.
-
-Nothing here depends on what app.py did, since a page opened by its address may come up without it.
-"""
+"""The frame of every page: the list of pages, the bar with model, benchmark, runs and the button Run, and the title."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlencode
 
 import pandas as pd
 import streamlit as st
-from streamlit.errors import StreamlitAPIException
 
 from explorer import benchmarks
 from explorer.figures.models import model_title as model_title  # "layout.model_title" on every page
 from explorer.records import Instance
 from explorer.results import queries
 from explorer.scoring import catalog
-from explorer.ui import inventory, links, progress, resources, run_names, run_panel, show, visitor
+from explorer.ui import (
+    inventory,
+    links,
+    live,
+    page_list,
+    palette,
+    progress,
+    resources,
+    run_names,
+    run_panel,
+    shortcuts,
+    show,
+    tour,
+    visitor,
+    wrong_address,
+)
+from explorer.ui.page_list import PAGES as PAGES
+from explorer.ui.page_list import address_of as address_of
+from explorer.ui.page_list import link_to as link_to
 from explorer.ui.run_names import benchmark_title as benchmark_title
 from explorer.ui.run_names import models as models_in  # noqa: F401 - "layout.models_in" on pages
 
 NAME = "Lexiscope"
 ICON = Path(__file__).with_name("icon.svg")
-
-
-@dataclass(frozen=True, slots=True)
-class Page:
-    """A page as the list of pages shows it; the panel that starts runs opens with its study."""
-
-    path: str
-    title: str
-    section: str
-    study: str = ""
-
-    @property
-    def address(self) -> str:
-        """The last part of the page's address."""
-        return self.path.removeprefix("pages/").removesuffix(".py")
-
-
-PAGES = (
-    Page("pages/overview.py", "Overview", "Explore"),
-    Page("pages/instance.py", "Instance", "Explore"),
-    Page("pages/popularity.py", "Popularity", "Studies", "popularity"),
-    Page("pages/perturbation.py", "Perturbation", "Studies", "perturbation"),
-    Page("pages/priming.py", "Priming", "Studies", "priming"),
-    Page("pages/ontology.py", "Ontologies", "Studies", "ontology"),
-    Page("pages/memorization.py", "Memorization", "Studies", "memorization"),
-    Page("pages/in_context.py", "In-context", "Studies", "icl"),
-    Page("pages/findings.py", "Findings", "Across studies"),
-    Page("pages/replication.py", "Replication", "Across studies"),
-    Page("pages/calibration.py", "Calibration", "Across studies"),
-    Page("pages/runs.py", "Runs", "Workshop"),
-    Page("pages/data.py", "Data and models", "Workshop"),
-)
+SIDEBAR = 232  # pixels
 
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """What the sidebar says: a model id and a benchmark's name."""
+    """What the bar at the top says: a model id and a benchmark's name."""
 
     model: str
     benchmark: str
@@ -72,15 +53,25 @@ class Chosen:
 def open_page(title: str, question: str) -> Chosen:
     """Draws the frame around a page and gives what was chosen in it."""
     visitor.check()
-    st.set_page_config(page_title=f"{title} · {NAME}", page_icon=str(ICON), layout="wide")
+    st.set_page_config(
+        page_title=f"{title} · {NAME}", page_icon=str(ICON), layout="wide", initial_sidebar_state=SIDEBAR
+    )
     st.html(f"<style>{resources.style()}</style>")
+    own_study = _own_study(title)
+    progress.look()
     with st.sidebar:
         st.html(f'<div class="lx-mark"><b>{NAME}</b></div>')
-        _list_pages()
-        st.html('<hr class="lx-rule">')
-        chosen = Chosen(pick_model(), pick_benchmark())
-        run_panel.draw_run_panel(chosen.model, chosen.benchmark, _own_study(title))
+        page_list.list_pages()
+    shortcuts.draw_keys()
+    bar, place = st.container(key="lx-bar"), st.container()
+    with place:
+        wrong_address.begin(links.choose)
+    with bar:
+        chosen = _draw_bar(title)
         progress.draw_progress()
+    with place:
+        tour.draw_tour(chosen.model, chosen.benchmark)
+    run_panel.draw_dialog(title, chosen.model, chosen.benchmark, own_study)
     show.about(title, chosen.model, chosen.benchmark)
     st.title(title, anchor=False)
     show.lead(question)
@@ -88,16 +79,23 @@ def open_page(title: str, question: str) -> Chosen:
     return chosen
 
 
-def link_to(title: str, label: str, **choices: str) -> None:
-    """A link to another page that brings these choices along."""
-    page = next(page for page in PAGES if page.title == title)
-    _link(page, label, choices, icon=":material/arrow_forward:", icon_position="right")
-
-
-def address_of(title: str, **choices: str) -> str:
-    """The address of a page with these choices, for links inside tables."""
-    page = next(page for page in PAGES if page.title == title)
-    return f"/{page.address}?{urlencode(choices)}"
+def _draw_bar(title: str) -> Chosen:
+    """Model, benchmark, the state of runs and the button that starts one, in one row."""
+    with st.container(horizontal=True, vertical_alignment="bottom", key="lx-bar-row"):
+        chosen = Chosen(pick_model(), pick_benchmark())
+        progress.draw_state()
+        search = st.button(
+            "Search", key=shortcuts.SEARCH, icon=":material/search:", type="tertiary", shortcut="Ctrl+K",
+        )  # fmt: skip
+        keys = st.button("", key=shortcuts.HELP, icon=":material/keyboard:", type="tertiary", help="Keys (?)")
+        run_panel.draw_run_button(title)
+    if search or keys:
+        run_panel.close()  # one dialog at a time
+    if search:
+        palette.draw_palette(chosen.model, chosen.benchmark)
+    elif keys:
+        shortcuts.draw_shortcuts()
+    return chosen
 
 
 def pick_model() -> str:
@@ -105,7 +103,12 @@ def pick_model() -> str:
     default = catalog.EMBEDDED_MODELS[0].id
     wish = links.recall("model", default) or default
     known = inventory.model_names()
-    options = list(dict.fromkeys([*known, *progress.models_of_runs(), wish]))
+    here = list(dict.fromkeys([*known, *progress.models_of_runs()]))
+    options = list(dict.fromkeys([*here, wish]))
+    if links.is_news("model") and wish not in here and live.why_unknown(wish):
+        near = wrong_address.nearest(wish, here, model_title)
+        if near or "/" not in wish:
+            wrong_address.tell("model", wish, "", here, model_title)
     return links.pick(
         st.selectbox,
         "Model",
@@ -133,6 +136,8 @@ def pick_run(study: str, chosen: Chosen, *, none: str = "") -> str:
     """The id of one of the study's runs with this model on this benchmark; "" where there is none or none is wanted."""
     runs = resources.ask(queries.runs_of, study, chosen.model, chosen.benchmark)
     names = run_names.names(runs)
+    if not names:
+        links.recall("run", "", ())  # where an address asks for one, the page says that it is not there
     if none or not names:
         names[""] = none or "no run yet"
     first = next(iter(names))
@@ -148,10 +153,29 @@ def pick_stored(runs: pd.DataFrame, chosen: Chosen, about: run_names.About | Non
     """
     names = run_names.names(runs[runs["model"] == chosen.model], about)
     if not names:
+        links.recall("run", "", ())
         return ""
     run_id = links.pick(st.selectbox, "Stored run", "run", list(names), format_func=names.__getitem__)
     about_run(run_id)
     return run_id
+
+
+def _other_run(run_id: str) -> wrong_address.Wrong | None:
+    """Where a run that an address asks for is: with another model, on another benchmark, or of no use here."""
+    runs = resources.ask(queries.run, run_id)
+    if runs.empty:
+        return None
+    run = runs.iloc[0]
+    if (links.recall("model"), links.recall("benchmark")) == (str(run["model"]), str(run["benchmark"])):
+        return wrong_address.Wrong("The run that the address asks for has nothing that this page shows.")
+    name = f"{model_title(str(run['model']))} on {benchmark_title(str(run['benchmark']))}"
+    choices = {"model": str(run["model"]), "benchmark": str(run["benchmark"]), "run": run_id}
+    return wrong_address.Wrong(
+        f"The run that the address asks for is of {name}, which is not what is chosen here.", name, choices
+    )
+
+
+wrong_address.LOOKUPS["run"] = _other_run
 
 
 def about_run(run_id: str) -> None:
@@ -179,26 +203,10 @@ def warn_of_other_text(run_id: str, instance: Instance) -> None:
 
 
 def _own_study(title: str) -> str:
-    """The study of a page; a study that was chosen on another page does not follow the reader here."""
+    """The study of a page; what was chosen or open on another page does not follow the reader here."""
     if st.session_state.get("page") != title:
         st.session_state["page"] = title
         links.forget("study")
-    return next((page.study for page in PAGES if page.title == title), "")
-
-
-def _list_pages() -> None:
-    section = ""
-    carried = {name: links.recall(name) for name in ("model", "benchmark") if links.recall(name)}
-    for page in PAGES:
-        if page.section != section:
-            section = page.section
-            show.section(section)
-        _link(page, page.title, carried)
-
-
-def _link(page: Page, label: str, choices: Mapping[str, str], **looks: Any) -> None:
-    try:
-        st.page_link(page.path, label=show.plain(label), query_params=dict(choices), **looks)
-    except StreamlitAPIException:
-        # A page that is run by itself, without app.py beside it, knows of no other page.
-        st.link_button(show.plain(label), address_of(page.title, **choices), type="tertiary", **looks)
+        run_panel.close()
+        wrong_address.forget()
+    return page_list.find(title).study if title in {page.title for page in PAGES} else ""

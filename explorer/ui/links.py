@@ -12,23 +12,40 @@ from typing import Any
 import streamlit as st
 
 from explorer import numbers
+from explorer.ui import wrong_address
 
 MOST = 2**31 - 1  # what a number box and every generator of random numbers take
 
 
-def recall(name: str, default: str = "", options: Sequence[str] | None = None) -> str:
-    """The choice of this name; `default` where none is known, or none that is among the options."""
-    linked = st.query_params.get(name)
-    is_news = linked is not None and linked != st.session_state.get(_written(name))
-    wish = linked if is_news else st.session_state.get(_chosen(name))
-    if wish is None or (options is not None and wish not in options):
+def recall(
+    name: str, default: str = "", options: Sequence[str] | None = None, title: Callable[[str], str] = str
+) -> str:
+    """The choice of this name; `default` where none is known, or none that is among the options.
+
+    Where an address asks for what is not among them, the page says so; `title` is what people call an option.
+    """
+    wish = st.query_params.get(name) if is_news(name) else st.session_state.get(_chosen(name))
+    if wish is None:
+        return default
+    if options is not None and wish not in options:
+        if is_news(name):
+            wrong_address.tell(name, str(wish), default, options, title)
         return default
     return str(wish)
 
 
+def is_news(name: str) -> bool:
+    """Whether the address says something of this name that was not chosen or read before."""
+    linked = st.query_params.get(name)
+    return linked is not None and linked != st.session_state.get(_written(name))
+
+
 def whole(name: str, default: int = 0, most: int = MOST) -> int:
     """The choice as a whole number up to `most`; `default` where it is none."""
-    number = numbers.whole(recall(name))
+    wish = recall(name)
+    number = numbers.whole(wish)
+    if number is None and wish and is_news(name):
+        wrong_address.tell_number(name, wish, default)
     return default if number is None else min(number, most)
 
 
@@ -49,6 +66,7 @@ def remember(name: str, value: str, default: str | None = None) -> str:
 
 def choose(name: str, value: str) -> None:
     """Makes this the choice from the next run on; for callbacks."""
+    wrong_address.forget(name)
     st.session_state[_chosen(name)] = value
     # What the address says now is no news any more.
     st.session_state[_written(name)] = st.query_params.get(name)
@@ -77,7 +95,7 @@ def pick(
     and never what a link says.
     """
     first = default if default in options or not options else options[0]
-    value = recall(name, first, options)
+    value = recall(name, first, options, arguments.get("format_func") or str)
     key = f"pick:{name}"
     st.session_state[key] = value
     answer = widget(label, options, key=key, on_change=_take, args=(name, key, first, on_pick), **arguments)

@@ -136,8 +136,8 @@ def why_unknown(model: str) -> str:
         return ""
     hint = "it is not on this machine, and the network is off" if is_hub_id else "nothing is known by this name"
     return (
-        f"The model {model} cannot be asked: {hint}. Choose one in the sidebar, or type a Hugging Face id such as "
-        "EleutherAI/pythia-160m, a folder, or an endpoint like http://localhost:8000/v1#model."
+        f"The model {model} cannot be asked: {hint}. Choose one in the bar at the top, or type a Hugging Face id "
+        "such as EleutherAI/pythia-160m, a folder, or an endpoint like http://localhost:8000/v1#model."
     )
 
 

@@ -1,33 +1,60 @@
-"""The runs that are being worked on, shown in the sidebar of every page until they are done."""
+"""The runs that are being worked on, shown in the bar of every page until they are done, and what became of them."""
 
 from __future__ import annotations
 
 import html
 import time
+from collections.abc import Sequence
 
 import streamlit as st
 
+from explorer.figures.models import model_title
 from explorer.results import queries
 from explorer.runs import queue
 from explorer.runs.queue import RunInfo
-from explorer.ui import resources, show
+from explorer.ui import page_list, resources, run_names, show
 
 LIVE = ("queued", "running")
 EVERY = 2.0  # seconds between two looks
-SHOWN = 4
+SHOWN = 2  # live runs in the bar
 PATIENCE = 20.0  # seconds for a run that ended to appear in the database
+ENDED = "run:ended"  # the runs that ended while this window was open and whose end was not put away yet
+
+
+def draw_state() -> None:
+    """A few words on the runs, which lead to their page."""
+    live = [run for run in _listed() if run.status in LIVE]
+    page_list.link(page_list.find("Runs"), state_in_words(live, _finished()), {}, icon=":material/stacks:")
+
+
+def state_in_words(live: Sequence[RunInfo], finished: int) -> str:
+    """How many runs are going on, waiting and done."""
+    running = sum(run.status == "running" for run in live)
+    parts = [f"{running} running"] if running else []
+    parts += [f"{len(live) - running} waiting"] if len(live) > running else []
+    return " · ".join([*parts, f"{finished:,} {'run' if finished == 1 and not parts else 'runs'} done"])
 
 
 def draw_progress() -> None:
-    """The live runs, looked at anew every two seconds for as long as there are any."""
-    live = live_runs()
+    """The live runs, looked at anew every two seconds for as long as there are any; then what became of them."""
+    runs = _listed()
+    live = [run.run_id for run in runs if run.status in LIVE]
     before = set(st.session_state.get("live", ()))
-    st.session_state["live"] = [run.run_id for run in live]
-    for run in queue.list_runs(resources.settings()) if before - set(st.session_state["live"]) else ():
-        if run.run_id in before and run.status not in LIVE:
-            _tell_end(run)
+    st.session_state["live"] = live
+    ended = st.session_state.setdefault(ENDED, [])
+    for run in runs:
+        if run.run_id in before and run.status not in LIVE and run.run_id not in ended:
+            ended.append(run.run_id)
     if live:
         _watch()
+    for run in runs:
+        if run.run_id in ended:
+            _draw_end(run)
+
+
+def expect(run_id: str) -> None:
+    """A run that was just started: its end is told even where it ends before the next look."""
+    st.session_state["live"] = [*st.session_state.get("live", ()), run_id]
 
 
 def live_runs() -> list[RunInfo]:
@@ -37,7 +64,23 @@ def live_runs() -> list[RunInfo]:
 
 def models_of_runs() -> list[str]:
     """Every model that has a run on this machine."""
-    return list(dict.fromkeys(run.model for run in queue.list_runs(resources.settings()) if run.model != "?"))
+    return list(dict.fromkeys(run.model for run in _listed() if run.model != "?"))
+
+
+def look() -> None:
+    """Reads the list of runs once for this run of a page; every page begins so."""
+    st.session_state["runs:listed"] = queue.list_runs(resources.settings())
+
+
+def _listed() -> list[RunInfo]:
+    if "runs:listed" not in st.session_state:
+        look()
+    listed: list[RunInfo] = st.session_state["runs:listed"]
+    return listed
+
+
+def _finished() -> int:
+    return int((resources.ask(queries.runs)["status"] == "complete").sum())
 
 
 @st.fragment(run_every=EVERY)
@@ -47,18 +90,52 @@ def _watch() -> None:
     if now - before or _are_stored(before - now):
         # One began, or ended and is in the database: the whole page may have something new to show.
         st.rerun()
-    show.section("In progress")
     if before - now:
         show.note("Storing what was found")
     for run in live[:SHOWN]:
-        bar(run)
+        with st.container(horizontal=True, vertical_alignment="center", key=f"lx-live-{run.run_id}"):
+            st.progress(_share(run), text=show.plain(f"{name_of(run)}: {describe(run)}"))
+            st.button(
+                "Cancel", key=f"cancel:bar:{run.run_id}", icon=":material/close:", type="tertiary",
+                on_click=_cancel, args=(run.run_id,),
+            )  # fmt: skip
     if len(live) > SHOWN:
         show.note(f"and {len(live) - SHOWN} more in the queue")
 
 
-def _tell_end(run: RunInfo) -> None:
-    icon = ":material/check:" if run.status == "complete" else ":material/info:"
-    st.toast(show.plain(f"{run.study} on {run.benchmark}: {run.message or run.status}"), icon=icon)
+def _cancel(run_id: str) -> None:
+    with show.problems():
+        queue.cancel(resources.settings(), run_id)
+
+
+def _draw_end(run: RunInfo) -> None:
+    """What became of a run, in a sentence, with a link to what it found."""
+    with st.container(horizontal=True, vertical_alignment="center", key=f"lx-ended-{run.run_id}"):
+        show.note(end_in_words(run))
+        if run.status == "complete":
+            page_list.link_to_result(run.study, "See what it found", run.model, run.benchmark, run.run_id)
+        else:
+            page_list.link_to("Runs", "Look at it", shown=run.run_id)
+        st.button(
+            "Put away", key=f"seen:{run.run_id}", icon=":material/close:", type="tertiary",
+            on_click=st.session_state[ENDED].remove, args=(run.run_id,),
+        )  # fmt: skip
+
+
+def end_in_words(run: RunInfo) -> str:
+    """How a run ended, in one sentence."""
+    if run.status == "complete":
+        return f"{name_of(run)} is done: {run.done:,} instances."
+    if run.status == "cancelled":
+        return f"{name_of(run)} was cancelled after {run.done:,} of {run.total:,} instances, which are kept."
+    return f"{name_of(run)} stopped: {run.message or run.status}"
+
+
+def name_of(run: RunInfo) -> str:
+    """A run by its study, model and benchmark, as people call them."""
+    return (
+        f"{run_names.study_title(run.study)} of {model_title(run.model)} on {run_names.benchmark_title(run.benchmark)}"
+    )
 
 
 def _are_stored(run_ids: set[str]) -> bool:
@@ -74,12 +151,15 @@ def _are_stored(run_ids: set[str]) -> bool:
 
 def bar(run: RunInfo) -> None:
     """One run's progress: its name, how far it is, and how long it will take."""
-    share = min(1.0, run.done / run.total) if run.total else 0.0
     st.html(
-        f'<div class="lx-run"><b>{html.escape(run.study)}</b> {html.escape(run.benchmark)}'
+        f'<div class="lx-run"><b>{html.escape(name_of(run))}</b>'
         f'<span class="lx-quiet">{html.escape(describe(run))}</span></div>'
     )
-    st.progress(share)
+    st.progress(_share(run))
+
+
+def _share(run: RunInfo) -> float:
+    return min(1.0, run.done / run.total) if run.total else 0.0
 
 
 def describe(run: RunInfo) -> str:

@@ -1,55 +1,103 @@
-"""The sidebar's panel that starts a full run of a study with the chosen model on the chosen benchmark."""
+"""The dialog that starts a full run of a study with the chosen model on the chosen benchmark."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import shlex
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import streamlit as st
 
 from explorer import benchmarks
 from explorer.errors import ExplorerError
-from explorer.runs import cost, request
+from explorer.figures.models import model_title
+from explorer.runs import cost, pace, queue, request
 from explorer.runs.folder import RunFolder
 from explorer.scoring import http
 from explorer.settings import Settings
 from explorer.studies import STUDIES, study
 from explorer.studies.study import Setting, Study
-from explorer.ui import links, resources, run_where, show, starting, visitor
+from explorer.ui import links, page_list, progress, resources, run_names, run_where, run_words, show, starting, visitor
 
-LABELS = {"bos": "BOS"}
 DTYPES = ("auto", "float32", "bfloat16", "float16")
+AMOUNTS = (1, 2, 4, 10, 20, 50, 100, 200, 500)  # instances of each group, beside all
+OPEN = "run:dialog"  # the page on which the dialog is open
 
 
-def draw_run_panel(model: str, benchmark: str, preferred: str = "") -> None:
-    """The study (the preferred one where it takes the benchmark and none was chosen), its options and the button."""
+def draw_run_button(title: str) -> None:
+    """The button of the bar that opens the dialog on this page."""
+    st.button("Run", type="primary", key="run:open", icon=":material/play_arrow:", on_click=_open, args=(title,))
+
+
+def draw_dialog(title: str, model: str, benchmark: str, preferred: str = "") -> None:
+    """The dialog, where it is open on this page; `preferred` is the study of the page."""
+    if st.session_state.get(OPEN) == title:
+        _dialog(model, benchmark, preferred)
+
+
+def _open(title: str) -> None:
+    st.session_state[OPEN] = title
+    st.session_state.pop("run:answer", None)
+
+
+def close() -> None:
+    """Closes the dialog from the next run of the page on."""
+    st.session_state.pop(OPEN, None)
+
+
+@st.dialog("Start a run", width="medium", on_dismiss=close)
+def _dialog(model: str, benchmark: str, preferred: str) -> None:
+    """The study (the preferred one where it takes the benchmark and none was chosen), its settings and the button."""
     try:
         fitting = studies_for(benchmark)
     except ExplorerError as error:  # an import whose files are damaged
         show.problem(error)
         return
     if not fitting:
-        show.note("No study takes this kind of benchmark.")
+        show.note("No study takes this kind of benchmark. Choose another one in the bar at the top.")
         return
+    about = f"**{show.plain(model_title(model))}** on **{show.plain(run_names.benchmark_title(benchmark))}**"
+    st.markdown(f"A full run of {about}, by a process beside the app: you may close this window meanwhile.")
     first = preferred if preferred in fitting else fitting[0]
+    if preferred and preferred not in fitting:
+        show.note(f"The study of this page, {study(preferred).title}, does not take this kind of benchmark.")
     name = links.pick(
         st.selectbox, "Study", "study", fitting, default=first, format_func=lambda name: study(name).title
     )
     recipe = study(name)
     show.note(recipe.question)
-    options = st.popover("Options", key="run:options", icon=":material/tune:", width="stretch", on_change="rerun")
-    if options.open:
-        with options:
-            _draw_options(recipe, benchmark)
-    chosen_options = options_asked(recipe, benchmark)
-    if st.button("Run", type="primary", width="stretch", key="run:start", icon=":material/play_arrow:"):
-        _start(recipe, model, benchmark, chosen_options)
-    _answer()
-    show.note(in_words(chosen_options))
+    with show.problems():
+        groups = _groups(benchmark)
+        _draw_amount(recipe, groups)
+        first_asked = run_words.ESSENTIALS.get(name, ())
+        for setting in first_asked:
+            if setting in recipe.settings:
+                _draw_setting(recipe, setting, recipe.settings[setting])
+        advanced = st.expander("Advanced", icon=":material/tune:", key="run:advanced", on_change="rerun")
+        if advanced.open:
+            with advanced:
+                _draw_advanced(recipe, benchmark, list(groups), first_asked)
+        chosen = options_asked(recipe, benchmark)
+        _draw_start(recipe, model, benchmark, chosen, groups)
+
+
+def _draw_start(
+    recipe: Study, model: str, benchmark: str, chosen: Mapping[str, Any], groups: Mapping[str, int]
+) -> None:
+    """What will be done and how long it takes, the button, what came of it, and the same as a command."""
+    left, right = st.columns([3, 1], vertical_alignment="center")
+    with left:
+        st.html(f'<p class="lx-estimate">{show.escaped(in_words(recipe, model, benchmark, chosen, groups))}</p>')
+    pressed = right.button("Start", type="primary", width="stretch", key="run:start", icon=":material/play_arrow:")
+    if pressed:
+        _start(recipe, model, benchmark, chosen)
+    _answer(recipe.name, model, benchmark)
     if recipe.plan and http.is_endpoint(model) and not visitor.why_not(model):
         with show.problems(), st.spinner("Reckoning what is asked"):
-            show.note(_cost(name, model, benchmark, json.dumps(chosen_options, default=list), resources.settings()))
+            show.note(_cost(recipe.name, model, benchmark, json.dumps(chosen, default=list), resources.settings()))
+    show.command_line(command(recipe.name, model, benchmark, chosen))
 
 
 # What is left of a run changes while it goes on.
@@ -70,7 +118,7 @@ def studies_for(benchmark: str) -> list[str]:
 
 
 def options_asked(recipe: Study, benchmark: str) -> dict[str, Any]:
-    """What the options say, also while their drawer is closed."""
+    """What the dialog says, also while it is closed."""
     state = st.session_state
     limit = state.get("run:limit")
     given = {name: state.get(_key(recipe, name)) for name in recipe.settings}
@@ -83,46 +131,110 @@ def options_asked(recipe: Study, benchmark: str) -> dict[str, Any]:
     }
 
 
-def in_words(options: Mapping[str, Any]) -> str:
-    """What the button will start, in one line."""
-    amount = f"First {options['limit']:,} instances" if options["limit"] else "All instances"
-    groups = f" of {len(options['suites'])} groups" if options["suites"] else ""
-    per_group = options["settings"].get("per_group")
-    drawn = f", {per_group} a group drawn with seed {options['seed']}" if per_group else ""
-    return f"{amount}{groups}{drawn}"
+def in_words(recipe: Study, model: str, benchmark: str, options: Mapping[str, Any], groups: Mapping[str, int]) -> str:
+    """What the button will start and how long that takes, in one line."""
+    amount = instances_asked(recipe, options, groups)
+    parts = [f"{amount:,} instances"]
+    if options["suites"]:
+        parts.append(f"of {len(options['suites'])} groups")
+    if _per_group(recipe, options):
+        parts.append(f"drawn with seed {options['seed']}")
+    takes = pace.expected(queue.list_runs(resources.settings()), recipe.name, model, benchmark, amount).in_words()
+    if http.is_endpoint(model):
+        takes = ""  # a server's speed is its own; what it will be asked stands below
+    return ", ".join([" ".join(parts), *filter(None, [takes])]) + "."
 
 
-def _draw_options(recipe: Study, benchmark: str) -> None:
-    with show.problems():
-        with st.spinner("Reading the groups"):
-            groups = list(dict.fromkeys(item.group for item in resources.instances(benchmark).instances))
-        st.multiselect(
-            "Groups", groups, key=f"run:groups:{benchmark}", placeholder="All groups", persist_state="session"
-        )
+def instances_asked(recipe: Study, options: Mapping[str, Any], groups: Mapping[str, int]) -> int:
+    """How many instances a run with these options looks at."""
+    sizes = [size for group, size in groups.items() if not options["suites"] or group in options["suites"]]
+    most = _per_group(recipe, options)
+    count = sum(min(size, most) if most else size for size in sizes)
+    if "instances" in recipe.settings:  # test items, drawn evenly
+        count = min(count, int(options["settings"].get("instances", recipe.settings["instances"].default)))
+    return min(count, options["limit"]) if options["limit"] else count
+
+
+def command(name: str, model: str, benchmark: str, options: Mapping[str, Any]) -> str:
+    """The same run as a command line."""
+    words = ["python", "-m", "explorer", "run", name, "--model", model, "--benchmark", benchmark]
+    for suite in options["suites"]:
+        words += ["--suite", suite]
+    for flag, usual in (("limit", None), ("seed", 0), ("dtype", "auto")):
+        if options[flag] != usual:
+            words += [f"--{flag}", str(options[flag])]
+    recipe = study(name)
+    for setting, value in options["settings"].items():
+        default = recipe.settings[setting].default
+        text = ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+        if text.replace(" ", "") != recipe.settings[setting].default_text and value != default:
+            words += ["--set", f"{setting}={text}"]
+    return shlex.join(words)
+
+
+def _groups(benchmark: str) -> dict[str, int]:
+    """The benchmark's groups with their sizes, in its order."""
+    with st.spinner("Reading the benchmark"):
+        return dict(Counter(item.group for item in resources.instances(benchmark).instances))
+
+
+def _per_group(recipe: Study, options: Mapping[str, Any]) -> int:
+    setting = recipe.settings.get("per_group")
+    return int(options["settings"].get("per_group", setting.default)) if setting else 0  # type: ignore[arg-type]
+
+
+def _draw_amount(recipe: Study, groups: Mapping[str, int]) -> None:
+    """How much of the benchmark: all, or that many instances of each group."""
+    if "per_group" not in recipe.settings:
+        return
+    key = _key(recipe, "per_group")
+    usual = int(recipe.settings["per_group"].default)  # type: ignore[arg-type]
+    chosen = int(st.session_state.get(key) or 0) if key in st.session_state else usual
+    largest, total = max(groups.values(), default=0), sum(groups.values())
+    amounts = sorted({amount for amount in (*AMOUNTS, usual, chosen) if 0 < amount < largest or amount == chosen} - {0})
+    options = [0, *amounts]
+    st.session_state[key] = chosen
+
+    def name(amount: int) -> str:
+        if not amount:
+            return f"All {total:,} instances"
+        count = sum(min(size, amount) for size in groups.values())
+        return f"{amount:,} instances" if len(groups) == 1 else f"{amount:,} of each group: {count:,} instances"
+
+    st.selectbox(run_words.label("per_group"), options, format_func=name, key=key, persist_state="session")
+
+
+def _draw_advanced(recipe: Study, benchmark: str, groups: Sequence[str], asked: Sequence[str]) -> None:
+    st.multiselect("Groups", groups, key=f"run:groups:{benchmark}", placeholder="All groups", persist_state="session")
     left, right = st.columns(2)
     left.number_input(
         "Limit", min_value=1, value=None, step=50, key="run:limit", placeholder="all", persist_state="session",
         help="Only the first instances, in benchmark order.",
     )  # fmt: skip
-    right.number_input("Seed", min_value=0, value=0, step=1, key="run:seed", persist_state="session")
+    right.number_input(
+        "Seed", min_value=0, value=0, step=1, key="run:seed", persist_state="session",
+        help="The start of every generator of random numbers: the same seed draws the same.",
+    )  # fmt: skip
     for name, setting in recipe.settings.items():
-        _draw_setting(recipe, name, setting)
+        if name not in (*asked, "per_group"):
+            _draw_setting(recipe, name, setting)
     st.selectbox("Number format", DTYPES, key="run:dtype", persist_state="session", help="auto: float32 on a CPU")
     run_where.draw_run_where()
 
 
 def _draw_setting(recipe: Study, name: str, setting: Setting) -> None:
-    label = LABELS.get(name, name.replace("_", " ").capitalize())
+    label = run_words.label(name)
     shared: dict[str, Any] = {"key": _key(recipe, name), "help": show.plain(setting.help), "persist_state": "session"}
+    named: dict[str, Any] = {"format_func": lambda value: run_words.choice(name, value)}
     default = setting.default
     if isinstance(default, bool):
         st.toggle(label, value=default, **shared)
     elif isinstance(default, tuple) and setting.choices:
-        st.multiselect(label, setting.choices, default=list(default), **shared)
+        st.multiselect(label, setting.choices, default=list(default), **named, **shared)
     elif isinstance(default, tuple):
         st.text_input(label, value=", ".join(map(str, default)), **shared)
     elif setting.choices:
-        st.selectbox(label, setting.choices, index=setting.choices.index(str(default)), **shared)
+        st.selectbox(label, setting.choices, index=setting.choices.index(str(default)), **named, **shared)
     elif isinstance(default, int | float):
         st.number_input(label, value=default, **shared)
     else:
@@ -138,18 +250,22 @@ def _start(recipe: Study, model: str, benchmark: str, options: Mapping[str, Any]
     except ExplorerError as error:
         st.session_state["run:answer"] = ("fault", str(error))
         return
-    done = RunFolder.find(settings.runs, run_id).progress().status == "complete"
-    st.session_state["run:answer"] = ("complete" if done else "started", run_id)
+    if RunFolder.find(settings.runs, run_id).progress().status == "complete":
+        st.session_state["run:answer"] = ("complete", run_id)
+        return
+    progress.expect(run_id)
+    close()
+    st.rerun()
 
 
-def _answer() -> None:
-    kind, text = st.session_state.pop("run:answer", ("", ""))
+def _answer(name: str, model: str, benchmark: str) -> None:
+    kind, text = st.session_state.get("run:answer", ("", ""))
     if kind == "fault":
         st.error(show.plain(text))
     elif kind == "complete":
-        st.info(f"This run is here already: `{text}`.")
-    elif kind == "started":
-        st.success(f"Started `{text}`.")
+        st.info("This very run is here already.")
+        page_list.link_to_result(name, "See what it found", model, benchmark, text)
+    st.session_state.pop("run:answer", None)
 
 
 def _key(recipe: Study, name: str) -> str:

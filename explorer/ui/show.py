@@ -26,6 +26,7 @@ Figure = Any  # a Plotly figure, made in explorer/figures
 LONGEST = 2_000  # characters of a cell on the screen; a download has all of them
 IN_A_ROW = 5
 TABLE_FORMATS = ("csv", "parquet", "latex")
+COMMAND_LINE = "Do this from the command line"  # commands stand under this heading and nowhere else
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,11 +84,21 @@ def section(text: str) -> None:
 
 
 def nothing_yet(title: str, advice: str, command: str = "") -> None:
-    """An empty state that says what to do."""
-    code = f"<code>{html.escape(command)}</code>" if command else ""
-    st.html(
-        f'<div class="lx-empty"><h3>{html.escape(title)}</h3><p>{html.escape(advice)}</p>{code}</div>',
-    )
+    """An empty state that says what to do, with the command that does it folded below."""
+    st.html(f'<div class="lx-empty"><h3>{html.escape(title)}</h3><p>{html.escape(advice)}</p></div>')
+    if command:
+        command_line(command)
+
+
+def command_line(command: str) -> None:
+    """A command for a terminal, folded."""
+    with st.expander(COMMAND_LINE, icon=":material/terminal:"):
+        st.code(command, language=None, wrap_lines=True)
+
+
+def escaped(text: str) -> str:
+    """The text for the inside of an element of HTML."""
+    return html.escape(text)
 
 
 def about(study: str = "", model: str = "", benchmark: str = "", n: int | None = None) -> None:

@@ -24,7 +24,8 @@ def offer(study: str, chosen: Chosen, title: str, advice: str, settings: Mapping
     benchmark = benchmarks.find(chosen.benchmark, resources.settings())
     if benchmark.kind not in recipe.kinds:
         show.nothing_yet(
-            title, f"{benchmark.title} is of a kind that this study does not take. Choose another in the sidebar."
+            title,
+            f"{benchmark.title} is of a kind that this study does not take. Choose another one in the bar at the top.",
         )
         return
     sample = _sample(chosen.benchmark) if "per_group" in recipe.settings else 0
@@ -38,7 +39,7 @@ def offer(study: str, chosen: Chosen, title: str, advice: str, settings: Mapping
         st.rerun()
     show.note(
         f"It is done by a worker beside the app, with {show.plain(layout.model_title(chosen.model))}; its progress "
-        "stands in the sidebar."
+        "stands in the bar at the top."
     )
 
 

@@ -1,4 +1,4 @@
-"""The app in a real browser: every page by its address, a run from the sidebar, an instance changed and scored."""
+"""The app in a real browser: every page by its address, a run from the bar, an instance changed and scored."""
 
 from __future__ import annotations
 
@@ -32,16 +32,17 @@ def test_the_root_is_the_overview_and_its_links_lead_on(browser):
         assert "benchmark=starter_pairs" in opened.url
 
 
-def test_a_run_from_the_sidebar_finishes_and_an_instance_is_changed(browser):
+def test_a_run_from_the_bar_finishes_and_an_instance_is_changed(browser):
     page = browser.open(f"instance?model={MODEL}&benchmark=starter_pairs")
-    sidebar = page.locator("[data-testid=stSidebar]")
-    sidebar.get_by_role("button", name="Options").click()
-    page.get_by_role("spinbutton", name="Limit").fill("24")
+    page.get_by_role("button", name="Run", exact=True).click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_text("Advanced").click()
+    dialog.get_by_role("spinbutton", name="Limit").fill("24")
     page.keyboard.press("Tab")
-    sidebar.get_by_text("First 24 instances").wait_for()
-    page.keyboard.press("Escape")
-    sidebar.get_by_role("button", name="Run", exact=True).click()
-    sidebar.get_by_text("In progress").wait_for()
+    dialog.get_by_text("24 instances").wait_for()
+    dialog.get_by_role("button", name="Start", exact=True).click()
+    dialog.wait_for(state="detached")
+    page.locator("[class*=st-key-lx-ended]", has_text="is done: 24 instances").wait_for(timeout=240_000)
 
     # The page shows the finished run by itself.
     page.get_by_text("1 of 24 ·").wait_for(timeout=240_000)

@@ -327,14 +327,16 @@ def test_a_context_moves_the_margin_of_a_pair(window):
 
 def test_a_run_is_started_and_ends(window, prepared):
     page = window.open(f"overview?model={MODEL}&benchmark=starter_pairs")
-    sidebar = page.locator("[data-testid=stSidebar]")
-    sidebar.get_by_role("button", name="Options").click()
-    page.get_by_role("spinbutton", name="Limit").fill(str(LIMIT))
+    before = set((prepared.cache / "runs").glob("*"))
+    page.get_by_role("button", name="Run", exact=True).click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_text("Advanced").click()
+    dialog.get_by_role("spinbutton", name="Limit").fill(str(LIMIT))
     page.keyboard.press("Tab")
-    sidebar.get_by_text(f"First {LIMIT} instances").wait_for()
-    page.keyboard.press("Escape")
-    sidebar.get_by_role("button", name="Run", exact=True).click()
-    run_id = await_it(window, sidebar.locator("[data-testid=stAlert] code")).inner_text()
+    dialog.get_by_text(f"{LIMIT} instances").wait_for()
+    dialog.get_by_role("button", name="Start", exact=True).click()
+    dialog.wait_for(state="detached", timeout=2 * PATIENCE)
+    (run_id,) = (path.name for path in set((prepared.cache / "runs").glob("*")) - before)
     progress = prepared.cache / "runs" / run_id / "progress.json"
     for _ in range(480):
         status = json.loads(progress.read_text())["status"]

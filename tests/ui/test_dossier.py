@@ -112,12 +112,14 @@ def test_an_unknown_model_is_not_offered(open_page, tmp_path):
     assert not any("Score with" in button.label for button in app.button)
 
 
-def test_the_sidebar_opens_with_the_pages_own_study(open_page, tmp_path):
+def test_the_dialog_opens_with_the_pages_own_study(open_page, tmp_path):
     for page, study in (("popularity", "popularity"), ("priming", "priming"), ("perturbation", "perturbation")):
         app = open_page(page, tmp_path / "cache", **HERE)
-        assert app.sidebar.selectbox(key="pick:study").value == study
+        app.button(key="run:open").click().run()
+        assert app.selectbox(key="pick:study").value == study
     asked = open_page("popularity", tmp_path / "cache", study="priming", **HERE)
-    assert asked.sidebar.selectbox(key="pick:study").value == "priming"
+    asked.button(key="run:open").click().run()
+    assert asked.selectbox(key="pick:study").value == "priming"
 
 
 def test_a_study_chosen_elsewhere_does_not_follow_to_a_page_of_its_own(monkeypatch, tmp_path):
@@ -127,7 +129,10 @@ def test_a_study_chosen_elsewhere_does_not_follow_to_a_page_of_its_own(monkeypat
 
     monkeypatch.setenv("EXPLORER_CACHE", str(tmp_path / "cache"))
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60).run()
-    app.sidebar.selectbox(key="pick:study").set_value("priming").run()
+    app.button(key="run:open").click().run()
+    app.selectbox(key="pick:study").set_value("priming").run()
     del app.query_params["study"]  # the links of the sidebar carry model and benchmark alone
     app.switch_page("pages/popularity.py").run()
-    assert app.sidebar.selectbox(key="pick:study").value == "popularity"
+    assert "pick:study" not in {box.key for box in app.selectbox}  # nor does the open dialog follow
+    app.button(key="run:open").click().run()
+    assert app.selectbox(key="pick:study").value == "popularity"

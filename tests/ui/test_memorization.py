@@ -66,7 +66,10 @@ def test_the_instances_shown_are_those_of_the_chosen_group(open_page, runs, tiny
 
 def test_without_a_run_the_page_gives_the_command_of_one(open_page, tmp_path):
     app = open_page("memorization", tmp_path / "cache", benchmark="starter_causes")
-    assert "python -m explorer run memorization --model gemma-3-270m --benchmark starter_causes" in words_of(app)
+    assert any(
+        "python -m explorer run memorization --model gemma-3-270m --benchmark starter_causes" in code.value
+        for code in app.code
+    )
 
 
 def test_an_auc_of_minimal_pairs_is_said_to_follow_by_definition(open_page, runs, tiny_gpt2):

@@ -123,6 +123,7 @@ def test_who_types_an_endpoint_himself_has_said_yes(server, cache, monkeypatch):
 
 def test_a_run_of_a_linked_endpoint_does_not_start(server, cache, monkeypatch):
     app = opened("overview", cache, monkeypatch, model=f"{server.url}#m", benchmark="starter_pairs")
+    app.button(key="run:open").click().run()
     app.button(key="run:start").click().run()
     assert any("nobody has said yes" in error.value for error in app.error)
     assert server.heard == []
@@ -132,6 +133,7 @@ def test_a_run_of_a_linked_endpoint_does_not_start(server, cache, monkeypatch):
 def test_a_visitor_from_elsewhere_names_no_folder_of_the_server(name, cache, monkeypatch):
     monkeypatch.setattr(visitor, "role", lambda: "visitor")
     app = opened("instance", cache, monkeypatch, model=name, benchmark="starter_pairs")
+    app.button(key="run:open").click().run()
     app.button(key="run:start").click().run()
     assert not app.exception
     assert any("names a file or a folder of the machine" in error.value for error in app.error)

@@ -50,7 +50,7 @@ def here(tiny_gpt2, data, monkeypatch) -> dict[str, str]:
 def test_without_a_run_the_page_says_how_to_make_one(open_page, here, tmp_path):
     app = open_page("ontology", tmp_path / "cache", **here)
     assert not app.exception
-    assert any("python -m explorer run ontology" in one.proto.body for one in app.html)
+    assert any("python -m explorer run ontology" in code.value for code in app.code)
 
 
 def test_a_run_is_shown_beside_the_papers_figures(open_page, here, asked):
@@ -131,10 +131,11 @@ def _imported(cache: Path) -> str:
     return str(store.frame("SELECT run_id FROM runs WHERE model = 'elsewhere'")["run_id"][0])
 
 
-def test_the_sidebar_says_what_an_endpoint_will_be_asked(open_page, here, tmp_path):
+def test_the_dialog_says_what_an_endpoint_will_be_asked(open_page, here, tmp_path):
     app = open_page("ontology", tmp_path / "cache", benchmark="go", model="http://127.0.0.1:9/v1#m", study="ontology")
+    app.button(key="run:open").click().run()
     assert not app.exception
-    assert any("At most 30 requests to 127.0.0.1:9" in one.proto.body for one in app.sidebar.get("html"))
+    assert any("At most 30 requests to 127.0.0.1:9" in one.proto.body for one in app.get("html"))
 
 
 def test_another_kind_of_benchmark_has_no_concepts(open_page, here, tmp_path):

@@ -19,6 +19,11 @@ def html_of(app: AppTest) -> str:
     return "\n".join(element.proto.body for element in app.html if "<style>" not in element.proto.body)
 
 
+def links_of(app: AppTest) -> list[str]:
+    """The labels of links to pages; a page that is run by itself draws them as buttons."""
+    return [one.proto.label for kind in ("page_link", "link_button") for one in app.get(kind)]
+
+
 def words_of(app: AppTest) -> str:
     shown = [
         element.value for kind in (app.title, app.header, app.subheader, app.markdown, app.error) for element in kind
@@ -32,7 +37,9 @@ def test_a_page_opens_by_its_address_without_any_run(open_page, tmp_path, addres
     assert not app.exception
     assert not app.error
     assert len(app.title) == 1
-    assert {box.label for box in app.sidebar.selectbox} >= {"Model", "Benchmark", "Study"}
+    assert {box.label for box in app.main.selectbox} >= {"Model", "Benchmark"}
+    assert not app.sidebar.selectbox and not app.sidebar.button  # the sidebar is for pages alone
+    assert [button.label for button in app.button if button.key == "run:open"] == ["Run"]
 
 
 @pytest.mark.parametrize("address", ADDRESSES)
@@ -56,13 +63,13 @@ def test_the_whole_app_lists_every_page_and_goes_to_each(monkeypatch, tmp_path):
 @pytest.mark.parametrize("address", ["overview", "runs"])
 def test_without_a_run_a_page_says_how_to_start_one(open_page, tmp_path, address):
     app = open_page(address, tmp_path / "cache")
-    assert "python -m explorer run accuracy" in html_of(app)
+    assert any(code.value.startswith("python -m explorer run accuracy") for code in app.code)
 
 
 def test_an_unknown_benchmark_in_a_link_falls_back_to_the_default(open_page, tmp_path):
     app = open_page("overview", tmp_path / "cache", benchmark="no_such_thing")
     assert not app.exception
-    assert app.sidebar.selectbox(key="pick:benchmark").value == "starter_pairs"
+    assert app.selectbox(key="pick:benchmark").value == "starter_pairs"
 
 
 def test_a_link_brings_back_what_was_chosen(open_page, cache, tiny_gpt2):
@@ -80,10 +87,10 @@ def test_a_link_brings_back_what_was_chosen(open_page, cache, tiny_gpt2):
 def test_a_choice_is_kept_from_page_to_page(monkeypatch, tmp_path):
     monkeypatch.setenv("EXPLORER_CACHE", str(tmp_path / "cache"))
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60).run()
-    app.sidebar.selectbox(key="pick:benchmark").set_value("starter_cloze").run()
+    app.selectbox(key="pick:benchmark").set_value("starter_cloze").run()
     for page in reversed(PAGES):
         app.switch_page(page.path).run()
-        assert app.sidebar.selectbox(key="pick:benchmark").value == "starter_cloze"
+        assert app.selectbox(key="pick:benchmark").value == "starter_cloze"
         assert app.query_params["benchmark"] == "starter_cloze"
 
 
@@ -155,16 +162,19 @@ def test_run_writes_a_spec_and_starts_a_worker(open_page, tmp_path, tiny_gpt2, m
     monkeypatch.setattr(queue, "start_worker", lambda settings, folder: started.append(folder.run_id))
     app = open_page("overview", tmp_path / "cache", model=str(tiny_gpt2), benchmark="starter_pairs")
     app.session_state["run:limit"] = 5
+    app.button(key="run:open").click().run()
     app.button(key="run:start").click().run()
     assert not app.exception
+    assert "run:start" not in {button.key for button in app.button}  # the dialog is closed
     (run,) = queue.list_runs(read_settings())
     assert started == [run.run_id]
     assert (run.study, run.model, run.benchmark) == ("accuracy", str(tiny_gpt2), "starter_pairs")
-    assert any(run.run_id in message.value for message in app.success)
+    assert any("1 waiting" in link for link in links_of(app))
 
 
 def test_a_model_that_is_not_there_is_told_in_one_sentence(open_page, tmp_path):
     app = open_page("overview", tmp_path / "cache", model="nobody/nothing", benchmark="starter_pairs")
+    app.button(key="run:open").click().run()
     app.button(key="run:start").click().run()
     assert not app.exception
     assert len(app.error) == 1

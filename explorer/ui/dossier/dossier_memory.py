@@ -54,7 +54,7 @@ def memorization(held: Held, chosen: Chosen) -> None:
 
 
 def _page(held: Held, title: str, label: str, chosen: Chosen) -> None:
-    """A link to the study's page, to the sidebar's model where it has a run."""
+    """A link to the study's page, to the chosen model where it has a run."""
     of_model = held.runs[held.runs["model"] == chosen.model]
     run = (of_model if len(of_model) else held.runs).iloc[0]
     layout.link_to(title, label, model=str(run["model"]), benchmark=chosen.benchmark, run=str(run["run_id"]))

@@ -12,7 +12,7 @@ from explorer.ui.layout import Chosen
 
 
 def draw_dossier_priming(held: Held, chosen: Chosen) -> None:
-    """The curves of one run, the sidebar's model's first, and what became of the verdict."""
+    """The curves of one run, the chosen model's first, and what became of the verdict."""
     runs = {str(run["run_id"]): run for run in held.runs.to_dict("records")}
     ordered = sorted(runs, key=lambda run_id: runs[run_id]["model"] != chosen.model)
     run_id = ordered[0]

@@ -24,7 +24,7 @@ SHOWN = 3  # pairs of texts
 
 
 def draw_dossier_swaps(held: Held, chosen: Chosen) -> None:
-    """A row a run and part of speech; below, the texts of the sidebar's model with the swaps marked."""
+    """A row a run and part of speech; below, the texts of the chosen model with the swaps marked."""
     gold = held.runs["gold"].iloc[0]
     option = 0 if gold != gold or gold is None else int(gold)
     runs = {run["run_id"]: run for run in held.runs.to_dict("records")}

@@ -38,7 +38,7 @@ class Gathered:
 
 
 def gather(chosen: Chosen) -> Gathered:
-    """The measures of the sidebar's model on its benchmark; what is about texts alone may be from another's run."""
+    """The measures of the chosen model on its benchmark; what is about texts alone may be from another's run."""
     runs = resources.ask(queries_findings.runs, chosen.benchmark)
     sources: dict[str, Mapping[str, Any]] = {}
     for name, measure in MEASURES.items():

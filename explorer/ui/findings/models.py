@@ -92,7 +92,7 @@ def comparisons(items: pd.DataFrame, by: str) -> pd.DataFrame:
 
 
 def _runs(chosen: Chosen) -> pd.DataFrame:
-    """The runs that judge instances as they stand, the sidebar's model first, then one a model and study."""
+    """The runs that judge instances as they stand, the chosen model first, then one a model and study."""
     runs = resources.ask(queries_findings.runs, chosen.benchmark)
     runs = runs[runs["study"].isin(SCORED[:2])]
     runs = runs.assign(own=runs["model"] == chosen.model, place=runs["study"].map(SCORED.index))

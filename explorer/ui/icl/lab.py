@@ -54,7 +54,7 @@ def draw_icl_lab(chosen: Chosen) -> None:
     if not any(one.kind == "labelled" for one in instances):
         show.nothing_yet(
             "No labeled texts here",
-            "Choose a labeled set, such as RTE or our own entailment pairs, as benchmark in the sidebar.",
+            "Choose a labeled set, such as RTE or our own entailment pairs, as benchmark in the bar at the top.",
         )
         return
     held = _drawn(chosen)

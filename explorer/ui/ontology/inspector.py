@@ -62,7 +62,7 @@ def draw_ontology_inspector(run_id: str, chosen: Chosen) -> None:
         return
     instances = [one for one in resources.instances(chosen.benchmark).instances if one.kind == "concept"]
     if not instances:
-        show.nothing_yet("No concepts here", "Choose an ontology, such as Gene Ontology, as benchmark in the sidebar.")
+        show.nothing_yet("No concepts here", "Choose an ontology, such as Gene Ontology, as benchmark at the top.")
         return
     wanted = links.type_in("Label or ID", "concept", placeholder="kidney development")
     matches = _matching(instances, wanted)

@@ -225,7 +225,7 @@ def _senses(key: str, view: WordView, swaps: Mapping[str, str], source: Source |
             st.button(
                 f"Never swap “{show.plain(view.lemma)}”", icon=":material/block:", key="lab:veto",
                 on_click=lab_state.veto, args=(view.lemma,),
-                help="In this lab, and in perturbation runs started from the sidebar of this window",
+                help="In this lab, and in perturbation runs started from this window",
             )  # fmt: skip
         if counts:
             show.note("The number beside a synonym is how often it occurs in the corpus.")

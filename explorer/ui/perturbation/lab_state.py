@@ -12,7 +12,7 @@ SWAPS = "swaps"  # in the address: arrest.v:collar;actor.n:player
 WORD = "word"
 HISTORY = "lab:history"
 SHOWN = "lab:instance"
-VETO = "run:perturbation:veto"  # the key under which the sidebar keeps the study's setting
+VETO = "run:perturbation:veto"  # the key under which the dialog Run keeps the study's setting
 
 
 def begin(instance_id: str) -> None:

@@ -38,7 +38,7 @@ def draw_priming_lab(chosen: Chosen) -> None:
     if item is None:
         show.nothing_yet(
             "This benchmark has no pairs",
-            "Choose BLiMP, SyntaxGym, CrowS-Pairs, the starter pairs or pairs of your own in the sidebar.",
+            "Choose BLiMP, SyntaxGym, CrowS-Pairs, the starter pairs or pairs of your own in the bar at the top.",
         )
         return
     with st.spinner("Reading the sentences that contexts are drawn from"):

@@ -52,7 +52,7 @@ def draw_replication_board(source: str, chosen: Chosen) -> None:
 
 
 def board(printed: Sequence[BoardFigure], findings: pd.DataFrame, model: str) -> pd.DataFrame:
-    """A row a printed figure: ours of the same model where a run has it, the sidebar's model for orientation."""
+    """A row a printed figure: ours of the same model where a run has it, the chosen model for orientation."""
     by_finding = replication_board.index(
         [{str(key): value for key, value in row.items()} for row in findings.to_dict("records")]
     )

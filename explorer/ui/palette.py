@@ -1,0 +1,100 @@
+"""Search over the pages, the chosen benchmark's instances and the runs, from any page."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from explorer.errors import ExplorerError
+from explorer.results import queries
+from explorer.results.packed_run import as_infos
+from explorer.runs import queue
+from explorer.runs.queue import RunInfo
+from explorer.ui import instance_list, page_list, progress, resources, run_names, show
+from explorer.writing import fold_text
+
+MOST = 8  # results of a kind
+# A dialog takes the focus for itself; who searches wants to type at once.
+FOCUS = """<script>
+setTimeout(() => document.querySelector(".st-key-palette-words input")?.focus(), 60);
+</script>"""
+MATERIAL = {"page": "article", "instance": "short_text", "run": "stacks"}
+
+
+@st.dialog("Search", width="medium", icon=":material/search:")
+def draw_palette(model: str, benchmark: str) -> None:
+    """A line to type into, and what matches as links."""
+    words = st.text_input(
+        "Pages, instances and runs",
+        key="palette-words",
+        placeholder="a page, words of an instance or its id, a study, a model …",
+        autocomplete="off",
+    )
+    st.html(FOCUS, unsafe_allow_javascript=True)
+    draw_results(words.strip(), model, benchmark)
+
+
+def draw_results(words: str, model: str, benchmark: str) -> None:
+    """Links to all that matches; to every page while nothing is typed."""
+    about = {"model": model, "benchmark": benchmark}
+    pages = [page for page in page_list.PAGES if words.casefold() in f"{page.title} {page.section}".casefold()]
+    if pages:
+        show.section("Pages")
+        with st.container(horizontal=True, key="lx-palette-pages"):
+            for page in pages:
+                page_list.link(page, page.title, about)
+    if not words:
+        show.note("Type and press Enter; Tab goes through what was found.")
+        return
+    found = bool(pages)
+    with show.lens("Instances"):
+        listing = instance_list.listing(benchmark)
+        names = [
+            name for name in listing.by_id if all(word in listing.texts[name] for word in fold_text(words).split())
+        ]
+        if names:
+            title = run_names.benchmark_title(benchmark)
+            show.section(f"{_count(len(names), 'instance')} of {title}")
+            for name in names[:MOST]:
+                text = instance_list.summary(listing.by_id[name], most=90)
+                page_list.link(page_list.find("Instance"), text, {**about, "instance": name}, icon=_icon("instance"))
+        found = found or bool(names)
+    runs = matching_runs(everything(), words)
+    if runs:
+        show.section(_count(len(runs), "run"))
+        for run in runs[:MOST]:
+            label = f"{progress.name_of(run)}, {run.done:,} instances"
+            page_list.link(page_list.find("Runs"), label, {"shown": run.run_id}, icon=_icon("run"))
+    if not found and not runs:
+        show.note(f"Nothing here matches “{words}”.")
+
+
+def everything() -> list[RunInfo]:
+    """The runs of this machine, then those that came with the explorer."""
+    local = queue.list_runs(resources.settings())
+    try:
+        stored = resources.ask(queries.runs)
+    except ExplorerError:
+        return local
+    return local + as_infos(stored.to_dict("records"), {run.run_id for run in local})
+
+
+def matching_runs(runs: Sequence[RunInfo], words: str) -> list[RunInfo]:
+    """The runs whose study, model, benchmark or id hold every word."""
+    wanted = words.casefold().split()
+    return [
+        run
+        for run in runs
+        if all(
+            word in f"{progress.name_of(run)} {run.model} {run.benchmark} {run.run_id}".casefold() for word in wanted
+        )
+    ]
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}" + (f", the first {MOST}" if number > MOST else "")
+
+
+def _icon(kind: str) -> str:
+    return f":material/{MATERIAL[kind]}:"

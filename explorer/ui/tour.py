@@ -1,0 +1,95 @@
+"""Five short steps through the app for who is here for the first time, to be left at any of them."""
+
+from __future__ import annotations
+
+import contextlib
+from dataclasses import dataclass
+
+import streamlit as st
+from streamlit.errors import StreamlitAPIException
+
+from explorer.ui import page_list, resources, show, visitor
+
+STEP = "tour:step"  # in the session: the step that is shown, or LEFT
+LEFT = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A step: the page it stands on, and what is said there."""
+
+    page: str
+    text: str
+
+
+STEPS = (
+    Step(
+        "Overview",
+        "Choose a model and a benchmark in the bar at the top, once for all pages. Both stand in the address: a link "
+        "that you send opens what you see.",
+    ),
+    Step(
+        "Instance",
+        "One sentence, word by word: the darker, the more it surprised the model. Change a word and watch the verdict "
+        "move.",
+    ),
+    Step(
+        "Popularity",
+        "Each study has a page: what it found as a figure, under the sentence it supports. A dot or a bar leads to the "
+        "instances behind it.",
+    ),
+    Step(
+        "Runs",
+        "Run, at the top of every page, starts a full run. It goes on while you look around, and closing the window "
+        "does not end it.",
+    ),
+    Step(
+        "Data and models",
+        "Bring models and texts of your own here. Ctrl+K searches everything; ? lists the keys.",
+    ),
+)
+
+
+def draw_tour(model: str, benchmark: str) -> None:
+    """The step that the reader is at; nothing for who was here before."""
+    at = st.session_state.setdefault(STEP, LEFT if _was_here() else 0)
+    if at == LEFT:
+        return
+    step = STEPS[at]
+    with st.container(horizontal=True, vertical_alignment="center", key="lx-tour"):
+        st.html(f'<p class="lx-tour-text"><b>{at + 1} of {len(STEPS)}</b> {show.escaped(step.text)}</p>')
+        if at + 1 < len(STEPS):
+            if st.button(f"On to {STEPS[at + 1].page}", key="tour:next", icon=":material/arrow_forward:"):
+                _go(at + 1, model, benchmark)
+            st.button("Leave the tour", key="tour:leave", type="tertiary", on_click=leave)
+        else:
+            st.button("End the tour", key="tour:leave", on_click=leave)
+
+
+def leave() -> None:
+    """Ends the tour for this session, and on the owner's machine for good."""
+    st.session_state[STEP] = LEFT
+    if visitor.role() == "owner":
+        mark = resources.settings().cache / "tour_seen"
+        with contextlib.suppress(OSError):
+            mark.parent.mkdir(parents=True, exist_ok=True)
+            mark.touch()
+
+
+def begin() -> None:
+    """Starts the tour again."""
+    st.session_state[STEP] = 0
+
+
+def _was_here() -> bool:
+    # Visitors share the owner's cache, so that their sessions alone remember.
+    return visitor.role() == "owner" and (resources.settings().cache / "tour_seen").exists()
+
+
+def _go(step: int, model: str, benchmark: str) -> None:
+    st.session_state[STEP] = step
+    page = page_list.find(STEPS[step].page)
+    try:
+        st.switch_page(page.path, query_params={"model": model, "benchmark": benchmark})
+    except StreamlitAPIException:  # a page that is run by itself knows of no other
+        st.rerun()
