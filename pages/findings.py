@@ -10,6 +10,9 @@ from explorer.ui.findings import (
     data as findings_data,
 )
 from explorer.ui.findings import (
+    explain as findings_explain,
+)
+from explorer.ui.findings import (
     groups as findings_groups,
 )
 from explorer.ui.findings import (
@@ -20,6 +23,7 @@ from explorer.ui.findings import (
 )
 
 CORRELATIONS, SCATTER, GROUPS, MODELS = "Correlations", "Two measures", "Groups", "Two models"
+EXPLAIN = "What survives"
 
 chosen = layout.open_page(
     "Findings", "The same instances under every study: which measures go together, where, and for which model."
@@ -28,7 +32,7 @@ view = links.pick(
     st.segmented_control,
     "View",
     "finding",
-    [CORRELATIONS, SCATTER, GROUPS, MODELS],
+    [CORRELATIONS, EXPLAIN, SCATTER, GROUPS, MODELS],
     default=CORRELATIONS,
     required=True,
     label_visibility="collapsed",
@@ -36,6 +40,8 @@ view = links.pick(
 with show.problems():
     if view == MODELS:
         findings_models.draw_findings_models(chosen)
+    elif view == EXPLAIN:
+        findings_explain.draw_findings_explain(chosen)
     else:
         gathered = findings_data.gather(chosen)
         findings_data.warn_of_other_texts(gathered)

@@ -8,6 +8,7 @@ import pytest
 from scipy.stats import spearmanr
 
 from explorer.results.measures import MEASURES
+from explorer.settings import PRECOMPUTED
 from explorer.ui.findings import (
     correlations as findings_correlations,
 )
@@ -153,3 +154,22 @@ def test_every_measure_says_its_unit_and_direction_and_asks_for_one_run():
     for name, measure in MEASURES.items():
         assert measure.title and measure.unit and measure.direction and measure.studies, name
         assert "$1" in measure.query and "?" not in measure.query, name
+
+
+def test_what_survives_is_told_drawn_and_tabled(open_page, tmp_path, monkeypatch):
+    monkeypatch.setenv("EXPLORER_PRECOMPUTED", str(PRECOMPUTED))
+    here = {"model": MODEL, "benchmark": "copa"}
+    app = open_page("findings", tmp_path / "cache", finding="What survives", **here)
+    assert not app.exception and not app.error
+    assert "with all else held" in html_of(app) and "There is no evidence for" in html_of(app)
+    assert len(app.get("plotly_chart")) == 1 and len(app.dataframe) == 1
+    assert "MIA loss" not in set(app.dataframe[0].value["title"]), "it shares the score with the verdict"
+    chosen = open_page(
+        "findings", tmp_path / "cache", finding="What survives", held="ips_difference,extraction_difference", **here
+    )
+    assert "computed from the numbers that decide the verdict" in html_of(chosen)
+
+
+def test_what_survives_without_runs_says_which_run_is_needed(open_page, tmp_path):
+    app = open_page("findings", tmp_path / "cache", finding="What survives", **HERE)
+    assert not app.exception and "python -m explorer run popularity" in html_of(app)

@@ -1,0 +1,253 @@
+"""What goes with being right once everything else is allowed for: measures in one logistic regression, and beside it.
+
+Two measures that go together each look like the reason where only one is. In one model each has its effect with the
+others held. Whatever tells groups apart (a paradigm's difficulty) is taken out by an intercept for each group; errors
+are by group where there are at least five, since items of a group share material.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from explorer.stats.bootstrap import percentile_interval, resample_weights
+from explorer.stats.clustered import Clustered
+from explorer.stats.estimate import FEWEST, Estimate
+from explorer.stats.gaps import drop_gaps, numbers, ties_wrong
+
+FOLDS = 5
+RESAMPLES = 500
+FEWEST_ROWS = 20  # a measure, below which a fit says more of its rows than of others
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Effect(Clustered):
+    """The change in log odds of being right per standard deviation of a measure within groups, the others held.
+
+    alone      Spearman's rho of the measure and being right, within groups
+    partial    the same with the others held (partial Spearman), its interval over groups or items
+    inflation  its variance inflation factor: 1 where it goes with no other, above 10 it cannot be told from them
+    ratio_p    p of the likelihood ratio of the model with it and without, rows taken as independent
+    ratio      that likelihood ratio, chi-squared with one degree of freedom
+    gain       what it adds to the log-likelihood of rows that were not fitted, in nats a thousand rows
+    """
+
+    name: str
+    alone: float
+    partial: Estimate
+    inflation: float
+    ratio: float
+    ratio_p: float
+    gain: float = math.nan
+
+
+@dataclass(frozen=True, slots=True)
+class JointModel:
+    """All effects, over how many rows and groups; with a reason there are none.
+
+    left_out  rows with a gap, or of a group that is all right or all wrong, in which nothing can be told apart
+    dropped   measures that could not enter, with the reason
+    """
+
+    effects: tuple[Effect, ...]
+    n: int
+    groups: int
+    left_out: int = 0
+    reason: str = ""
+    dropped: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def is_by_group(self) -> bool:
+        """Whether the errors are by group."""
+        return self.groups >= FEWEST
+
+
+def joint_model(
+    right: ArrayLike,
+    measures: Mapping[str, ArrayLike],
+    groups: ArrayLike | None = None,
+    *,
+    cross_validate: bool = True,
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+) -> JointModel:
+    """Outcomes (ties wrong) on all measures at once, in one row an item, with an intercept for each group."""
+    names = list(measures)
+    rows = np.zeros(len(np.asarray(right))) if groups is None else np.asarray(groups)
+    (outcome, codes, *columns), left_out = drop_gaps(
+        ties_wrong(right), np.unique(rows, return_inverse=True)[1], *(numbers(measures[name]) for name in names)
+    )
+    mixed = _mixed(outcome, codes)
+    left_out += int((~mixed).sum())
+    outcome, codes = outcome[mixed], np.unique(codes[mixed], return_inverse=True)[1]
+    group_count = int(codes.max()) + 1 if codes.size else 0
+    dropped: dict[str, str] = {}
+    kept: dict[str, np.ndarray] = {}  # less the mean of their group, in standard deviations
+    for name, column in zip(names, columns, strict=True):
+        values = _within(column[mixed], codes)
+        if not values.size or values.std() < 1e-12:
+            dropped[name] = "it does not vary within groups" if group_count > 1 else "it does not vary"
+        elif _follows(values, kept):
+            dropped[name] = f"it follows from {', '.join(kept)}"
+        else:
+            kept[name] = values / values.std()
+    problem = _problem(outcome, kept, group_count)
+    if problem:
+        return JointModel((), outcome.size, group_count, left_out, problem, dropped)
+    effects = _effects(outcome, kept, codes, left_out, cross_validate, resamples, seed)
+    reason = "" if effects else "right and wrong are separated by the measures, so that no finite effect exists"
+    return JointModel(effects, outcome.size, group_count, left_out, reason, dropped)
+
+
+def _effects(
+    outcome: np.ndarray,
+    kept: Mapping[str, np.ndarray],
+    codes: np.ndarray,
+    left_out: int,
+    cross_validate: bool,
+    resamples: int,
+    seed: int,
+) -> tuple[Effect, ...]:
+    import statsmodels.api as sm
+    from scipy.stats import chi2
+    from statsmodels.stats.outliers_influence import variance_inflation_factor
+
+    groups = int(codes.max()) + 1
+    table = np.column_stack(list(kept.values()))
+    intercepts = np.eye(groups)[codes]
+    design = np.column_stack([table, intercepts])
+    by_group = {"cov_type": "cluster", "cov_kwds": {"groups": codes}} if groups >= FEWEST else {"cov_type": "HC1"}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            fit = sm.Logit(outcome, design).fit(disp=0, maxiter=100, use_t=groups >= FEWEST, **by_group)
+            shorter = [
+                sm.Logit(outcome, np.delete(design, place, axis=1)).fit(
+                    disp=0, maxiter=100, start_params=np.delete(fit.params, place)
+                )
+                for place in range(len(kept))
+            ]
+        except (np.linalg.LinAlgError, sm.tools.sm_exceptions.PerfectSeparationError):
+            return ()
+        if not fit.mle_retvals["converged"] or np.abs(fit.params[: len(kept)]).max() > 20:
+            return ()
+        ends = np.asarray(fit.conf_int())
+        inner = np.column_stack([_within(table[:, place], codes) for place in range(len(kept))])
+        inflation = [variance_inflation_factor(inner, place) if len(kept) > 1 else 1.0 for place in range(len(kept))]
+    alone, partial = _rank_correlations(outcome, table, codes, resamples, seed)
+    gains = _gains(outcome, table, intercepts, seed) if cross_validate else [math.nan] * len(kept)
+    effects = []
+    for place, name in enumerate(kept):
+        ratio = max(0.0, 2 * float(fit.llf - shorter[place].llf))
+        effects.append(
+            Effect(
+                float(fit.params[place]), float(ends[place][0]), float(ends[place][1]), outcome.size,
+                float(fit.pvalues[place]), left_out, units=groups if groups >= FEWEST else outcome.size,
+                se=float(fit.bse[place]), name=name, alone=alone[place], partial=partial[place],
+                inflation=float(inflation[place]), ratio=ratio, ratio_p=float(chi2.sf(ratio, 1)), gain=gains[place],
+            )
+        )  # fmt: skip
+    return tuple(effects)
+
+
+def _mixed(outcome: np.ndarray, codes: np.ndarray) -> np.ndarray:
+    """The rows of groups in which some are right and some wrong."""
+    if not outcome.size:
+        return np.zeros(0, dtype=bool)
+    share = np.bincount(codes, outcome) / np.maximum(np.bincount(codes), 1)
+    return ((share > 0) & (share < 1))[codes]
+
+
+def _within(values: np.ndarray, codes: np.ndarray) -> np.ndarray:
+    """Values less the mean of their group."""
+    if not values.size:
+        return values
+    sizes = np.maximum(np.bincount(codes), 1)
+    return values - (np.bincount(codes, values) / sizes)[codes]
+
+
+def _follows(values: np.ndarray, kept: Mapping[str, np.ndarray]) -> bool:
+    """Whether a measure is a sum of the others to within rounding, so that no model can tell them apart."""
+    if not kept:
+        return False
+    others = np.column_stack([*kept.values(), np.ones(values.size)])
+    rest = values - others @ np.linalg.lstsq(others, values, rcond=None)[0]
+    return bool(rest.std() < 1e-8 * values.std())
+
+
+def _problem(outcome: np.ndarray, kept: Mapping[str, np.ndarray], groups: int) -> str:
+    if not kept:
+        return "no measure varies over these items"
+    if outcome.size < FEWEST_ROWS * len(kept) + groups:
+        return (
+            f"{outcome.size:,} items have all measures, at least {FEWEST_ROWS * len(kept) + groups:,} are needed for "
+            f"{len(kept)} measures"
+        )
+    return ""
+
+
+def _rank_correlations(
+    outcome: np.ndarray, table: np.ndarray, codes: np.ndarray, resamples: int, seed: int
+) -> tuple[list[float], list[Estimate]]:
+    """Spearman's rho of each measure and being right, alone and with the others held, within groups.
+
+    Ranks are taken once and lose their group's mean; all correlations then follow from sums of products, which are kept
+    by group (or row), so that a resample only weighs them anew.
+    """
+    from scipy.stats import rankdata
+
+    ranks = np.column_stack([_within(rankdata(column), codes) for column in (outcome, *table.T)])
+    groups = int(codes.max()) + 1
+    value = _partial(ranks.T @ ranks)
+    alone = np.corrcoef(ranks.T)[0, 1:]
+    if groups >= FEWEST:
+        products = np.array([ranks[codes == code].T @ ranks[codes == code] for code in range(groups)])
+        units, n = np.arange(groups), groups
+        drawn = [_partial(np.tensordot(w, products, axes=1)) for w in resample_weights(units, resamples, seed)]
+    else:
+        units, n = np.arange(outcome.size), outcome.size
+        drawn = [_partial((ranks * w[:, None]).T @ ranks) for w in resample_weights(units, resamples, seed)]
+    partial = []
+    for place in range(table.shape[1]):
+        low = high = math.nan
+        if resamples:
+            low, high, _ = percentile_interval(np.array([each[place] for each in drawn]), 0.95)
+        partial.append(Clustered(float(value[place]), low, high, outcome.size, units=n))
+    return alone.tolist(), list(partial)
+
+
+def _partial(products: np.ndarray) -> np.ndarray:
+    """The correlation of the first column with each other one, all the rest held, from their sums of products."""
+    precision = np.linalg.pinv(products)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return -precision[0, 1:] / np.sqrt(precision[0, 0] * np.diag(precision)[1:])
+
+
+def _gains(outcome: np.ndarray, table: np.ndarray, intercepts: np.ndarray, seed: int) -> list[float]:
+    """What each measure adds to the log-likelihood of rows that were not fitted, in nats a thousand rows."""
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.model_selection import StratifiedKFold
+
+    folds = min(FOLDS, int(min(outcome.sum(), outcome.size - outcome.sum())))
+    if folds < 2:
+        return [math.nan] * table.shape[1]
+    parts = list(StratifiedKFold(folds, shuffle=True, random_state=seed).split(table, outcome))
+
+    def held_out(columns: Sequence[int]) -> float:
+        design = np.column_stack([table[:, list(columns)], intercepts])
+        total = 0.0
+        for fitted, rest in parts:
+            # Next to no penalty: a group that is all right in four folds would otherwise have no finite intercept.
+            model = LogisticRegression(C=100.0, fit_intercept=False, max_iter=200).fit(design[fitted], outcome[fitted])
+            chance = model.predict_proba(design[rest])[:, 1]
+            total += float(np.log(np.where(outcome[rest] == 1, chance, 1 - chance)).sum())
+        return total
+
+    every = list(range(table.shape[1]))
+    whole = held_out(every)
+    return [1000 * (whole - held_out([other for other in every if other != one])) / outcome.size for one in every]

@@ -1,0 +1,1 @@
+"""What being right goes with once everything else is allowed for, from runs that are stored."""

@@ -1,0 +1,113 @@
+"""What goes with being right once the rest is allowed for: equal to statsmodels, and right where the truth is known."""
+
+import math
+
+import numpy as np
+import pytest
+import statsmodels.api as sm
+from scipy.stats import rankdata, spearmanr
+from statsmodels.stats.outliers_influence import variance_inflation_factor
+
+from explorer.stats.joint_model import joint_model
+
+
+def planted(groups: int = 12, each: int = 80, seed: int = 0, effect: float = 1.0):
+    """Being right follows from `dose`; `shadow` goes with dose and does nothing; `length` goes with nothing."""
+    chance = np.random.default_rng(seed)
+    codes = np.repeat(np.arange(groups), each)
+    dose = chance.normal(size=codes.size)
+    shadow = 0.8 * dose + 0.6 * chance.normal(size=codes.size)
+    length = chance.normal(size=codes.size)
+    odds = 0.5 * chance.normal(size=groups)[codes] + effect * dose
+    right = (chance.random(codes.size) < 1 / (1 + np.exp(-odds))).astype(float)
+    return right, {"dose": dose, "shadow": shadow, "length": length}, codes
+
+
+def effects(*args, **options):
+    return {one.name: one for one in joint_model(*args, **options).effects}
+
+
+def standardized(column, codes):
+    inner = column - np.array([column[codes == code].mean() for code in range(codes.max() + 1)])[codes]
+    return inner / inner.std()
+
+
+def test_effects_errors_and_likelihood_ratios_equal_statsmodels():
+    right, measures, codes = planted()
+    table = np.column_stack([standardized(column, codes) for column in measures.values()])
+    design = np.column_stack([table, np.eye(12)[codes]])
+    fit = sm.Logit(right, design).fit(disp=0, cov_type="cluster", cov_kwds={"groups": codes}, use_t=True)
+    without = sm.Logit(right, np.delete(design, 0, axis=1)).fit(disp=0)
+    found = effects(right, measures, codes, cross_validate=False, resamples=0)
+    assert [one.value for one in found.values()] == pytest.approx(fit.params[:3], rel=1e-6)
+    assert [one.se for one in found.values()] == pytest.approx(fit.bse[:3], rel=1e-6)
+    assert [one.p for one in found.values()] == pytest.approx(fit.pvalues[:3], rel=1e-5)
+    assert found["dose"].ratio == pytest.approx(2 * (fit.llf - without.llf), rel=1e-6)
+
+
+def test_inflation_equals_statsmodels_and_partial_spearman_the_residuals_of_ranks():
+    right, measures, codes = planted(groups=1, each=400)
+    table = np.column_stack([standardized(column, codes) for column in measures.values()])
+    found = effects(right, measures, cross_validate=False, resamples=0)
+    inflation = [variance_inflation_factor(table, place) for place in range(3)]
+    assert [one.inflation for one in found.values()] == pytest.approx(inflation)
+    ranks = {name: rankdata(column) for name, column in measures.items()}
+    others = sm.add_constant(np.column_stack([ranks["dose"], ranks["length"]]))
+    rests = [sm.OLS(column, others).fit().resid for column in (rankdata(right), ranks["shadow"])]
+    assert found["shadow"].partial.value == pytest.approx(np.corrcoef(*rests)[0, 1])
+    assert found["shadow"].alone == pytest.approx(spearmanr(right, measures["shadow"]).statistic)
+
+
+def test_what_only_goes_with_the_reason_does_not_survive():
+    found = effects(*planted())
+    assert found["dose"].low > 0 and found["dose"].partial.low > 0
+    assert found["shadow"].alone > 0.1, "alone it looks like a reason"
+    assert found["shadow"].low < 0 < found["shadow"].high
+    assert found["length"].low < 0 < found["length"].high
+    assert found["shadow"].inflation > 2 > found["length"].inflation
+
+
+def test_what_a_measure_adds_to_rows_that_were_not_fitted():
+    found = effects(*planted())
+    assert found["dose"].gain > 20 and found["length"].gain < 2 and found["shadow"].gain < 2
+
+
+def test_differences_between_groups_play_no_part():
+    # a measure that is high in easy groups and says nothing within them
+    right, _, codes = planted(effect=0.0, seed=3)
+    ease = np.array([right[codes == code].mean() for code in range(12)])[codes]
+    chance = np.random.default_rng(1)
+    of_group = {"popular": ease + 0.01 * chance.normal(size=ease.size)}
+    found = effects(right, of_group, codes)["popular"]
+    assert spearmanr(right, of_group["popular"]).pvalue < 1e-3
+    assert found.low < 0 < found.high
+
+
+def test_groups_that_are_all_right_and_rows_with_gaps_are_left_out_and_counted():
+    right, measures, codes = planted()
+    right[codes == 0] = 1.0
+    measures["length"][codes == 1] = math.nan
+    found = joint_model(right, measures, codes, cross_validate=False)
+    assert (found.n, found.groups, found.left_out) == (800, 10, 160)
+
+
+def test_a_measure_that_does_not_vary_or_follows_from_others_is_named():
+    right, measures, codes = planted()
+    extra = {**measures, "flat": np.ones(right.size), "twice": 2 * measures["dose"]}
+    found = joint_model(right, extra, codes, cross_validate=False)
+    assert found.dropped["flat"] == "it does not vary within groups"
+    assert found.dropped["twice"] == "it follows from dose, shadow, length"
+    assert len(found.effects) == 3
+
+
+def test_too_few_rows_and_separation_are_said():
+    right, measures, _ = planted(groups=1, each=30)
+    assert "at least 61 are needed for 3 measures" in joint_model(right, measures).reason
+    dose = np.linspace(-1, 1, 100)
+    assert "separated" in joint_model(dose > 0, {"dose": dose}).reason
+
+
+def test_errors_are_by_group_from_five_groups_on():
+    assert joint_model(*planted(groups=5), cross_validate=False).is_by_group
+    few = joint_model(*planted(groups=4), cross_validate=False)
+    assert not few.is_by_group and few.effects[0].units == few.n

@@ -1,0 +1,156 @@
+"""Popularity or memorization: what is joined from stored runs, which measures say nothing, what the sentence says."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from explorer.benchmarks import starter
+from explorer.results.measures import COMPUTED_FROM, MEASURES, share_the_score
+from explorer.results.store import Store
+from explorer.settings import PRECOMPUTED
+from explorer.studies.explain import answer
+from explorer.studies.explain.gather import Gathered, gather, with_unigrams
+from explorer.studies.explain.predictors import DEFAULT, PREDICTORS, TWO_SIDED, of_kind, shares_verdict
+
+
+@pytest.fixture(scope="module")
+def packed():
+    store = Store(None, PRECOMPUTED)
+    yield store
+    store.close()
+
+
+def made_up(n: int = 600, groups: int = 6, seed: int = 0, **effects: float) -> Gathered:
+    """Items whose verdicts follow from these measures, each by so many log odds per standard deviation."""
+    chance = np.random.default_rng(seed)
+    names = ("ips_difference", "length", "min_k_level", "loss_difference")
+    columns = {name: chance.normal(size=n) for name in names}
+    odds = sum(size * columns[name] for name, size in effects.items()) + np.zeros(n)
+    right = (chance.random(n) < 1 / (1 + np.exp(-odds))).astype(float)
+    table = pd.DataFrame(
+        {"instance_id": [f"i{k}" for k in range(n)], "grp": [f"g{k % groups}" for k in range(n)], "kind": "choice",
+         "correct": right, **columns}
+    )  # fmt: skip
+    return Gathered(table, "choice", {})
+
+
+def test_every_measure_says_what_it_is_computed_from():
+    assert all(one.computed_from for one in PREDICTORS.values())
+    assert set(COMPUTED_FROM) == set(MEASURES)
+    assert set(DEFAULT) < set(PREDICTORS)
+
+
+def test_measures_that_share_the_deciding_numbers_are_known_in_pairs():
+    assert share_the_score("margin", "mia_loss") and share_the_score("correct", "tde_likelihood")
+    assert not share_the_score("margin", "ips") and not share_the_score("ips", "web_count")
+    assert share_the_score("ips", "relative_difference"), "both follow from the same counts"
+
+
+@pytest.mark.parametrize("kind", TWO_SIDED)
+def test_a_difference_of_the_options_scores_shares_them_with_the_verdict_and_a_level_does_not(kind):
+    for name in ("loss_difference", "min_k_difference", "extraction_difference", "neighbors_difference"):
+        assert shares_verdict(name, kind) and name not in DEFAULT
+    for name in ("loss_level", "min_k_level", "extracted_level", "length", "ips_difference"):
+        assert not shares_verdict(name, kind)
+    assert shares_verdict("loss_level", "cloze"), "the deciding last word is part of the passage"
+
+
+def test_what_is_usual_is_stored_and_shares_nothing_with_the_verdict():
+    gathered = made_up()
+    assert answer.usual(gathered) == ("ips_difference", "length", "min_k_level")
+    few = Gathered(gathered.table.assign(swaps=[1.0, 2.0] * 20 + [np.nan] * 560), "choice", {})
+    assert "swaps" not in answer.usual(few), "forty items would take the others' with them"
+    assert "ips" not in of_kind("choice") and "ips" in of_kind("cloze")
+
+
+def test_the_sentence_says_what_survives_and_for_what_there_is_no_evidence():
+    gathered = made_up(ips_difference=0.8)
+    told = answer.explain(gathered, answer.usual(gathered))
+    first, second = answer.sentences(told, "Gemma on COPA")
+    assert first.startswith(
+        "Gemma on COPA: with all else held, one standard deviation more of IPS difference goes with"
+    )
+    assert "600 items of 6 groups, errors by group" in first
+    assert second == "There is no evidence for length and min-k %, level: the intervals hold zero."
+
+
+def test_without_any_effect_there_is_no_evidence():
+    gathered = made_up(seed=5)
+    told = answer.explain(gathered, answer.usual(gathered))
+    assert answer.sentences(told, "Gemma on COPA") == (
+        "Gemma on COPA: no evidence that any of these measures goes with being right (600 items of 6 groups, errors by "
+        "group).",
+    )
+
+
+def test_a_measure_that_shares_the_score_is_named_where_it_is_chosen():
+    gathered = made_up(loss_difference=-2.0)
+    told = answer.explain(gathered, ("ips_difference", "loss_difference"))
+    assert told.sharing == ("loss_difference",)
+    assert "MIA loss is computed from the numbers that decide the verdict" in answer.sentences(told, "Gemma")[-1]
+
+
+def test_too_few_items_are_said():
+    gathered = made_up(n=40, groups=2)
+    told = answer.explain(gathered, answer.usual(gathered))
+    assert answer.sentences(told, "Gemma on COPA") == (
+        "Gemma on COPA: no joint model, since 40 items have all measures, at least 62 are needed for 3 measures.",
+    )
+
+
+def test_verdicts_and_measures_are_joined_from_several_stored_runs(packed):
+    gathered = gather(packed, "gemma-3-270m", "copa")
+    assert len(gathered.table) == 1000 and gathered.kind == "choice"
+    assert {"ips_difference", "length", "swaps", "min_k_level", "loss_difference"} <= set(gathered.measures)
+    assert len({run for runs in gathered.runs.values() for run in runs}) >= 3
+    assert gathered.table["length"].min() > 5
+
+
+def test_copa_popularity_survives_and_extraction_likelihood_explains_it_away_by_definition(packed):
+    gathered = gather(packed, "gemma-3-270m", "copa")
+    usual = {
+        one.name: one for one in answer.explain(gathered, answer.usual(gathered), cross_validate=False).model.effects
+    }
+    assert answer.survives(usual["ips_difference"]) and usual["length_difference"].high < 0
+    told = answer.explain(gathered, ("ips_difference", "extraction_difference"), cross_validate=False)
+    held = {one.name: one for one in told.model.effects}
+    assert held["ips_difference"].partial.value < usual["ips_difference"].alone / 2
+    assert told.sharing == ("extraction_difference",)
+
+
+def test_nothing_stored_is_an_empty_table(packed):
+    gathered = gather(packed, "no-such-model", "copa")
+    assert gathered.measures == () and answer.usual(gathered) == ()
+
+
+class Letters:
+    """A counter whose tokens are words, each as frequent as it has letters to the power of ten."""
+
+    index = "letters"
+
+    def __init__(self):
+        self.words: list[str] = []
+
+    def encode(self, texts, *, bare=False):
+        for text in texts:
+            self.words += [word for word in text.split() if word not in self.words]
+        return [tuple(self.words.index(word) for word in text.split()) for text in texts]
+
+    def count(self, wanted, progress=None):
+        from explorer.records import Count
+
+        return [Count(self.index, ngram, 10.0 ** len(self.words[ngram[0]]) - 1) for ngram in wanted]
+
+
+def test_unigram_frequency_is_the_right_options_less_that_of_the_others():
+    from explorer.records import Instance
+
+    instance = Instance(id="starter_pairs/a/1", benchmark="starter_pairs", split="all", group="a", kind="pair",
+                        format="sentence", options=("aaa bb", "a bb"), gold=0)  # fmt: skip
+    gathered = Gathered(pd.DataFrame({"instance_id": [instance.id, "gone"], "correct": [1.0, 0.0]}), "pair", {})
+    found = with_unigrams(gathered, Letters(), {instance.id: instance}).table["unigrams"]
+    # log10 of 1 + count is the number of letters: (3 + 2) / 2 - (1 + 2) / 2
+    assert found[0] == pytest.approx(1.0) and np.isnan(found[1])
+    assert starter.BENCHMARKS
