@@ -68,6 +68,10 @@ class Settings:
         return self.cache / "slices"
 
     @property
+    def sweeps(self) -> Path:
+        return self.cache / "sweeps"
+
+    @property
     def store(self) -> Path:
         return self.cache / "store"
 

@@ -25,6 +25,7 @@ COMMANDS: Mapping[str, Command] = {
     "run": Command("explorer.commands.run", "run a study: python -m explorer run STUDY --model M --benchmark B"),
     "work": Command("explorer.commands.run", "do what is left of a run (the app starts this)"),
     "runs": Command("explorer.commands.runs", "list the runs here, the newest first, and those that came along"),
+    "sweeps": Command("explorer.commands.sweeps", "list the sweeps, or the runs of one"),
     "resume": Command("explorer.commands.runs", "do what is left of a run"),
     "cancel": Command("explorer.commands.runs", "stop a run; what is finished is kept"),
     "delete": Command("explorer.commands.runs", "remove a run from disk and from the database"),

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from explorer.commands import common
+from explorer.commands import common, sweeps
 from explorer.errors import RunError, UsageError
 from explorer.rows.schema import TABLES
 from explorer.settings import Settings
@@ -41,7 +41,10 @@ def add(subparsers: Any) -> None:
 def export_run(args: argparse.Namespace, settings: Settings) -> int:
     from explorer.results import export
     from explorer.results.packed_run import PackedRun, find
+    from explorer.runs import sweep
 
+    if planned := sweep.find(settings, args.run_id):
+        return sweeps.export(planned, args, settings)
     folder = find(settings, args.run_id)
     if isinstance(folder, PackedRun):
         _check_packed_run(folder, args.table)

@@ -7,7 +7,7 @@ import dataclasses
 import functools
 from typing import TYPE_CHECKING, Any
 
-from explorer.commands import common, where
+from explorer.commands import common, sweeps, where, work_here
 from explorer.errors import UsageError
 from explorer.settings import Settings
 from explorer.studies import QUESTIONS, declared
@@ -25,7 +25,7 @@ def add(subparsers: Any) -> None:
         # A study's settings are listed by its own --help; a list of the studies imports none of them.
         common.parser(studies, name, question, fill=functools.partial(_add_study, name))
     work = common.command(subparsers, "work")
-    work.add_argument("run_id", metavar="RUN")
+    work.add_argument("run_id", metavar="RUN", help="a run or a sweep")
     work.set_defaults(run=work_on_run)
 
 
@@ -36,8 +36,11 @@ def _add_study(name: str, parser: argparse.ArgumentParser) -> None:
         for key, setting in find_study(name).settings.items()
     ]
     parser.epilog = "settings, with defaults:\n" + "\n".join(lines) + "\n\nfindings:\n" + declared.in_words(name)
-    parser.add_argument("--model", default="gemma-3-270m", help="an embedded model, a Hugging Face id, or a folder")
-    parser.add_argument("--benchmark", required=True, help="a name from `benchmarks`")
+    parser.add_argument(
+        "--model", nargs="+", default=["gemma-3-270m"], metavar="MODEL",
+        help="an embedded model, a Hugging Face id, a folder; several make a sweep: A B, A@step{1,2,4,...,512}",
+    )  # fmt: skip
+    parser.add_argument("--benchmark", nargs="+", required=True, metavar="NAME", help="names from `benchmarks`")
     parser.add_argument(
         "--suite", action="append", default=[], metavar="S", help="a group of the benchmark; repeatable"
     )
@@ -46,6 +49,12 @@ def _add_study(name: str, parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--limit", type=int, help="the first N instances in benchmark order")
     parser.add_argument("--seed", type=int, default=0, help="the seed of every draw")
+    parser.add_argument("--seeds", type=int, default=1, metavar="N", help="a run for each of N seeds from --seed on")
+    parser.add_argument("--sweep", default="", metavar="NAME", help="what a set of several runs is called")
+    parser.add_argument(
+        "--keep", default="all", choices=["all", "none"],
+        help="none: weights that a sweep fetched from a hub are removed after their last run",
+    )  # fmt: skip
     parser.add_argument("--dtype", default="auto", choices=["auto", "float32", "bfloat16", "float16"])
     parser.add_argument(
         "--set", action="append", default=[], metavar="KEY=VALUE", help="a setting of the study; repeatable"
@@ -60,26 +69,30 @@ def _add_study(name: str, parser: argparse.ArgumentParser) -> None:
 
 def run_study(args: argparse.Namespace, settings: Settings) -> int:
     from explorer.resources import Resources
-    from explorer.runs import cost, queue, slices
+    from explorer.runs import cost, name_lists, queue, slices
     from explorer.runs.folder import RunFolder
     from explorer.runs.request import make_spec
     from explorer.runs.where import HERE, keep
     from explorer.runs.worker import work
 
+    models, names = name_lists.expand(args.model), name_lists.expand(args.benchmark)
+    if args.seeds < 1:
+        raise UsageError(f"--seeds is {args.seeds}, expected how many seeds, 1 or more.")
+    if args.slice and len(names) > 1:
+        raise UsageError(f"A slice is of one benchmark, and {len(names)} are named. Name one with --slice.")
+    request = {
+        "suites": args.suite,
+        "limit": args.limit,
+        "dtype": args.dtype,
+        "settings": dict(_split_setting(text) for text in args.set),
+        "only": list(slices.needed(settings, args.slice, names[0]).ids) if args.slice else [],
+    }
+    if args.sweep or len(models) * len(names) * args.seeds > 1:
+        seeds = range(args.seed, args.seed + args.seeds)
+        return sweeps.run_sweep(args, settings, models, names, seeds, request)
     place = where.place_from(args) or HERE
-    resources = Resources(settings, _preparation_lines())
-    spec = make_spec(
-        resources,
-        study=args.study,
-        model=args.model,
-        benchmark=args.benchmark,
-        suites=args.suite,
-        limit=args.limit,
-        seed=args.seed,
-        dtype=args.dtype,
-        settings=dict(_split_setting(text) for text in args.set),
-        only=slices.needed(settings, args.slice, args.benchmark).ids if args.slice else (),
-    )
+    resources = Resources(settings, work_here.preparation_lines())
+    spec = make_spec(resources, study=args.study, model=models[0], benchmark=names[0], seed=args.seed, **request)
     if args.dry_run:
         return _dry_run(args, spec, resources)
     if requests := cost.in_words(spec, cost.of_run(spec, resources)):
@@ -95,7 +108,9 @@ def run_study(args: argparse.Namespace, settings: Settings) -> int:
             if not folder.is_being_worked():
                 folder.clear_cancel()
                 keep(folder, place)
-            status = work(folder, resources, common.report, common.ProgressLine(args.study), on_cluster=_on_cluster)
+            status = work(
+                folder, resources, common.report, common.ProgressLine(args.study), on_cluster=work_here.on_cluster
+            )
         if status == "complete":
             _report_conclusions(folder)
     if args.json:
@@ -133,33 +148,19 @@ def _dry_run(args: argparse.Namespace, spec: RunSpec, resources: Resources) -> i
 def work_on_run(args: argparse.Namespace, settings: Settings) -> int:
     from explorer.resources import Resources
     from explorer.results import mending
+    from explorer.runs import sweep
     from explorer.runs.folder import RunFolder
     from explorer.runs.worker import work
 
+    if planned := sweep.find(settings, args.run_id):
+        return sweeps.work_on(planned, settings)
     folder = RunFolder.find(settings.runs, args.run_id)
     mending.restore_spec(settings, folder)
-    resources = Resources(settings, _preparation_lines())
-    status = work(folder, resources, common.report, common.ProgressLine(folder.spec.study), on_cluster=_on_cluster)
+    resources = Resources(settings, work_here.preparation_lines())
+    status = work(
+        folder, resources, common.report, common.ProgressLine(folder.spec.study), on_cluster=work_here.on_cluster
+    )
     return 0 if status == "complete" else 1
-
-
-def _on_cluster(*work: Any) -> None:
-    from explorer.runs.where import set_up_ray
-
-    set_up_ray()
-    from explorer.cluster import ray_parts
-
-    ray_parts.make_parts(*work)
-
-
-def _preparation_lines() -> Any:
-    """A progress line for each part that has to be fetched, converted or loaded first."""
-    lines: dict[str, common.ProgressLine] = {}
-
-    def show_progress(part: str, done: int, total: int) -> None:
-        lines.setdefault(part, common.ProgressLine(f"preparing {part}"))(done, total)
-
-    return show_progress
 
 
 def _split_setting(text: str) -> tuple[str, str]:

@@ -7,14 +7,14 @@ import dataclasses
 from datetime import UTC, datetime
 from typing import Any
 
-from explorer.commands import common, where
+from explorer.commands import common, sweeps, where
 from explorer.settings import Settings
 
 
 def add(subparsers: Any) -> None:
     common.command(subparsers, "runs").set_defaults(run=list_all)
     resume = common.command(subparsers, "resume")
-    resume.add_argument("run_id", metavar="ID", help="a run's id or its beginning")
+    resume.add_argument("run_id", metavar="ID", help="a run's id or its beginning, or a sweep")
     resume.add_argument("--detach", action="store_true", help="start a worker process and return at once")
     where.add(resume)
     resume.set_defaults(run=resume_run)
@@ -50,9 +50,11 @@ def resume_run(args: argparse.Namespace, settings: Settings) -> int:
     from explorer.commands.run import work_on_run
     from explorer.results import mending
     from explorer.results.packed_run import find_own
-    from explorer.runs import imported, queue
+    from explorer.runs import imported, queue, sweep
     from explorer.runs.where import keep
 
+    if planned := sweep.find(settings, args.run_id):
+        return sweeps.resume(planned, args, settings)
     folder = find_own(settings, args.run_id)
     mending.restore_spec(settings, folder)
     imported.refuse_to_resume(folder)
@@ -72,15 +74,20 @@ def resume_run(args: argparse.Namespace, settings: Settings) -> int:
 
 def cancel_run(args: argparse.Namespace, settings: Settings) -> int:
     from explorer.results.packed_run import find_own
-    from explorer.runs import queue
+    from explorer.runs import queue, sweep
 
+    if planned := sweep.find(settings, args.run_id):
+        return sweeps.cancel(planned, args, settings)
     return _print_status(args, queue.cancel(settings, find_own(settings, args.run_id).run_id), "cancelled")
 
 
 def delete_run(args: argparse.Namespace, settings: Settings) -> int:
     from explorer.results import ending
     from explorer.results.packed_run import find_own
+    from explorer.runs import sweep
 
+    if planned := sweep.find(settings, args.run_id):
+        return sweeps.delete(planned, args, settings)
     folder = find_own(settings, args.run_id)
     ending.delete(settings, folder)
     return _print_status(args, folder.run_id, "deleted")

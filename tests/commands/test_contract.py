@@ -11,9 +11,9 @@ from explorer.studies import QUESTIONS, STUDIES
 # Command → its usage without the flags that all of them take. A line may grow; nothing may leave it.
 EVERY = "[-h] [--cache DIR] [--data DIR] [--json] [--debug]"
 A_STUDY = (
-    "[--model MODEL] --benchmark BENCHMARK [--suite S] [--limit LIMIT] [--seed SEED] [--dtype "
-    "{auto,float32,bfloat16,float16}] [--set KEY=VALUE] [--detach] [--cluster ADDRESS] [--to URL] [--workers "
-    "N] [--cpus N] [--dry-run]"
+    "[--model MODEL [MODEL ...]] --benchmark NAME [NAME ...] [--suite S] [--slice NAME] [--limit LIMIT] [--seed SEED] "
+    "[--seeds N] [--sweep NAME] [--keep {all,none}] [--dtype {auto,float32,bfloat16,float16}] [--set KEY=VALUE] "
+    "[--detach] [--cluster ADDRESS] [--to URL] [--workers N] [--cpus N] [--dry-run]"
 )
 USAGE = {
     "app": "[--port PORT] [--host ADDRESS] [--no-browser] [--trust-visitors] [--prepare-only]",
@@ -56,10 +56,11 @@ USAGE = {
         "[--parts-only] [--share I/N]"
     ),
     "precompute merge": "FOLDER [FOLDER ...]",
-    "precompute pack": "[--out OUT] [RUN ...]",
+    "precompute pack": "[--out OUT] [--add] [RUN ...]",
     "run": "STUDY ...",
     "work": "RUN",
     "runs": "",
+    "sweeps": "[NAME]",
     "resume": "[--detach] [--cluster ADDRESS] [--to URL] [--workers N] [--cpus N] ID",
     "cancel": "ID",
     "delete": "ID",

@@ -1,0 +1,248 @@
+"""`sweeps`, and what the commands of runs do where a sweep is named: several runs begun, resumed, ended together."""
+
+from __future__ import annotations
+
+import argparse
+import collections
+import os
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from explorer.commands import common, work_here
+from explorer.errors import RunError, UsageError
+from explorer.runs import sweep as sweep_file
+from explorer.runs.sweep import Member, Sweep
+from explorer.settings import ROOT, Settings
+
+COMPLETE = "complete"
+
+
+def add(subparsers: Any) -> None:
+    """`sweeps`, `sweeps NAME`."""
+    parser = common.command(subparsers, "sweeps")
+    parser.add_argument("name", nargs="?", default="", metavar="NAME", help="the runs of this sweep")
+    parser.set_defaults(run=list_sweeps)
+
+
+def list_sweeps(args: argparse.Namespace, settings: Settings) -> int:
+    """A line a sweep, or a line a run of the one named."""
+    if args.name:
+        planned = needed(settings, args.name)
+        rows = [_row(member, sweep_file.status_of(settings, member)) for member in planned.members]
+        columns: Sequence[str] = ("run_id", "model", "benchmark", "seed", "status")
+    else:
+        rows = [_summary(settings, planned) for planned in sweep_file.list_all(settings)]
+        columns = ("sweep", "study", "models", "benchmarks", "seeds", "complete", "runs", "made")
+    if args.json:
+        common.print_json(rows)
+    elif rows:
+        common.print_rows(rows, columns)
+    else:
+        common.report("No sweeps yet. Name several models: python -m explorer run accuracy --model A B --benchmark X")
+    return 0
+
+
+def needed(settings: Settings, name: str) -> Sweep:
+    """The sweep of this name; RunError where there is none."""
+    planned = sweep_file.find(settings, name)
+    if planned is None:
+        names = ", ".join(known.name for known in sweep_file.list_all(settings)[:20]) or "none"
+        raise RunError(f"There is no sweep {name!r}; those here are: {names}.")
+    return planned
+
+
+def run_sweep(
+    args: argparse.Namespace,
+    settings: Settings,
+    models: Sequence[str],
+    benchmarks: Sequence[str],
+    seeds: Sequence[int],
+    request: Mapping[str, Any],
+) -> int:
+    """Plans the sweep that `run` was asked for, and does it here or in the background."""
+    if args.cluster:
+        raise UsageError("A sweep runs on this machine; --cluster spreads one run. Leave one of the two out.")
+    planned = sweep_file.plan(args.study, models, benchmarks, seeds, request=request, name=args.sweep, keep=args.keep)
+    if args.dry_run:
+        _print_members(args, planned, [sweep_file.NOT_STARTED] * len(planned.members))
+        return 0
+    planned = sweep_file.keep(settings, planned)
+    if args.detach:
+        return _start(planned, args, settings)
+    return _do(planned, args, settings)
+
+
+def work_on(planned: Sweep, settings: Settings) -> int:
+    """What the background process of a sweep does."""
+    return _do(planned, None, settings)
+
+
+def resume(planned: Sweep, args: argparse.Namespace, settings: Settings) -> int:
+    """Does what is left of every run of the sweep."""
+    return _start(planned, args, settings) if args.detach else _do(planned, args, settings)
+
+
+def cancel(planned: Sweep, args: argparse.Namespace, settings: Settings) -> int:
+    """Stops the run in hand and those to come."""
+    from explorer.runs import files, queue
+
+    files.write_json_text(sweep_file.cancel_mark(settings, planned.name), "{}")
+    stopped = []
+    for member in planned.members:
+        if sweep_file.status_of(settings, member) not in (COMPLETE, sweep_file.NOT_STARTED, "failed", "cancelled"):
+            stopped.append(queue.cancel(settings, member.run_id))
+    return _print_status(args, planned, "cancelled", stopped)
+
+
+def delete(planned: Sweep, args: argparse.Namespace, settings: Settings) -> int:
+    """Removes the sweep and its runs, but for those that another sweep holds, too."""
+    from explorer.results import ending
+    from explorer.runs.folder import RunFolder
+
+    deleted = []
+    for run_id in sweep_file.forget(settings, planned):
+        try:
+            folder = RunFolder.find(settings.runs, run_id)
+        except RunError:
+            continue  # deleted by itself
+        ending.delete(settings, folder)
+        deleted.append(run_id)
+    return _print_status(args, planned, "deleted", deleted)
+
+
+def export(planned: Sweep, args: argparse.Namespace, settings: Settings) -> int:
+    """One file with the rows of all complete runs, each with its model, benchmark and seed; or a folder of zips."""
+    import pandas as pd
+
+    from explorer.results import archive
+    from explorer.results import export as exports
+    from explorer.runs.files import write_atomically
+    from explorer.runs.folder import RunFolder
+
+    done = {
+        member: RunFolder.find(settings.runs, member.run_id)
+        for member in planned.members
+        if sweep_file.status_of(settings, member) == COMPLETE
+    }
+    if not done:
+        raise RunError(f"No run of {planned.name} is complete: python -m explorer resume {planned.name}")
+    written: list[tuple[Path, int]] = []
+    if args.format == "zip":
+        args.out.mkdir(parents=True, exist_ok=True)
+        for folder in done.values():
+            path = args.out / f"{folder.run_id}.zip"
+            write_atomically(path, lambda temporary, folder=folder: _zip(archive, folder, temporary, settings))
+            written.append((path, 1))
+    else:
+        if args.table in ("all", "prompts"):
+            raise UsageError(f"--table {args.table} is of one run; of a sweep name one table, such as findings.")
+        frames = []
+        for member, folder in done.items():
+            frame = exports.by_instance(folder) if args.table is None else folder.read(args.table)
+            frame = frame.drop(columns=[name for name in _row(member, "") if name in frame])
+            for place, (name, value) in enumerate(_row(member, "").items()):
+                if name != "status":
+                    frame.insert(place, name, value)
+            frames.append(frame)
+        whole = pd.concat(frames, ignore_index=True)
+        rows = exports.write_frame(
+            whole, args.format, args.out, caption=f"The sweep {planned.name}.", label=planned.name,
+            spreadsheet_safe=args.spreadsheet_safe,
+        )  # fmt: skip
+        written.append((args.out, rows))
+    if args.json:
+        common.print_json([{"file": str(path), "rows": rows} for path, rows in written])
+    else:
+        for path, rows in written:
+            print(f"{path}  {rows:,} {'run' if args.format == 'zip' else 'rows'}")
+    return 0
+
+
+def _zip(archive: Any, folder: Any, path: Path, settings: Settings) -> None:
+    with path.open("wb") as file:
+        archive.pack(folder, file, settings)
+
+
+def _do(planned: Sweep, args: argparse.Namespace | None, settings: Settings) -> int:
+    from explorer.resources import Resources
+    from explorer.runs.request import make_spec
+    from explorer.runs.worker import work
+
+    resources = Resources(settings, work_here.preparation_lines())
+
+    def make(member: Member) -> Any:
+        return make_spec(
+            resources, study=planned.study, model=member.model, benchmark=member.benchmark, seed=member.seed,
+            **planned.request,
+        )  # fmt: skip
+
+    def do_run(folder: Any) -> str:
+        if not folder.is_being_worked():
+            folder.clear_cancel()
+        return work(
+            folder, resources, common.report, common.ProgressLine(planned.study), on_cluster=work_here.on_cluster
+        )
+
+    planned, statuses = sweep_file.do(settings, planned, resources, make, do_run, common.report)
+    if args is not None:
+        _print_members(args, planned, statuses)
+    return 0 if set(statuses) == {COMPLETE} else 1
+
+
+def _start(planned: Sweep, args: argparse.Namespace, settings: Settings) -> int:
+    """Does the sweep in a process of its own that outlives this one; what it prints lies beside the sweep's file."""
+    command = [sys.executable, "-m", "explorer", "work", planned.name, "--cache", str(settings.cache)]
+    if settings.data:
+        command += ["--data", str(settings.data)]
+    path = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
+    with (settings.sweeps / f"{planned.name}.log").open("ab") as log:
+        subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
+            env={**os.environ, "PYTHONPATH": path},
+        )  # fmt: skip
+    return _print_status(args, planned, "started", [])
+
+
+def _row(member: Member, status: str) -> dict[str, Any]:
+    return {
+        "run_id": member.run_id,
+        "model": member.model,
+        "benchmark": member.benchmark,
+        "seed": member.seed,
+        "status": status,
+    }
+
+
+def _summary(settings: Settings, planned: Sweep) -> dict[str, Any]:
+    said = collections.Counter(sweep_file.status_of(settings, member) for member in planned.members)
+    return {
+        "sweep": planned.name,
+        "study": planned.study,
+        "models": len({member.model for member in planned.members}),
+        "benchmarks": len({member.benchmark for member in planned.members}),
+        "seeds": len({member.seed for member in planned.members}),
+        "complete": said[COMPLETE],
+        "runs": len(planned.members),
+        "made": datetime.fromtimestamp(planned.made, UTC).isoformat(timespec="seconds"),
+    }
+
+
+def _print_members(args: argparse.Namespace, planned: Sweep, statuses: Sequence[str]) -> None:
+    rows = [_row(member, status) for member, status in zip(planned.members, statuses, strict=True)]
+    if args.json:
+        common.print_json({"sweep": planned.name, "runs": rows})
+    else:
+        print(planned.name)
+        common.print_rows(rows, ("run_id", "model", "benchmark", "seed", "status"))
+
+
+def _print_status(args: argparse.Namespace, planned: Sweep, status: str, run_ids: Sequence[str]) -> int:
+    if args.json:
+        common.print_json({"sweep": planned.name, "status": status, "runs": list(run_ids)})
+    else:
+        print(f"{planned.name} {status}")
+    return 0

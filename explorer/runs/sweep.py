@@ -1,0 +1,249 @@
+"""Sweeps: one study over several models, benchmarks or seeds, as a named set of ordinary runs.
+
+    cache/sweeps/accuracy-1f3a9c.json   {"format": 1, "name": ..., "study": ..., "request": {...}, "members": [...]}
+
+The file says what was asked for; what was done stands in the runs, whose ids are filled in as their turn comes, since a
+run's id follows from its model's weights, which may have to be fetched first. The same request gives the same name, so
+that asking again goes on where the sweep stood. A file that is not as it was written counts as none.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import re
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from explorer.errors import ExplorerError, RunError, UsageError
+from explorer.runs import files
+from explorer.runs.folder import RunFolder
+from explorer.scoring import http, hub_cache
+from explorer.settings import Settings
+
+if TYPE_CHECKING:
+    from explorer.records import RunSpec
+    from explorer.resources import Resources
+
+FORMAT = 1
+MOST_MEMBERS = 2_000
+NOT_STARTED = "not started"
+KEEP = ("all", "none")
+_NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,59}")
+_RUN_ID = re.compile(r"[a-z]+-[0-9a-f]{12}")
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """One run of a sweep; its id is "" until its turn has come."""
+
+    model: str
+    benchmark: str
+    seed: int
+    run_id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Sweep:
+    """A set of runs that differ in model, benchmark or seed alone.
+
+    request   what all runs share, as `runs.request.make_spec` takes it: suites, limit, dtype, settings, only
+    keep      "none": weights that the sweep fetched from a hub are removed after their last run
+    made      when it was asked for, in seconds since 1970
+    """
+
+    name: str
+    study: str
+    members: tuple[Member, ...]
+    request: Mapping[str, Any]
+    keep: str = "all"
+    made: float = 0.0
+
+
+def plan(
+    study: str,
+    models: Sequence[str],
+    benchmarks: Sequence[str],
+    seeds: Sequence[int],
+    *,
+    request: Mapping[str, Any],
+    name: str = "",
+    keep: str = "all",
+) -> Sweep:
+    """The sweep of every model on every benchmark with every seed, model by model, so that each is loaded once."""
+    members = tuple(Member(model, benchmark, seed) for model in models for benchmark in benchmarks for seed in seeds)
+    if len(members) > MOST_MEMBERS:
+        raise UsageError(f"The sweep has {len(members):,} runs, expected {MOST_MEMBERS:,} at most. Make several of it.")
+    said = json.dumps([study, [dataclasses.astuple(member) for member in members], request], sort_keys=True)
+    called = name or f"{study}-{hashlib.sha256(said.encode()).hexdigest()[:6]}"
+    if not _NAME.fullmatch(called) or _RUN_ID.fullmatch(called):
+        raise UsageError(f"The name {called!r} is no name of a sweep, expected small letters, digits and hyphens.")
+    return Sweep(called, study, members, json.loads(json.dumps(request)), keep, time.time())
+
+
+def keep(settings: Settings, sweep: Sweep) -> Sweep:
+    """Writes a new sweep; one of the same name that asks for the same is found, and goes on where it stood."""
+    before = find(settings, sweep.name)
+    if before is not None:
+        if _asked(before) != _asked(sweep):
+            raise UsageError(
+                f"There is a sweep {sweep.name} already, which asks for something else. Choose another name with "
+                f"--sweep, or delete it: python -m explorer delete {sweep.name}"
+            )
+        sweep = before
+    _write(settings, sweep)
+    return sweep
+
+
+def find(settings: Settings, name: str) -> Sweep | None:
+    """The sweep of this name; none where there is none or its file is damaged."""
+    return _read(name, files.read_json(_path(settings, name))) if _NAME.fullmatch(name) else None
+
+
+def list_all(settings: Settings) -> list[Sweep]:
+    """Every sweep, the newest first."""
+    names = sorted(path.stem for path in settings.sweeps.glob("*.json"))
+    every = (find(settings, name) for name in names)
+    return sorted((sweep for sweep in every if sweep is not None), key=lambda sweep: (-sweep.made, sweep.name))
+
+
+def status_of(settings: Settings, member: Member) -> str:
+    """How far a run of a sweep is, as its progress says."""
+    if not member.run_id:
+        return NOT_STARTED
+    try:
+        return RunFolder.find(settings.runs, member.run_id).progress().status
+    except RunError:
+        return NOT_STARTED  # deleted by itself
+
+
+def forget(settings: Settings, sweep: Sweep) -> list[str]:
+    """Removes the sweep's file; the ids of its runs that no other sweep holds."""
+    _path(settings, sweep.name).unlink(missing_ok=True)
+    cancel_mark(settings, sweep.name).unlink(missing_ok=True)
+    elsewhere = {member.run_id for other in list_all(settings) for member in other.members}
+    return [member.run_id for member in sweep.members if member.run_id and member.run_id not in elsewhere]
+
+
+def cancel_mark(settings: Settings, name: str) -> Path:
+    """The file whose presence stops a sweep before its next run."""
+    return settings.sweeps / f"{name}.cancel"
+
+
+def do(
+    settings: Settings,
+    sweep: Sweep,
+    resources: Resources,
+    make: Callable[[Member], RunSpec],
+    work: Callable[[RunFolder], str],
+    say: Callable[[str], None],
+) -> tuple[Sweep, list[str]]:
+    """Does what is left, run after run; a run that cannot be is told and the others go on. The status of each.
+
+    While the card works on one model, the next is fetched.
+    """
+    cancel_mark(settings, sweep.name).unlink(missing_ok=True)
+    had = {member.model: hub_cache.commits(member.model) for member in sweep.members}
+    statuses = [NOT_STARTED] * len(sweep.members)
+    for place, planned in enumerate(sweep.members):
+        if cancel_mark(settings, sweep.name).exists():
+            say(f"{sweep.name}: cancelled; what was finished is kept, resume goes on")
+            break
+        ahead = next((member.model for member in sweep.members[place + 1 :] if member.model != planned.model), "")
+        _fetch_ahead(resources, ahead, str(sweep.request.get("dtype", "auto")))
+        say(f"{sweep.name}: run {place + 1} of {len(sweep.members)}: {planned.model} on {planned.benchmark}")
+        try:
+            folder = RunFolder.create(settings.runs, make(planned))
+            sweep = _with(settings, sweep, place, dataclasses.replace(planned, run_id=folder.run_id))
+            statuses[place] = "complete" if folder.progress().status == "complete" else work(folder)
+        except ExplorerError as error:
+            say(f"{planned.model} on {planned.benchmark}: {' '.join(str(error).split())}")
+            statuses[place] = "failed"
+        is_last = all(other.model != planned.model for other in sweep.members[place + 1 :])
+        if sweep.keep == "none" and is_last:
+            _let_go(planned.model, had[planned.model], say)
+    return sweep, statuses
+
+
+def _fetch_ahead(resources: Resources, model: str, dtype: str) -> None:
+    """Begins to bring the next model onto this machine; what goes wrong is told when its turn comes."""
+    if not model or http.is_endpoint(model):
+        return
+
+    def fetch() -> None:
+        try:
+            resources.fetch(model, dtype)
+        except Exception:  # told by the run that needs it
+            return
+
+    threading.Thread(target=fetch, name="fetch ahead", daemon=True).start()
+
+
+def _let_go(model: str, had: frozenset[str], say: Callable[[str], None]) -> None:
+    """Removes the weights of a model that were not here before the sweep."""
+    freed = hub_cache.remove(model, hub_cache.commits(model) - had)
+    if freed:
+        say(f"{model}: its weights were removed, {freed / 1e9:.2f} GB")
+
+
+def _with(settings: Settings, sweep: Sweep, place: int, member: Member) -> Sweep:
+    """The sweep with this run's id, written if it is new."""
+    if sweep.members[place] == member:
+        return sweep
+    members = (*sweep.members[:place], member, *sweep.members[place + 1 :])
+    sweep = dataclasses.replace(sweep, members=members)
+    _write(settings, sweep)
+    return sweep
+
+
+def _asked(sweep: Sweep) -> tuple[Any, ...]:
+    """What a sweep asks for, without what was found since."""
+    return sweep.study, dict(sweep.request), [dataclasses.replace(member, run_id="") for member in sweep.members]
+
+
+def _path(settings: Settings, name: str) -> Path:
+    return settings.sweeps / f"{name}.json"
+
+
+def _write(settings: Settings, sweep: Sweep) -> None:
+    files.make_folder(settings.sweeps)
+    files.write_json(_path(settings, sweep.name), {"format": FORMAT, **dataclasses.asdict(sweep)})
+
+
+def _read(name: str, value: Mapping[str, Any]) -> Sweep | None:
+    """The sweep that a file holds; none unless every field is as `_write` writes it."""
+    fields = {field.name for field in dataclasses.fields(Sweep)}
+    if set(value) != {"format", *fields} or value["format"] != FORMAT or value["name"] != name:
+        return None
+    members, request = value["members"], value["request"]
+    is_right = (
+        isinstance(value["study"], str)
+        and isinstance(value["made"], int | float)
+        and value["keep"] in KEEP
+        and isinstance(request, dict)
+        and isinstance(members, list)
+        and 0 < len(members) <= MOST_MEMBERS
+        and all(_is_member(member) for member in members)
+    )
+    if not is_right:
+        return None
+    return Sweep(
+        name, value["study"], tuple(Member(**member) for member in members), request, value["keep"], value["made"]
+    )
+
+
+def _is_member(value: Any) -> bool:
+    return (
+        isinstance(value, dict)
+        and set(value) == {"model", "benchmark", "seed", "run_id"}
+        and isinstance(value["model"], str)
+        and isinstance(value["benchmark"], str)
+        and type(value["seed"]) is int
+        and isinstance(value["run_id"], str)
+        and (not value["run_id"] or _RUN_ID.fullmatch(value["run_id"]) is not None)
+    )

@@ -1,0 +1,34 @@
+"""What the hub's own cache on this machine holds of a model, and its removal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+
+def commits(model: str) -> frozenset[str]:
+    """The commits of a hub model that are on this machine, none for a folder or an endpoint; asks no network."""
+    return frozenset(revision.commit_hash for revision in _revisions(model))
+
+
+def remove(model: str, commit_hashes: Iterable[str]) -> int:
+    """Removes these commits of a hub model and what no other commit shares with them; bytes that were freed."""
+    from huggingface_hub import scan_cache_dir
+
+    here = commits(model) & set(commit_hashes)
+    if not here:
+        return 0
+    strategy = scan_cache_dir().delete_revisions(*here)
+    strategy.execute()
+    return int(strategy.expected_freed_size)
+
+
+def _revisions(model: str) -> Iterable:  # type: ignore[type-arg]  # of huggingface_hub's CachedRevisionInfo
+    from huggingface_hub import scan_cache_dir
+    from huggingface_hub.errors import CacheNotFound
+
+    try:
+        repositories = scan_cache_dir().repos
+    except CacheNotFound:
+        return ()
+    name = model.partition("@")[0]
+    return next((repo.revisions for repo in repositories if repo.repo_type == "model" and repo.repo_id == name), ())

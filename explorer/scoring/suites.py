@@ -1,0 +1,80 @@
+"""Families of models that differ in one thing: how far they were trained, how large they are, or their seed.
+
+A checkpoint is a model's id and a revision, `EleutherAI/pythia-160m@step512`. Figures: the Pythia paper (Biderman et
+al. 2023, section 2) and the glass box's own schedule (`explorer/glassbox/sizes.py`). Steps and tokens are those of the
+training run; a model without a revision is the end of its run.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from explorer.scoring.catalog import MODELS
+
+
+@dataclass(frozen=True, slots=True)
+class Suite:
+    """Models that were trained alike.
+
+    sizes       id → parameters
+    steps       after which weights were kept, in order
+    batch       tokens of one step
+    """
+
+    title: str
+    sizes: Mapping[str, int]
+    steps: tuple[int, ...]
+    batch: int
+
+
+@dataclass(frozen=True, slots=True)
+class Training:
+    """How far a model of a suite was trained, and how large it is."""
+
+    suite: str
+    parameters: int
+    step: int
+    tokens: int
+
+
+PYTHIA_STEPS = (0, *(2**power for power in range(10)), *range(1_000, 143_001, 1_000))  # 154 checkpoints
+GLASSBOX_STEPS = (0, *(2**power for power in range(11)), 1_399)
+
+
+def _sizes(pattern: str) -> dict[str, int]:
+    """The known models whose whole id has this pattern → parameters, the smallest first."""
+    sizes = {known.id: known.parameters for known in MODELS.values() if re.fullmatch(pattern, known.id)}
+    return dict(sorted(sizes.items(), key=lambda size: size[1]))
+
+
+SUITES = {
+    "pythia": Suite("Pythia", _sizes(r"EleutherAI/pythia-[\d.]+[mb]"), PYTHIA_STEPS, 2_097_152),
+    "pythia-deduped": Suite(
+        "Pythia, deduplicated data", _sizes(r"EleutherAI/pythia-[\d.]+[mb]-deduped"), PYTHIA_STEPS, 2_097_152
+    ),
+    "glassbox": Suite("Glass box", _sizes(r"glassbox-[sml]"), GLASSBOX_STEPS, 16_384),
+}
+_STEP = re.compile(r"step(\d{1,9})")
+
+
+def training_of(model: str) -> Training | None:
+    """How far this model was trained; none where it is of no known suite, or its revision is no step."""
+    name, _, revision = model.partition("@")
+    for key, suite in SUITES.items():
+        if name in suite.sizes:
+            if not revision or revision == "main":
+                step = suite.steps[-1]
+            elif match := _STEP.fullmatch(revision):
+                step = int(match[1])
+            else:
+                return None
+            return Training(key, suite.sizes[name], step, step * suite.batch)
+    return None
+
+
+def steps_of(model: str) -> tuple[int, ...]:
+    """The steps after which weights of this model were kept, () where none are known."""
+    name = model.partition("@")[0]
+    return next((suite.steps for suite in SUITES.values() if name in suite.sizes), ())

@@ -1,0 +1,154 @@
+"""Sweeps from the command line: several ordinary runs begun, resumed, exported and ended together."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from explorer.__main__ import main
+from explorer.runs import sweep as sweeps
+from explorer.runs.folder import RunFolder, all_folders
+
+
+@pytest.fixture
+def models(tiny_gpt2: Path, tmp_path: Path) -> list[str]:
+    """Two folders with the same small model."""
+    return [str(shutil.copytree(tiny_gpt2, tmp_path / name)) for name in ("first", "second")]
+
+
+@pytest.fixture(autouse=True)
+def _cache(settings, monkeypatch):
+    """The commands use the cache of the test's settings."""
+    monkeypatch.setenv("EXPLORER_CACHE", str(settings.cache))
+
+
+def call(capsys, *words: str) -> tuple[int, object]:
+    """Exit status and JSON of a command."""
+    capsys.readouterr()
+    code = main([*words, "--json"])
+    out = capsys.readouterr().out
+    return code, json.loads(out) if out.strip() else None
+
+
+def asked(models: list[str], *more: str) -> list[str]:
+    return ["run", "accuracy", "--model", *models, "--benchmark", "starter_pairs", "--limit", "4", *more]
+
+
+def test_a_sweep_is_ordinary_runs_and_asking_again_finds_them(settings, models, capsys):
+    code, told = call(capsys, *asked(models, "--seeds", "2", "--sweep", "both"))
+    assert code == 0 and told["sweep"] == "both"
+    assert [(run["model"], run["seed"], run["status"]) for run in told["runs"]] == [
+        (model, seed, "complete") for model in models for seed in (0, 1)
+    ]
+    assert {run["run_id"] for run in told["runs"]} == {folder.run_id for folder in all_folders(settings.runs)}
+    alone = call(capsys, *asked(models[:1]))[1]
+    assert alone["run_id"] == told["runs"][0]["run_id"]  # the same request by itself is the same run
+    assert call(capsys, *asked(models, "--seeds", "2", "--sweep", "both"))[1] == told
+
+
+def test_a_sweep_that_was_killed_goes_on_where_it_stood(settings, models, capsys, monkeypatch):
+    create, calls = RunFolder.create, []
+
+    def dying(*words, **named):
+        calls.append(1)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        return create(*words, **named)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(RunFolder, "create", staticmethod(dying))
+        assert main(asked(models, "--sweep", "both")) == 130
+    states = [sweeps.status_of(settings, member) for member in sweeps.find(settings, "both").members]
+    assert states == ["complete", sweeps.NOT_STARTED]
+    code, told = call(capsys, "resume", "both")
+    assert code == 0 and [run["status"] for run in told["runs"]] == ["complete", "complete"]
+
+
+def test_a_model_that_is_not_there_is_told_and_the_others_are_done(settings, models, capsys, tmp_path):
+    gone = str(tmp_path / "gone")
+    code = main([*asked([models[0], gone, models[1]], "--sweep", "three"), "--json"])
+    shown = capsys.readouterr()
+    assert code == 1
+    assert [run["status"] for run in json.loads(shown.out)["runs"]] == ["complete", "failed", "complete"]
+    assert gone in shown.err
+
+
+def test_rows_of_all_runs_come_in_one_file_with_model_and_seed(settings, models, capsys, tmp_path):
+    call(capsys, *asked(models, "--sweep", "both"))
+    out = tmp_path / "findings.csv"
+    code, told = call(capsys, "export", "both", "--table", "findings", "--format", "csv", "--out", str(out))
+    frame = pd.read_csv(out)
+    assert code == 0 and told == [{"file": str(out), "rows": len(frame)}]
+    assert list(frame.columns[:4]) == ["run_id", "model", "benchmark", "seed"]
+    assert set(frame["model"]) == set(models)
+    code, told = call(capsys, "export", "both", "--format", "zip", "--out", str(tmp_path / "zips"))
+    assert code == 0 and len(told) == 2 and all(Path(row["file"]).stat().st_size for row in told)
+
+
+def test_deleting_a_sweep_leaves_runs_that_another_holds(settings, models, capsys):
+    both = call(capsys, *asked(models, "--sweep", "both"))[1]
+    call(capsys, *asked(models[:1], "--sweep", "one"))
+    code, told = call(capsys, "delete", "both")
+    assert code == 0 and told["runs"] == [both["runs"][1]["run_id"]]
+    assert [folder.run_id for folder in all_folders(settings.runs)] == [both["runs"][0]["run_id"]]
+    assert [row["sweep"] for row in call(capsys, "sweeps")[1]] == ["one"]
+
+
+def test_a_cancelled_sweep_begins_no_other_run_until_it_is_resumed(settings, models, capsys):
+    planned = sweeps.keep(
+        settings,
+        sweeps.plan("accuracy", models, ["starter_pairs"], [0], request={"limit": 4}, name="both"),
+    )
+    ends = iter(["first", "second"])
+
+    def work(folder: RunFolder) -> str:
+        call(capsys, "cancel", "both")
+        return next(ends)
+
+    from explorer.records import RunSpec
+    from explorer.resources import Resources
+
+    def make(member: sweeps.Member) -> RunSpec:
+        return RunSpec("accuracy", 1, member.model, member.benchmark)
+
+    _, states = sweeps.do(settings, planned, Resources(settings), make, work, lambda line: None)
+    assert states == ["first", sweeps.NOT_STARTED]
+
+
+def test_nothing_is_started_by_a_dry_run(settings, models, capsys):
+    code, told = call(capsys, *asked(models, "--dry-run"))
+    assert code == 0 and [run["status"] for run in told["runs"]] == ["not started", "not started"]
+    assert not all_folders(settings.runs) and not sweeps.list_all(settings)
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (["--seeds", "0"], "expected how many seeds"),
+        (["--sweep", "No Name"], "no name of a sweep"),
+        (["--sweep", "accuracy-0123456789ab"], "no name of a sweep"),  # the name of a run
+        (["--cluster", "auto"], "on this machine"),
+    ],
+)
+def test_wrong_sweeps_are_refused_in_one_sentence(settings, models, capsys, more, message):
+    assert main(asked(models, *more)) == 1
+    assert message in capsys.readouterr().err
+
+
+def test_another_sweep_of_the_same_name_is_refused(settings, models, capsys):
+    call(capsys, *asked(models, "--sweep", "both"))
+    assert main(asked(models, "--sweep", "both", "--seed", "7")) == 1
+    assert "asks for something else" in capsys.readouterr().err
+
+
+def test_a_damaged_file_of_a_sweep_counts_as_none(settings, models, capsys):
+    call(capsys, *asked(models, "--sweep", "both"))
+    path = settings.sweeps / "both.json"
+    path.write_text(path.read_text("utf-8").replace('"seed": 0', '"seed": 1', 1), "utf-8")
+    assert sweeps.find(settings, "both") is None
+    assert main(["sweeps", "both"]) == 1
+    assert "There is no sweep 'both'" in capsys.readouterr().err
