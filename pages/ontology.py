@@ -14,17 +14,19 @@ chosen = layout.open_page(
 )
 
 with show.problems():
-    view = links.pick(
-        st.segmented_control, "View", "view", VIEWS, default=VIEWS[0], required=True, label_visibility="collapsed"
-    )
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        view = links.pick(
+            st.segmented_control, "View", "view", VIEWS, default=VIEWS[0], required=True, label_visibility="collapsed"
+        )
+        options = st.container()
     if view == VIEWS[1]:
         # The model that is asked is the one in the bar at the top, whatever runs there are.
         if not ontology_inspector.is_ontology(chosen.benchmark):
             chosen = layout.Chosen(chosen.model, nearest_run.with_runs("ontology", chosen).benchmark)
-        ontology_inspector.draw_ontology_inspector(ontology_results.pick(chosen), chosen)
-    elif run_id := ontology_results.pick(chosen := nearest_run.with_runs("ontology", chosen)):
-        ontology_results.draw_ontology_results(run_id, chosen)
-    else:
+        with options, show.options("ontology:run"):
+            run_id = ontology_results.pick(chosen)
+        ontology_inspector.draw_ontology_inspector(run_id, chosen)
+    elif not ontology_results.draw_ontology_results(chosen := nearest_run.with_runs("ontology", chosen), options):
         study_start.offer(
             "ontology",
             chosen,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -16,29 +17,34 @@ CERTAIN = 0.05
 # Vermilion for opposite, blue for alike. The middle is no blank: only on a ground of its own has a number the same
 # contrast in both themes and on paper.
 MIDDLE = "#eceef0"
+SHARED = "#9a9a9a"  # the ground of pairs that share a number
 SCALE = [[0.0, theme.VERMILION], [0.5, MIDDLE], [1.0, theme.BLUE]]
 
 
 def correlation_matrix(pairs: pd.DataFrame, names: Sequence[str]) -> go.Figure:
-    """A cell a pair of measures with its rho, in bold where the adjusted p is below 0.05.
+    """A cell a pair of measures with its rho, in bold where the adjusted p is below 0.05; gray where the two share the
+    number that decides both.
 
-    `pairs` has the columns first, second, rho, low, high, p, adjusted_p, n; `names` gives the order.
+    `pairs` has the columns first, second, rho, low, high, p, adjusted_p, n and, where known, shared (what the two are
+    both computed from, or ""); `names` gives the order. A number carries "first|second" for what is picked.
     """
     place = {name: number for number, name in enumerate(names)}
     values = np.full((len(names), len(names)), np.nan)
-    hover = [["" for _ in names] for _ in names]
-    labels: dict[str, list[tuple[int, int, str]]] = {}
+    gray = np.full((len(names), len(names)), np.nan)
+    labels: dict[str, list[tuple[int, int, str, str, str]]] = {}
     for row in pairs.to_dict("records"):
         i, j = sorted((place[row["first"]], place[row["second"]]))[::-1]  # one triangle says it all
-        values[i, j] = row["rho"]
-        ink = theme.ink_on(ground_of(row["rho"]))
-        labels.setdefault(ink, []).append((i, j, _describe(row["rho"], row["adjusted_p"])))
-        hover[i][j] = (
-            f"<b>{theme.escape(row['first'])}</b><br>and {theme.escape(row['second'])}<br>{display.number(row['rho'])} "
-            f"({display.number(row['low'])} to {display.number(row['high'])}), adjusted "
-            f"{display.p_in_words(row['adjusted_p'])}"
-            f"<br>{row['n']:,} instances"
+        shared = str(row.get("shared") or "")
+        (gray if shared else values)[i, j] = 0.0 if shared else row["rho"]
+        ink = theme.ink_on(SHARED if shared else ground_of(row["rho"]))
+        told = theme.hover(
+            f"{row['first']} and {row['second']}",
+            f"{display.number(row['rho'])} ({display.number(row['low'])} to {display.number(row['high'])}), adjusted "
+            f"{display.p_in_words(row['adjusted_p'])}; {row['n']:,} instances",
+            f"Both are computed from: {shared}. They go together by the way they are made." if shared else "",
         )
+        text = _describe(row["rho"], math.nan if shared else row["adjusted_p"])
+        labels.setdefault(ink, []).append((i, j, text, f"{row['first']}|{row['second']}", told))
     cells = go.Heatmap(
         z=values[1:, :-1],
         x=list(range(len(names) - 1)),
@@ -46,28 +52,31 @@ def correlation_matrix(pairs: pd.DataFrame, names: Sequence[str]) -> go.Figure:
         zmin=-1,
         zmax=1,
         colorscale=SCALE,
-        customdata=[row[:-1] for row in hover[1:]],
-        hovertemplate="%{customdata}<extra></extra>",
-        hoverongaps=False,
+        hoverinfo="skip",
         xgap=2,
         ygap=2,
         colorbar={"thickness": 12, "tickvals": [-1, -0.5, 0, 0.5, 1], "title": {"text": "rho"}},
     )
+    made_alike = go.Heatmap(
+        z=gray[1:, :-1], x=list(range(len(names) - 1)), y=list(range(1, len(names))), zmin=0, zmax=1,
+        colorscale=[[0, SHARED], [1, SHARED]], showscale=False, hoverinfo="skip", xgap=2, ygap=2,
+    )  # fmt: skip
     # Two traces of texts, black and white: a heat map's own texts have one color in all cells.
     texts = [
         go.Scatter(
-            x=[j for _, j, _ in cells_of_ink],
-            y=[i for i, _, _ in cells_of_ink],
-            text=[text for *_, text in cells_of_ink],
+            x=[j for _, j, *_ in cells_of_ink],
+            y=[i for i, *_ in cells_of_ink],
+            text=[text for _, _, text, *_ in cells_of_ink],
             mode="text",
             textfont={"size": 13, "color": ink},
-            hoverinfo="skip",
+            customdata=[list(rest) for _, _, _, *rest in cells_of_ink],
+            hovertemplate="%{customdata[1]}<extra></extra>",
             showlegend=False,
         )
         for ink, cells_of_ink in labels.items()
     ]
     shown = [theme.escape(display.name(name, 40)) for name in names]
-    figure = theme.figure(cells, *texts, height=150 + CELL * max(3, len(names)))
+    figure = theme.figure(cells, made_alike, *texts, height=150 + CELL * max(3, len(names)), hoverdistance=CELL // 2)
     figure.update_xaxes(
         tickmode="array", tickvals=list(range(len(names) - 1)), ticktext=shown[:-1], showgrid=False, zeroline=False,
         tickangle=-35,

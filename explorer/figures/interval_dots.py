@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
@@ -15,11 +14,12 @@ ROW = 20  # pixels a group
 def interval_dots(groups: pd.DataFrame, number: str) -> tuple[go.Scatter, dict[str, object]]:
     """The dots, the highest at the top, and the axis that names them.
 
-    `groups` has the columns grp, value, low, high, n; `number` is the format that values are told in.
+    `groups` has the columns grp, value, low, high, n; `number` is the format that values are told in. A dot carries its
+    group's name.
     """
     rows = groups.sort_values("value", na_position="first", kind="stable")
     places = list(range(len(rows)))
-    ends = [f"%{{customdata[{place}]:{number}}}" for place in (1, 2)]
+    write = display.share if number.endswith("%") else display.significant
     dots = go.Scatter(
         x=rows["value"],
         y=places,
@@ -34,11 +34,17 @@ def interval_dots(groups: pd.DataFrame, number: str) -> tuple[go.Scatter, dict[s
             "thickness": 1.4,
             "width": 0,
         },
-        customdata=np.column_stack(
-            [[theme.escape(str(name)) for name in rows["grp"]], rows["low"], rows["high"], rows["n"]]
-        ),
-        hovertemplate=f"<b>%{{customdata[0]}}</b><br>%{{x:{number}}} ({ends[0]} to {ends[1]})"
-        "<br>%{customdata[3]} instances<extra></extra>",
+        customdata=[
+            [
+                str(row["grp"]),
+                theme.hover(
+                    display.words(str(row["grp"])),
+                    f"{write(row['value'])} ({write(row['low'])} to {write(row['high'])}), {row['n']:,.0f} instances",
+                ),
+            ]
+            for row in rows.to_dict("records")
+        ],
+        hovertemplate="%{customdata[1]}<extra></extra>",
         showlegend=False,
     )
     axis: dict[str, object] = {

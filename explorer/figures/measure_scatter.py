@@ -19,8 +19,8 @@ MANY = 3_000  # dots from which on the graphics card draws them
 def measure_scatter(items: pd.DataFrame, x: str, y: str, color: str = "") -> go.Figure:
     """A dot an instance, colored by what stands in the column `color` where that has few values.
 
-    `items` has the columns instance_id, grp, x, y and the one that `color` names; `x` and `y` title the axes. The
-    number of a dot's row in `items` is its customdata's first entry.
+    `items` has the columns instance_id, grp, x, y, the one that `color` names and perhaps text; `x` and `y` title the
+    axes. The number of a dot's row in `items` is its customdata's first entry.
     """
     series = _series(items, color)
     dots = go.Scatter if len(items) <= MANY else go.Scattergl
@@ -36,12 +36,16 @@ def measure_scatter(items: pd.DataFrame, x: str, y: str, color: str = "") -> go.
             customdata=np.column_stack(
                 [
                     part.index,
-                    [theme.escape(str(instance_id)) for instance_id in part["instance_id"]],
-                    [f"{value:.4g}" for value in part["x"]],
-                    [f"{value:.4g}" for value in part["y"]],
+                    [
+                        theme.hover(
+                            str(row.get("text") or row["instance_id"]),
+                            f"{display.significant(row['x'])} and {display.significant(row['y'])}",
+                        )
+                        for row in part.to_dict("records")
+                    ],
                 ]
             ),
-            hovertemplate="%{customdata[1]}<br>%{customdata[2]} and %{customdata[3]}<extra></extra>",
+            hovertemplate="%{customdata[1]}<extra></extra>",
         )
         for name, (part, shade) in series.items()
     ]
@@ -60,8 +64,17 @@ def group_scatter(groups: pd.DataFrame, x: str, y: str) -> go.Figure:
         y=groups["y"],
         mode="markers",
         marker={"size": 7 + 13 * np.sqrt(groups["n"] / largest), "opacity": 0.7, "color": theme.BLUE},
-        customdata=np.column_stack([[theme.escape(str(name)) for name in groups["grp"]], groups["n"]]),
-        hovertemplate="<b>%{customdata[0]}</b><br>%{x:.4g} and %{y:.4g}<br>%{customdata[1]} instances<extra></extra>",
+        customdata=[
+            [
+                str(row["grp"]),
+                theme.hover(
+                    display.words(str(row["grp"])),
+                    f"{display.significant(row['x'])} and {display.significant(row['y'])}; {row['n']:,.0f} instances",
+                ),
+            ]
+            for row in groups.to_dict("records")
+        ],
+        hovertemplate="%{customdata[1]}<extra></extra>",
         showlegend=False,
     )
     figure = theme.figure(dots, height=420)

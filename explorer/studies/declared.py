@@ -26,6 +26,20 @@ FINDINGS: Mapping[str, tuple[Finding, ...]] = {
 }
 
 
+# Measure of an instance → what it is computed from, as each study declares it.
+COMPUTED_FROM: Mapping[str, tuple[str, ...]] = {
+    name: sources
+    for module in (accuracy, popularity, perturbation, priming, memorization, icl, ontology)
+    for name, sources in module.COMPUTED_FROM.items()
+}
+
+
+def shared_number(one: str, other: str) -> str:
+    """What two measures of an instance are both computed from, so that they go together by the way they are made."""
+    both = [source for source in COMPUTED_FROM.get(one, ()) if source in COMPUTED_FROM.get(other, ())]
+    return " and ".join(both)
+
+
 def in_words(study: str) -> str:
     """What a study's runs find, a line each: the name, what it is called, its unit, and what it means."""
     return "\n".join(

@@ -12,6 +12,7 @@ from explorer.ui import layout, show, slices, texts
 from explorer.ui.columns import group_column, id_column, link_column, text_column
 from explorer.ui.layout import Chosen
 
+TEXT, NARROW = 460, 320  # pixels of the texts beside few and many numbers
 LISTED = 200  # rows on the screen; a download and a slice have all
 ROW, HEAD, TALLEST = 35, 38, 420  # pixels of a table
 
@@ -34,21 +35,22 @@ def draw_instances(
     title: str = "",
     suggestion: str = "",
     page: str = "Instance",
+    also: Mapping[str, str] | None = None,
 ) -> None:
     """The instances of `frame` (columns instance_id, grp and those that `columns` name), their texts first.
 
-    `suggestion` is what a slice of them might be called, `page` where a click leads.
+    `suggestion` is what a slice of them might be called, `page` where a link leads, with the choices `also`.
     """
     if title:
         st.subheader(show.plain(title), anchor=False)
     shown = frame.head(LISTED)
     known = texts.sentences(chosen.benchmark, list(shown["instance_id"]))
-    about = {"model": chosen.model, "benchmark": chosen.benchmark}
+    about = {"model": chosen.model, "benchmark": chosen.benchmark, **(also or {})}
     shown = shown.assign(
         text=[known.get(str(one), "") for one in shown["instance_id"]],
         look=[layout.address_of(page, **about, instance=str(one)) for one in shown["instance_id"]],
     )
-    told: dict[str, Any] = {"text": text_column("Text", width="large")} if known else {}
+    told: dict[str, Any] = {"text": text_column("Text", width=TEXT if len(columns) < 4 else NARROW)} if known else {}
     told |= columns
     if "grp" in shown and shown["grp"].nunique() > 1:
         told["grp"] = group_column("Group")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from explorer.finding import Finding
+from collections.abc import Mapping
+
+from explorer.finding import OPTION_LOGPROBS, Finding
 
 ACCURACY = Finding(
     "accuracy",
@@ -60,3 +62,5 @@ RATING_SPEARMAN = Finding(
     "found it.",
 )
 FINDINGS = (ACCURACY, ACCURACY_BY_PHENOMENON, FORMULA, FORMULA_EQUAL, PERPLEXITY, RATING_PEARSON, RATING_SPEARMAN)
+# Each measure of an instance → what it is computed from.
+COMPUTED_FROM: Mapping[str, tuple[str, ...]] = {"correct": (OPTION_LOGPROBS,), "margin": (OPTION_LOGPROBS,)}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from explorer.finding import Finding
 
 REPLICATION = Finding(
@@ -112,3 +114,9 @@ FINDINGS = (
     REPLICATION, REPLICATION_EXACT, LABEL_ACCURACY, LABEL_ACCURACY_WRITTEN, PEARSON, PEARSON_EXACT, TRANSITION,
     ACCURACY_MEMORIZED, ACCURACY_OTHER, ACCURACY_GAP, KAPPA, SKIPPED_K, DRAWN, PREFILL,
 )  # fmt: skip
+# Each measure of an instance → what it is computed from.
+COMPUTED_FROM: Mapping[str, tuple[str, ...]] = {
+    "replicated_zero": ("the completion without demonstrations",),
+    "replicated_many": ("the completion after the most demonstrations",),
+    "label_correct": ("log-probabilities of the labels",),
+}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from explorer.finding import Finding, derived
 from explorer.studies.accuracy import declared as accuracy
 
@@ -245,3 +247,12 @@ FINDINGS = (
     LANGUAGE_ACCURACY, LANGUAGE_AGREEMENT, INVARIANCE, INVARIANCE_ACCURACY, SPEARMAN_INVARIANCE, PROMPT,
     PROMPT_ACCURACY,
 )  # fmt: skip
+# Each measure of a concept → what it is computed from.
+COMPUTED_FROM: Mapping[str, tuple[str, ...]] = {
+    "known": ("the answer given",),
+    "label_jaccard": ("the answer given",),
+    "id_levenshtein": ("the answer given",),
+    "web_count": (),
+    "gold_logprob": ("log-probability of the right ID",),
+    "gold_gain": ("log-probability of the right ID",),
+}

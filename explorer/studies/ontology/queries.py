@@ -86,12 +86,52 @@ def knowledge(store: Store, run_id: str) -> pd.DataFrame:
             max(low) FILTER (finding = '{rank}') AS gold_rank_low,
             max(high) FILTER (finding = '{rank}') AS gold_rank_high,
             max(value) FILTER (finding = '{preferred}') AS gold_preferred,
-            max(value) FILTER (finding = '{gain}') AS gold_gain_preferred
+            max(low) FILTER (finding = '{preferred}') AS gold_preferred_low,
+            max(high) FILTER (finding = '{preferred}') AS gold_preferred_high,
+            max(value) FILTER (finding = '{gain}') AS gold_gain_preferred,
+            max(low) FILTER (finding = '{gain}') AS gold_gain_preferred_low,
+            max(high) FILTER (finding = '{gain}') AS gold_gain_preferred_high
         FROM findings
         WHERE run_id = ?
             AND finding IN ({quoted(logprob, rank, preferred, gain)})
         GROUP BY bucket
         ORDER BY bucket
+        """,
+        [run_id],
+    )
+
+
+def concepts(store: Store, run_id: str, bucket: int) -> pd.DataFrame:
+    """A row a concept of a popularity bucket: its web count, whether its ID was given, and how likely the ID is."""
+    return store.frame(
+        """
+        SELECT instances.instance_id, instances.grp, max(value) FILTER (measure = 'web_count') AS web_count,
+            max(value) FILTER (measure = 'correct') AS correct,
+            max(value) FILTER (measure = 'gold_logprob') AS gold_logprob,
+            max(value) FILTER (measure = 'gold_rank') AS gold_rank,
+            max(value) FILTER (measure = 'gold_preferred') AS gold_preferred
+        FROM instances
+        JOIN measures USING (run_id, instance_id)
+        WHERE run_id = ?
+        GROUP BY ALL
+        HAVING max(value) FILTER (measure = 'bucket') = ?
+        ORDER BY web_count DESC
+        """,
+        [run_id, bucket],
+    )
+
+
+def preferred(store: Store, run_id: str) -> pd.DataFrame:
+    """A row a concept: its popularity bucket, and the share of other IDs that are less likely than the right one."""
+    return store.frame(
+        """
+        SELECT instance_id, CAST(max(value) FILTER (measure = 'bucket') AS INTEGER) AS bucket,
+            max(value) FILTER (measure = 'gold_preferred') AS value
+        FROM measures
+        WHERE run_id = ?
+            AND measure IN ('bucket', 'gold_preferred')
+        GROUP BY instance_id
+        HAVING bucket IS NOT NULL AND value IS NOT NULL
         """,
         [run_id],
     )

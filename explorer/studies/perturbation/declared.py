@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from explorer.finding import Finding
+from collections.abc import Mapping
+
+from explorer.finding import OPTION_LOGPROBS, Finding
 
 ACCURACY_ORIGINAL_ALL = Finding(
     "accuracy_original_all",
@@ -132,3 +134,10 @@ FINDINGS = (
     PERPLEXITY_CHANGE, IPS_OF_LOST, IPS_OF_KEPT, IPS_LOST_LESS_KEPT,
     ACCEPTED, *SIMILARITIES, JUDGED_SAME, FREQUENCY_ORIGINAL, FREQUENCY_SYNONYM,
 )  # fmt: skip
+# Each measure of an instance → what it is computed from.
+COMPUTED_FROM: Mapping[str, tuple[str, ...]] = {
+    "swaps": ("the words swapped",),
+    "bertscore": ("the words swapped",),
+    "perturbed_correct": ("log-probabilities of the swapped options",),
+    "perturbed_change": ("log-probabilities of the swapped options", OPTION_LOGPROBS),
+}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from explorer.finding import Finding, split_by
 
 EDGE = Finding(
@@ -20,3 +22,8 @@ INDEX_IS_PRETRAINING_DATA = Finding(
     "1 where the counted index is known to be what the model was trained on, 0 where it is known not to be.",
 )
 FINDINGS = (EDGE, *SPLIT.every, INDEX_IS_PRETRAINING_DATA)
+# Each measure of an instance → what it is computed from.
+COMPUTED_FROM: Mapping[str, tuple[str, ...]] = {
+    "ips": ("counts of the option's n-grams",),
+    "relative_difference": ("counts of the option's n-grams",),
+}

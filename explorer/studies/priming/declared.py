@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from explorer.finding import Finding, derived
+from collections.abc import Mapping
+
+from explorer.finding import OPTION_LOGPROBS, Finding, derived
 
 PRIMING_ACCURACY = Finding(
     "priming_accuracy",
@@ -188,3 +190,10 @@ FINDINGS = (
     UNRELATED_SOURCE, SHARED_CONTEXTS, REGRESSION, REGRESSION_FIT, MOST_AFFECTED, EDIT_CURVE, EDIT_EFFECT,
     EDIT_CORRELATION, TOKEN_F1, DEPENDENCY_F1, MATRIX_ACCURACY, MATRIX_DELTA, MATRIX_CORRELATION, OVERLAP_AND_JUDGMENT,
 )  # fmt: skip
+# Each measure of an instance → what it is computed from: a change is from the margin without a context.
+COMPUTED_FROM: Mapping[str, tuple[str, ...]] = {
+    f"primed_{condition}": (OPTION_LOGPROBS, f"log-probabilities after {condition.replace('_', ' ')} contexts")
+    for condition in (
+        "matched_acceptable", "matched_unacceptable", "mismatched_acceptable", "mismatched_unacceptable", "unrelated",
+    )
+}  # fmt: skip

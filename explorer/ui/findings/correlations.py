@@ -11,13 +11,17 @@ from explorer import display
 from explorer.figures.correlation_matrix import correlation_matrix
 from explorer.results.measures import MEASURES
 from explorer.stats.correlation_table import correlation_table
-from explorer.ui import layout, links, show
+from explorer.stats.residual_ranks import residual_ranks
+from explorer.studies.declared import shared_number
+from explorer.ui import behind, corpus_mark, layout, links, show
 from explorer.ui.columns import count_column, link_column, name_column, number_column, p_column, text_column
 from explorer.ui.findings import data
 from explorer.ui.findings.data import Gathered
 from explorer.ui.layout import Chosen
 
 WAYS = ["Pooled", "Within groups"]
+LENGTH = ["allowed for", "left in"]
+CERTAIN = 0.05
 SIZES = {"2,000": 2_000, "10,000": 10_000, "all": 0}
 PERMUTATIONS = 2_000
 RESAMPLES = 500
@@ -30,39 +34,98 @@ def draw_findings_correlations(chosen: Chosen, gathered: Gathered) -> None:
     if len(names) < 2:
         nothing_to_compare(chosen, gathered)
         return
-    left, right = st.columns([2, 1], vertical_alignment="bottom")
-    with left:
-        way = links.pick(st.segmented_control, "Correlated", "way", WAYS, default=WAYS[0], required=True)
+    lengths = data.lengths(gathered, chosen)
+    groups = gathered.table["grp"].nunique()
     sizes = [name for name, size in SIZES.items() if not size or size < len(gathered.table)]
-    size = sizes[0]
-    if len(sizes) > 1:
-        with right:
-            size = links.pick(st.segmented_control, "Instances at most", "most", sizes, default=sizes[0], required=True)
+    size, allow = sizes[0], False
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        # Pooled correlations compare groups with each other: where there are several, the page opens within them.
+        way = links.pick(
+            st.segmented_control, "Correlated", "way", WAYS, default=WAYS[1] if groups > 1 else WAYS[0], required=True
+        )
+        with show.options("correlations:options"):
+            if len(sizes) > 1:
+                size = links.pick(
+                    st.segmented_control, "Instances at most", "most", sizes, default=sizes[0], required=True
+                )
+            if lengths is not None:
+                choice = links.pick(
+                    st.segmented_control, "Length of the text", "length", LENGTH, default=LENGTH[0], required=True
+                )
+                allow = choice == LENGTH[0]
     runs = {name: str(source["run_id"]) for name, source in gathered.sources.items()}
-    table = sample(gathered.table, SIZES[size], runs)
+    table = gathered.table if lengths is None else gathered.table.assign(_length=lengths)
+    table = sample(table, SIZES[size], runs)
     within = way == WAYS[1]
+    asked = table[["instance_id", "grp", *names]]
+    if allow:
+        by = table["grp"].to_numpy() if within else None
+        asked = asked.assign(**{name: residual_ranks(table[name], [table["_length"]], by) for name in names})
     with st.spinner("Resampling", show_time=True):
-        pairs = correlations(table[["instance_id", "grp", *names]], tuple(names), within=within)
+        pairs = correlations(asked, tuple(names), within=within)
+    pairs = pairs.assign(shared=[shared_number(a, b) for a, b in zip(pairs["first"], pairs["second"], strict=True)])
     titled = pairs.assign(first=pairs["first"].map(_title), second=pairs["second"].map(_title))
-    show.chart(
+    show.says(strongest(titled, within=within, allow=allow))
+    answer = show.chart(
         correlation_matrix(titled, [_title(name) for name in names]),
-        key="correlations",
+        key=f"correlations:{chosen.model}:{chosen.benchmark}:{way}:{allow}",
         n=len(table),
         alt=f"Spearman correlations of {len(names)} measures, {way.lower()}",
+        on_select="rerun",
     )
+    _links(behind.picked(answer), names, chosen)
     show.note(
         "Spearman's rho over the instances that have both measures; bold where p, adjusted by Benjamini and Hochberg "
-        "over all pairs, is below 0.05. "
+        "over all pairs, is below 0.05. Gray: both are computed from the same log-probabilities or answers, so that "
+        "they go together by the way they are made. Click a number for its scatter. "
         + (
             "Within groups: the mean of the groups' own correlations, each weighted by its instances, so that "
             "differences between groups play no part; the interval is over groups."
             if within
             else _pooled(chosen, table)
         )
+        + (" Ranks are less what the length of the text, in words, explains of them." if allow else "")
         + (f" A fixed sample of {len(table):,} of {len(gathered.table):,} instances." if SIZES[size] else "")
+        + _marked(gathered)
     )
     _pairs(titled, chosen, names, way)
     _sources(gathered, chosen)
+
+
+def strongest(pairs: pd.DataFrame, *, within: bool, allow: bool) -> str:
+    """The pair that goes together most among those that share no number, and how many do beyond chance."""
+    apart = pairs[(pairs["shared"] == "") & pairs["rho"].notna()]
+    if apart.empty:
+        return ""
+    clear = apart[apart["adjusted_p"] < CERTAIN]
+    where = ("within groups" if within else "pooled over groups") + (", length allowed for" if allow else "")
+    if clear.empty:
+        return f"No evidence that any two measures which share no number go together {where} ({len(apart)} pairs)."
+    best = clear.loc[clear["rho"].abs().idxmax()]
+    way = "together" if best["rho"] > 0 else "in opposite directions"
+    numbers = f"rho {display.number(best['rho'])}, 95% interval {display.number(best['low'])} to "
+    numbers += f"{display.number(best['high'])}, n = {best['n']:,}"
+    return (
+        f"Of {len(apart)} pairs of measures that share no number, {len(clear)} go together beyond chance {where}; "
+        f"“{best['first']}” and “{best['second']}” most clearly go {way} ({numbers})."
+    )
+
+
+def _links(picked: Sequence[str], names: Sequence[str], chosen: Chosen) -> None:
+    keys = {_title(name): name for name in names}
+    for one in picked:
+        first, _, second = one.partition("|")
+        if first in keys and second in keys:
+            layout.link_to(
+                "Findings", f"The instances behind “{first}” and “{second}”", model=chosen.model,
+                benchmark=chosen.benchmark, finding="Two measures", x=keys[first], y=keys[second],
+            )  # fmt: skip
+
+
+def _marked(gathered: Gathered) -> str:
+    """The mark of counts from an index that is not the model's data, where a measure is of such counts."""
+    marked = [name for name in gathered.measures if data.mark_of(gathered, name)]
+    return f" {corpus_mark.MEANING}: {', '.join(MEASURES[name].title for name in marked)}." if marked else ""
 
 
 def nothing_to_compare(chosen: Chosen, gathered: Gathered) -> None:
@@ -137,9 +200,10 @@ def _pairs(titled: pd.DataFrame, chosen: Chosen, names: Sequence[str], way: str)
             for a, b in zip(ordered["first"], ordered["second"], strict=True)
         ]
     )
-    show.table(
+    show.folded_table(
         ordered,
         f"correlations {way}",
+        title="Every pair",
         columns={
             "first": name_column("Measure", width=232),
             "second": name_column("and", width=232),
@@ -150,6 +214,7 @@ def _pairs(titled: pd.DataFrame, chosen: Chosen, names: Sequence[str], way: str)
             "adjusted_p": p_column("Adjusted", "p adjusted by Benjamini and Hochberg over all pairs", width=72),
             "n": count_column("n", "instances that have both", width=58),
             "look": link_column("Scatter", width=62),
+            **({"shared": text_column("Both from", width="medium")} if ordered["shared"].any() else {}),
             **({"reason": text_column("Remark", width="large")} if ordered["reason"].any() else {}),
         },
         height=min(38 + 35 * len(ordered), 420),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -9,11 +11,13 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from explorer import prompts
 from explorer.results import queries_findings
 from explorer.results.measures import MEASURES
 from explorer.runs import imported
-from explorer.ui import layout, resources
+from explorer.ui import corpus_mark, instance_list, layout, resources, texts
 from explorer.ui.layout import Chosen
+from explorer.writing import pieces
 
 ABOUT = ["instance_id", "grp", "phenomenon", "field"]
 
@@ -51,6 +55,27 @@ def gather(chosen: Chosen) -> Gathered:
     runs_of_measures = tuple((name, str(source["run_id"])) for name, source in sources.items())
     table = resources.ask(queries_findings.table, runs_of_measures)
     return Gathered(table.drop(columns="other_text"), sources, int(table["other_text"].sum()))
+
+
+def lengths(gathered: Gathered, chosen: Chosen) -> pd.Series | None:
+    """The words of each instance's right text, of its first where none is right; none where texts are not here."""
+    if not texts.are_here(chosen.benchmark):
+        return None
+    known = instance_list.listing(chosen.benchmark).by_id
+    words = [
+        len(list(pieces(prompts.option_texts(one)[one.gold or 0]))) if one is not None and one.options else math.nan
+        for one in (known.get(str(name)) for name in gathered.table["instance_id"])
+    ]
+    return pd.Series(words, index=gathered.table.index, dtype=float) if pd.Series(words).nunique() > 1 else None
+
+
+def mark_of(gathered: Gathered, name: str) -> str:
+    """The mark of a measure whose counts come from an index that is not the model's data."""
+    source = gathered.sources.get(name)
+    if source is None or name not in ("ips", "relative_difference"):
+        return ""
+    index = str(json.loads(str(source["spec"]))["settings"].get("index") or "")
+    return corpus_mark.of(index, str(source["model"])) if index else ""
 
 
 def title(name: str) -> str:

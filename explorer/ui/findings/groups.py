@@ -8,9 +8,9 @@ import streamlit as st
 from explorer import display
 from explorer.figures.group_means import group_means
 from explorer.results.measures import MEASURES
-from explorer.stats.between_groups import between_groups
+from explorer.stats.between_groups import GroupDifference, between_groups
 from explorer.stats.bootstrap import bootstrap_mean
-from explorer.ui import layout, links, show
+from explorer.ui import behind, layout, links, show
 from explorer.ui.columns import count_column, group_column, link_column, number_column
 from explorer.ui.findings import data
 from explorer.ui.findings.data import Gathered
@@ -18,6 +18,7 @@ from explorer.ui.layout import Chosen
 
 BY = {"group": "grp", "phenomenon": "phenomenon", "field": "field"}
 RESAMPLES = 1_000
+CERTAIN = 0.05
 
 
 def draw_findings_groups(chosen: Chosen, gathered: Gathered) -> None:
@@ -42,29 +43,25 @@ def draw_findings_groups(chosen: Chosen, gathered: Gathered) -> None:
     table = gathered.table[gathered.table[name].notna()]
     groups = means(table[[BY[by], name]].rename(columns={BY[by]: "grp", name: "value"}))
     test = between_groups(table[name], table[BY[by]])
-    show.numbers(
-        [
-            ("Instances", f"{len(table):,}", "Those that have the measure."),
-            ("Groups", f"{len(groups):,}", "Groups with at least one of them."),
-            (
-                "Between groups",
-                display.share(test.value),
-                test.reason or "Share of the variation of ranks that lies between groups (epsilon squared).",
-            ),
-            (
-                "Kruskal-Wallis p",
-                display.p_value(test.p),
-                test.reason or f"H = {test.statistic:.1f}: do the groups differ beyond chance?",
-            ),
-        ]
-    )
-    show.note(f"More means: {MEASURES[name].direction}.")
-    show.chart(
+    show.says(_in_words(groups, test, name, by))
+    answer = show.chart(
         group_means(groups, title=data.title(name), overall=float(table[name].mean())),
-        key="group_means",
+        key=f"group_means:{chosen.model}:{chosen.benchmark}:{name}:{by}",
         n=len(table),
         alt=f"{MEASURES[name].title} of each {by}, with its interval",
+        on_select="rerun",
     )
+    show.note(
+        f"More means: {MEASURES[name].direction}. Intervals are over the instances of a {by}. Click a dot to see its "
+        "instances."
+    )
+    if picked := behind.picked(answer):
+        rows = table[table[BY[by]].isin(picked)][["instance_id", "grp", name]]
+        behind.draw_instances(
+            rows.sort_values(name, ascending=False), chosen, f"instances {name}",
+            {name: number_column(MEASURES[name].title)}, key="group",
+            title=f"{len(rows):,} instances of {', '.join(map(display.words, picked))}", suggestion=" ".join(picked),
+        )  # fmt: skip
     about = {"model": chosen.model, "benchmark": chosen.benchmark, "finding": "Two measures"}
     look = [layout.address_of("Findings", **about, group=str(group)) for group in groups["grp"]]
     columns = {
@@ -77,11 +74,25 @@ def draw_findings_groups(chosen: Chosen, gathered: Gathered) -> None:
     }
     if by == "group":
         columns["look"] = link_column("Its instances")
-    show.table(
+    show.folded_table(
         groups.assign(look=look),
         f"groups {name}",
         columns=columns,
         height=min(38 + 35 * len(groups), 420),
+    )
+
+
+def _in_words(groups: pd.DataFrame, test: GroupDifference, name: str, by: str) -> str:
+    """Whether the groups differ, how much of the ranks' variation lies between them, and which are at the ends."""
+    if test.reason:
+        return f"The {by}s cannot be compared: {test.reason}."
+    low, high = groups.loc[groups["value"].idxmin()], groups.loc[groups["value"].idxmax()]
+    ends = f"lowest in {display.words(str(low['grp']))}, highest in {display.words(str(high['grp']))}"
+    if test.p >= CERTAIN:
+        return f"No evidence that {MEASURES[name].title} differs from {by} to {by} ({display.p_in_words(test.p)})."
+    return (
+        f"{display.share(test.value)} of the variation of {MEASURES[name].title} (by rank) lies between {len(groups)} "
+        f"{by}s ({display.p_in_words(test.p)}, Kruskal-Wallis; n = {int(groups['n'].sum()):,}): {ends}."
     )
 
 

@@ -24,6 +24,7 @@ from explorer.ui.layout import Chosen
 
 BY = {"group": "grp", "phenomenon": "phenomenon"}
 ROW = 35
+CERTAIN = 0.05
 
 
 def draw_findings_models(chosen: Chosen) -> None:
@@ -48,8 +49,7 @@ def draw_findings_models(chosen: Chosen) -> None:
     kinds = [by for by, column in BY.items() if items[column].replace("", None).nunique() > 1] or ["group"]
     by = links.pick(st.segmented_control, "By", "by", kinds, default=kinds[0], required=True)
     rows = comparisons(items[["correct_a", "correct_b", "margin_a", "margin_b", BY[by]]], BY[by])
-    _overall(rows.iloc[0], names)
-    undecided.tell([first, second])
+    show.says(in_words(rows.iloc[0], names))
     differing = queries.differing_texts(resources.store(), first, second)
     if differing:
         st.warning(f"{differing:,} instances are left out because their text differs between the runs.")
@@ -60,6 +60,8 @@ def draw_findings_models(chosen: Chosen) -> None:
             key="two_models",
             alt=f"Accuracy of both models, {by} by {by}",
         )
+    undecided.tell([first, second])
+    _overall(rows.iloc[0], names)
     show.note(
         f"McNemar's exact test on the instances that changed sides, ties counted as wrong; margins in nats, {names[1]} "
         f"less {names[0]}, mean difference with its bootstrap interval and Wilcoxon's signed-rank test. p-values of "
@@ -67,6 +69,19 @@ def draw_findings_models(chosen: Chosen) -> None:
         "models compare only where both have the same units: log-probabilities of the same texts."
     )
     _table(rows, names, first, second, by)
+
+
+def in_words(row: pd.Series, names: tuple[str, str]) -> str:
+    """Which of the two is right more often on the shared instances, or that there is no evidence of it."""
+    numbers = (
+        f"{display.share(row['first'])} against {display.share(row['second'])} of {row['n']:,} shared instances; "
+        f"{row['lost']:,} are right in the first only, {row['gained']:,} in the second only, "
+        f"McNemar's {display.p_in_words(row['p'])}"
+    )
+    if not row["p"] < CERTAIN:
+        return f"No evidence that {names[0]} and {names[1]} differ in accuracy ({numbers})."
+    better = names[0] if row["first"] > row["second"] else names[1]
+    return f"{better} is right more often ({numbers})."
 
 
 @st.cache_data(max_entries=16, show_spinner="Comparing")
@@ -139,7 +154,7 @@ def _overall(row: pd.Series, names: tuple[str, str]) -> None:
 
 def _table(rows: pd.DataFrame, names: tuple[str, str], first: str, second: str, by: str) -> None:
     named = rows.assign(grp=rows["grp"].replace(OVERALL, "all instances"))
-    show.table(
+    show.folded_table(
         named,
         f"two models by {by}",
         columns={

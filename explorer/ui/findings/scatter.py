@@ -10,9 +10,11 @@ import streamlit as st
 from explorer import display
 from explorer.figures.measure_scatter import group_scatter, measure_scatter
 from explorer.results.measures import MEASURES
-from explorer.stats.spearman import spearman, spearman_within
-from explorer.ui import layout, links, show
-from explorer.ui.columns import count_column, group_column, id_column, link_column, number_column
+from explorer.runs.slices import Slice
+from explorer.stats.spearman import RankCorrelation, spearman, spearman_within
+from explorer.studies.declared import shared_number
+from explorer.ui import behind, links, show, slices, texts
+from explorer.ui.columns import count_column, group_column, number_column
 from explorer.ui.findings import correlations, data
 from explorer.ui.findings.data import Gathered
 from explorer.ui.layout import Chosen
@@ -20,7 +22,7 @@ from explorer.ui.scored_options import verdict_of
 
 EVERY_GROUP = "All groups"
 MOST = 20_000  # dots
-LISTED = 500  # rows of the table while nothing is picked
+RESAMPLES = 500
 DOTS = ["An instance", "A group"]
 COLORS = {"nothing": "", "verdict": "verdict", "group": "grp", "phenomenon": "phenomenon"}
 
@@ -31,19 +33,22 @@ def draw_findings_scatter(chosen: Chosen, gathered: Gathered) -> None:
     if len(names) < 2:
         correlations.nothing_to_compare(chosen, gathered)
         return
-    x, y, group, color = _pickers(gathered)
-    dots = links.pick(st.segmented_control, "A dot is", "dot", DOTS, default=DOTS[0], required=True)
-    items = _items(gathered, x, y, group)
+    x, y, group, color, dots, kept = _pickers(gathered, chosen)
+    items = slices.narrowed(_items(gathered, x, y, group), kept).reset_index(drop=True)
     if items.empty:
         show.nothing_yet("No instance has both measures", "Choose two others, or all groups.")
         return
-    _describe(items, group)
+    show.says(_in_words(items, group, x, y))
+    if shared := shared_number(x, y):
+        show.note(f"Both are computed from {shared}: they go together by the way they are made.")
     if dots == DOTS[1]:
         _groups(items, x, y)
         return
     shown = correlations.sample(items, MOST).reset_index(drop=True)
     if len(shown) < len(items):
         show.note(f"{len(shown):,} of {len(items):,} instances are drawn, a fixed sample.")
+    known = texts.sentences(chosen.benchmark, list(shown["instance_id"]))
+    shown = shown.assign(text=shown["instance_id"].map(known).fillna(""))
     figure = measure_scatter(shown, data.title(x), data.title(y), COLORS[color])
     answer = show.chart(
         figure,
@@ -55,21 +60,22 @@ def draw_findings_scatter(chosen: Chosen, gathered: Gathered) -> None:
     _picked(shown, answer, x, y, chosen)
 
 
-def _pickers(gathered: Gathered) -> tuple[str, str, str, str]:
+def _pickers(gathered: Gathered, chosen: Chosen) -> tuple[str, str, str, str, str, Slice | None]:
     names = gathered.measures
     first, second = _defaults(names)
-    boxes = st.columns([1.4, 1.4, 1.2, 1], vertical_alignment="bottom")
-    with boxes[0]:
+    left, right = st.columns(2, vertical_alignment="bottom")
+    with left:
         x = links.pick(st.selectbox, "Across", "x", names, default=first, format_func=data.title)
-    with boxes[1]:
+    with right:
         y = links.pick(st.selectbox, "Up", "y", names, default=second, format_func=data.title)
-    groups = [EVERY_GROUP, *sorted(gathered.table["grp"].dropna().unique())]
-    with boxes[2]:
-        group = links.pick(st.selectbox, "Group", "group", groups, default=EVERY_GROUP)
-    colors = [name for name in COLORS if name != "verdict" or "correct" in names]
-    with boxes[3]:
+    with show.options("scatter:options"):
+        groups = [EVERY_GROUP, *sorted(gathered.table["grp"].dropna().unique())]
+        group = links.pick(st.selectbox, "Group", "group", groups, default=EVERY_GROUP, format_func=display.words)
+        colors = [name for name in COLORS if name != "verdict" or "correct" in names]
         color = links.pick(st.selectbox, "Colored by", "color", colors, default=colors[min(1, len(colors) - 1)])
-    return x, y, "" if group == EVERY_GROUP else group, color
+        dots = links.pick(st.segmented_control, "A dot is", "dot", DOTS, default=DOTS[0], required=True)
+        kept = slices.pick(chosen.benchmark)
+    return x, y, "" if group == EVERY_GROUP else group, color, dots, kept
 
 
 def _defaults(names: list[str]) -> tuple[str, str]:
@@ -89,28 +95,26 @@ def _items(gathered: Gathered, x: str, y: str, group: str) -> pd.DataFrame:
     return shown.reset_index(drop=True)
 
 
-def _describe(items: pd.DataFrame, group: str) -> None:
-    """The correlation of what is drawn, pooled and within groups."""
-    estimates = [("Spearman's rho", spearman(items["x"], items["y"], permutations=0, resamples=0))]
-    if not group and items["grp"].nunique() > 1:
-        within = spearman_within(items["x"], items["y"], items["grp"], permutations=0, resamples=0)
-        estimates.append(("Within groups", within))
-    show.numbers(
-        [
-            ("Instances", f"{len(items):,}", "Those that have both measures."),
-            *(
-                (
-                    name,
-                    display.number(one.value, 3, signed=True),
-                    one.reason
-                    or f"Over {one.n:,} instances" + (f" in {one.groups} groups." if one.groups > 1 else "."),
-                )
-                for name, one in estimates
-            ),
-        ]
-    )
-    if not group and items["grp"].nunique() > 1:
-        show.note("The pooled figure mostly compares groups with each other; the one within groups does not.")
+def _in_words(items: pd.DataFrame, group: str, x: str, y: str) -> str:
+    """How far the two go together over what is drawn: within groups where there are several, then pooled."""
+    pooled = spearman(items["x"], items["y"], permutations=0, resamples=RESAMPLES)
+    pair = f"{MEASURES[x].title} and {MEASURES[y].title}"
+    if group or items["grp"].nunique() < 2:
+        return _told(pair, pooled, f"over {pooled.n:,} instances")
+    within = spearman_within(items["x"], items["y"], items["grp"], permutations=0, resamples=RESAMPLES)
+    if within.value != within.value:
+        return _told(pair, pooled, f"pooled over {pooled.n:,} instances")
+    rest = f" Pooled it is {display.number(pooled.value)}, which mostly compares groups with each other."
+    return _told(pair, within, f"within {within.groups} groups, {within.n:,} instances") + rest
+
+
+def _told(pair: str, rho: RankCorrelation, over: str) -> str:
+    if rho.value != rho.value:
+        return f"{pair}: no correlation ({rho.reason})."
+    numbers = f"rho {display.number(rho.value)}, 95% interval {display.number(rho.low)} to {display.number(rho.high)}"
+    if rho.low <= 0 <= rho.high:
+        return f"No evidence that {pair} go together ({numbers}, {over})."
+    return f"{pair} {'go together' if rho.value > 0 else 'go in opposite directions'} ({numbers}, {over})."
 
 
 def _groups(items: pd.DataFrame, x: str, y: str) -> None:
@@ -121,7 +125,7 @@ def _groups(items: pd.DataFrame, x: str, y: str) -> None:
         n=len(items),
         alt=f"Group means of {MEASURES[x].title} against those of {MEASURES[y].title}",
     )
-    show.table(
+    show.folded_table(
         means,
         f"group means {x} {y}",
         columns={
@@ -135,24 +139,20 @@ def _groups(items: pd.DataFrame, x: str, y: str) -> None:
 
 def _picked(shown: pd.DataFrame, answer: Any, x: str, y: str, chosen: Chosen) -> None:
     rows = rows_of(answer)
-    kept = shown.loc[[row for row in rows if row in shown.index]] if rows else shown.head(LISTED)
-    st.subheader(f"{len(kept):,} picked instances" if rows else "Instances", anchor=False)
+    kept = shown.loc[[row for row in rows if row in shown.index]] if rows else shown
     if not rows:
-        more = f"; the first {LISTED} are listed" if len(shown) > LISTED else ""
-        show.note(f"Draw a box around dots to list only these{more}.")
-    about = {"model": chosen.model, "benchmark": chosen.benchmark}
-    kept = kept.assign(look=[layout.address_of("Instance", **about, instance=name) for name in kept["instance_id"]])
-    columns = {
+        show.note("Click a dot, or draw a box around some, to list only these.")
+    columns: dict[str, Any] = {
+        "verdict": "Verdict",
         "x": number_column(MEASURES[x].title),
         "y": number_column(MEASURES[y].title),
-        "verdict": "Verdict",
-        "grp": group_column("Group"),
-        "look": link_column("Dossier", "open"),
-        "instance_id": id_column("Instance", width="medium"),
     }
     if (kept["verdict"] == "").all():
         columns.pop("verdict")
-    show.table(kept, f"instances {x} {y}", columns=columns, height=min(38 + 35 * max(1, len(kept)), 420))
+    behind.draw_instances(
+        kept.drop(columns=["text"]), chosen, f"instances {x} {y}", columns, key="scatter",
+        title=f"{len(kept):,} picked instances" if rows else "Instances", suggestion=f"{x} and {y}",
+    )  # fmt: skip
 
 
 def rows_of(answer: Any) -> list[int]:

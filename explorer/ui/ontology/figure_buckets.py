@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from itertools import cycle
 from typing import Any
@@ -10,6 +11,7 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
+from explorer import display
 from explorer.figures import theme
 
 Series = tuple[str, pd.DataFrame, str]  # its name, a row a bucket, and the column that is drawn
@@ -93,8 +95,18 @@ def _line(one: Series, color: str, shares: bool, over: str, of: int) -> go.Scatt
         line={"color": color, "width": 1.5},
         marker={"size": 6},
         error_y=interval or None,
-        customdata=rows[[BUCKET, "n"]].to_numpy(),
-        hovertemplate="bucket %{customdata[0]}, %{customdata[1]} concepts<br>"
-        f"%{{y{':.1%' if shares else ':.3g'}}}<extra>{theme.escape(name)}</extra>",
+        customdata=[
+            [
+                int(row[BUCKET]),
+                theme.hover(
+                    f"{name}: bucket {row[BUCKET]:.0f}, {row['n']:,.0f} concepts",
+                    display.share(row[column], row.get(f"{column}_low", math.nan), row.get(f"{column}_high", math.nan))
+                    if shares
+                    else display.significant(row[column], 3),
+                ),
+            ]
+            for row in rows.to_dict("records")
+        ],
+        hovertemplate="%{customdata[1]}<extra></extra>",
         showlegend=of > 1,
     )

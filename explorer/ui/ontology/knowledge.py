@@ -2,53 +2,66 @@
 
 from __future__ import annotations
 
+import pandas as pd
 import streamlit as st
 
-from explorer.studies.ontology import queries as ontology_queries
-from explorer.ui import resources, show
+from explorer.ui import behind, show
 from explorer.ui.columns import count_column, nats_column, number_column, share_column
+from explorer.ui.layout import Chosen
+from explorer.ui.ontology.concepts import draw_concepts
 from explorer.ui.ontology.figure_buckets import by_bucket
 
 HALF = 0.5  # of the other ids come before the right one by chance
 
 
-def draw_ontology_knowledge(run_id: str) -> None:
-    """Log-probability, rank and the label's part in it, bucket by bucket; nothing where the run did not score ids."""
-    rows = resources.ask(ontology_queries.knowledge, run_id)
+def draw_ontology_knowledge(run_id: str, rows: pd.DataFrame, chosen: Chosen) -> None:
+    """How likely the right IDs are, bucket by bucket; nothing where the run did not score IDs.
+
+    `rows` is what `queries.knowledge` gives of the run.
+    """
     held = rows[rows["gold_logprob"].notna()]
     if held.empty:
         return
     st.header("Partial knowledge", anchor=False)
-    show.lead(
-        "Also where the answer is wrong, the right ID may be likelier than others. Each concept's ID is scored after "
-        "the question and ranked among IDs of other concepts, drawn at random."
-    )
-    left, right = st.columns(2, gap="medium")
-    with left:
-        show.chart(by_bucket([("log P", held, "gold_logprob")], "log P of the right ID (nats)"),
-                   key="ontology gold logprob", alt="Log-probability of the right id in each bucket")  # fmt: skip
-    with right:
-        show.chart(by_bucket([("rank", held, "gold_rank")], "Rank of the right ID, 1 is the likeliest"),
-                   key="ontology gold rank", alt="Rank of the right id among others in each bucket")  # fmt: skip
+    show.says(in_words(held))
     series = [
         ("right ID likelier", held, "gold_preferred"),
         ("label adds more to the right ID", held, "gold_gain_preferred"),
     ]
-    show.chart(by_bucket(series, "Share of other IDs", shares=True, chance=HALF), key="ontology gold preferred",
-               alt="Share of other ids that come after the right one in each bucket")  # fmt: skip
+    answer = show.chart(
+        by_bucket(series, "Share of other IDs", shares=True, chance=HALF), key=f"ontology gold preferred:{run_id}",
+        alt="Share of other ids that come after the right one in each bucket", on_select="rerun",
+    )  # fmt: skip
     show.note(
-        "Some IDs are likely after any label. What a label adds is the log P of an ID after it, less that after a "
-        "label that says nothing; it is compared between the right ID and the others."
+        "Each concept's ID is scored after the question and compared with IDs of other concepts, drawn at random from "
+        "the whole ontology. Some IDs are likely after any label; what a label adds is the log P of an ID after it, "
+        "less that after a label that says nothing. Click a dot to see its concepts."
     )
-    show.table(
-        held,
-        "partial knowledge by bucket",
-        columns={
-            "bucket": "Bucket",
-            "n": count_column("Concepts"),
-            "gold_logprob": nats_column("log P (nats)"),
-            "gold_rank": number_column("Rank", 2),
-            "gold_preferred": share_column("Right ID likelier"),
-            "gold_gain_preferred": share_column("Label adds more to it"),
-        },
+    draw_concepts(run_id, behind.picked(answer), chosen)
+    with st.expander("log P, rank, and the numbers", key="ontology:knowledge"):
+        show.chart(by_bucket([("log P", held, "gold_logprob")], "log P of the right ID (nats)"),
+                   key="ontology gold logprob", alt="Log-probability of the right id in each bucket")  # fmt: skip
+        show.chart(by_bucket([("rank", held, "gold_rank")], "Rank of the right ID, 1 is the likeliest"),
+                   key="ontology gold rank", alt="Rank of the right id among others in each bucket")  # fmt: skip
+        show.table(
+            held,
+            "partial knowledge by bucket",
+            columns={
+                "bucket": "Bucket",
+                "n": count_column("Concepts"),
+                "gold_logprob": nats_column("log P (nats)"),
+                "gold_rank": number_column("Rank", 2),
+                "gold_preferred": share_column("Right ID likelier"),
+                "gold_gain_preferred": share_column("Label adds more to it"),
+            },
+        )
+
+
+def in_words(held: pd.DataFrame) -> str:
+    """In how many buckets the right ID, and the label's part in it, is beyond chance."""
+    likelier = int((held["gold_preferred_low"] > HALF).sum())
+    gains = int((held["gold_gain_preferred_low"] > HALF).sum())
+    return (
+        f"In {likelier} of {len(held)} popularity buckets the right ID is likelier than chance has it; in {gains} the "
+        "label speaks for it. An ID that is likely after any label tells of the ID, not of the concept."
     )

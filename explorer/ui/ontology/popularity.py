@@ -9,59 +9,74 @@ import streamlit as st
 from explorer.figures.models import model_colors
 from explorer.results import queries
 from explorer.studies.ontology import queries as ontology_queries
-from explorer.ui import layout, links, resources, show
+from explorer.ui import behind, layout, links, resources, show
 from explorer.ui.columns import count_column, number_column, share_column
+from explorer.ui.layout import Chosen
+from explorer.ui.ontology.concepts import draw_concepts
 from explorer.ui.ontology.figure_buckets import COUNT, Series, by_bucket, sizes
 
 
-def draw_ontology_popularity(run_id: str, setting: str, others: Mapping[str, str]) -> None:
-    """The figures of one run, and of another beside it where one is chosen (`others`: id and name)."""
+def pick_beside(others: Mapping[str, str]) -> str:
+    """The id of the run that is drawn beside; "" for none."""
+    if not others:
+        return ""
+    return links.pick(
+        st.selectbox, "Beside it", "alongside", ["", *others], format_func=lambda name: others.get(name, "nothing")
+    )
+
+
+def draw_ontology_popularity(run_id: str, setting: str, beside: str, name: str, chosen: Chosen) -> None:
+    """The figures of one run, and of another beside it where one is chosen (its id and name)."""
     buckets = resources.ask(ontology_queries.buckets, run_id, setting)
     held = buckets[buckets["n"] > 0]
     if held.empty:
         return
-    st.header("Popularity", anchor=False)
-    show.lead("Concepts in buckets of equally many distinct counts, from the least to the most popular.")
-    show.chart(sizes(held), key="ontology sizes", alt="Concepts and mean count of each popularity bucket")
-    show.note("The paper's figure 1.")
     model = layout.model_title(str(resources.ask(queries.run, run_id)["model"].iloc[0]))
     runs = [("this run", held)]
-    if others:
-        beside = links.pick(
-            st.selectbox, "Beside it", "alongside", ["", *others], format_func=lambda name: others.get(name, "nothing")
-        )
-        other = resources.ask(ontology_queries.buckets, beside, setting) if beside else buckets[:0]
-        runs += [(others[beside], other[other["n"] > 0])] if len(other) else []
-    colors = model_colors([model, *(name for name, _ in runs[1:])])
-    accuracy: list[Series] = [(name, rows, "accuracy") for name, rows in runs]
-    left, right = st.columns(2, gap="medium")
-    with left:
-        show.chart(
+    if beside:
+        other = resources.ask(ontology_queries.buckets, beside, setting)
+        runs += [(name, other[other["n"] > 0])] if len(other) else []
+    colors = model_colors([model, *(title for title, _ in runs[1:])])
+    accuracy: list[Series] = [(title, rows, "accuracy") for title, rows in runs]
+    st.header("Accuracy and popularity", anchor=False)
+    if any((rows["accuracy"] > 0).any() for _, rows in runs):
+        answer = show.chart(
             by_bucket(accuracy, "Accuracy", shares=True, over=COUNT, colors=colors),
-            key="ontology accuracy by count",
+            key=f"ontology accuracy by count:{run_id}",
             alt="Accuracy of each bucket over its mean count",
+            on_select="rerun",
         )
-    with right:
+        show.note(
+            "A dot a bucket of equally many distinct web counts (the paper's figure 2a). Click one to see its concepts."
+        )
+        draw_concepts(run_id, behind.picked(answer), chosen)
+    else:
+        show.note("No right ID in any bucket, so that there is no curve of accuracy.")
+    with st.expander("Buckets: their sizes, accuracy by bucket, repeated answers", key="ontology:buckets"):
+        show.chart(sizes(held), key="ontology sizes", alt="Concepts and mean count of each popularity bucket")
+        show.note("The paper's figure 1.")
         show.chart(by_bucket(accuracy, "Accuracy", shares=True, colors=colors), key="ontology accuracy",
                    alt="Accuracy of each popularity bucket")  # fmt: skip
-    show.note("The paper's figures 2a and 2b.")
-    repeated: list[Series] = [(name, rows, "repeated") for name, rows in runs]
-    show.chart(
-        by_bucket(repeated, "500 most repeated IDs: actual over expected", colors=colors),
-        key="ontology repeated",
-        alt="Repeated ids in each bucket, over its due",
-    )
-    show.note("The paper's figure 3: above 1, a bucket's IDs are answered more often than their number would suggest.")
-    show.table(
-        held,
-        "popularity buckets",
-        columns={
-            "bucket": "Bucket",
-            "n": count_column("Concepts"),
-            "mean_count": number_column("Mean count", 1),
-            "accuracy": share_column("Accuracy"),
-            "jaccard": number_column("Label overlap", 3),
-            "levenshtein": number_column("Edits", 2),
-            "repeated": number_column("Repeated, actual over expected", 2),
-        },
-    )
+        show.note("The paper's figure 2b.")
+        repeated: list[Series] = [(title, rows, "repeated") for title, rows in runs]
+        show.chart(
+            by_bucket(repeated, "500 most repeated IDs: actual over expected", colors=colors),
+            key="ontology repeated",
+            alt="Repeated ids in each bucket, over its due",
+        )
+        show.note(
+            "The paper's figure 3: above 1, a bucket's IDs are answered more often than their number would suggest."
+        )
+        show.table(
+            held,
+            "popularity buckets",
+            columns={
+                "bucket": "Bucket",
+                "n": count_column("Concepts"),
+                "mean_count": number_column("Mean count", 1),
+                "accuracy": share_column("Accuracy"),
+                "jaccard": number_column("Label overlap", 3),
+                "levenshtein": number_column("Edits", 2),
+                "repeated": number_column("Repeated, actual over expected", 2),
+            },
+        )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pandas as pd
@@ -9,14 +10,15 @@ import streamlit as st
 
 from explorer import display
 from explorer.finding import Finding
+from explorer.results import queries
 from explorer.studies.ontology import declared
 from explorer.studies.ontology import queries as ontology_queries
 from explorer.studies.ontology.published import BESIDE, MODELS, SIGNIFICANT, figures_of, mark, size
 from explorer.studies.ontology.rows import AS_RELEASED, CORRECTED
-from explorer.ui import links, resources, run_names, show
-from explorer.ui.columns import text_column
+from explorer.ui import conclusions, links, resources, run_names, show
+from explorer.ui.columns import count_column, text_column
 from explorer.ui.layout import Chosen
-from explorer.ui.ontology import invariance, knowledge, popularity
+from explorer.ui.ontology import design, invariance, knowledge, popularity
 
 ROW = 35  # pixels of a table's row
 COUNTED = {"Corrected": CORRECTED, "As the authors counted": AS_RELEASED}
@@ -46,35 +48,58 @@ def pick(chosen: Chosen) -> str:
     )
 
 
-def draw_ontology_results(run_id: str, chosen: Chosen) -> None:
-    """Everything about one run."""
-    setting = COUNTED[
-        links.pick(st.segmented_control, "Counted", "counted", list(COUNTED), default="Corrected", required=True)
-    ]
+def draw_ontology_results(chosen: Chosen, options: Any) -> bool:
+    """Everything about one run; False where there is none. Which run and how it counts are asked in `options`."""
+    with options, show.options("ontology:options"):
+        run_id = pick(chosen)
+        if run_id:
+            counted = links.pick(
+                st.segmented_control, "Counted", "counted", list(COUNTED), default="Corrected", required=True
+            )
+            others = others_of(run_id, chosen)
+            beside = popularity.pick_beside(others)
+    if not run_id:
+        return False
+    setting = COUNTED[counted]
     findings = resources.ask(ontology_queries.overall, run_id)
     if findings.empty:
         show.nothing_yet("Nothing concluded yet", "The run is still going; its figures come when it is complete.")
-        return
+        return True
     ours = findings[(findings["setting"] == setting) & (findings["grp"] == "overall")].set_index("finding")
+    known = resources.ask(ontology_queries.knowledge, run_id)
+    spec = json.loads(str(resources.ask(queries.run, run_id)["spec"].iloc[0]))
+    per_bucket = int(spec["settings"].get("per_bucket") or 0)
+    told = [one for one in conclusions.of_run(run_id) if not per_bucket or "drawn by popularity bucket" not in one]
+    show.says(*told, design.in_words(run_id, findings, chosen.benchmark, per_bucket))
+    gives_some = bool(ours.loc[declared.ACCURACY.name, "value"] > 0)
+    # What a model knows that gives no right ID is in the likelihoods; else its answers come first.
+    if not gives_some:
+        knowledge.draw_ontology_knowledge(run_id, known, chosen)
+    popularity.draw_ontology_popularity(run_id, setting, beside, others.get(beside, ""), chosen)
+    if gives_some:
+        knowledge.draw_ontology_knowledge(run_id, known, chosen)
     _numbers(findings, ours, setting)
-    st.header("Beside the paper", anchor=False)
+    invariance.draw_ontology_invariance(run_id, findings)
     table = beside_the_paper(ours, chosen.benchmark)
     columns = {name: text_column(name, right=True, width=110) for name in map(str, table)}
     columns |= {"Figure": text_column("Figure", width=376), "Where": text_column("Where", width=84)}
-    show.table(table, "beside the paper", columns=columns, height=ROW * (len(table) + 1) + 3)
-    show.note(
-        "Tables 2 and 4 of the paper do not follow from the files that its authors released. "
-        f"* p ≤ {SIGNIFICANT} in a permutation test."
+    sampled = " The paper asks for every concept, this run for a sample of each bucket: not comparable."
+    show.folded_table(
+        table,
+        "beside the paper",
+        title="Beside the paper",
+        remark="Tables 2 and 4 of the paper do not follow from the files that its authors released. "
+        f"* p ≤ {SIGNIFICANT} in a permutation test.{sampled if per_bucket else ''}",
+        columns=columns,
+        height=ROW * (len(table) + 1) + 3,
     )
-    popularity.draw_ontology_popularity(run_id, setting, others_of(run_id, chosen))
-    knowledge.draw_ontology_knowledge(run_id)
-    invariance.draw_ontology_invariance(run_id, findings)
-    st.header("Most repeated answers", anchor=False)
-    show.table(
+    show.folded_table(
         resources.ask(ontology_queries.repeated_answers, run_id),
         "repeated answers",
-        columns={"text": "Answer", "verdict": "Kind", "times": "Times"},
+        title="Most repeated answers",
+        columns={"text": "Answer", "verdict": "Kind", "times": count_column("Times")},
     )
+    return True
 
 
 def beside_the_paper(ours: pd.DataFrame, benchmark: str) -> pd.DataFrame:

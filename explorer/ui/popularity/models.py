@@ -26,7 +26,7 @@ def draw_popularity_models() -> None:
     if halves.empty:
         return
     show.about("popularity")
-    st.header("Every benchmark and model", anchor=False)
+    st.header("Unpopular and popular halves", anchor=False)
     show.says(sentence(halves))
     answer = show.chart(
         dumbbells(halves, ENDS, "Accuracy: open circle less popular half, filled circle more popular half"),

@@ -47,7 +47,7 @@ def regressions(run_id: str) -> None:
         )
         return
     setting = links.pick(
-        st.selectbox, "Regression", "regression", [name for name in MODELS if name in fits], format_func=MODELS.get,
+        st.selectbox, "Regression", "fit", [name for name in MODELS if name in fits], format_func=MODELS.get,
         label_visibility="collapsed",
     )  # fmt: skip
     of_setting = terms[terms["setting"] == setting]

@@ -37,18 +37,34 @@ WORDS = {
 def draw_replication_board(source: str, chosen: Chosen) -> None:
     """One source: its slips, its figures beside ours, and what would compute those that are missing."""
     show.about("replication")
-    table, model = _pickers(source)
-    printed = [
-        one
-        for one in replication_board.of(source)
-        if one.table in (table or one.table) and one.model == (model or one.model)
+    every = board(replication_board.of(source), _findings(), chosen.model)
+    table, model = _pickers(source, every)
+    kept = [
+        one.table in (table or one.table) and one.model == (model or one.model) for one in replication_board.of(source)
     ]
-    rows = board(printed, _findings(), chosen.model)
+    printed = [one for one, keep in zip(replication_board.of(source), kept, strict=True) if keep]
+    rows = every[kept].reset_index(drop=True) if len(every) else every
+    show.says(in_words(rows, layout.model_title(chosen.model)))
+    _figures(rows, layout.model_title(chosen.model))
     _counts(rows)
     _remarks(printed)
-    _figures(rows)
     _table(rows, f"{source} {table or 'all'}", chosen)
     _commands(printed, rows)
+
+
+def in_words(rows: pd.DataFrame, other: str) -> str:
+    """How many of the printed figures stored runs answer, how many of those can be compared, and how they stand."""
+    if rows.empty:
+        return ""
+    computed = rows[rows["run_id"] != ""]
+    if computed.empty:
+        beside = f" Diamonds are {other}'s: another model, for orientation only." if rows["other"].notna().any() else ""
+        return f"No run of the models that these {len(rows):,} figures are about is stored here.{beside}"
+    agree = int(computed["verdict"].isin([WORDS["within"], WORDS["equal"]]).sum())
+    off = int(computed["verdict"].isin([WORDS["outside"], WORDS["differs"]]).sum())
+    apart = int((computed["verdict"] == WORDS["not comparable"]).sum())
+    told = f"Of {len(rows):,} printed figures stored runs answer {len(computed):,}: {agree:,} agree, {off:,} do not"
+    return f"{told}, and {apart:,} are not comparable since their method differs." if apart else f"{told}."
 
 
 def board(printed: Sequence[BoardFigure], findings: pd.DataFrame, model: str) -> pd.DataFrame:
@@ -64,13 +80,15 @@ def board(printed: Sequence[BoardFigure], findings: pd.DataFrame, model: str) ->
     return pd.DataFrame(rows)
 
 
-def _pickers(source: str) -> tuple[str, str]:
+def _pickers(source: str, rows: pd.DataFrame) -> tuple[str, str]:
+    """The table and the printed model; the board opens on the first table of which something is computed."""
     figures = replication_board.of(source)
+    computed = list(rows.loc[rows["run_id"] != "", "table"]) if len(rows) else []
     left, right = st.columns([1, 1])
     tables = [EVERY_TABLE, *dict.fromkeys(one.table for one in figures)]
     models = [EVERY_MODEL, *dict.fromkeys(one.model for one in figures)]
     with left:
-        table = links.pick(st.selectbox, "Table", "table", tables, default=tables[1])
+        table = links.pick(st.selectbox, "Table", "table", tables, default=[*computed, tables[1]][0])
     with right:
         model = links.pick(st.selectbox, "Printed model", "printed", models, default=EVERY_MODEL)
     return "" if table == EVERY_TABLE else table, "" if model == EVERY_MODEL else model
@@ -125,29 +143,39 @@ def _counts(rows: pd.DataFrame) -> None:
 
 def _remarks(printed: Sequence[BoardFigure]) -> None:
     """The slips of the paper as warnings, other remarks as notes, each with how many figures it is about."""
-    for remark in dict.fromkeys(one.remark for one in printed if one.remark):
-        number = sum(one.remark == remark for one in printed)
-        sentence = f"{remark[:1].upper()}{remark[1:]}: {number:,} of these figures."
-        if any(one.is_slip for one in printed if one.remark == remark):
-            st.warning(show.plain(sentence), icon=":material/edit_note:")
-        else:
-            show.note(sentence)
+    remarks = list(dict.fromkeys(one.remark for one in printed if one.remark))
+    if not remarks:
+        return
+    with st.expander("Slips in print, and remarks", key="replication:remarks"):
+        for remark in remarks:
+            number = sum(one.remark == remark for one in printed)
+            sentence = f"{remark[:1].upper()}{remark[1:]}: {number:,} of these figures."
+            if any(one.is_slip for one in printed if one.remark == remark):
+                st.warning(show.plain(sentence), icon=":material/edit_note:")
+            else:
+                show.note(sentence)
 
 
-def _figures(rows: pd.DataFrame) -> None:
-    """What was computed, as rings and dots: a figure for each kind of number."""
-    computed = rows[rows["run_id"] != ""] if len(rows) else rows
-    for metric, of_metric in computed.groupby("metric", sort=False) if len(computed) else ():
-        if 1 < len(of_metric) <= DRAWN:
-            labels = [
-                " · ".join(filter(None, names))
-                for names in zip(of_metric["what"], of_metric["condition"], of_metric["model"], strict=True)
-            ]
-            show.chart(
-                printed_and_ours(of_metric.assign(label=labels), str(metric)),
-                key=f"replication:{metric}",
-                alt=f"Printed and our own figures: {metric}",
-            )
+def _figures(rows: pd.DataFrame, other: str) -> None:
+    """What was computed, else what is printed, as rings and dots: a figure for each kind of number."""
+    if rows.empty:
+        return
+    computed = rows[rows["run_id"] != ""]
+    shown = computed if len(computed) else rows[rows["other"].notna()] if rows["other"].notna().any() else rows
+    for metric, of_metric in shown.groupby("metric", sort=False):
+        of_metric = of_metric[of_metric["published"].notna()]
+        if of_metric.empty:
+            continue
+        part = of_metric.head(DRAWN)
+        names = [name for name in ("what", "condition", "model") if part[name].nunique() > 1] or ["what"]
+        labels = [" · ".join(map(display.words, filter(None, row))) for row in part[names].itertuples(index=False)]
+        show.chart(
+            printed_and_ours(part.assign(label=labels), str(metric), other),
+            key=f"replication:{metric}",
+            alt=f"Printed and our own figures: {metric}",
+        )
+        if len(part) < len(of_metric):
+            show.note(f"The first {len(part)} of {len(of_metric)} are drawn; the table has all.")
 
 
 def _table(rows: pd.DataFrame, name: str, chosen: Chosen) -> None:
@@ -193,7 +221,7 @@ def _table(rows: pd.DataFrame, name: str, chosen: Chosen) -> None:
             columns.pop(column)
     if rows["other"].isna().all():
         columns.pop("other")
-    show.table(rows, name, columns=columns, height=min(ROW * (len(rows) + 1) + 3, TALLEST))
+    show.folded_table(rows, name, title="Every figure", columns=columns, height=min(ROW * (len(rows) + 1) + 3, TALLEST))
 
 
 def _commands(printed: Sequence[BoardFigure], rows: pd.DataFrame) -> None:
@@ -203,9 +231,9 @@ def _commands(printed: Sequence[BoardFigure], rows: pd.DataFrame) -> None:
     )
     if not missing:
         return
-    st.subheader("Not computed yet", anchor=False)
-    show.lead("No run of these models is stored here. These commands make them; large models want a GPU.")
-    st.code("\n".join(missing), language="bash", wrap_lines=True, height="content" if len(missing) <= 8 else 300)
+    with st.expander("Compute what is missing: do this from the command line", key="replication:commands"):
+        show.note("No run of these models is stored here. These commands make them; large models want a GPU.")
+        st.code("\n".join(missing), language="bash", wrap_lines=True, height="content" if len(missing) <= 8 else 300)
 
 
 def index() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
@@ -10,46 +9,88 @@ from explorer import display
 from explorer.figures import theme
 
 ROW = 22  # pixels a figure
+NOT_COMPARABLE = "not comparable"
 
 
-def printed_and_ours(rows: pd.DataFrame, title: str) -> go.Figure:
-    """A line a figure, in the order given. `rows` has the columns label, published, ours, low, high, verdict."""
-    places = list(range(len(rows)))[::-1]
+def printed_and_ours(rows: pd.DataFrame, title: str, other: str = "") -> go.Figure:
+    """A line a figure, in the order given.
+
+    `rows` has the columns label, published, ours, low, high, verdict, differs, other. A dot of ours is filled where it
+    is comparable and gray and open where its method differs; a small diamond is another model's number (`other` names
+    it), for orientation.
+    """
+    rows = rows.assign(place=list(range(len(rows)))[::-1])
+    held = rows[rows["ours"].notna()]
+    apart = held["verdict"] == NOT_COMPARABLE
+    traces = [
+        _ours(held[~apart], "ours, with its 95% interval", theme.BLUE, "circle"),
+        _ours(held[apart], "ours, not comparable", theme.GRAY, "circle-open"),
+        go.Scatter(
+            x=rows["published"],
+            y=rows["place"],
+            mode="markers",
+            name="printed",
+            marker={"size": 11, "color": theme.ORANGE, "symbol": "circle-open", "line": {"width": 2}},
+            customdata=[
+                theme.hover(str(label), f"{display.significant(value)}, printed")
+                for label, value in zip(rows["label"], rows["published"], strict=True)
+            ],
+            hovertemplate="%{customdata}<extra></extra>",
+        ),
+    ]
+    beside = rows[rows["other"].notna()]
+    if other and len(beside):
+        traces.append(
+            go.Scatter(
+                x=beside["other"],
+                y=beside["place"],
+                mode="markers",
+                name=f"{theme.escape(other)}: another model, for orientation",
+                marker={"size": 7, "color": theme.GRAY, "symbol": "diamond-open", "line": {"width": 1.5}},
+                customdata=[
+                    theme.hover(str(label), f"{display.significant(value)}, {other}, another model")
+                    for label, value in zip(beside["label"], beside["other"], strict=True)
+                ],
+                hovertemplate="%{customdata}<extra></extra>",
+            )
+        )
+    figure = theme.figure(*(one for one in traces if len(one.x)), height=100 + ROW * max(3, len(rows)))
+    figure.update_layout(showlegend=True)
+    figure.update_xaxes(title_text=theme.escape(title[:1].upper() + title[1:]))
+    figure.update_yaxes(
+        tickmode="array",
+        tickvals=rows["place"],
+        ticktext=[theme.escape(display.name(str(label), 56)) for label in rows["label"]],
+        range=[-0.8, len(rows) - 0.2],
+        zeroline=False,
+    )
+    return figure
+
+
+def _ours(rows: pd.DataFrame, name: str, color: str, symbol: str) -> go.Scatter:
     known = rows["low"].notna()
-    dots = go.Scatter(
+    return go.Scatter(
         x=rows["ours"],
-        y=places,
+        y=rows["place"],
         mode="markers",
-        name="ours, with its 95% interval",
-        marker={"size": 9, "color": theme.BLUE},
+        name=name,
+        marker={"size": 9, "color": color, "symbol": symbol, "line": {"width": 2, "color": color}},
         error_x={
             "type": "data",
             "symmetric": False,
             "array": (rows["high"] - rows["ours"]).where(known, 0).clip(lower=0),
             "arrayminus": (rows["ours"] - rows["low"]).where(known, 0).clip(lower=0),
-            "color": theme.BLUE,
+            "color": color,
             "thickness": 1.4,
             "width": 0,
         },
-        customdata=np.column_stack([[theme.escape(str(label)) for label in rows["label"]], rows["verdict"]]),
-        hovertemplate="<b>%{customdata[0]}</b><br>%{x:.4g}, %{customdata[1]}<extra>ours</extra>",
+        customdata=[
+            theme.hover(
+                str(row["label"]),
+                f"{display.significant(row['ours'])}, {row['verdict']}",
+                f"What differs: {row['differs']}" if row["differs"] else "",
+            )
+            for row in rows.to_dict("records")
+        ],
+        hovertemplate="%{customdata}<extra></extra>",
     )
-    rings = go.Scatter(
-        x=rows["published"],
-        y=places,
-        mode="markers",
-        name="printed",
-        marker={"size": 11, "color": theme.ORANGE, "symbol": "circle-open", "line": {"width": 2}},
-        customdata=[theme.escape(str(label)) for label in rows["label"]],
-        hovertemplate="<b>%{customdata}</b><br>%{x:.4g}<extra>printed</extra>",
-    )
-    figure = theme.figure(dots, rings, height=100 + ROW * max(3, len(rows)))
-    figure.update_layout(showlegend=True)
-    figure.update_xaxes(title_text=theme.escape(title[:1].upper() + title[1:]))
-    figure.update_yaxes(
-        tickmode="array",
-        tickvals=places,
-        ticktext=[theme.escape(display.name(str(label), 56)) for label in rows["label"]],
-        range=[-0.8, len(rows) - 0.2],
-    )
-    return figure
