@@ -76,6 +76,10 @@ class HFModel:
         """Scores of packed rows, in the order asked; a batch holds at most `token_budget` tokens."""
         return self.runner.run(rows, progress, token_budget)
 
+    def likeliest(self, ids: Sequence[int], count: int) -> list[tuple[int, float]]:
+        """The `count` likeliest next tokens after these, each with its log-probability in nats."""
+        return self.runner.likeliest(ids, count)
+
 
 def load(
     name: str,

@@ -109,6 +109,27 @@ class RowRunner:
                 progress(int((left == 0).sum()), len(rows))
         return results
 
+    def likeliest(self, ids: Sequence[int], count: int) -> list[tuple[int, float]]:
+        """The tokens that are likeliest after these, each with its log-probability in nats, the likeliest first."""
+        tokens = np.asarray(ids, dtype=np.int64)[None]
+
+        def ask() -> list[tuple[int, float]]:
+            with self.lock, torch.inference_mode():
+                if self.mode == "packed":
+                    inputs = self._put(tokens)
+                    hidden = self.model.base_model(input_ids=inputs, use_cache=False).last_hidden_state[0, -1:]
+                    # One position alone: its logits over all of the vocabulary take a megabyte.
+                    logits = self.head.logits(hidden, 0, self.head.words)[0]
+                else:
+                    logits = self.model(input_ids=self._put(tokens), use_cache=False).logits[0, -1].float()
+                best = logits.log_softmax(-1).topk(min(count, len(logits)))
+                return list(zip(best.indices.tolist(), best.values.double().tolist(), strict=True))
+
+        too_large = f"Memory ran out on a text of {tokens.shape[1]} tokens. Shorten it, or choose a smaller model."
+        found = run_or_release(ask, too_large, self.device)
+        assert found is not None  # a message was given, so running out raises
+        return found
+
     def _batch_size(self, pending: Sequence[FedRow], budget: int) -> int:
         """How many of the first rows go together: within the budget, and alike."""
         if self.mode == "one at a time":
