@@ -1,59 +1,30 @@
-"""One instance, token by token: what did the model find surprising, what did it prefer, and what do all runs know?"""
+"""One instance, token by token: what did the model find surprising, what does it prefer, and what changes its mind?"""
 
 import streamlit as st
 
 from explorer import benchmarks
-from explorer.ui import instance_list, layout, links, live, resources, show, texts
+from explorer.ui import instance_list, layout, links, resources, show, texts
+from explorer.ui.cockpit import cockpit
 from explorer.ui.dossier import dossier
-from explorer.ui.instance import answer, editor, finder, ngram_strip
-from explorer.ui.instance import view as instance_view
+from explorer.ui.instance import finder
 
 chosen = layout.open_page(
-    "Instance",
-    "One instance: how surprising each token was to the model, which option it preferred, and what runs know of it.",
+    "Instance", "Click a word and swap it: the model's preference and the text's popularity move as you do."
 )
 
 
 def whole() -> None:
     """The instance with its text."""
-    listing = instance_list.listing(chosen.benchmark)
-    run_box, unit_box, shape_box = st.columns([4, 1, 1.2], vertical_alignment="bottom")
-    with run_box:
-        run_id = layout.pick_run("accuracy", chosen, none="No stored run: score now")
-    with unit_box:
-        unit = links.pick(st.segmented_control, "Surprisal in", "unit", ["nats", "bits"], required=True)
-    with shape_box:
-        shape = links.pick(st.segmented_control, "Shown as", "shape", instance_view.SHAPES, required=True)
-
-    instance = finder.find(listing, run_id)
-    if instance:
-        scoring = layout.scoring_of(run_id)
-        stored = answer.stored(run_id, instance)
-        if stored is None:
-            stored = answer.offered(instance, chosen.model, scoring, "No stored run has this instance.")
-        elif not instance_view.has_tokens(stored):
-            missing = "The stored run kept sums, not tokens."
-            stored = answer.offered(instance, chosen.model, scoring, missing) or stored
-        if stored:
-            instance_view.draw_instance(instance, stored, unit, shape)
-        else:
-            instance_view.text(instance)
-
-        drawer = st.expander("Popularity in a corpus, token by token", key="ngram:open", on_change="rerun")
-        if drawer.open:
-            with drawer:
-                ngram_strip.draw_ngram_strip(instance, chosen.model)
-
-        dossier.draw_dossier(instance.id, instance.kind, chosen, instance)
-
-        if not live.why_unknown(chosen.model):
-            st.header("Change the text", anchor=False)
-            show.lead("Type another text and see, beside the original, what the model makes of it.")
-            editor.draw_editor(instance, chosen.model, scoring, unit)
+    found = finder.find(chosen, instance_list.listing(chosen.benchmark))
+    if found.instance is None:
+        return
+    cockpit.draw_cockpit(found.instance, chosen, run_id=found.run_id, unit=found.unit, shape=found.shape)
+    if found.instance.benchmark and "typed-" not in found.instance.id:
+        dossier.draw_dossier(found.instance.id, found.instance.kind, chosen, found.instance)
 
 
 def numbers_alone() -> None:
-    """What runs know of the instance, where its text is not on this machine."""
+    """What stored runs say about the instance, where its text is not on this machine."""
     texts.offer(chosen.benchmark)
     asked_for = links.recall("instance")
     search_box, list_box = st.columns([1, 2], vertical_alignment="bottom")

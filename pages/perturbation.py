@@ -3,7 +3,7 @@
 import streamlit as st
 
 from explorer.ui import layout, links, nearest_run, show, study_start
-from explorer.ui.perturbation import lab as perturbation_lab
+from explorer.ui.cockpit import lab
 from explorer.ui.perturbation import run as perturbation_run
 from explorer.ui.perturbation import same_instances
 
@@ -19,7 +19,7 @@ with show.problems():
     if view != "Live lab":
         chosen = nearest_run.with_runs("perturbation", chosen)
     if view == "Live lab":
-        perturbation_lab.draw_swap_lab(chosen)
+        lab.draw_swap_lab(chosen)
     elif view == "Full runs":
         perturbation_run.draw_perturbation_run(chosen)
     else:

@@ -20,3 +20,7 @@ with show.problems():
             "compares popular with unpopular instances.",
         )
     popularity_models.draw_popularity_models()
+    layout.link_to(
+        "Instance", "One instance: the popularity of each token, down to the documents",
+        model=chosen.model, benchmark=chosen.benchmark, layer="Popularity",
+    )  # fmt: skip

@@ -3,11 +3,9 @@
 import streamlit as st
 
 from explorer.ui import layout, links, nearest_run, show, study_start
+from explorer.ui.cockpit import lab
 from explorer.ui.priming import (
     curves as priming_curves,
-)
-from explorer.ui.priming import (
-    lab as priming_lab,
 )
 from explorer.ui.priming import (
     likeness as priming_likeness,
@@ -53,7 +51,7 @@ with show.problems():
         with options, show.options("priming:run"):
             run_id = priming_run.pick(chosen)
     if view == LAB:
-        priming_lab.draw_priming_lab(chosen)
+        lab.draw_context_lab(chosen)
     elif not run_id:
         study_start.offer(
             "priming",

@@ -6,6 +6,7 @@ import contextlib
 import dataclasses
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, TypeVar
 
 import streamlit as st
@@ -15,13 +16,14 @@ from explorer.errors import ExplorerError, ModelError, ScoringError
 from explorer.records import Generation, Instance, Request, RunSpec, Score
 from explorer.rows.builders import instance_of, payload
 from explorer.scoring import http
-from explorer.settings import Settings
+from explorer.settings import ROOT, Settings
 from explorer.studies import verdicts
 from explorer.studies.accuracy import study as accuracy_study
 from explorer.studies.judged import Judgment
 from explorer.ui import resources, show, visitor
 
 T = TypeVar("T")
+SMALL = 1.2e9  # bytes of weights that a page loads unasked: some seconds on two cores
 ASKED = "live:endpoints"  # the endpoints that this visitor has asked
 FAULTS = "live:faults"  # view → what it asked and why that failed
 
@@ -34,12 +36,15 @@ class Judged:
     judgment: Judgment
 
 
-def judge(instance: Instance, model: str, scoring: Mapping[str, Any]) -> Judged:
-    """The instance asked, scored and judged under an accuracy run's settings; ExplorerError where that fails."""
+def judge(instance: Instance, model: str, scoring: Mapping[str, Any], *, beside: bool = False) -> Judged:
+    """The instance asked, scored and judged under an accuracy run's settings; ExplorerError where that fails.
+
+    `beside` leaves the model that is loaded in its place.
+    """
     # As bytes: half a surrogate pair, which a reader may type, is no UTF-8, and Streamlit could not hash the text.
     text = payload(instance).encode("utf-8", "surrogatepass")
     question = (text, model, tuple(sorted(scoring.items())), resources.settings())
-    judged = _judge(*question)
+    judged = _judge(*question, _beside=beside)
     if http.is_endpoint(model) and any(score.reason for score in judged.scores):
         _judge.clear(*question)  # a server may think better of what it refused
     return judged
@@ -148,6 +153,37 @@ def is_loaded(model: str) -> bool:
     return resources.loaded_model().get("name") == model
 
 
+def answers_at_once(model: str) -> bool:
+    """Whether a page may ask the model without being told to: it is loaded, or small and already on this machine."""
+    if http.is_endpoint(model) or is_loaded(model):
+        return is_loaded(model)
+    return 0 < _bytes_here(model) <= SMALL
+
+
+def _bytes_here(model: str) -> float:
+    """How large the files of a model are that are on this machine and need no conversion; 0 where there are none."""
+    from explorer.scoring import catalog, embedded, hf_source
+    from explorer.scoring.weight_files import weight_files
+
+    known = catalog.find(model)
+    settings = resources.settings()
+    try:
+        if known and known.embedded:
+            return embedded.BYTES_A_PARAMETER * known.parameters if embedded.is_ready(known.id, settings) else 0
+        if known and known.trained_by:
+            _, revision = hf_source.parse(model)
+            trained = settings.models / (f"{known.id}@{revision}" if revision else known.id)
+            comes_along = known.folder and not revision and not trained.is_dir()
+            folder = ROOT / "explorer" / known.folder if comes_along else trained
+        elif hf_source.is_folder(model):
+            folder = Path(model).expanduser()
+        else:
+            return 0
+        return sum(file.stat().st_size for file in weight_files(folder))
+    except (ExplorerError, OSError):
+        return 0
+
+
 def beginning(model: str) -> str:
     """What happens before the first answer, as the end of a sentence."""
     if http.is_endpoint(model):
@@ -163,7 +199,9 @@ def waiting(model: str, title: str) -> str:
 
 
 @st.cache_data(max_entries=512, show_spinner=False)
-def _judge(text: bytes, model: str, scoring: tuple[tuple[str, Any], ...], settings: Settings) -> Judged:
+def _judge(
+    text: bytes, model: str, scoring: tuple[tuple[str, Any], ...], settings: Settings, *, _beside: bool = False
+) -> Judged:
     instance = instance_of(text.decode("utf-8", "surrogatepass"))
     spec = RunSpec(
         "accuracy",
@@ -174,7 +212,8 @@ def _judge(text: bytes, model: str, scoring: tuple[tuple[str, Any], ...], settin
     )
     policy = accuracy_study.policy_of(spec)
     shared = resources.resources()
-    with turn(model):
+    shared = shared.beside() if _beside else shared
+    with turn(model, beside=_beside):
         scores = shared.scorer(model).score(accuracy_study.ask(instance, policy), policy)
         dtype = str(shared.model_record(model).get("dtype", ""))  # a server does not tell its own
     return Judged(tuple(scores), Judgment.of_rows(verdicts.judge(instance, scores, policy, dtype)))

@@ -164,6 +164,18 @@ def visible(text: str) -> str:
     return "".join(VISIBLE.get(character, character) for character in text)
 
 
+def lines_of(token: Token, place: int, many: int) -> list[str]:
+    """What is told of a token: its text, where it stands, its surprisal and its probability."""
+    lines = [f"“{visible(token.text)}”", f"token {place} of {many}"]
+    if math.isnan(token.nats):
+        return [*lines, "not scored"]
+    return [
+        *lines,
+        f"{token.nats:.3f} nats, {in_unit(token.nats, 'bits'):.3f} bits",
+        f"probability {probability(token.nats)}",
+    ]
+
+
 def _box(token: Token, place: int, many: int, unit: Unit, *, focusable: bool, differs: bool = False) -> str:
     scored = not math.isnan(token.nats)
     kinds = ["lx-token"]
@@ -171,14 +183,7 @@ def _box(token: Token, place: int, many: int, unit: Unit, *, focusable: bool, di
     kinds += ["lx-differs"] if differs else []
     kinds += [] if scored else ["lx-unscored"]
     tint = min(1.0, max(0.0, token.nats / DEEPEST)) if scored else 0.0
-    lines = [f"“{visible(token.text)}”", f"token {place} of {many}"]
-    if scored:
-        lines += [
-            f"{token.nats:.3f} nats, {in_unit(token.nats, 'bits'):.3f} bits",
-            f"probability {probability(token.nats)}",
-        ]
-    else:
-        lines += ["not scored"]
+    lines = lines_of(token, place, many)
     number = display.number(in_unit(token.nats, unit), 1)
     stop = ' tabindex="0"' if focusable else ""
     return (

@@ -50,10 +50,10 @@ def test_no_text_of_a_benchmark_runs_or_becomes_an_element(browser, cache, tiny_
     link = f"model={tiny_gpt2}&benchmark=imported_hostile"
     page = browser.open(f"instance?{link}")
     for number, name in enumerate(DANGEROUS):
-        page.get_by_text(f"{number + 1} of {len(DANGEROUS)} ·").wait_for()
+        page.locator(".lx-where", has_text=f"{number + 1} of {len(DANGEROUS)} ·").wait_for()
         browser.settle()
-        strip = page.locator(".lx-aligned").first
-        strip.wait_for()
+        strip = page.locator(".lx-block").first
+        strip.locator("button.lx-token").first.wait_for()
         check(page, dialogs)
         if name in ("html", "script", "image"):
             read = (

@@ -56,7 +56,6 @@ def test_a_page_over_a_wrecked_cache_comes_up(wrecked, page, monkeypatch, one_se
 def test_a_live_score_with_a_damaged_model_is_one_sentence(wrecked, monkeypatch, one_sentence):
     settings, _, model = wrecked
     app = opened("pages/instance.py", settings, monkeypatch, benchmark="starter_pairs", model=str(model))
-    app.button(key="score:now").click().run(timeout=60)
     assert not app.exception
     assert [error for error in app.error if "it was cut short" in one_sentence(error.value)]
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import streamlit as st
@@ -86,3 +88,10 @@ def everything(tmp_path_factory: pytest.TempPathFactory) -> Path:
     from tests.made_up_runs import make
 
     return make(tmp_path_factory.mktemp("everything") / "cache")
+
+
+def strip_of(app: AppTest) -> dict[str, Any]:
+    """What the strip of a page is given to show."""
+    (strip,) = (one.proto for one in app.get("bidi_component") if one.proto.component_name.endswith("lexiscope_strip"))
+    shown: dict[str, Any] = json.loads(strip.json)
+    return shown

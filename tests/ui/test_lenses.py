@@ -25,15 +25,18 @@ from explorer.rows.builders import instance_row
 from explorer.runs.folder import RunFolder
 from explorer.settings import Settings
 from explorer.ui import resources as app_resources
+from explorer.ui.cockpit import gauges
 from explorer.ui.icl import lab as icl_lab
 from explorer.ui.instance import ngram_rating
 from explorer.ui.layout import PAGES
 from explorer.variants import tagging, wordnet, wordnet_files
 from explorer.variants.lexicon import Lemma, Sense
+from tests.ui.conftest import strip_of
 
 PAIR = "starter_pairs/anaphor_gender/kin-01-1"  # "My grandmother taught herself to knit last winter."
 OWN = "The old teacher visited her grandmother at home."
 SWAP = "grandmother.n:granny"
+MARGIN = "Margin (nats)"
 GLOSS = '00001740 03 n 01 entity 0 000 | a thing that is; "the thing was old"\n'
 
 
@@ -194,9 +197,8 @@ def opened(page: str, model: Path | str, **choices: str) -> AppTest:
     app = AppTest.from_file(str(settings_module.ROOT / "pages" / f"{page}.py"), default_timeout=120)
     for name, value in {"model": str(model), "benchmark": "starter_pairs", **choices}.items():
         app.query_params[name] = value
-    app.session_state["lab:scored"] = app.session_state["lab:model"] = str(model)
-    app.session_state["score:asked"] = (choices.get("instance"), str(model))
-    app.session_state["ngram:open"] = True
+    app.session_state["score:asked"] = str(model)
+    app.session_state["cockpit:indexes"] = ("http://127.0.0.1:9#x", "v4_piletrain_llama")
     return app.run()
 
 
@@ -206,9 +208,21 @@ def quiet(app: AppTest) -> list[str]:
     return [re.sub("<[^>]+>", "", body) for body in bodies if "lx-note" in body and "<style>" not in body]
 
 
-def words_of(app: AppTest) -> str:
-    """The HTML in which words can be clicked."""
-    return " ".join(str(element.proto) for element in app.get("bidi_component")).replace("\\", "")
+def cells(app: AppTest) -> list[dict]:
+    """Every cell of the strip."""
+    blocks = strip_of(app)["blocks"]
+    return [cell for block in blocks for column in block["columns"] for cell in column["cells"] if cell]
+
+
+def synonyms(app: AppTest) -> set[str]:
+    """The words that the panel of the open word offers."""
+    return {one["lemma"] for sense in strip_of(app)["panel"]["senses"] for one in sense["synonyms"]}
+
+
+def alike(app: AppTest) -> set[str]:
+    """The measures that compare the changed text with the original."""
+    lines = [line for line in quiet(app) if line.startswith("Against the text as it stands")]
+    return {name for name in ("BERTScore", "ROUGE-L") if lines and name in lines[0]}
 
 
 def whole(app: AppTest) -> AppTest:
@@ -226,21 +240,20 @@ def labels(app: AppTest) -> set[str]:
 )
 def test_the_swap_lab_goes_on_without_popularity(without_popularity, tiny_gpt2, choices):
     app = whole(opened("perturbation", tiny_gpt2, swaps=SWAP, word="grandmother.n", **choices))
-    scored = {"Margin", "log P, acceptable", "log P, unacceptable"} if "instance" in choices else set()
-    assert scored | {"BERTScore", "ROUGE-L"} <= labels(app)
-    assert "IPS" not in labels(app)
-    assert "lx-swapped" in words_of(app)
-    assert 'data-pick="granny"' in words_of(app)
+    scored = {MARGIN} if "instance" in choices else {"log P, text"}
+    assert scored <= labels(app)
+    assert alike(app) == {"BERTScore", "ROUGE-L"}
+    assert gauges.IPS not in labels(app)
+    assert any("lx-swapped" in cell["kinds"] for cell in cells(app))
+    assert "granny" in synonyms(app)
     assert len([line for line in quiet(app) if "Popularity cannot be shown" in line]) == 1
 
 
 def test_an_instance_and_its_strip_go_on_without_popularity(without_popularity, tiny_gpt2):
     app = whole(opened("instance", tiny_gpt2, instance=PAIR))
     assert any("lx-verdict" in element.proto.body for element in app.html)
-    assert [header.value for header in app.header] == ["Dossier", "Change the text"]
-    lines = [line for line in quiet(app) if "Popularity, token by token, cannot be shown" in line]
-    offered = [element for element in app.html if "Nothing to rate by yet" in element.proto.body]
-    assert len(lines) + len(offered) == 1
+    assert strip_of(app)["blocks"]
+    assert len([line for line in quiet(app) if "Popularity cannot be shown" in line]) == 1
 
 
 @pytest.mark.parametrize("page", PAGES, ids=[page.address for page in PAGES])
@@ -277,19 +290,18 @@ def test_stored_deciles_of_another_demonstration_index_give_way_to_those_counted
     keep_run(here, "demo", "demo-0f9712345678")
     for choices in ({"instance": PAIR}, {"what": "A text of my own", "text": OWN}):
         app = whole(opened("perturbation", tiny_gpt2, swaps=SWAP, **choices))
-        assert "IPS" in labels(app)
-        help_text = next(metric.help for metric in app.metric if metric.label == "IPS")
+        assert gauges.IPS in labels(app)
+        help_text = next(metric.help for metric in app.metric if metric.label == gauges.IPS)
         assert "all options of 2,800 instances of Starter pairs" in help_text
-    app = whole(opened("instance", tiny_gpt2, instance=PAIR))
-    assert any("Rated by what is counted now" in line for line in quiet(app))
-    assert "lx-strip" in words_of(app) and "lx-pop" in words_of(app)
+    app = whole(opened("instance", tiny_gpt2, instance=PAIR, layer="Popularity"))
+    assert any(cell["hue"] == "popular" and cell["number"] != "–" for cell in cells(app))
 
 
 def test_a_stored_run_that_fits_rates_where_the_newest_does_not(here, words, tiny_gpt2):
     fits = keep_run(here, "small", manifest.read(here.indexes / "small").key)
     keep_run(here, "small", "small-0123")
     assert list(ngram_rating.stored("starter_pairs", str(tiny_gpt2)).sources) == [fits]
-    assert "IPS" in labels(whole(opened("perturbation", tiny_gpt2, instance=PAIR)))
+    assert gauges.IPS in labels(whole(opened("perturbation", tiny_gpt2, instance=PAIR)))
 
 
 # The other way round: what else may be missing.
@@ -306,17 +318,17 @@ def test_a_model_that_fails_leaves_swaps_and_popularity(popular, words, tiny_gpt
     app = opened("perturbation", broken, instance=PAIR, swaps=SWAP, word="grandmother.n")
     assert not app.exception
     assert len(app.error) == 1  # the score that was asked for
-    assert {"IPS", "BERTScore", "ROUGE-L"} <= labels(app)
-    assert 'data-pick="granny"' in words_of(app)
+    assert gauges.IPS in labels(app) and alike(app) == {"BERTScore", "ROUGE-L"}
+    assert "granny" in synonyms(app)
 
 
 def test_a_missing_wordnet_leaves_scores_and_popularity(popular, tiny_gpt2):
     app = whole(opened("perturbation", tiny_gpt2, instance=PAIR))
-    assert {"Margin", "IPS"} <= labels(app)
-    assert any("WordNet is not on this machine yet" in element.proto.body for element in app.html)
+    assert {MARGIN, gauges.IPS} <= labels(app)
+    assert any("is not on this machine yet" in line for line in quiet(app))
     app.button(key="lab:fetch:now").click()
     app = whole(app.run())
-    assert {"Margin", "IPS"} <= labels(app)
+    assert {MARGIN, gauges.IPS} <= labels(app)
     assert any("Words to swap cannot be shown" in line for line in quiet(app))
 
 
@@ -326,13 +338,13 @@ def test_a_damaged_wordnet_leaves_scores_and_popularity(here, popular, tiny_gpt2
     for name in wordnet_files.FILES:
         (folder / name).write_text("half a li")
     app = whole(opened("perturbation", tiny_gpt2, instance=PAIR))
-    assert {"Margin", "IPS"} <= labels(app)
+    assert {MARGIN, gauges.IPS} <= labels(app)
 
 
 def test_another_copy_of_wordnet_is_a_quiet_mark(popular, words, tiny_gpt2):
     app = whole(opened("perturbation", tiny_gpt2, instance=PAIR, word="grandmother.n"))
     assert any("another copy than shipped runs" in line for line in quiet(app))
-    assert 'data-pick="granny"' in words_of(app)
+    assert "granny" in synonyms(app)
 
 
 HALF = SimpleNamespace(second="One half.", text="One half.")  # an item's second piece, and what a model wrote
@@ -348,7 +360,7 @@ def test_a_missing_tagger_leaves_scores_and_popularity(popular, words, tiny_gpt2
     without(monkeypatch, "ENGLISH")
     monkeypatch.setattr(tagging, "_loaded", [])
     app = whole(opened("perturbation", tiny_gpt2, instance=PAIR))
-    assert {"Margin", "IPS"} <= labels(app)
+    assert {MARGIN, gauges.IPS} <= labels(app)
     assert any("Words to swap cannot be shown" in line for line in quiet(app))
     assert "not installed" in str(icl_lab._judged(HALF, HALF, True))
 
@@ -356,7 +368,7 @@ def test_a_missing_tagger_leaves_scores_and_popularity(popular, words, tiny_gpt2
 def test_a_missing_encoder_leaves_swaps_by_another_method_scores_and_popularity(popular, words, tiny_gpt2, monkeypatch):
     without(monkeypatch, "MINILM")
     app = whole(opened("perturbation", tiny_gpt2, instance=PAIR, swaps=SWAP))
-    assert {"Margin", "IPS", "ROUGE-L"} <= labels(app)
-    assert "BERTScore" not in labels(app)
+    assert {MARGIN, gauges.IPS} <= labels(app)
+    assert alike(app) == {"ROUGE-L"}
     assert any("told apart by Lesk" in line for line in quiet(app))
     assert "not installed" in str(icl_lab._judged(HALF, HALF, True))

@@ -7,18 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from explorer.popularity.counter import Document
-from explorer.popularity.ips import IPS
 from explorer.records import Count
 from explorer.resources import Resources
 from explorer.runs.folder import RunFolder
 from explorer.runs.request import make_spec
 from explorer.runs.worker import work
 from explorer.settings import Settings
-from explorer.ui.instance import ngram_strip
-from explorer.ui.instance.ngram_rating import Rated, RatedNgram
-from explorer.ui.perturbation import lab_state, same_instances
 from explorer.ui.perturbation import pairs as perturbation_pairs
+from explorer.ui.perturbation import same_instances
 from explorer.variants.lexicon import Lemma, Sense
 
 
@@ -100,37 +96,6 @@ def test_without_a_run_the_page_gives_the_command_of_one(open_page, tmp_path, pa
         f"python -m explorer run {page} --model gemma-3-270m --benchmark starter_causes" in code.value
         for code in app.code
     )
-
-
-def test_swaps_survive_the_address():
-    swaps = {"arrest.v": "collar", "actor.n": "make-up artist"}
-    assert lab_state.parse(lab_state.format_swaps(swaps)) == swaps
-    assert lab_state.parse("") == lab_state.parse("nonsense;x:") == {}
-
-
-RATED = Rated(
-    text="<b>a",
-    tokens=("<b>", " a"),
-    popularity=(1.0, 10.0),
-    ngrams=(RatedNgram("<b> a", (1, 2), 0, 3.0, 4.0, ""),),
-    n=2,
-    ips=IPS(4.0, 1),
-)
-
-
-def test_the_strip_escapes_tokens_and_tells_each_tokens_n_grams():
-    made = ngram_strip.strip_html(RATED, number=1, picked=0)
-    assert "<b>" not in made
-    assert made.count("3 × “&lt;b&gt; a”") == 4  # of each token, for the eye and for the ear
-    assert 'data-pick="1:0"' in made and "lx-picked" in made
-    assert "--tint:0.000" in made and "--tint:1.000" in made
-
-
-def test_a_document_is_cut_around_its_n_gram_and_escaped():
-    pieces = (("x" * 1000, False), ("<i>", True), ("y" * 1000, False))
-    made = ngram_strip.document_html(Document(1, 9, pieces, "a.txt"))
-    assert "<mark>&lt;i&gt;</mark>" in made
-    assert len(made) < 800
 
 
 def test_what_differs_is_marked_in_both_texts():

@@ -20,11 +20,11 @@ from explorer.studies.judged import Judgment
 from explorer.studies.memorization import study as memorization_study
 from explorer.studies.priming import of_spec
 from explorer.ui import live, resources
+from explorer.ui.cockpit import gauges
 from explorer.ui.icl import lab as icl_lab
 from explorer.ui.instance import ngram_rating
 from explorer.ui.layout import Chosen
 from explorer.ui.ontology import inspector
-from explorer.ui.perturbation import lab_metrics
 from explorer.ui.priming import live as priming_live
 from explorer.variants.contexts import read_context, rebuild
 from tests.runs import small_worlds
@@ -110,7 +110,7 @@ def test_perturbation(full_run, model):
         alike = stored.get("rouge_l")
         if not math.isnan(alike.value):  # the right option's text was changed
             likeness += 1
-            assert lab_metrics.LIKENESS["ROUGE-L"](old, new).after == pytest.approx(alike.value)
+            assert gauges.LIKENESS["ROUGE-L"](old, new).after == pytest.approx(alike.value)
     assert likeness > 3
 
 

@@ -10,11 +10,11 @@ from streamlit.testing.v1 import AppTest
 
 from explorer import settings as settings_module
 from explorer.records import Instance
+from explorer.ui.cockpit import context_line
 from explorer.ui.priming import context as priming_context
-from explorer.ui.priming import lab as priming_lab
-from explorer.ui.priming import live as priming_live
 from explorer.ui.priming.context import Line
 from explorer.variants.context_pools import make_pools
+from tests.ui.conftest import strip_of
 
 VIEWS = ["Curves", "Suites", "Regression", "Perturbed contexts", "Heat maps", "Beside the paper"]
 SUITES = ("binding", "islands", "npi_licensing", "passive")
@@ -132,72 +132,46 @@ def test_every_heat_map_is_drawn(open_page, primed, here, matrix):
 
 
 def test_the_lab_judges_a_pair_after_every_sentence_of_the_context(open_page, tmp_path, here):
-    app = open_page("priming", tmp_path / "cache", suite="islands", draw="3", **here)
-    assert "token by token" not in "\n".join(str(one.value) for one in app.subheader)
-    app.button(key="lab:judge").click().run(timeout=120)
+    app = open_page("priming", tmp_path / "cache", group="islands", draw="3", **here)
     assert not app.exception and not app.error
-    assert [metric.label for metric in app.metric] == ["No context"]
-    alone = app.metric[0].value
-    app.button(key="lab:draw:matched_unacceptable").click().run(timeout=120)
-    app.text_input(key="lab:typed").set_value("<b>Nobody</b> sings").run(timeout=120)
+    margin = next(metric for metric in app.metric if metric.label == "Margin (nats)")
+    assert not margin.delta
+    app.session_state["context:menu"] = True
+    app.run()
+    app.button(key="context:draw:matched_unacceptable").click().run(timeout=120)
+    app.text_input(key="context:typed").set_value("<b>Nobody</b> sings").run(timeout=120)
     assert not app.exception
-    assert [metric.label for metric in app.metric] == ["No context", "After it", "Change"]
-    assert app.metric[0].value == alone
+    margin = next(metric for metric in app.metric if metric.label == "Margin (nats)")
+    assert margin.delta and "As it stands" in margin.proto.help
     kept = json.loads(app.query_params["context"])
     assert len(kept) == 4 and kept[-1] == "<b>Nobody</b> sings"
     assert all(one.startswith("#starter_pairs/islands/") for one in kept[:3])
     assert "<b>Nobody" not in html_of(app)
-    app.button(key="lab:clear").click().run()
+    steps = strip_of(app)["history"]["labels"]
+    assert steps[1:] == ["3 sentences before it: matched, unacceptable", "Before it: <b>Nobody</b> sings"]
+    app.button(key="context:clear").click().run()
     assert "context" not in app.query_params
-    assert "No context yet" in html_of(app)
 
 
 def test_a_link_brings_the_lab_back(open_page, tmp_path, here):
-    app = open_page("priming", tmp_path / "cache", suite="passive", draw="3", seed="4", **here)
-    app.button(key="lab:draw:matched_acceptable").click().run()
+    app = open_page("priming", tmp_path / "cache", group="passive", draw="10", seed="4", **here)
+    app.session_state["context:menu"] = True
+    app.run()
+    app.button(key="context:draw:matched_acceptable").click().run()
     chosen = dict(app.query_params)
     again = open_page("priming", tmp_path / "cache", **chosen)
     assert dict(again.query_params) == chosen
-    assert chosen["seed"] == "4" and chosen["suite"] == "passive"
+    assert chosen["seed"] == "4" and chosen["group"] == "passive" and len(json.loads(chosen["context"])) == 10
 
 
 def test_a_pair_of_ones_own_is_judged(open_page, tmp_path, here):
-    app = open_page("priming", tmp_path / "cache", pair="My own", good="They sing.", bad="They sings.", **here)
-    app.button(key="lab:judge").click().run(timeout=120)
+    app = open_page(
+        "priming", tmp_path / "cache", what="A pair of my own", good="They sing.", bad="They sings.", **here
+    )
     assert not app.exception and not app.error
-    assert "lx-aligned" in html_of(app)
-
-
-def test_the_labs_margin_is_that_of_the_full_run(primed, tiny_gpt2, monkeypatch):
-    """A context drawn in the lab with a run's seed is the run's, and so is the margin after it."""
-    from explorer.resources import Resources
-    from explorer.runs.request import make_spec
-    from explorer.studies.priming import of_spec
-    from explorer.studies.priming import study as priming_study
-    from explorer.variants.contexts import read_context
-
-    resources = Resources(settings_module.read(cache=primed))
-    spec = make_spec(
-        resources, study="priming", model=str(tiny_gpt2), benchmark="starter_pairs", suites=("islands",),
-        settings={"per_group": 1, "lengths": (0, 200), "unrelated": "starter", "overlap": 0},
-    )  # fmt: skip
-    (item,) = priming_study.select(spec, resources)
-    rows = priming_study.run_part(spec, resources, [item], lambda done, total: None)
-    pools = of_spec.context_source_of(spec, resources).pools
-    monkeypatch.setenv("EXPLORER_CACHE", str(primed))
-    for variant in rows["variants"]:
-        context = read_context(json.loads(variant["edit"]))
-        lines = priming_context.draw_lines(pools, item, context.condition, 0, len(context.ids), [])
-        assert [line.id for line in lines] == list(context.ids)
-        (stored,) = [
-            row["value"]
-            for row in rows["measures"].to_pylist()
-            if (row["condition"], row["length"], row["measure"]) == (context.condition, 200, "margin")
-        ]
-        points = priming_live.growth(item, [line.text for line in lines], str(tiny_gpt2), "natural")
-        assert len(points) == len(lines) + 1
-        assert points[-1].judgment.value("margin") == pytest.approx(stored, abs=1e-3)
-        assert points[-1].tokens == context.checkpoints[-1].tokens
+    assert "lx-verdict" in html_of(app)
+    columns = strip_of(app)["blocks"][0]["columns"]
+    assert "".join(column["cells"][0]["text"] for column in columns if column["cells"][0]).startswith("They")
 
 
 # The context of the lab
@@ -247,6 +221,6 @@ def test_lines_are_put_in_order_and_removed_by_their_old_places():
 
 
 def test_where_the_verdict_flips_is_said():
-    told = priming_lab.flips_in_words(["right", "right", "wrong", "wrong", "none"])
+    told = context_line.flips_in_words(["right", "right", "wrong", "wrong", "none"])
     assert told == "Right without a context; counted in sentences, wrong from 2, no score from 4 on."
-    assert priming_lab.flips_in_words(["wrong", "wrong"]).startswith("Wrong without a context, and after every")
+    assert context_line.flips_in_words(["wrong", "wrong"]).startswith("Wrong without a context, and after every")

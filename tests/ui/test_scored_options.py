@@ -6,7 +6,6 @@ import pytest
 from explorer.records import Condition, Instance, Request, Score
 from explorer.rows.builders import score_row
 from explorer.ui import scored_options
-from explorer.ui.instance import editor
 from explorer.ui.scored_options import Asked
 
 PAIR = Instance("s/g/1", "s", "test", "g", "pair", "sentence", options=("It is.", "It are."), gold=0)
@@ -55,22 +54,3 @@ def test_a_last_word_tells_its_probability():
 @pytest.mark.parametrize(("correct", "kind"), [(1.0, "right"), (0.0, "wrong"), (0.5, "tie"), (math.nan, "none")])
 def test_outcomes_have_their_verdicts(correct, kind):
     assert scored_options.verdict_of(correct) == kind
-
-
-@pytest.mark.parametrize("instance", [PAIR, CLOZE, SUITE], ids=["pair", "cloze", "regions"])
-def test_unchanged_texts_give_the_same_texts_back(instance):
-    again = editor.with_texts(instance, editor.texts_of(instance))
-    assert again.text_hash == instance.text_hash
-    assert again.parent == instance.id
-
-
-def test_a_changed_option_changes_only_that_option():
-    changed = editor.with_texts(PAIR, {"Acceptable": "They are.", "Unacceptable": "It are."})
-    assert changed.options == ("They are.", "It are.")
-    assert changed.id == PAIR.id
-
-
-def test_regions_keep_their_number_whatever_is_typed():
-    few = editor.with_texts(SUITE, {"match": "The dog | runs", "mismatch": "The dog | run | away | ."})
-    assert few.conditions[0].regions == ("The dog", "runs", "")
-    assert few.conditions[1].regions == ("The dog", "run", "away.")

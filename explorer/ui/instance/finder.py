@@ -1,37 +1,111 @@
-"""Finding an instance: by group, by words, by what the model did with it, and from one to the next."""
+"""Finding an instance, in one line: the one before and after, a search, filters, and what is shown of it."""
 
 from __future__ import annotations
 
+import difflib
+import hashlib
 import html
+from dataclasses import dataclass
+from typing import cast
 
 import pandas as pd
 import streamlit as st
 
 from explorer.records import Instance
 from explorer.results import queries
-from explorer.ui import instance_list, links, resources, show
+from explorer.ui import instance_list, layout, links, resources, show
 from explorer.ui.columns import id_column, text_column
+from explorer.ui.instance import view as instance_view
 from explorer.ui.instance_list import Listing
+from explorer.ui.layout import Chosen
+from explorer.ui.token_view import Unit
 
 LISTED = 500  # rows of the list that are shown at once
+NEAREST = 3
 EVERY_GROUP = "All groups"
 EVERY_INSTANCE = "whole benchmark"
+OF_BENCHMARK, OWN_TEXT, OWN_PAIR = "An instance", "A text of my own", "A pair of my own"
+EXAMPLE = "The old doctor bought a small house near the harbor and astounded every visitor with his stories."
+EXAMPLE_PAIR = ("The keys to the cabinet are on the table.", "The keys to the cabinet is on the table.")
 
 
-def find(listing: Listing, run_id: str) -> Instance | None:
-    """The instance that is looked at, or none where none matches."""
-    names = _matching(listing, run_id)
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The instance that is looked at (none where none is), the stored run it is looked up in, and how it is shown."""
+
+    instance: Instance | None
+    run_id: str
+    unit: Unit
+    shape: str
+
+
+def find(chosen: Chosen, listing: Listing) -> Found:
+    """The line that finds an instance, and what was found."""
+    row = st.container(horizontal=True, vertical_alignment="center", gap="small", key="finder")
+    steps = row.container(horizontal=True, vertical_alignment="center", gap="small", width="content")
+    with row:
+        words = links.type_in(
+            "Search", "words", placeholder="Search", icon=":material/search:", label_visibility="collapsed", width=150
+        )
+        with st.popover("Filters", icon=":material/filter_list:", key="finder:filters"):
+            run_id = layout.pick_run("accuracy", chosen, none="No stored run: score now")
+            group, verdict, order = _filters(listing, run_id)
+            unit = links.pick(st.segmented_control, "Surprisal in", "unit", ["nats", "bits"], required=True)
+            shape = links.pick(st.segmented_control, "Shown as", "shape", instance_view.SHAPES, required=True)
+        listed = st.popover("List", icon=":material/list:", key="list:open", on_change="rerun")
+        what = _own()
+    found = Found(None, run_id, cast(Unit, unit), shape)
+    if what != OF_BENCHMARK:
+        with steps:
+            st.html(f'<p class="lx-where">{html.escape(what)}</p>')
+        return Found(_own_text() if what == OWN_TEXT else _own_pair(chosen, listing), "", found.unit, shape)
+    names = _matching(listing, run_id, "" if group == EVERY_GROUP else group, words, verdict, order)
     asked_for = links.recall("instance")
+    if asked_for and asked_for not in listing.by_id and links.is_news("instance"):
+        _no_such(asked_for, listing, chosen)
+        return found
     if not names:
         show.nothing_yet(
-            "No instance matches", "Take words out of the search, or choose another group or verdict above."
+            "No instance matches", "Take words out of the search, or choose another group or verdict under Filters."
         )
-        return None
+        return found
     name = asked_for if asked_for in names or _stays(asked_for, listing, names) else names[0]
     st.session_state["instance:seen"] = (name, names)
     links.remember("instance", name)
-    _steps(names, name, listing)
-    return listing.by_id[name]
+    with steps:
+        _steps(names, name)
+    if listed.open:
+        with listed:
+            _list(names, listing)
+    return Found(listing.by_id[name], run_id, found.unit, shape)
+
+
+def nearest(asked_for: str, listing: Listing) -> list[str]:
+    """The ids that are most like one that there is not: of the group it names where there is such a group."""
+    group = asked_for.rpartition("/")[0]
+    key = asked_for.rpartition("/")[2]
+    own = [name for name in listing.by_id if name.rpartition("/")[0] == group]
+    if not own:
+        groups = sorted({name.rpartition("/")[0] for name in listing.by_id})
+        near = difflib.get_close_matches(group, groups, 1, cutoff=0.0)
+        own = [name for name in listing.by_id if name.rpartition("/")[0] in near]
+    keys = {name.rpartition("/")[2]: name for name in own}
+    return [keys[one] for one in difflib.get_close_matches(key, keys, NEAREST, cutoff=0.0)]
+
+
+def _no_such(asked_for: str, listing: Listing, chosen: Chosen) -> None:
+    st.warning(
+        show.plain(
+            f"There is no instance “{asked_for[:120]}” in {layout.benchmark_title(chosen.benchmark)}. Nearest are:"
+        ),
+        icon=":material/search_off:",
+    )
+    for name in nearest(asked_for, listing):
+        st.button(
+            show.plain(f"{name} · {instance_list.summary(listing.by_id[name], 80)}"),
+            key=f"nearest:{name}", type="tertiary", icon=":material/arrow_forward:",
+            on_click=links.choose, args=("instance", name),
+        )  # fmt: skip
 
 
 def _stays(asked_for: str, listing: Listing, names: list[str]) -> bool:
@@ -40,19 +114,17 @@ def _stays(asked_for: str, listing: Listing, names: list[str]) -> bool:
     return asked_for in listing.by_id and (asked_for != seen or names == seen_among)
 
 
-def _matching(listing: Listing, run_id: str) -> list[str]:
-    group_box, verdict_box, order_box, words_box = st.columns([1.3, 1, 1, 1.4], vertical_alignment="bottom")
-    with group_box:
-        group = links.pick(st.selectbox, "Group", "group", [EVERY_GROUP, *listing.groups], default=EVERY_GROUP)
+def _filters(listing: Listing, run_id: str) -> tuple[str, str, str]:
+    group = links.pick(st.selectbox, "Group", "group", [EVERY_GROUP, *listing.groups], default=EVERY_GROUP)
     shown = [*queries.VERDICT_FILTERS, EVERY_INSTANCE] if run_id else [EVERY_INSTANCE]
-    with verdict_box:
-        verdict = links.pick(st.selectbox, "Show", "verdict", shown, disabled=not run_id)
-    with order_box:
-        orders = list(queries.ORDERS) if verdict != EVERY_INSTANCE else list(queries.ORDERS)[:1]
-        order = links.pick(st.selectbox, "Order", "order", orders, disabled=len(orders) == 1)
-    with words_box:
-        words = links.type_in("Search", "words", placeholder="words in the text, or an id", icon=":material/search:")
-    names = listing.matching("" if group == EVERY_GROUP else group, words)
+    verdict = links.pick(st.selectbox, "Show", "verdict", shown, disabled=not run_id)
+    orders = list(queries.ORDERS) if verdict != EVERY_INSTANCE else list(queries.ORDERS)[:1]
+    order = links.pick(st.selectbox, "Order", "order", orders, disabled=len(orders) == 1)
+    return group, verdict, order
+
+
+def _matching(listing: Listing, run_id: str, group: str, words: str, verdict: str, order: str) -> list[str]:
+    names = listing.matching(group, words)
     if verdict == EVERY_INSTANCE:
         return names
     wanted = set(names)
@@ -60,24 +132,23 @@ def _matching(listing: Listing, run_id: str) -> list[str]:
     return [name for name in judged["instance_id"] if name in wanted]
 
 
-def _steps(names: list[str], name: str, listing: Listing) -> None:
+def _steps(names: list[str], name: str) -> None:
     place = names.index(name) if name in names else -1
-    back, middle, forth = st.columns([1, 4, 1], vertical_alignment="center")
-    back.button(
-        "Previous", key="step:back", icon=":material/chevron_left:", shortcut="Left", width="stretch",
+    st.button(
+        "Previous", key="step:back", shortcut="Left", type="tertiary",
         disabled=place == 0, on_click=links.choose, args=("instance", names[max(place - 1, 0)]),
     )  # fmt: skip
     where = f"{place + 1:,} of {len(names):,}" if place >= 0 else f"outside the {len(names):,} that match"
-    middle.html(f'<p class="lx-where" style="text-align:center">{where} · {html.escape(name)}</p>')
-    forth.button(
-        "Next", key="step:forth", icon=":material/chevron_right:", icon_position="right", shortcut="Right",
-        width="stretch", disabled=place == len(names) - 1,
+    short = name.partition("/")[2] or name
+    st.html(
+        f'<p class="lx-where" title="{html.escape(name, quote=True)}"><b>{where}</b> · {html.escape(short)}</p>',
+        width="content",
+    )
+    st.button(
+        "Next", key="step:forth", shortcut="Right",
+        type="tertiary", disabled=place == len(names) - 1,
         on_click=links.choose, args=("instance", names[min(place + 1, len(names) - 1)]),
     )  # fmt: skip
-    drawer = st.expander("Choose from the list", key="list:open", on_change="rerun")
-    if drawer.open:
-        with drawer:
-            _list(names, listing)
 
 
 def _list(names: list[str], listing: Listing) -> None:
@@ -104,3 +175,43 @@ def _list(names: list[str], listing: Listing) -> None:
 
 def _frame(names: list[str], listing: Listing) -> pd.DataFrame:
     return pd.DataFrame({"instance": names, "text": [instance_list.summary(listing.by_id[name]) for name in names]})
+
+
+# --- a text of one's own
+
+
+def _own() -> str:
+    with st.popover("Own text", icon=":material/edit_note:", key="finder:own"):
+        return links.pick(st.radio, "Look at", "what", [OF_BENCHMARK, OWN_TEXT, OWN_PAIR], default=OF_BENCHMARK)
+
+
+def _own_text() -> Instance | None:
+    shown = links.recall("text", EXAMPLE)
+    st.session_state["lab:text"] = shown
+    typed = st.text_area("Text", key="lab:text", height="content", on_change=_take_text) or ""
+    text = links.remember("text", typed, EXAMPLE)
+    if not text.strip():
+        show.note("Type a text above.")
+        return None
+    key = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    return Instance(id=f"text/own/{key}", benchmark="", split="", group="", kind="text", format="text", context=text)
+
+
+def _take_text() -> None:
+    links.choose("text", str(st.session_state.get("lab:text") or ""))
+
+
+def _own_pair(chosen: Chosen, listing: Listing) -> Instance:
+    """A pair of the reader's own; matched sentences of its context are of the suite that is chosen beside it."""
+    left, right, beside = st.columns([1.3, 1.3, 1])
+    with left:
+        good = links.type_in("Acceptable", "good", placeholder=EXAMPLE_PAIR[0]).strip() or EXAMPLE_PAIR[0]
+    with right:
+        bad = links.type_in("Unacceptable", "bad", placeholder=EXAMPLE_PAIR[1]).strip() or EXAMPLE_PAIR[1]
+    with beside:
+        suite = links.pick(
+            st.selectbox, "Suite", "suite", list(listing.groups), help="Matched context sentences are of this suite."
+        )
+    key = hashlib.sha256(f"{good}\n{bad}".encode()).hexdigest()[:8]
+    name = f"{chosen.benchmark}/{suite}/typed-{key}"
+    return Instance(name, chosen.benchmark, "typed", suite, "pair", "sentence", options=(good, bad), gold=0)

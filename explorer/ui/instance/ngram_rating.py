@@ -35,10 +35,14 @@ class Source:
     edges: Edges
 
     @property
+    def place(self) -> str:
+        """What the corpus is called."""
+        return indexes.title_of(self.index)
+
+    @property
     def title(self) -> str:
         """What a reader chooses by."""
-        index = indexes.title_of(self.index)
-        return f"{self.edges.n}-grams in {index}, deciles of {self.edges.reference}"
+        return f"{self.edges.n}-grams in {self.place}, deciles of {self.edges.reference}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +116,11 @@ def can_count(benchmark: str) -> bool:
 def is_built(index: str) -> bool:
     """Whether the cache has an index of this name."""
     return (resources.settings().indexes / index / manifests.FILE).is_file()
+
+
+def is_remote(index: str) -> bool:
+    """Whether an index is another machine's."""
+    return index in indexes.INDEXES or index.startswith(indexes.MINI) or "://" in index
 
 
 def own_source(benchmark: str) -> Source:

@@ -1,8 +1,10 @@
-"""What the lab asks of WordNet, the tagger, the encoders and the counters, remembered for all visitors."""
+"""The words of an instance that can be swapped: what is asked of WordNet, the tagger, the encoders and the counters,
+remembered for all visitors."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import streamlit as st
 
@@ -14,12 +16,47 @@ from explorer.similarity import bertscore, rouge
 from explorer.similarity.measured import Similarity
 from explorer.ui import resources
 from explorer.ui.instance import ngram_rating
-from explorer.variants import by_hand
-from explorer.variants.perturb import Tools, text_key
+from explorer.variants import by_hand, fields
+from explorer.variants.perturb import PerturbedInstance, Tools
 from explorer.variants.swappable import WordView
 from explorer.variants.words import Reading
 
 SLOW = "Loading WordNet, the tagger and the sentence encoder; the first time, WordNet is fetched and unpacked"
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A word of a field of the shown instance: `start` to `end`, its key ("arrest.v"), what it was before a swap."""
+
+    part: str
+    start: int
+    end: int
+    key: str
+    was: str
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """An instance read, its words that can be swapped by key, and the method that told their senses apart."""
+
+    reading: Reading
+    offered: Mapping[str, WordView]
+    method: str
+
+    def swapped(self, swaps: Mapping[str, str]) -> PerturbedInstance:
+        """The instance with these words swapped and no others; keys of words that it does not have are left out."""
+        keys = {by_hand.key_of(word.lemma, word.pos) for word in self.reading.words}
+        return by_hand.swap(self.reading, {key: value for key, value in swaps.items() if key in keys})
+
+    def spans(self, made: PerturbedInstance) -> list[Span]:
+        """Where every word that can be swapped, or was, now stands."""
+        found = []
+        for running, words in by_hand.shown_words(self.reading, made):
+            for word in words:
+                place = fields.locate(running, word.start, word.end)
+                if place and (word.key in self.offered or word.swap):
+                    found.append(Span(*place, word.key, word.swap.original if word.swap else ""))
+        return found
 
 
 def tools() -> Tools:
@@ -105,8 +142,12 @@ def rouge_of(before: str, after: str) -> Similarity:
     return rouge.rouge_l([before], [after])[0]
 
 
-def free_text(text: str) -> Instance:
-    """A text of the visitor's own as an instance."""
-    return Instance(
-        id=f"text/own/{text_key(text)}", benchmark="", split="", group="", kind="text", format="text", context=text
-    )
+def same_text(first: Instance, second: Instance) -> bool:
+    """Whether two versions of an instance have the same texts."""
+    return fields.parts(first) == fields.parts(second)
+
+
+def read_words(instance: Instance, veto: Sequence[str]) -> Words:
+    """The instance read, with the words that can be swapped and how their senses were told apart."""
+    reading, offered = read(instance, veto)
+    return Words(reading, offered, tools().senses.name)

@@ -1,0 +1,397 @@
+"""One instance under every lens: its verdict and numbers, the strip whose words can be changed, and its context.
+
+cockpit.draw_cockpit(item, chosen, run_id=..., unit=..., layer=layers.POPULARITY)
+
+All that a reader changes goes through `take` into explorer/ui/cockpit/state.py, and from there into the address.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import streamlit as st
+
+from explorer.errors import ExplorerError
+from explorer.records import Instance
+from explorer.scoring import catalog
+from explorer.ui import layout, links, live, progress, show
+from explorer.ui.cockpit import context_line, edits, gauges, layers, panel, pinned, scores, sources, state, words
+from explorer.ui.cockpit.layers import DIFFERENCE, LAYERS, MODELS, POPULARITY, SURPRISAL, Marks, Placed, Row
+from explorer.ui.cockpit.scores import Scores
+from explorer.ui.cockpit.words import Span, Words
+from explorer.ui.instance import answer, ngram_rating
+from explorer.ui.instance import view as instance_view
+from explorer.ui.instance.ngram_rating import Rated, Source
+from explorer.ui.layout import Chosen
+from explorer.ui.strip.strip import Act, Block, Cell, History, Strip, draw_strip
+from explorer.ui.token_view import Unit
+from explorer.variants import by_hand
+from explorer.variants.perturb import PerturbedInstance
+from explorer.variants.tools import WITHOUT_ENCODER
+
+KEY = "cockpit:strip"
+POS = {"NV": "Nouns and verbs", "N": "Nouns", "V": "Verbs"}
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """The instance with all edits: what was typed over, the words read in that, and what the swaps make of it."""
+
+    item: Instance
+    base: Instance
+    read: Words | None
+    made: PerturbedInstance | None
+    changed: Instance
+    why_no_words: str = ""
+
+    @property
+    def spans(self) -> Sequence[Span]:
+        """The words that can be swapped."""
+        return self.read.spans(self.made) if self.read and self.made else ()
+
+
+def draw_cockpit(
+    item: Instance, chosen: Chosen, *, run_id: str = "", unit: Unit = "nats", shape: str = instance_view.SHAPES[0],
+    layer: str = SURPRISAL, draws: bool = False,
+) -> None:  # fmt: skip
+    """The cockpit on one instance; `layer` is what its strip shows first, `draws` offers what a full run would swap."""
+    state.begin(item.id)
+    _cockpit(item, chosen, run_id, unit, shape, layer, draws)
+
+
+@st.fragment
+def _cockpit(item: Instance, chosen: Chosen, run_id: str, unit: Unit, shape: str, layer: str, draws: bool) -> None:
+    """Only this part is drawn anew when a word is clicked or changed."""
+    model, scoring = chosen.model, layout.scoring_of(run_id)
+    above, controls, strip, below = st.container(), st.container(), st.container(), st.container()
+    with above:
+        lines = context_line.lines_of(item)
+        sentences = [line.text for line in lines]
+        # Without swaps the text is known before its words are read, and its scores need not wait for them.
+        shown = _apply(item, with_words=bool(state.edits().swaps))
+        known = scores.scores_of(item, shown.changed, sentences, model, run_id, scoring)
+        gauges.draw_verdict(item, known)
+        numbers = st.container()
+    with strip, show.lens("Words to swap"):
+        shown = shown if shown.read else _apply(item, with_words=True)
+    source: Source | None = None
+    rated: Sequence[Rated] = ()
+    with numbers:
+        below_numbers = st.container()
+        with show.lens("Popularity", ngram_rating.ask_again):
+            source = sources.pick_source(item, model)
+            rated = sources.rated(item, shown.changed, source) if source else ()
+        with below_numbers:
+            gauges.draw_gauges(item, shown.changed, known, rated, source, unit)
+    with controls:
+        picked, other = _controls(item, shown, chosen, known, layer, draws)
+    with strip:
+        _strip(shown, chosen, known, picked, other, source, rated, unit, scoring, primed=bool(lines))
+        gauges.draw_likeness(item, shown.changed)
+        _remarks(shown)
+        if known.after and instance_view.has_tokens(known.after):
+            instance_view.draw_more(shown.changed, known.after, unit, shape)
+    with below:
+        if context_line.takes_context(item):
+            context_line.draw_context_line(item, lines, known, unit)
+        pinned.draw_pins(model, run_id, scoring, source, unit)
+    state.write()
+
+
+# --- what is shown
+
+
+def _apply(item: Instance, *, with_words: bool) -> Shown:
+    """The instance with the edits of the address; its words are read where they can be, and else it is said why not."""
+    now = state.edits()
+    base = edits.with_texts(item, now.texts)
+    read, why = _read(base) if with_words else (None, "")
+    if read is None:
+        return Shown(item, base, None, None, base, why)
+    made = read.swapped(now.chosen)
+    return Shown(item, base, read, made, by_hand.edited(base, made))
+
+
+def _read(base: Instance) -> tuple[Words | None, str]:
+    # A wish to fetch it counts once: where that fails, it is not tried again at every click.
+    wanted = st.session_state.pop("lab:fetch", False)
+    if not words.has_wordnet() and not wanted:
+        return None, "WordNet, which knows senses and synonyms, is not on this machine yet."
+    try:
+        return words.read_words(base, state.vetoes()), ""
+    except (ExplorerError, OSError, ImportError) as error:
+        return None, f"Words to swap cannot be shown: {error}"
+
+
+def _remarks(shown: Shown) -> None:
+    """What a reader should know of the words: that some cannot be had, are refused, or are never swapped."""
+    read, made = shown.read, shown.made
+    if read is None:
+        with st.container(horizontal=True, vertical_alignment="center"):
+            show.note(shown.why_no_words)
+            if not words.has_wordnet():
+                st.button(
+                    "Fetch WordNet", icon=":material/download:", key="lab:fetch:now", type="tertiary",
+                    on_click=st.session_state.__setitem__, args=("lab:fetch", True),
+                )  # fmt: skip
+        return
+    if read.method == WITHOUT_ENCODER:
+        show.note("The sentence encoder is not to be had, so senses are told apart by Lesk, unlike in full runs.")
+    if not words.wordnet_is_known():
+        show.note("WordNet here is another copy than shipped runs were made with, so other words may be offered.")
+    if made and made.instance is None and state.edits().swaps:
+        st.warning(
+            show.plain(f"This swap is refused: {made.reason}. A full run would reject the instance for it."),
+            icon=":material/block:",
+        )
+    elif read.reading.refused:
+        st.warning(show.plain(read.reading.refused), icon=":material/translate:")
+    if st.session_state.pop("lab:nothing", False):
+        show.note("This draw swaps nothing: no word has a synonym that fits, or a full run would reject the instance.")
+    if vetoed := state.vetoes():
+        with st.container(horizontal=True, vertical_alignment="center"):
+            show.note("Never swapped:")
+            for word in vetoed:
+                st.button(
+                    show.plain(word), icon=":material/close:", key=f"lab:allow:{word}", type="tertiary",
+                    on_click=state.allow, args=(word,), help="Allow it again",
+                )  # fmt: skip
+
+
+# --- controls
+
+
+def _controls(item: Instance, shown: Shown, chosen: Chosen, known: Scores, layer: str, draws: bool) -> tuple[str, str]:
+    """The layer of the strip and the second model; beside them what a full run would swap, where a page offers it."""
+    several = len(item.options) == 2 and item.kind not in ("labelled", "regions")
+    offered = [one for one in LAYERS if one != DIFFERENCE or several]
+    other = ""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        picked = links.pick(
+            st.segmented_control, "Shown on the strip", "layer", offered, default=layer, required=True,
+            label_visibility="collapsed",
+        )  # fmt: skip
+        if picked == MODELS:
+            other = _pick_other(chosen.model)
+        if picked == POPULARITY:
+            with show.lens("Other deciles"):
+                sources.pick_deciles(item, chosen.model)
+        if draws and shown.read:
+            _drawing(shown.read)
+    return picked, other
+
+
+def _pick_other(model: str) -> str:
+    """The second model: small ones that are here, those of runs, or any other of the list."""
+    known = [one.id for one in catalog.MODELS.values() if one.kind == "causal"]
+    options = [name for name in dict.fromkeys([*known, *progress.models_of_runs()]) if name != model]
+    options.sort(key=lambda name: not live.answers_at_once(name))
+    wish = links.recall("other")
+    options += [wish] if wish and wish not in options and wish != model else []
+    return links.pick(
+        st.selectbox, "and by", "other", options, always=True, format_func=layout.model_title, width=260,
+        label_visibility="collapsed",
+    )  # fmt: skip
+
+
+def _drawing(read: Words) -> None:
+    with st.popover("Draw swaps", icon=":material/casino:", key="lab:drawing"):
+        pos = links.pick(
+            st.segmented_control, "Among", "pos", list(POS), default="NV", required=True, format_func=POS.get
+        )
+        seed = int(
+            st.number_input(
+                "Seed", min_value=0, max_value=links.MOST, value=links.whole("seed"), step=1, key="lab:seed", width=110
+            )
+        )
+        links.remember("seed", str(seed), "0")
+        st.button(
+            "Draw", icon=":material/casino:", key="lab:draw", on_click=_draw, args=(read, pos, seed),
+            help="Swaps what a full run with this seed would swap",
+        )  # fmt: skip
+
+
+def _draw(read: Words, pos: str, seed: int) -> None:
+    drawn = by_hand.draw(read.reading, words.tools(), pos, seed)
+    state.change(f"Drawn swaps, seed {seed}", swaps=state.format_swaps(drawn))
+    st.session_state["lab:nothing"] = not drawn
+
+
+# --- the strip
+
+
+def _strip(
+    shown: Shown, chosen: Chosen, known: Scores, layer: str, other: str, source: Source | None,
+    rated: Sequence[Rated], unit: Unit, scoring: Mapping[str, Any], *, primed: bool,
+) -> None:  # fmt: skip
+    """The strip of what is shown now, and the panel of its open word."""
+    changed = shown.changed
+    current = known.after or (known.before if words.same_text(shown.item, changed) else None)
+    has_tokens = current is not None and instance_view.has_tokens(current)
+    rows = layers.rows(changed, current.asked) if current and has_tokens else []
+    own = rated[len(rated) // 2 :]
+    spans = shown.spans
+    opened = panel.find_open(changed, rows, spans)
+    marks = Marks(spans, links.recall(state.WORD), links.recall(state.TOKEN), edits.touched(shown.item, shown.base))
+    steps = state.history()
+    pin = {"id": shown.item.id, state.EDIT: state.edits().edit, state.SWAPS: state.edits().swaps}
+    faults = list(dict.fromkeys(row.asked.reason for row in rows if row.asked.reason))
+    blocks = _blocks(shown, chosen, layer, other, rows, own, marks, unit, scoring, known, primed=primed)
+    draw_strip(
+        Strip(
+            of=shown.item.id,
+            blocks=blocks,
+            history=History(tuple(label for label, _ in steps.steps), steps.at),
+            key=layers.key_of(layer, unit, source.edges.n if source else 0) if rows and not faults else None,
+            panel=panel.panel(
+                opened, shown.read, state.edits().chosen, chosen.model, scoring, source, own, primed=primed,
+                changed=opened.part in state.edits().texts, why_no_words=shown.why_no_words,
+            ) if opened else None,
+            changed=bool(state.edits() != state.Edits()),
+            pinned=pin in state.pins(),
+        ),
+        KEY,
+        _taker(shown, opened),
+    )  # fmt: skip
+
+
+def _blocks(
+    shown: Shown, chosen: Chosen, layer: str, other: str, rows: Sequence[Row], own: Sequence[Rated], marks: Marks,
+    unit: Unit, scoring: Mapping[str, Any], known: Scores, *, primed: bool,
+) -> list[Block]:  # fmt: skip
+    changed = shown.changed
+    notes = gauges.notes(shown.item, known, unit)
+
+    def by_surprisal(one: Placed) -> Cell:
+        return layers.surprisal_cell(one, unit, marks)
+
+    def by_popularity(one: Placed) -> Cell:
+        return layers.popularity_cell(one, own[one.option] if one.option < len(own) else None, marks)
+
+    if layer == POPULARITY and own:
+        return layers.blocks(changed, rows, by_popularity, unit, notes, marks=marks)
+    if layer == DIFFERENCE and len(rows) == 2:
+        return layers.blocks(
+            changed, rows, _by_difference(rows, unit, marks), unit, notes, total="Margin so far", marks=marks
+        )
+    if layer == MODELS and rows and other and (second := _second(changed, other, scoring, primed=primed)):
+        names = (layout.model_title(chosen.model), layout.model_title(other))
+        return layers.two_models(changed, rows, second, names, by_surprisal, unit, marks)
+    return layers.blocks(changed, rows, by_surprisal, unit, notes, total="each", marks=marks)
+
+
+def _by_difference(rows: Sequence[Row], unit: Unit, marks: Marks):
+    """Each token by what its text gains on the other in its column."""
+    first, second = (row.tokens for row in rows)
+    gains: dict[tuple[int, int], float] = {}
+    texts = [[one.token.text for one in tokens] for tokens in (first, second)]
+    for a, b in layers.token_view.align(*texts):
+        top, bottom = (first[a] if a is not None else None), (second[b] if b is not None else None)
+        nats = layers.difference(top, bottom)
+        if top:
+            gains[0, top.number] = nats
+        if bottom:
+            gains[1, bottom.number] = -nats
+    place = {id(one): (row, one.number) for row, tokens in enumerate((first, second)) for one in tokens}
+    return lambda one: layers.difference_cell(one, gains[place[id(one)]], unit, marks)
+
+
+def _second(changed: Instance, other: str, scoring: Mapping[str, Any], *, primed: bool) -> list[Row]:
+    """The rows of the second model; none, and a line that says why, where it cannot be had at once."""
+    title = layout.model_title(other)
+    if primed:
+        show.note(f"After a context one model is shown; clear the context to see {title} beside it.")
+        return []
+    if why := live.why_unknown(other):
+        show.note(why)
+        return []
+    if not live.answers_at_once(other) and st.session_state.get("score:second") != other:
+        st.button(
+            f"Score with {show.plain(title)} too", key="score:second:now", icon=":material/bolt:",
+            on_click=st.session_state.__setitem__, args=("score:second", other),
+        )  # fmt: skip
+        return []
+    about = tuple(sorted(scoring.items()))
+    found: answer.Answer | None = live.attempt("second", other, about, lambda: scores.second(changed, other, scoring))
+    return layers.rows(changed, found.asked) if found else []
+
+
+def _taker(shown: Shown, opened: panel.Open | None):
+    """What becomes of what the reader does with the strip that is shown."""
+    simple = {
+        "close": state.close_word,
+        "undo": state.undo,
+        "redo": state.redo,
+        "reset": state.reset,
+        "pin": lambda: state.pin(shown.item.id),
+    }
+
+    def take(act: Act) -> None:
+        done = str(act["do"])
+        if done in simple:
+            simple[done]()
+        elif done == "open":
+            key, _, place = str(act.get("key", "")).partition("|")
+            state.open_word(key or place, place)
+        elif done == "back":
+            state.go(int(act.get("to", 0)))
+        elif done == "gram":
+            st.session_state[state.GRAM] = int(act.get("n", -1))
+        elif done == "text":
+            _typed_over(shown, str(act.get("part", "")), str(act.get("text", "")))
+        elif opened is not None:
+            _change_word(shown, opened, done, act)
+
+    return take
+
+
+def _typed_over(shown: Shown, part: str, text: str) -> None:
+    new = edits.typed_over(shown.changed, part, text)
+    _keep(shown, new, f"Typed: {' '.join(text.split())}")
+
+
+def _change_word(shown: Shown, opened: panel.Open, done: str, act: Act) -> None:
+    """The open word swapped for a synonym, typed over, removed, or put back."""
+    span, chosen = opened.span, state.edits().chosen
+    was = span.was if span and span.was else opened.text
+    if done == "veto" and span and shown.read and span.key in shown.read.offered:
+        state.veto(shown.read.offered[span.key].lemma)
+    elif done == "swap" and span:
+        lemma = str(act.get("lemma", ""))
+        kept = {key: value for key, value in chosen.items() if key != span.key}
+        # A second click on the same synonym puts the word back.
+        if chosen.get(span.key) == lemma:
+            state.change(f"Put back “{was}”", swaps=state.format_swaps(kept))
+        else:
+            state.change(f"{was} → {lemma}", swaps=state.format_swaps({**kept, span.key: lemma}))
+    elif done == "restore" and span and span.was:
+        kept = {key: value for key, value in chosen.items() if key != span.key}
+        state.change(f"Put back “{was}”", swaps=state.format_swaps(kept))
+    elif done == "restore":
+        left = {part: text for part, text in state.edits().texts.items() if part != opened.part}
+        state.change("Put the text back", edit=state.format_texts(left))
+    elif done == "type" and span and not span.was and _is_plain_word(str(act.get("text", ""))):
+        state.change(
+            f"{was} → {act['text'].strip()}", swaps=state.format_swaps({**chosen, span.key: act["text"].strip()})
+        )
+    elif done in ("type", "remove"):
+        text = str(act.get("text", "")) if done == "type" else ""
+        new = edits.word_changed(shown.changed, opened.part, opened.start, text)
+        _keep(shown, new, f"{opened.text} → {text.strip()}" if text.strip() else f"Removed “{opened.text}”")
+        if not text.strip():
+            state.close_word()
+        else:
+            place = f"{opened.part}@{span.start if span else opened.start}"
+            state.open_word(place, place)
+
+
+def _is_plain_word(text: str) -> bool:
+    """Whether a word can stand among the swaps of the address, where : and ; have a meaning."""
+    return bool(text.strip()) and not set(text) & set(":;")
+
+
+def _keep(shown: Shown, new: Instance, label: str) -> None:
+    """A text typed over stands for the swaps made before it, which are part of it now."""
+    state.change(label, edit=state.format_texts(edits.differing(shown.item, new)), swaps="")

@@ -1,0 +1,122 @@
+"""Texts of an instance typed over: a whole text, or one word of it, wherever the options share that word."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from explorer.records import Instance
+from explorer.ui import token_view
+from explorer.variants import fields
+from explorer.writing import Piece, pieces, running
+
+BETWEEN_REGIONS = " | "
+
+
+def with_texts(instance: Instance, texts: Mapping[str, str]) -> Instance:
+    """The instance with these texts in place of its own; itself where they are its own."""
+    own = fields.parts(instance)
+    changes = [
+        fields.Edit(part, 0, len(own[part]), text) for part, text in texts.items() if part in own and text != own[part]
+    ]
+    if not changes:
+        return instance
+    return fields.rebuild(instance, changes, parent=instance.parent or instance.id, edit="typed by a reader")
+
+
+def differing(instance: Instance, other: Instance) -> dict[str, str]:
+    """The texts of another version that differ from the instance's own, by field."""
+    own = fields.parts(instance)
+    return {part: text for part, text in fields.parts(other).items() if part in own and text != own[part]}
+
+
+def whole_text(instance: Instance, part: str) -> str:
+    """A text as it is edited: a field, or the regions of a condition with a bar between them."""
+    if part in (own := fields.parts(instance)):
+        return own[part]
+    number = _condition(part)
+    return BETWEEN_REGIONS.join(instance.conditions[number].regions) if number < len(instance.conditions) else ""
+
+
+def typed_over(instance: Instance, part: str, text: str) -> Instance:
+    """The instance with a whole text typed over."""
+    if part in fields.parts(instance):
+        return with_texts(instance, {part: text})
+    number = _condition(part)
+    if number >= len(instance.conditions):
+        return instance
+    many = len(instance.conditions[number].regions)
+    typed = [piece.strip() for piece in text.split(BETWEEN_REGIONS.strip())]
+    # Formulas name regions by number: a missing one is empty, those too many belong to the last.
+    typed += [""] * (many - len(typed))
+    regions = [*typed[: many - 1], running(*typed[many - 1 :])]
+    return with_texts(instance, {f"condition {number} region {i}": region for i, region in enumerate(regions)})
+
+
+def word_at(text: str, place: int) -> Piece | None:
+    """The word that stands at this character of a text."""
+    return next((piece for piece in pieces(text, signs=True) if piece.start <= place < piece.end), None)
+
+
+def word_changed(instance: Instance, part: str, place: int, new: str) -> Instance:
+    """The instance with another word ("" for none) where this character stands, in all texts that share the word there.
+
+    Options are versions of each other: a word of both that stands in the same place is changed in both.
+    """
+    own = fields.parts(instance)
+    word = word_at(own.get(part, ""), place)
+    if word is None:
+        return instance
+    texts = {part: _put(own[part], word, new)}
+    for other in own:
+        if other != part and _are_versions(part, other) and (same := _same_word(own[part], word, own[other])):
+            texts[other] = _put(own[other], same, new)
+    return with_texts(instance, texts)
+
+
+def touched(instance: Instance, other: Instance) -> dict[str, list[tuple[int, int]]]:
+    """The words of another version that the instance does not have there: field → their characters."""
+    found = {}
+    own = fields.parts(instance)
+    for part, text in differing(instance, other).items():
+        old, new = pieces(own[part], signs=True), pieces(text, signs=True)
+        pairs = token_view.align([piece.text for piece in old], [piece.text for piece in new])
+        found[part] = [
+            (new[b].start, new[b].end) for a, b in pairs if b is not None and (a is None or old[a].text != new[b].text)
+        ]
+    return found
+
+
+def _condition(part: str) -> int:
+    named = re.fullmatch(r"condition (\d+)", part)
+    return int(named[1]) if named else 1 << 30
+
+
+def _are_versions(part: str, other: str) -> bool:
+    """Whether two fields are versions of one text: options, or the same region of two conditions."""
+    if part.startswith("option ") and other.startswith("option "):
+        return True
+    named, others = (re.fullmatch(r"condition \d+ (region \d+)", one) for one in (part, other))
+    return bool(named and others and named[1] == others[1])
+
+
+def _same_word(text: str, word: Piece, other: str) -> Piece | None:
+    mine, theirs = pieces(text, signs=True), pieces(other, signs=True)
+    pairs = token_view.align([piece.text for piece in mine], [piece.text for piece in theirs])
+    for a, b in pairs:
+        if a is not None and b is not None and mine[a].start == word.start and mine[a].text == theirs[b].text:
+            return theirs[b]
+    return None
+
+
+def _put(text: str, word: Piece, new: str) -> str:
+    new = " ".join(new.split())
+    before, after = text[: word.start], text[word.end :]
+    if new:
+        return before + new + after
+    kept = before.rstrip() if before.strip() else before
+    after = after.lstrip() if not before.strip() else after
+    # The sentence still begins as a sentence.
+    if not before.strip() and word.text[:1].isupper():
+        after = after[:1].upper() + after[1:]
+    return kept + after

@@ -1,0 +1,178 @@
+"""The numbers above the strip: verdict, margin and popularity, each with what the edits have changed."""
+
+from __future__ import annotations
+
+import html
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import streamlit as st
+
+from explorer import display, prompts
+from explorer.records import Instance
+from explorer.similarity.measured import WORDS
+from explorer.studies.perturbation.likeness import compared_texts
+from explorer.ui import scored_options as answers
+from explorer.ui import show, token_view
+from explorer.ui.cockpit import words
+from explorer.ui.cockpit.scores import Scores
+from explorer.ui.instance import ngram_rating
+from explorer.ui.instance.answer import Answer
+from explorer.ui.instance.ngram_rating import Rated, Source
+from explorer.ui.token_view import Unit, in_unit
+
+IPS = "Popularity (IPS)"
+
+
+@dataclass(frozen=True, slots=True)
+class Gauge:
+    """A number before and after (nan where there is no such thing), its decimals, and what it means."""
+
+    label: str
+    before: float
+    after: float
+    digits: int
+    meaning: str
+    signed: bool = True
+
+
+def draw_verdict(item: Instance, scores: Scores) -> None:
+    """What the model does with the instance now, and what it did as it stands."""
+    shown = scores.after or scores.before
+    if shown is None or item.kind == "text":
+        return
+    for fault in dict.fromkeys(one.reason for one in shown.asked if one.reason):
+        show.note(f"Without a score: {fault}")
+    correct = shown.judgment.get("correct")
+    kind = answers.verdict_of(correct.value)
+    sentence = answers.verdict_sentence(
+        item, shown.asked, correct.value, shown.judgment.value("margin"), correct.reason
+    )
+    if scores.after is None:
+        sentence = f"as it stands, {sentence}"
+    body = token_view.verdict(kind, sentence, _word(item, kind))
+    if scores.before and scores.after and scores.after is not scores.before:
+        old = answers.verdict_of(scores.before.judgment.value("correct"))
+        was = "as before the change" if old == kind else f"was {_word(item, old) or old} before the change"
+        body = body.replace("</p>", f' <span class="lx-quiet lx-note">{html.escape(was)}</span></p>')
+    st.html(body)
+
+
+def draw_gauges(item: Instance, changed: Instance, scores: Scores, rated: Sequence[Rated], source: Source | None,
+                unit: Unit) -> None:  # fmt: skip
+    """Margin and popularity, each with its change."""
+    gauges = _margins(item, scores, unit)
+    if source and rated:
+        gauges.append(_popularity(item, changed, rated, source))
+    if gauges:
+        with st.container(horizontal=True, gap="large", key="gauges"):
+            for gauge in gauges:
+                _metric(gauge)
+
+
+def draw_likeness(item: Instance, changed: Instance) -> None:
+    """How alike the changed text still is to the original; nothing where nothing was changed."""
+    if not words.same_text(item, changed):
+        alike = []
+        for what, measure in LIKENESS.items():
+            with show.lens(what):
+                one = measure(item, changed)
+                if not math.isnan(one.after):
+                    alike.append(f"{one.label} {one.after:.{one.digits}f}")
+        if alike:
+            show.note(f"Against the text as it stands: {', '.join(alike)} (1 is the same text).")
+
+
+def notes(item: Instance, scores: Scores, unit: Unit) -> Mapping[int, str]:
+    """Beside each option its log-probability, and by how much the edits moved it."""
+    shown = scores.after or scores.before
+    if shown is None:
+        return {}
+    before = {one.option: one.logprob for one in answers.options_of(scores.before.asked)} if scores.before else {}
+    said = {}
+    for one in answers.options_of(shown.asked):
+        if math.isnan(one.logprob):
+            said[one.option] = "no score"
+            continue
+        text = f"{display.number(in_unit(one.logprob, unit), signed=True)} {unit}"
+        moved = in_unit(one.logprob - before.get(one.option, math.nan), unit)
+        if shown is not scores.before and not math.isnan(moved):
+            text += f" ({display.number(moved, 1, signed=True)})"
+        said[one.option] = text
+    return said
+
+
+def _word(item: Instance, kind: str) -> str:
+    return answers.VERDICT_WORDS.get(item.format, {}).get(kind, "") or (
+        {"right": "Right", "wrong": "Wrong", "tie": "Tie"}.get(kind, "")
+    )
+
+
+def _margins(item: Instance, scores: Scores, unit: Unit) -> list[Gauge]:
+    before, after = _margin(scores.before), _margin(scores.after)
+    if not math.isnan(before) or not math.isnan(after):
+        meaning = f"log-probability of the right option less that of the best other, in {unit}; above 0 it is preferred"
+        return [Gauge(f"Margin ({unit})", in_unit(before, unit), in_unit(after, unit), 2, meaning)]
+    shown = scores.after or scores.before
+    if shown is None or len(options := answers.options_of(shown.asked)) != 1:
+        return []
+    # A text or a last word by itself: its log-probability.
+    first = answers.options_of(scores.before.asked)[0].logprob if scores.before else math.nan
+    label = f"log P, {answers.option_name(item, 0).lower()}"
+    last = options[0].logprob if scores.after else math.nan
+    return [Gauge(label, in_unit(first, unit), in_unit(last, unit), 2, f"log-probability in {unit}")]
+
+
+def _margin(one: Answer | None) -> float:
+    return one.judgment.value("margin") if one else math.nan
+
+
+def _popularity(item: Instance, changed: Instance, rated: Sequence[Rated], source: Source) -> Gauge:
+    many = len(prompts.option_texts(item))
+    before, after = rated[:many], rated[many:]
+    gold = min(item.gold or 0, many - 1)
+    what = f"Instance popularity score: how common the n-grams of the right option's text are, 1 to 10. {source.title}"
+    return Gauge(IPS, before[gold].ips.value, after[min(gold, len(after) - 1)].ips.value, 2, what, False)
+
+
+def rate(item: Instance, changed: Instance, source: Source) -> tuple[Rated, ...]:
+    """The texts of both versions rated, those as they stand first."""
+    return ngram_rating.rate([*prompts.option_texts(item), *prompts.option_texts(changed)], source)
+
+
+def _metric(gauge: Gauge) -> None:
+    shown = gauge.after if not math.isnan(gauge.after) else gauge.before
+    known, compared = not math.isnan(shown), not math.isnan(gauge.before) and not math.isnan(gauge.after)
+    number = display.number(shown, gauge.digits, signed=True) if gauge.signed else f"{shown:.{gauge.digits}f}"
+    change = gauge.after - gauge.before
+    original = display.number(gauge.before, gauge.digits, signed=gauge.signed)
+    st.metric(
+        show.plain(gauge.label),
+        number if known else display.MISSING,
+        f"{display.number(change, gauge.digits, signed=True)}" if compared and change else None,
+        delta_color="off",
+        delta_arrow="off",
+        help=show.plain(gauge.meaning + (f". As it stands: {original}" if compared else "")),
+        width="content",
+    )
+
+
+def _bertscore(item: Instance, changed: Instance) -> Gauge:
+    score, encoder = words.bertscore_of(*_texts(item, changed))
+    return Gauge("BERTScore", math.nan, score.value, 3, f"F1 against the original, {encoder}. {score.reason}", False)
+
+
+def _rouge(item: Instance, changed: Instance) -> Gauge:
+    score = words.rouge_of(*_texts(item, changed))
+    by, unit = ("", "words, stemmed") if score.unit == WORDS else (f" (by {score.unit})", score.unit)
+    return Gauge(f"ROUGE-L{by}", math.nan, score.value, 3, f"F1 of the longest common sequence of {unit}", False)
+
+
+LIKENESS: Mapping[str, Callable[[Instance, Instance], Gauge]] = {"BERTScore": _bertscore, "ROUGE-L": _rouge}
+
+
+def _texts(item: Instance, changed: Instance) -> tuple[str, str]:
+    """The right option's text before and after; of a text without a right option, the first."""
+    _, before, after = compared_texts(item, changed)[0]
+    return before, after

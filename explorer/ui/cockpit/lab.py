@@ -1,0 +1,36 @@
+"""The cockpit as a study's page has it: the line that finds an instance, and the cockpit on the study's lens."""
+
+from __future__ import annotations
+
+from explorer.ui import instance_list, layout, show, texts
+from explorer.ui.cockpit import cockpit, context_line
+from explorer.ui.instance import finder
+from explorer.ui.layout import Chosen
+
+
+def draw_swap_lab(chosen: Chosen) -> None:
+    """Swapped words of an instance: what a full run of the perturbation study would swap can be drawn."""
+    _draw(chosen, draws=True)
+
+
+def draw_context_lab(chosen: Chosen) -> None:
+    """A pair after a growing context; benchmarks without pairs are told so."""
+    _draw(chosen, pairs=True)
+
+
+def _draw(chosen: Chosen, *, draws: bool = False, pairs: bool = False) -> None:
+    if not texts.are_here(chosen.benchmark):
+        texts.offer(chosen.benchmark)
+        return
+    found = finder.find(chosen, instance_list.listing(chosen.benchmark))
+    if found.instance is None:
+        return
+    if pairs and not context_line.takes_context(found.instance):
+        show.nothing_yet(
+            "This benchmark has no pairs",
+            "Choose BLiMP, SyntaxGym, CrowS-Pairs, the starter pairs or pairs of your own in the bar at the top.",
+        )
+        return
+    cockpit.draw_cockpit(found.instance, chosen, run_id=found.run_id, unit=found.unit, shape=found.shape, draws=draws)
+    layout.link_to("Instance", "All that is stored about it", model=chosen.model, benchmark=chosen.benchmark,
+                   instance=found.instance.id)  # fmt: skip

@@ -1,0 +1,402 @@
+"""What the strip shows of an instance: its tokens tinted by surprisal, popularity, or what parts two texts or models.
+
+A token is tied to the field of the instance that it comes from and to the text that its n-grams are counted in, so that
+a click on it can be an edit, and a popularity of other tokens can stand on it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from explorer import display, prompts
+from explorer.records import Instance
+from explorer.ui import scored_options as answers
+from explorer.ui import token_view
+from explorer.ui.cockpit.words import Span
+from explorer.ui.instance.ngram_rating import Rated, RatedNgram
+from explorer.ui.scored_options import Asked
+from explorer.ui.strip.strip import Block, Cell, Column, Delta, Key, Line
+from explorer.ui.token_view import Token, Unit, in_unit
+from explorer.variants import fields
+from explorer.writing import pieces
+
+SURPRISAL, POPULARITY, DIFFERENCE, MODELS = "Surprisal", "Popularity", "Difference of options", "Two models"
+LAYERS = (SURPRISAL, POPULARITY, DIFFERENCE, MODELS)
+HIGHEST = 10  # of popularity
+SHOWN_NGRAMS = 4
+NAMES = {"context": "Context", "second": "Second text"}
+GIVEN_ALONE = ("labelled", "concept")  # kinds whose options are names and no texts
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A token and where it stands: in a field of the instance, and in the running text of its option.
+
+    `part` is "" and `at` -1 where that is not known; `number` is the token's place among those asked together.
+    """
+
+    token: Token
+    part: str
+    start: int
+    end: int
+    at: int
+    option: int
+    number: int
+    many: int
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What was asked of one option or region, its tokens placed."""
+
+    asked: Asked
+    tokens: tuple[Placed, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Marks:
+    """What can be clicked, what was changed, and what is open."""
+
+    spans: Sequence[Span]
+    word: str = ""
+    token: str = ""  # the row in which the word was opened: its field
+    changed: Mapping[str, Sequence[tuple[int, int]]] | None = None  # field → characters that were typed
+
+    def span(self, part: str, start: int, end: int) -> Span | None:
+        """The word that can be swapped and covers these characters."""
+        return next((s for s in self.spans if s.part == part and s.start < end and start < s.end), None)
+
+
+def rows(instance: Instance, asked: Sequence[Asked]) -> list[Row]:
+    """All that was asked, each token placed."""
+    parts = fields.parts(instance)
+    texts = prompts.option_texts(instance)
+    return [Row(one, tuple(_placed(instance, one, parts, texts))) for one in answers.options_of(asked)]
+
+
+def _placed(instance: Instance, one: Asked, parts: Mapping[str, str], texts: Sequence[str]) -> list[Placed]:
+    whole = "".join(token.text for token in one.tokens)
+    body = whole.strip()
+    lead = len(whole) - len(whole.lstrip())
+    names = [f"option {one.option}", "context", "second"]
+    number = one.option
+    if instance.kind == "regions":
+        number = next((i for i, each in enumerate(instance.conditions) if each.name == one.condition), 0)
+        names = [f"condition {number} region {one.part - 1}"]
+    if instance.kind in GIVEN_ALONE:
+        names = []
+    part, offset = next(((name, at) for name in names if (at := _find(parts.get(name, ""), body)) >= 0), ("", -1))
+    text = texts[number] if number < len(texts) else texts[0] if texts else ""
+    # A region is looked for behind those before it.
+    at = _find(text, body, max(0, len(one.context.strip()) - 1) if instance.kind == "regions" else 0)
+    placed, done = [], 0
+    for count, token in enumerate(one.tokens):
+        blank = len(token.text) - len(token.text.lstrip())
+        inside = done + blank - lead
+        length = len(token.text.strip())
+        start = offset + inside if part else 0
+        placed.append(
+            Placed(token, part, start, start + length, at + inside if at >= 0 else -1, number, count, len(one.tokens))
+        )
+        done += len(token.text)
+    return placed
+
+
+def _find(text: str, body: str, after: int = 0) -> int:
+    """Where a body stands in a text, in any case where it is not found as it is written."""
+    if not body:
+        return -1
+    found = text.find(body, after)
+    if found < 0 and len(text.casefold()) == len(text):
+        found = text.casefold().find(body.casefold(), after)
+    return found
+
+
+# --- blocks
+
+
+def blocks(
+    instance: Instance, all_rows: Sequence[Row], paint: Callable[[Placed], Cell], unit: Unit, notes: Mapping[int, str],
+    *, total: str = "", marks: Marks,
+) -> list[Block]:  # fmt: skip
+    """The instance's texts: what its options share as words, then its options token by token."""
+    shown = _shared(instance, all_rows, marks)
+    if instance.kind == "regions":
+        return [*shown, *_conditions(instance, all_rows, paint, unit)]
+    if not any(row.tokens for row in all_rows):
+        return shown
+    if len(all_rows) == 2:
+        first, second = all_rows
+        lines = tuple(_line(instance, row, notes) for row in all_rows)
+        columns = _aligned(first.tokens, second.tokens, paint, unit, total=total)
+        say = f"{lines[0].name} over {lines[1].name}, token by token"
+        return [*shown, Block(lines, columns, say, total="Difference" if total == "each" else total)]
+    for row in all_rows:
+        line = _line(instance, row, notes)
+        columns = tuple(Column((paint(one),), starts=one.token.text[:1].isspace()) for one in row.tokens)
+        shown.append(Block((line,), columns, f"{line.name}, token by token"))
+    return shown
+
+
+def two_models(
+    instance: Instance, mine: Sequence[Row], others: Sequence[Row], names: tuple[str, str],
+    paint: Callable[[Placed], Cell], unit: Unit, marks: Marks,
+) -> list[Block]:  # fmt: skip
+    """Each option by two models: the rows over each other, and below by how much the first is less surprised."""
+    shown = _shared(instance, mine, marks)
+    for row, other in zip(mine, others, strict=False):
+        title = answers.option_name(instance, row.asked.option)
+        if instance.kind == "regions":
+            title = f"{row.asked.condition}, region {row.asked.part}"
+        lines = (
+            Line(names[0], _sum(row.asked, unit), row.tokens[0].part if row.tokens else "", ""),
+            Line(names[1], _sum(other.asked, unit)),
+        )
+        lines = (replace(lines[0], part=""), lines[1])
+        columns = _aligned(row.tokens, other.tokens, paint, unit, total="each")
+        shown.append(Block(lines, columns, f"{title} by {names[0]} and {names[1]}", title=title, total="Difference"))
+    return shown
+
+
+def _aligned(
+    first: Sequence[Placed], second: Sequence[Placed], paint: Callable[[Placed], Cell], unit: Unit, *, total: str
+) -> tuple[Column, ...]:
+    columns = []
+    sum_so_far = 0.0
+    for a, b in token_view.align([one.token.text for one in first], [one.token.text for one in second]):
+        top, bottom = (first[a] if a is not None else None), (second[b] if b is not None else None)
+        differs = top is None or bottom is None or top.token.text != bottom.token.text
+        cells = tuple(_marked(paint(one), differs) if one else None for one in (top, bottom))
+        nats = difference(top, bottom)
+        sum_so_far += 0.0 if math.isnan(nats) else nats
+        starts = any(one is not None and one.token.text[:1].isspace() for one in (top, bottom))
+        delta = _delta(sum_so_far if total == "Margin so far" else nats, unit) if total else None
+        columns.append(Column(cells, starts, delta))
+    return tuple(columns)
+
+
+def difference(top: Placed | None, bottom: Placed | None) -> float:
+    """How many nats less surprising the first text is here; a token that only one text has counts whole."""
+    known = [one.token.nats for one in (top, bottom) if one is not None]
+    if any(math.isnan(nats) for nats in known):
+        return math.nan
+    return (bottom.token.nats if bottom else 0.0) - (top.token.nats if top else 0.0)
+
+
+def _delta(nats: float, unit: Unit) -> Delta | None:
+    if math.isnan(nats):
+        return None
+    tint = min(1.0, abs(nats) / token_view.DEEPEST_DIFFERENCE)
+    return Delta(display.number(in_unit(nats, unit), 1, signed=True), tint, "for" if nats > 0 else "against")
+
+
+def _conditions(
+    instance: Instance, all_rows: Sequence[Row], paint: Callable[[Placed], Cell], unit: Unit
+) -> list[Block]:
+    names = list(instance.extra.get("regions", ()))
+    shown = []
+    for number, condition in enumerate(instance.conditions):
+        own = [row for row in all_rows if row.asked.condition == condition.name]
+        columns = []
+        for row in own:
+            part = row.asked.part
+            known = [one.token.nats for one in row.tokens if not math.isnan(one.token.nats)]
+            about = f"{part} {names[part - 1]}" if 0 < part <= len(names) else str(part)
+            surprisal = display.number(in_unit(math.fsum(known), unit), 1) if known else display.MISSING
+            for place, one in enumerate(row.tokens):
+                foot = f"{about} · {surprisal}" if place == 0 else ""
+                columns.append(Column((paint(one),), starts=place == 0 or one.token.text[:1].isspace(), foot=foot))
+        text = " | ".join(condition.regions)
+        line = Line(condition.name, "", f"condition {number}", text)
+        shown.append(Block((line,), tuple(columns), f"{condition.name}, token by token"))
+    return shown
+
+
+def _line(instance: Instance, row: Row, notes: Mapping[int, str]) -> Line:
+    name = answers.option_name(instance, row.asked.option)
+    option = f"option {row.asked.option}"
+    own = row.tokens[0].part if row.tokens else ""
+    if own == "context" and instance.format == "winogrande":
+        name = instance.options[row.asked.option].strip() + (" (right)" if row.asked.option == instance.gold else "")
+    texts = fields.parts(instance)
+    part = own if own == option else option if option in texts and instance.kind not in GIVEN_ALONE else own
+    return Line(name, notes.get(row.asked.option, ""), part, texts.get(part, ""))
+
+
+def _shared(instance: Instance, all_rows: Sequence[Row], marks: Marks) -> list[Block]:
+    """The fields that no token stands in, as words: what options share, and all of it where no score is known."""
+    covered = {one.part for row in all_rows for one in row.tokens}
+    shown = []
+    if instance.kind == "regions":
+        if all_rows and any(row.tokens for row in all_rows):
+            return []
+        for number, condition in enumerate(instance.conditions):
+            cells = [
+                column
+                for i, text in enumerate(condition.regions)
+                for column in _words(f"condition {number} region {i}", text, marks)
+            ]
+            line = Line(condition.name, "", f"condition {number}", " | ".join(condition.regions))
+            shown.append(Block((line,), tuple(cells), condition.name, plain=True))
+        return shown
+    for part, text in fields.parts(instance).items():
+        is_option = part.startswith("option ")
+        if not text.strip() or part in covered or (is_option and instance.kind in GIVEN_ALONE):
+            continue
+        if is_option and instance.format == "winogrande" and covered:
+            continue
+        name = answers.option_name(instance, int(part.split()[1])) if is_option else NAMES.get(part, part)
+        columns = tuple(_words(part, text, marks))
+        shown.append(Block((Line(name, "", part, text),), columns, name, plain=True))
+    return shown
+
+
+def _words(part: str, text: str, marks: Marks) -> list[Column]:
+    """A text word by word; a sign stands with the word before it."""
+    columns, last = [], 0
+    for piece in pieces(text, signs=True):
+        starts = bool(text[last : piece.start].strip(" ") or text[last : piece.start])
+        cell = touched(Cell(piece.text, hue="plain", say=(f"“{piece.text}”",)), part, piece.start, piece.end, marks)
+        columns.append(Column((cell,), starts=starts))
+        last = piece.end
+    return columns
+
+
+# --- cells
+
+
+def touched(cell: Cell, part: str, start: int, end: int, marks: Marks) -> Cell:
+    """The cell with what a click on it opens, and the marks of a word that can be swapped, was changed, or is open."""
+    if not part:
+        return cell
+    span = marks.span(part, start, end)
+    key = f"{span.key if span else ''}|{part}@{start}"
+    kinds = [cell.kinds] if cell.kinds else []
+    say = cell.say
+    if span:
+        kinds.append("lx-swapped" if span.was else "lx-swap")
+        say = (*say, f"was “{span.was}”" if span.was else "has synonyms")
+    elif marks.changed and any(a < end and start < b for a, b in marks.changed.get(part, ())):
+        kinds.append("lx-swapped")
+        say = (*say, "changed by hand")
+    is_open = bool(marks.word) and (
+        marks.word == span.key if span and "@" not in marks.word else marks.word == f"{part}@{start}"
+    )
+    if is_open:
+        kinds.append("lx-open")
+    return replace(cell, key=key, kinds=" ".join(kinds), say=say, open=is_open)
+
+
+def _marked(cell: Cell, differs: bool) -> Cell:
+    return replace(cell, kinds=f"{cell.kinds} lx-differs".strip()) if differs else cell
+
+
+def surprisal_cell(one: Placed, unit: Unit, marks: Marks) -> Cell:
+    """A token by how surprising it was."""
+    nats = one.token.nats
+    scored = not math.isnan(nats)
+    tint = min(1.0, max(0.0, nats / token_view.DEEPEST)) if scored else 0.0
+    cell = Cell(
+        shown(one.token.text),
+        display.number(in_unit(nats, unit), 1),
+        tint,
+        "surprise",
+        tuple(token_view.lines_of(one.token, one.number + 1, one.many)),
+        kinds="" if scored else "lx-unscored",
+    )
+    return touched(cell, one.part, one.start, one.end, marks)
+
+
+def difference_cell(one: Placed, nats: float, unit: Unit, marks: Marks) -> Cell:
+    """A token by how much its text gains on the other here."""
+    known = not math.isnan(nats)
+    cell = Cell(
+        shown(one.token.text),
+        display.number(in_unit(nats, unit), 1, signed=True) if known else display.MISSING,
+        min(1.0, abs(nats) / token_view.DEEPEST_DIFFERENCE) if known else 0.0,
+        "for" if known and nats > 0 else "against" if known else "plain",
+        (
+            *token_view.lines_of(one.token, one.number + 1, one.many),
+            f"{display.number(in_unit(nats, unit), 2, signed=True)} {unit} for this text" if known else "not compared",
+        ),
+        kinds="" if known else "lx-unscored",
+    )
+    return touched(cell, one.part, one.start, one.end, marks)
+
+
+def popularity_cell(one: Placed, rated: Rated | None, marks: Marks) -> Cell:
+    """A token by the popularity of the n-grams that cover it: the mean over the index's tokens that it overlaps."""
+    over = places_over(one, rated)
+    values = [rated.popularity[place] for place in over] if rated else []
+    known = [value for value in values if not math.isnan(value)]
+    value = math.fsum(known) / len(known) if known else math.nan
+    covering = sorted(grams_over(one, rated), key=lambda gram: (math.isnan(gram.count), -gram.count))
+    said = f"popularity {value:.1f} of {HIGHEST}" if known else "no n-gram covers it"
+    more = [f"{_count(gram.count)} × “{gram.text.strip()}”" for gram in covering[:SHOWN_NGRAMS]]
+    more += [f"and {len(covering) - SHOWN_NGRAMS} more"] if len(covering) > SHOWN_NGRAMS else []
+    cell = Cell(
+        shown(one.token.text),
+        display.number(value, 1) if known else display.MISSING,
+        (value - 1) / (HIGHEST - 1) if known else 0.0,
+        "popular",
+        (f"“{token_view.visible(one.token.text)}”", said, *more),
+        kinds="" if known else "lx-unscored",
+    )
+    return touched(cell, one.part, one.start, one.end, marks)
+
+
+def places_over(one: Placed, rated: Rated | None) -> list[int]:
+    """The index's tokens that overlap a token of the model's, both cut from the same running text."""
+    if rated is None or one.at < 0:
+        return []
+    whole = "".join(rated.tokens)
+    lead = whole.find(rated.text.strip())
+    if lead < 0:
+        return []
+    shift = len(rated.text) - len(rated.text.lstrip())
+    start, end = one.at - shift + lead, one.at - shift + lead + max(1, one.end - one.start)
+    places, done = [], 0
+    for place, text in enumerate(rated.tokens):
+        first = done + len(text) - len(text.lstrip())
+        done += len(text)
+        if first < end and start < done:
+            places.append(place)
+    return places
+
+
+def grams_over(one: Placed, rated: Rated | None) -> list[RatedNgram]:
+    """The n-grams that cover a token, from left to right."""
+    if rated is None:
+        return []
+    over = places_over(one, rated)
+    found = {gram.start: gram for place in over for gram in rated.covering(place)}
+    return [found[start] for start in sorted(found)]
+
+
+def shown(text: str) -> str:
+    """A token as it is written in a box: the leading blank is the space between boxes, any other blank a mark."""
+    return token_view.visible(text.removeprefix(" ") or text)
+
+
+def _count(value: float) -> str:
+    return "unknown" if math.isnan(value) else f"{value:,.0f}"
+
+
+def _sum(one: Asked, unit: Unit) -> str:
+    if math.isnan(one.logprob):
+        return "no score"
+    return f"{display.number(in_unit(one.logprob, unit), signed=True)} {unit}"
+
+
+def key_of(layer: str, unit: Unit, grams: int = 0) -> Key:
+    """The legend of a layer."""
+    most = f"{in_unit(token_view.DEEPEST, unit):.0f} or more"
+    hint = "Click a word to swap it."
+    if layer == POPULARITY:
+        return Key(f"popularity of the {grams}-grams over a token", "1", str(HIGHEST), "popular", hint)
+    if layer == DIFFERENCE:
+        reach = f"{in_unit(token_view.DEEPEST_DIFFERENCE, unit):.0f}"
+        return Key(f"for the other text, in {unit}", f"−{reach}", f"+{reach} for this one", "for", hint)
+    return Key(f"surprisal in {unit}", "0", most, "surprise", hint)

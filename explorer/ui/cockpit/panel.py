@@ -1,0 +1,250 @@
+"""The panel of the open word: its senses and synonyms, what the model expected in its place, and its n-grams."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import streamlit as st
+
+from explorer import display
+from explorer.errors import ExplorerError
+from explorer.popularity.counter import Document
+from explorer.records import Instance
+from explorer.scoring import http
+from explorer.ui import links
+from explorer.ui.cockpit import edits, layers, scores, state, words
+from explorer.ui.cockpit.layers import Placed, Row
+from explorer.ui.cockpit.words import Span, Words
+from explorer.ui.instance import ngram_rating
+from explorer.ui.instance.ngram_rating import Rated, RatedNgram, Source, shown_count
+from explorer.ui.strip.strip import Corpus, Expectation, Expected, Gram, Page, Panel, Sense, Synonym
+from explorer.variants import fields
+from explorer.variants.swappable import SenseView, WordView
+from explorer.variants.synonyms import Candidate
+
+CLASSES = {"n": "noun", "v": "verb"}
+AROUND = 220  # characters of a document on either side of an n-gram
+
+
+@dataclass(frozen=True, slots=True)
+class Open:
+    """The open word: where it stands in the shown instance, its span if it can be swapped, the token clicked."""
+
+    part: str
+    start: int
+    text: str
+    span: Span | None
+    row: Row | None
+    token: Placed | None
+
+
+def find_open(instance: Instance, rows: Sequence[Row], spans: Sequence[Span]) -> Open | None:
+    """The word that the address says is open; none where none is, or it has gone."""
+    word, token = links.recall(state.WORD), links.recall(state.TOKEN)
+    if not word:
+        return None
+    part, _, place = (word if "@" in word else token).rpartition("@")
+    start = int(place) if place.isdecimal() else -1
+    span = None
+    if "@" not in word:
+        own = [one for one in spans if one.key == word]
+        if not own:
+            return None
+        # A link may name the word alone; a swap before it may have moved it.
+        in_row = [one for one in own if one.part == part] or own
+        span = min(in_row, key=lambda one: abs(one.start - start))
+        if not span.start <= start < span.end or span.part != part:
+            part, start = span.part, span.start
+    text = fields.parts(instance).get(part, "")
+    found = edits.word_at(text, start)
+    if found is None:
+        return None
+    shown = text[span.start : span.end] if span else found.text
+    row, placed = _token(rows, part, start)
+    return Open(part, start, shown, span, row, placed)
+
+
+def _token(rows: Sequence[Row], part: str, start: int) -> tuple[Row | None, Placed | None]:
+    for row in rows:
+        for one in row.tokens:
+            if one.part == part and one.start <= start < max(one.end, one.start + 1):
+                return row, one
+    return None, None
+
+
+def panel(
+    opened: Open,
+    read: Words | None,
+    swaps: Mapping[str, str],
+    model: str,
+    scoring: Mapping[str, Any],
+    source: Source | None,
+    rated: Sequence[Rated],
+    *,
+    primed: bool,
+    changed: bool,
+    why_no_words: str = "",
+) -> Panel:
+    """All about the open word."""
+    span = opened.span
+    view = read.offered.get(span.key) if read and span else None
+    senses = _senses(view, swaps.get(span.key, ""), source) if view and span else ()
+    about = f"{CLASSES[view.pos]}, {view.lemma}" if view else ""
+    note = why_no_words
+    if not note and not senses:
+        note = "It has no synonym that fits here; type another word, or take one that the model expected."
+    return Panel(
+        id=f"{links.recall(state.WORD)}|{links.recall(state.TOKEN)}",
+        title=opened.text,
+        about=about if not (span and span.was) else f"{about}; was “{span.was}”".lstrip("; "),
+        heading="Swap it for" if senses else "Change it",
+        senses=senses,
+        note=note if not senses else _more(view),
+        editable=True,
+        swapped=bool(span and span.was) or changed,
+        veto=view.lemma if view else "",
+        expected=_expected(opened, model, scoring, primed=primed),
+        corpus=_corpus(opened, source, rated),
+    )
+
+
+# --- synonyms
+
+
+def _senses(view: WordView, substitute: str, source: Source | None) -> tuple[Sense, ...]:
+    counts = words.counts(forms_of(view), source.index) if source and not ngram_rating.is_remote(source.index) else {}
+    shown = sorted((one for one in view.senses if one.chosen or one.offered), key=lambda one: not one.chosen)
+    return tuple(_sense(one, view, substitute, counts) for one in shown)
+
+
+def forms_of(view: WordView) -> list[str]:
+    """Every synonym on offer, in the form it would be written."""
+    return list(dict.fromkeys(candidate.form for sense in view.senses for candidate in sense.offered))
+
+
+def _sense(one: SenseView, view: WordView, substitute: str, counts: Mapping[str, float]) -> Sense:
+    excluded = "; ".join(f"{candidate.lemma} ({candidate.reason})" for candidate in one.excluded)
+    synonyms = tuple(_synonym(each, each.lemma == substitute, counts) for each in one.offered)
+    return Sense(
+        definition=one.sense.definition,
+        chosen=one.chosen,
+        why=f"{one.sense.synset}, score {one.score:.3f}" + (f": {view.why}" if one.chosen else ""),
+        synonyms=synonyms,
+        excluded=f"Not offered: {excluded}" if excluded else "" if synonyms else "No synonym of this sense fits here.",
+    )
+
+
+def _synonym(candidate: Candidate, picked: bool, counts: Mapping[str, float]) -> Synonym:
+    known = candidate.form in counts
+    count = shown_count(counts[candidate.form]) if known else ""
+    return Synonym(
+        candidate.form,
+        candidate.lemma,
+        count,
+        picked,
+        f"{count} times in the corpus" if known else "put this word in its place",
+    )
+
+
+def _more(view: WordView | None) -> str:
+    if view is None:
+        return ""
+    hidden = sum(not (one.chosen or one.offered) for one in view.senses)
+    noun = "sense has" if hidden == 1 else "senses have"
+    return f"{hidden} more {noun} no synonym that fits here." if hidden else ""
+
+
+# --- what the model expected
+
+
+def _expected(opened: Open, model: str, scoring: Mapping[str, Any], *, primed: bool) -> Expectation:
+    heading = "The model's ten likeliest here"
+    if opened.row is None or opened.token is None:
+        return Expectation(heading, note="Here the text is given to the model, not scored.")
+    if not scores.can_expect(model):
+        endpoint = "The server behind this model does not say what else it expected."
+        return Expectation(heading, note=endpoint if http.is_endpoint(model) else "The model is not loaded yet.")
+    asked = opened.row.asked
+    try:
+        ranked = scores.expected(model, asked.context, asked.continuation, opened.token.number, scoring, primed=primed)
+    except ExplorerError as error:
+        return Expectation(heading, note=str(error))
+    begins = opened.token.token.text[:1].isspace() or opened.token.start == 0
+    tokens = []
+    for one in ranked:
+        bare = one.text.strip()
+        is_word = begins and bool(bare) and bare.isalpha() and (one.text[:1].isspace() or opened.token.start == 0)
+        tokens.append(
+            Expected(
+                layers.shown(one.text) or "∅",
+                bare if is_word and not one.stands else "",
+                display.probability(one.probability),
+                one.probability,
+                one.stands,
+            )
+        )
+    return Expectation(heading, tuple(tokens))
+
+
+# --- its n-grams
+
+
+def grams(opened: Open, rated: Sequence[Rated]) -> list[RatedNgram]:
+    """The n-grams over the open token."""
+    if opened.token is None or opened.token.option >= len(rated):
+        return []
+    return layers.grams_over(opened.token, rated[opened.token.option])
+
+
+def _corpus(opened: Open, source: Source | None, rated: Sequence[Rated]) -> Corpus | None:
+    if source is None or not rated:
+        return None
+    heading = f"Its {source.edges.n}-grams in {source.place}"
+    covering = grams(opened, rated)
+    if not covering:
+        return Corpus(heading, note="No n-gram covers it.")
+    wanted = st.session_state.get(state.GRAM, -1)
+    documents: tuple[Page, ...] = ()
+    note = "Occurrences, and popularity from 1 to 10. Choose one to read where it stands."
+    if 0 <= wanted < len(covering):
+        try:
+            documents, note = _documents(covering[wanted], source)
+        except (ExplorerError, OSError, AttributeError) as error:
+            note = f"Its documents cannot be shown: {error}"
+    shown = tuple(
+        Gram(one.text.strip(), shown_count(one.count), display.number(one.popularity, 1), place == wanted)
+        for place, one in enumerate(covering)
+    )
+    return Corpus(heading, shown, documents, note)
+
+
+def _documents(gram: RatedNgram, source: Source) -> tuple[tuple[Page, ...], str]:
+    if not gram.count > 0:
+        return (), "This n-gram does not occur in the corpus, so there is no document to show."
+    found = ngram_rating.documents(source.index, gram.ids)
+    if not found:
+        return (), "The index does not show its documents."
+    more = gram.count > len(found)
+    note = f"The first {len(found)} of {shown_count(gram.count)} places." if more else ""
+    return tuple(_page(one) for one in found), note
+
+
+def _page(document: Document) -> Page:
+    pieces = []
+    for number, (text, is_gram) in enumerate(document.pieces):
+        first, last = number == 0, number == len(document.pieces) - 1
+        pieces.append((text if is_gram else _shortened(text, from_left=first, from_right=last), is_gram))
+    where = f"{document.source or f'document {document.number:,}'} · {document.tokens:,} tokens"
+    return Page(tuple(pieces), where)
+
+
+def _shortened(text: str, *, from_left: bool, from_right: bool) -> str:
+    if len(text) <= 2 * AROUND:
+        return text
+    if from_left and not from_right:
+        return f"… {text[-AROUND:]}"
+    if from_right and not from_left:
+        return f"{text[:AROUND]} …"
+    return f"{text[:AROUND]} … {text[-AROUND:]}"

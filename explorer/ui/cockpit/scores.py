@@ -1,0 +1,131 @@
+"""What is known of an instance as it stands and as it was changed: from a stored run, or from the model now."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import streamlit as st
+
+from explorer.records import Instance, Request, RunSpec
+from explorer.scoring import alternatives, http
+from explorer.scoring.alternatives import Alternative
+from explorer.scoring.policy import ScoringPolicy
+from explorer.settings import Settings
+from explorer.studies.accuracy import study as accuracy_study
+from explorer.studies.priming import requests as priming_requests
+from explorer.ui import layout, live, resources, show
+from explorer.ui import scored_options as answers
+from explorer.ui.cockpit import words
+from explorer.ui.instance import answer
+from explorer.ui.instance import view as instance_view
+from explorer.ui.instance.answer import Answer
+from explorer.ui.priming import live as priming_live
+from explorer.ui.priming.live import Point
+
+ASKED = "score:asked"  # the model that the reader said yes to
+CONTEXT_PRESET = "natural"
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """The instance as it stands, as it is now, and after each sentence of its context; none where it is not known.
+
+    Before a context an instance is scored as behind one, from a blank on; `plain` is its margin as a text by itself.
+    """
+
+    before: Answer | None = None
+    after: Answer | None = None
+    points: tuple[Point, ...] = ()
+    plain: float = math.nan
+
+
+def scores_of(
+    item: Instance, changed: Instance, sentences: Sequence[str], model: str, run_id: str, scoring: Mapping[str, Any]
+) -> Scores:
+    """What can be known without loading a large model or asking a server that nobody said yes to.
+
+    Where that is not all, a button asks for the rest.
+    """
+    stored = answer.stored(run_id, item) if run_id else None
+    is_original = words.same_text(changed, item) and not sentences
+    if stored and is_original and instance_view.has_tokens(stored):
+        return Scores(stored, stored)
+    if not _may_score(model, stored, is_original):
+        return Scores(stored, stored if is_original else None)
+    about = (tuple(sorted(scoring.items())), bool(sentences))
+    found = live.attempt("instance", model, about, lambda: _now(item, changed, sentences, model, scoring))
+    return found or Scores(stored, stored if is_original else None)
+
+
+def _now(item: Instance, changed: Instance, sentences: Sequence[str], model: str, scoring: Mapping[str, Any]) -> Scores:
+    if not sentences:
+        before = answer.now(item, model, scoring)
+        return Scores(before, before if words.same_text(changed, item) else answer.now(changed, model, scoring))
+    with st.spinner(show.plain(live.waiting(model, layout.model_title(model))), show_time=True):
+        (alone,) = priming_live.growth(item, (), model, CONTEXT_PRESET)
+        points = priming_live.growth(changed, sentences, model, CONTEXT_PRESET)
+        plain = live.judge(item, model, scoring).judgment.value("margin")
+    return Scores(_answer(alone), _answer(points[-1]), points, plain)
+
+
+def _answer(point: Point) -> Answer:
+    return Answer(answers.of_scores(point.scores), point.judgment)
+
+
+def _may_score(model: str, stored: Answer | None, is_original: bool) -> bool:
+    """Whether the model may be asked: it answers within seconds, or the reader said yes; else a button asks."""
+    if why := live.why_unknown(model):
+        show.note(why)
+        return False
+    if live.answers_at_once(model) or st.session_state.get(ASKED) == model:
+        return True
+    title = layout.model_title(model)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.button(
+            f"Score with {show.plain(title)}",
+            type="primary",
+            icon=":material/bolt:",
+            key="score:now",
+            on_click=st.session_state.__setitem__,
+            args=(ASKED, model),
+        )
+        missing = "The stored run kept sums, not tokens. " if stored and is_original else ""
+        show.note(f"{missing}{title} can score every change as you make it; {live.beginning(model)}.")
+    return False
+
+
+def second(changed: Instance, model: str, scoring: Mapping[str, Any]) -> Answer:
+    """The changed instance by a second model, which is loaded beside the first."""
+    with st.spinner(show.plain(f"Asking {layout.model_title(model)} too")):
+        judged = live.judge(changed, model, scoring, beside=True)
+    return Answer(answers.of_scores(judged.scores), judged.judgment)
+
+
+def expected(
+    model: str, context: str, continuation: str, place: int, scoring: Mapping[str, Any], *, primed: bool
+) -> tuple[Alternative, ...]:
+    """The likeliest tokens in the place of a scored token, by the same policy; ExplorerError where that fails."""
+    policy = priming_requests.policy_of(CONTEXT_PRESET, "preset") if primed else _policy(model, scoring)
+    return _expected(model, context, continuation, place, policy, resources.settings())
+
+
+def can_expect(model: str) -> bool:
+    """Whether the model can say what it expects without more ado: one that is loaded on this machine."""
+    return not http.is_endpoint(model) and live.is_loaded(model)
+
+
+@st.cache_data(max_entries=512, show_spinner=False)
+def _expected(
+    model: str, context: str, continuation: str, place: int, policy: ScoringPolicy, settings: Settings
+) -> tuple[Alternative, ...]:
+    request = Request("", 0, context, continuation)
+    with live.turn(model):
+        return tuple(alternatives.likeliest(resources.resources().model(model), request, place, policy))
+
+
+def _policy(model: str, scoring: Mapping[str, Any]) -> ScoringPolicy:
+    settings = accuracy_study.STUDY.resolve(dict(scoring))
+    return accuracy_study.policy_of(RunSpec("accuracy", accuracy_study.STUDY.version, model, "", settings=settings))

@@ -1,0 +1,217 @@
+"""What a reader of the cockpit has changed and opened: in the address, so that a link brings it back; and the way back.
+
+edit      texts typed over, as JSON: {"option 0": "..."}
+swaps     words swapped wherever they stand: arrest.v:collar;actor.n:player
+context   the sentences before a pair, as JSON (explorer/ui/priming/context.py)
+word      the open word: its key ("actor.n"), or where it stands ("option 0@12"); `token`, in which row
+layer     what the strip shows; `other`, the second model of two
+pins      what is kept to be compared, as JSON
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import streamlit as st
+
+from explorer.ui import links
+
+EDIT, SWAPS, CONTEXT = "edit", "swaps", "context"
+WORD, TOKEN = "word", "token"
+PINS = "pins"
+EMPTY_CONTEXT = "[]"
+HISTORY = "cockpit:history"
+SHOWN = "cockpit:instance"
+GRAM = "cockpit:gram"  # the n-gram whose documents are read
+VETO = "run:perturbation:veto"  # the key under which the dialog Run keeps the study's setting
+ORIGINAL = "As it stands"
+
+
+@dataclass(frozen=True, slots=True)
+class Edits:
+    """All that was changed, as the address holds it."""
+
+    edit: str = ""
+    swaps: str = ""
+    context: str = EMPTY_CONTEXT
+
+    @property
+    def texts(self) -> dict[str, str]:
+        """The texts typed over, by the field they stand in."""
+        return parse_texts(self.edit)
+
+    @property
+    def chosen(self) -> dict[str, str]:
+        """The substitute of each swapped word."""
+        return parse(self.swaps)
+
+
+@dataclass(slots=True)
+class History:
+    """The steps since the instance was opened, each with what it did, and which of them is shown."""
+
+    steps: list[tuple[str, Edits]]
+    at: int = 0
+
+
+def begin(instance_id: str) -> None:
+    """Forgets the edits of another instance, but for its context; a history begins."""
+    before = st.session_state.get(SHOWN, instance_id)
+    if before != instance_id:
+        for name in (EDIT, SWAPS, WORD, TOKEN):
+            links.choose(name, "")
+            links.remember(name, "", "")
+    if before != instance_id or HISTORY not in st.session_state:
+        now = edits()
+        changed = now.edit or now.swaps or now.context != EMPTY_CONTEXT
+        first = [(ORIGINAL, Edits())] if changed else []
+        st.session_state[HISTORY] = History([*first, ("As opened" if changed else ORIGINAL, now)], len(first))
+    st.session_state[SHOWN] = instance_id
+
+
+def edits() -> Edits:
+    """What is changed now."""
+    return Edits(links.recall(EDIT), links.recall(SWAPS), links.recall(CONTEXT, EMPTY_CONTEXT) or EMPTY_CONTEXT)
+
+
+def history() -> History:
+    """The steps that can be returned to."""
+    found = st.session_state.get(HISTORY)
+    if not isinstance(found, History):
+        found = st.session_state[HISTORY] = History([(ORIGINAL, edits())])
+    return found
+
+
+def write() -> None:
+    """Puts all of it into the address, so that it can be shared."""
+    now = edits()
+    links.remember(EDIT, now.edit, "")
+    links.remember(SWAPS, now.swaps, "")
+    links.remember(CONTEXT, now.context, EMPTY_CONTEXT)
+    for name in (WORD, TOKEN, PINS):
+        links.remember(name, links.recall(name), "")
+
+
+def change(label: str, **changes: str) -> None:
+    """Another state of edits, which the history calls `label`; what was undone before it is gone."""
+    now = edits()
+    new = replace(now, **changes)
+    if new == now:
+        return
+    steps = history()
+    del steps.steps[steps.at + 1 :]
+    steps.steps.append((label, new))
+    steps.at = len(steps.steps) - 1
+    _show(new)
+
+
+def go(to: int) -> None:
+    """The edits of this step, and the others stay to be returned to."""
+    steps = history()
+    if 0 <= to < len(steps.steps):
+        steps.at = to
+        _show(steps.steps[to][1])
+
+
+def undo() -> None:
+    """The edits of one step before."""
+    go(history().at - 1)
+
+
+def redo() -> None:
+    """The edits that were undone last."""
+    go(history().at + 1)
+
+
+def reset() -> None:
+    """The instance as it stands in its benchmark; the edits stay in the history."""
+    change("Started over", edit="", swaps="", context=EMPTY_CONTEXT)
+
+
+def _show(new: Edits) -> None:
+    links.choose(EDIT, new.edit)
+    links.choose(SWAPS, new.swaps)
+    links.choose(CONTEXT, new.context)
+
+
+def open_word(key: str, token: str) -> None:
+    """Opens a word."""
+    links.choose(WORD, key)
+    links.choose(TOKEN, token)
+    st.session_state[GRAM] = -1
+
+
+def close_word() -> None:
+    """Closes the open word."""
+    open_word("", "")
+
+
+def parse(text: str) -> dict[str, str]:
+    """The swaps that `format_swaps` wrote; what is no swap is left out."""
+    pieces = (piece.partition(":") for piece in text.split(";"))
+    return {key: substitute for key, _, substitute in pieces if key and substitute}
+
+
+def format_swaps(swaps: Mapping[str, str]) -> str:
+    """Swaps as a short text."""
+    return ";".join(f"{key}:{substitute}" for key, substitute in sorted(swaps.items()))
+
+
+def parse_texts(text: str) -> dict[str, str]:
+    """The texts that `format_texts` wrote; what is none is left out."""
+    found = _json(text)
+    return {part: one for part, one in found.items() if isinstance(one, str)} if isinstance(found, dict) else {}
+
+
+def format_texts(texts: Mapping[str, str]) -> str:
+    """Texts typed over as a short text; "" for none."""
+    return json.dumps(dict(sorted(texts.items())), ensure_ascii=False) if texts else ""
+
+
+def pins() -> list[dict[str, str]]:
+    """What is kept to be compared: the instance's id, its edits and its swaps."""
+    found = _json(links.recall(PINS))
+    kept = [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+    return [{name: str(one.get(name, "")) for name in ("id", EDIT, SWAPS)} for one in kept if one.get("id")]
+
+
+def pin(instance_id: str) -> None:
+    """Keeps what is shown to be compared, or lets it go where it is kept already."""
+    now = edits()
+    this = {"id": instance_id, EDIT: now.edit, SWAPS: now.swaps}
+    kept = pins()
+    keep(([one for one in kept if one != this] if this in kept else [*kept, this])[-4:])
+
+
+def keep(kept: list[dict[str, str]]) -> None:
+    """These are pinned from now on."""
+    short = [{name: value for name, value in one.items() if value} for one in kept]
+    links.choose(PINS, json.dumps(short, ensure_ascii=False) if short else "")
+
+
+def vetoes() -> list[str]:
+    """The words that full runs started from this window leave alone, and the cockpit too."""
+    return [word.strip() for word in str(st.session_state.get(VETO) or "").split(",") if word.strip()]
+
+
+def veto(word: str) -> None:
+    """Adds a word to the vetoes and undoes its swaps."""
+    st.session_state[VETO] = ", ".join(dict.fromkeys([*vetoes(), word]))
+    left = {key: value for key, value in edits().chosen.items() if key.rpartition(".")[0] != word}
+    change(f"Never swap “{word}”", swaps=format_swaps(left))
+    close_word()
+
+
+def allow(word: str) -> None:
+    """Takes a word out of the vetoes."""
+    st.session_state[VETO] = ", ".join(one for one in vetoes() if one != word)
+
+
+def _json(text: str) -> Any:
+    try:
+        return json.loads(text) if text else None
+    except ValueError:
+        return None

@@ -1,0 +1,190 @@
+"""The cockpit in a real browser: words swapped by mouse and keyboard, undone, and brought back by the copied link."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from explorer import settings as settings_module
+from tests.browser.conftest import MODEL, PATIENCE, Browser
+
+pytestmark = pytest.mark.browser
+
+PAIR = "starter_pairs/anaphor_gender/kin-01-1"  # "My grandmother taught herself to knit last winter."
+INSTANCE = f"instance?model={MODEL}&benchmark=starter_pairs&instance={PAIR}"
+
+
+@pytest.fixture(scope="module")
+def cache(embedded_cache: Path, shared_settings, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A cache of the tests' own that borrows the converted models and WordNet."""
+    from explorer.scoring import embedded
+    from explorer.variants.wordnet import find
+
+    shared = settings_module.read(cache=embedded_cache)
+    embedded.ensure(MODEL, shared)
+    own = tmp_path_factory.mktemp("cockpit") / "cache"
+    corpora = own / "nltk_data" / "corpora"
+    corpora.mkdir(parents=True)
+    (own / "models").symlink_to(shared.models)
+    os.symlink(find(shared_settings), corpora / "wordnet")
+    return own
+
+
+def gauges(page: Any) -> dict[str, str]:
+    """Each number above the strip, by its label."""
+    metrics = page.locator("[data-testid=stMetric]").all()
+    return {
+        one.locator("[data-testid=stMetricLabel]").inner_text(): one.locator("[data-testid=stMetricValue]").inner_text()
+        for one in metrics
+    }
+
+
+def strip(page: Any) -> list[str]:
+    """The rows of the strip as text."""
+    return [text.strip() for text in page.locator(".lx-block .lx-columns").all_inner_texts()]
+
+
+def opened(browser: Browser, address: str = INSTANCE) -> Any:
+    page = browser.open(address)
+    page.locator("button.lx-token").first.wait_for(timeout=2 * PATIENCE)
+    page.locator("[data-testid=stMetricLabel]", has_text="Popularity").wait_for(timeout=2 * PATIENCE)
+    browser.settle()
+    return page
+
+
+def until(browser: Browser, holds: Callable[[], bool]) -> None:
+    """Waits until something holds; the page may be drawn once more before it does."""
+    for _ in range(240):
+        if holds():
+            return
+        browser.page.wait_for_timeout(250)
+    raise AssertionError("It did not come to hold")
+
+
+def test_a_swap_moves_the_numbers_and_is_undone_and_redone(browser):
+    page = opened(browser)
+    before, text = gauges(page), strip(page)
+    page.locator("button.lx-swap").first.click()
+    page.locator(".lx-panel button.lx-synonym").first.click()
+    page.locator("button.lx-swapped").first.wait_for()
+    browser.settle()
+    after = gauges(page)
+    assert all(after[label] != before[label] for label in before if label.startswith(("Margin", "Popularity")))
+    assert strip(page) != text
+    page.locator("[data-id=undo]").click()
+    until(browser, lambda: gauges(page) == before and strip(page) == text)
+    page.locator("[data-id=redo]").click()
+    until(browser, lambda: gauges(page) == after)
+    page.locator("[data-id=history]").click()
+    page.get_by_role("button", name="As it stands").click()
+    until(browser, lambda: gauges(page) == before)
+
+
+def test_the_copied_link_opens_the_same_in_another_browser(browser, tab):
+    page = opened(browser)
+    page.locator("button.lx-swap").first.click()
+    page.locator(".lx-panel button.lx-synonym").first.click()
+    page.locator("button.lx-swapped").first.wait_for()
+    page.get_by_placeholder(re.compile("Put a sentence before")).fill("Nobody sings in winter.")
+    page.keyboard.press("Enter")
+    page.locator("[data-testid=stPlotlyChart]").first.wait_for()
+    page.get_by_role("radio", name="Difference of options").or_(
+        page.locator("button", has_text="Difference of options")
+    ).first.click()
+    page.locator("[data-id=pin]").click()
+    page.get_by_role("heading", name="Pinned").wait_for()
+    browser.settle()
+    # Without the right to use the clipboard the address stands in a field, selected.
+    page.evaluate("navigator.clipboard.writeText = () => Promise.reject(new Error('no'))")
+    page.locator("[data-id=link]").click()
+    address = page.locator(".lx-link").input_value()
+    shown, numbers = strip(page), gauges(page)
+    other = tab.context.browser.new_context(viewport={"width": 1280, "height": 800})
+    try:
+        second = other.new_page()
+        second.set_default_timeout(PATIENCE)
+        second.goto(address)
+        second.locator(".lx-panel").wait_for(timeout=2 * PATIENCE)
+        second.get_by_role("heading", name="Pinned").wait_for()
+        until(browser, lambda: gauges(second) == numbers and strip(second) == shown)
+        assert (
+            second.locator("[data-testid=stPlotlyChart]").count() == page.locator("[data-testid=stPlotlyChart]").count()
+        )
+    finally:
+        other.close()
+
+
+def test_a_word_is_swapped_by_keyboard_alone(browser):
+    page = opened(browser)
+    before = gauges(page)
+    where = page.locator(".lx-where").first.inner_text()
+    page.locator("button.lx-token[tabindex='0']").focus()
+    focused = "document.activeElement.classList.contains('lx-swap')"
+    for _ in range(30):
+        if page.evaluate(focused):
+            break
+        page.keyboard.press("ArrowRight")
+    assert page.evaluate(focused)
+    page.keyboard.press("Enter")
+    page.locator(".lx-panel").wait_for()
+    browser.settle()
+    assert page.evaluate("document.activeElement.getAttribute('aria-expanded')") == "true"  # the keyboard stays there
+    for _ in range(4):  # down through the rows and into the panel
+        if page.evaluate("document.activeElement.closest('.lx-panel') !== null"):
+            break
+        page.keyboard.press("ArrowDown")
+    for _ in range(8):
+        if page.evaluate("document.activeElement.classList.contains('lx-synonym')"):
+            break
+        page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    page.locator("button.lx-swapped").first.wait_for()
+    until(browser, lambda: gauges(page) != before)
+    page.keyboard.press("Escape")
+    page.locator(".lx-panel").wait_for(state="detached")
+    page.keyboard.press("Control+z")
+    until(browser, lambda: gauges(page) == before)
+    assert page.locator(".lx-where").first.inner_text() == where  # an arrow in the strip is no step to the next one
+
+
+def test_a_text_is_typed_over_and_a_word_is_removed_or_taken_from_what_the_model_expected(browser):
+    page = opened(browser)
+    page.locator("[data-id='edit:option 0']").click()
+    box = page.locator("[data-id=editor]")
+    where = page.locator(".lx-where").first.inner_text()
+    box.fill(f"{box.input_value()} Again")
+    box.press("ArrowLeft")
+    box.press("Enter")
+    page.locator(".lx-token", has_text="Again").first.wait_for()
+    assert page.locator(".lx-where").first.inner_text() == where
+    page.locator("button.lx-token", has_text="last").first.click()
+    assert page.locator(".lx-expected li").count() == 10
+    page.locator("[data-id=remove]").click()
+    page.locator("button.lx-token", has_text="last").first.wait_for(state="detached")
+    page.locator("button.lx-token", has_text="knit").first.click()
+    page.locator(".lx-panel h3", has_text="knit").wait_for()
+    expected = page.locator(".lx-expected button").first
+    word = expected.inner_text().strip()
+    expected.click()
+    page.locator("button.lx-swapped", has_text=word).first.wait_for()
+
+
+def test_an_n_gram_opens_the_documents_that_hold_it(browser):
+    page = opened(browser, f"{INSTANCE}&layer=Popularity")
+    assert page.locator(".lx-token.lx-hue-popular").count() > 5
+    found = False
+    for number in range(page.locator("button.lx-token").count()):
+        page.locator("button.lx-token").nth(number).click()
+        browser.settle()
+        grams = page.locator(".lx-grams li", has_not=page.locator(".lx-number", has_text=re.compile("^0$")))
+        if grams.count():
+            grams.first.locator("button").click()
+            page.locator(".lx-grams .lx-document mark").first.wait_for()
+            found = True
+            break
+    assert found

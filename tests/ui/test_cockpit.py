@@ -1,0 +1,333 @@
+"""The cockpit: a word is swapped, typed over or removed and the numbers move; the address holds it, and undo works."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from explorer import prompts
+from explorer.popularity.counter import Document
+from explorer.popularity.ips import IPS
+from explorer.records import Condition, Instance
+from explorer.ui.cockpit import edits, layers, panel, state
+from explorer.ui.cockpit.layers import Marks
+from explorer.ui.cockpit.words import Span
+from explorer.ui.instance.ngram_rating import Rated, RatedNgram
+from explorer.ui.scored_options import Asked
+from explorer.ui.token_view import Token
+from explorer.variants import fields
+from tests.ui.conftest import strip_of
+
+PAIR = Instance(
+    "s/g/1", "s", "test", "g", "pair", "sentence", options=("The cat sees itself.", "The cat see itself."), gold=0
+)
+CHOICE = Instance(
+    "c/g/1", "c", "test", "g", "choice", "copa", context="It rained.", options=("He got wet.", "He sang."), gold=0,
+    extra={"question": "effect"},
+)  # fmt: skip
+CLOZE = Instance("l/t/1", "l", "test", "t", "cloze", "cloze", context="He sat on the", options=("chair",), gold=0)
+SUITE = Instance(
+    "y/g/1", "y", "test", "g", "regions", "syntaxgym",
+    conditions=(Condition("match", ("The cat", "sleeps", ".")), Condition("mismatch", ("The cat", "sleep", "."))),
+    extra={"formulas": ["(2;%match%) < (2;%mismatch%)"]},
+)  # fmt: skip
+EVERY = [PAIR, CHOICE, CLOZE, SUITE]
+
+
+def asked(instance: Instance) -> list[Asked]:
+    """What the instance is asked, each word a token of one nat."""
+    made = []
+    for request in prompts.requests(instance):
+        texts, rest = [], request.continuation
+        for word in rest.split():
+            at = rest.index(word) + len(word)
+            texts.append(rest[:at])
+            rest = rest[at:]
+        tokens = tuple(Token(text, 1.0) for text in texts)
+        condition, part = str(request.factors.get("condition", "")), int(request.factors.get("part", 0))
+        made.append(
+            Asked(request.option, request.role, condition, part, request.context, request.continuation,
+                  -float(len(tokens)), tokens, False, "")
+        )  # fmt: skip
+    return made
+
+
+# Texts typed over
+
+
+@pytest.mark.parametrize("instance", EVERY, ids=lambda one: one.kind)
+def test_unchanged_texts_leave_the_instance_as_it_is(instance):
+    assert edits.with_texts(instance, fields.parts(instance)) is instance
+    assert edits.differing(instance, instance) == {}
+
+
+@pytest.mark.parametrize("instance", EVERY, ids=lambda one: one.kind)
+def test_what_differs_from_the_original_makes_the_changed_instance_again(instance):
+    part = next(part for part, text in fields.parts(instance).items() if text)
+    changed = edits.with_texts(instance, {part: "Something else"})
+    assert edits.with_texts(instance, edits.differing(instance, changed)) == changed
+    assert changed.id == instance.id and changed.parent == instance.id
+
+
+def test_regions_keep_their_number_whatever_is_typed():
+    few = edits.typed_over(SUITE, "condition 0", "The dog | runs")
+    assert few.conditions[0].regions == ("The dog", "runs", "")
+    many = edits.typed_over(SUITE, "condition 1", "The dog | run | away | .")
+    assert many.conditions[1].regions == ("The dog", "run", "away.")
+    assert edits.whole_text(SUITE, "condition 1") == "The cat | sleep | ."
+
+
+def test_a_word_that_the_options_share_is_changed_in_both_and_one_of_its_own_in_one():
+    assert edits.word_changed(PAIR, "option 0", 5, "dog").options == ("The dog sees itself.", "The dog see itself.")
+    assert edits.word_changed(PAIR, "option 0", 9, "hears").options == ("The cat hears itself.", "The cat see itself.")
+
+
+def test_a_word_is_removed_with_its_blank_and_the_sentence_begins_with_a_capital():
+    assert edits.word_changed(PAIR, "option 0", 5, "").options == ("The sees itself.", "The see itself.")
+    assert edits.word_changed(PAIR, "option 1", 0, "").options == ("Cat sees itself.", "Cat see itself.")
+    assert edits.word_changed(PAIR, "option 0", 99, "x") is PAIR
+
+
+def test_words_that_were_typed_are_found_again():
+    changed = edits.word_changed(PAIR, "option 0", 9, "hears")
+    assert edits.touched(PAIR, changed) == {"option 0": [(8, 13)]}
+
+
+# What the strip shows
+
+
+@pytest.mark.parametrize("instance", EVERY, ids=lambda one: one.kind)
+def test_every_token_is_tied_to_the_characters_of_its_field(instance):
+    parts = fields.parts(instance)
+    rows = layers.rows(instance, asked(instance))
+    tokens = [one for row in rows for one in row.tokens]
+    assert tokens
+    for one in tokens:
+        assert parts[one.part][one.start : one.end].casefold() == one.token.text.strip().casefold()
+        text = prompts.option_texts(instance)[one.option]
+        assert text[one.at : one.at + one.end - one.start].casefold() == one.token.text.strip().casefold()
+
+
+@pytest.mark.parametrize("instance", EVERY, ids=lambda one: one.kind)
+@pytest.mark.parametrize("scored", [True, False])
+def test_no_word_of_an_instance_is_missing_from_its_strip(instance, scored):
+    marks = Marks(())
+    rows = layers.rows(instance, asked(instance)) if scored else []
+    blocks = layers.blocks(instance, rows, lambda one: layers.surprisal_cell(one, "nats", marks), "nats", {},
+                           total="each", marks=marks)  # fmt: skip
+    cells = [cell for block in blocks for column in block.columns for cell in column.cells if cell]
+    assert all(cell.key for cell in cells)  # each can be opened
+    for text in prompts.option_texts(instance):
+        for word in text.replace(".", " ").split():
+            assert any(word.casefold() == cell.text.strip(".").casefold() for cell in cells), word
+
+
+def test_the_running_sum_of_the_differences_ends_at_the_margin():
+    first, second = asked(PAIR)
+    # 4 tokens of 1 nat against 4 of 1, 3, 1 and 1: the first is ahead by 2 nats from the verb on
+    tokens = (second.tokens[0], second.tokens[1], Token(" see", 3.0), second.tokens[3])
+    second = Asked(1, "option", "", 0, "", second.continuation, -6.0, tokens, False, "")
+    marks = Marks(())
+    blocks = layers.blocks(
+        PAIR, layers.rows(PAIR, [first, second]), lambda one: layers.surprisal_cell(one, "nats", marks), "nats", {},
+        total="Margin so far", marks=marks,
+    )  # fmt: skip
+    assert [column.delta.text for column in blocks[0].columns] == ["0.0", "0.0", "+2.0", "+2.0"]
+
+
+def test_a_token_of_the_model_has_the_popularity_of_the_index_tokens_it_overlaps():
+    rated = Rated(
+        text="The cat sees itself.",
+        tokens=("The", " c", "at", " sees", " itself", "."),
+        popularity=(2.0, 4.0, 6.0, 8.0, math.nan, math.nan),
+        ngrams=(RatedNgram("The c", (1, 2), 0, 3.0, 4.0, ""), RatedNgram("at sees", (3, 4), 2, 1.0, 2.0, "")),
+        n=2,
+        ips=IPS(4.0, 1),
+    )
+    (row, _) = layers.rows(PAIR, asked(PAIR))
+    cells = [layers.popularity_cell(one, rated, Marks(())) for one in row.tokens]
+    assert [cell.number for cell in cells] == ["2.0", "5.0", "8.0", "–"]  # " cat" is " c" and "at": the mean of 4 and 6
+    assert [gram.text for gram in layers.grams_over(row.tokens[1], rated)] == ["The c", "at sees"]
+    assert "3 × “The c”" in cells[1].say
+
+
+def test_a_word_that_was_swapped_says_what_it_was_and_opens_by_its_name():
+    marks = Marks((Span("option 0", 4, 7, "dog.n", "dog"),), word="dog.n")
+    row = layers.rows(PAIR, asked(PAIR))[0]
+    cell = layers.surprisal_cell(row.tokens[1], "nats", marks)
+    assert "was “dog”" in cell.say and cell.open
+    assert cell.key == "dog.n|option 0@4"
+
+
+def test_a_document_is_cut_around_its_n_gram():
+    pieces = (("x" * 1000, False), ("<i>", True), ("y" * 1000, False))
+    page = panel._page(Document(1, 9, pieces, "a.txt"))
+    assert page.pieces[1] == ("<i>", True)
+    assert sum(len(text) for text, _ in page.pieces) < 800
+    assert page.where == "a.txt · 9 tokens"
+
+
+# The address and the way back
+
+
+def test_edits_survive_the_address():
+    swaps = {"arrest.v": "collar", "actor.n": "make-up artist"}
+    assert state.parse(state.format_swaps(swaps)) == swaps
+    assert state.parse("") == state.parse("nonsense;x:") == {}
+    texts = {"option 0": 'He said: "é;:"', "context": ""}
+    assert state.parse_texts(state.format_texts(texts)) == texts
+    assert state.parse_texts("") == state.parse_texts("[1]") == state.parse_texts("{broken") == {}
+
+
+def walk() -> None:
+    """An app that changes one thing and says what there is; the buttons walk through the history."""
+    import streamlit as st
+
+    from explorer.ui.cockpit import state
+
+    state.begin("i")
+    for swaps in ("a.n:b", "a.n:c"):
+        st.button(swaps, key=swaps, on_click=state.change, args=(swaps,), kwargs={"swaps": swaps})
+    for name in ("undo", "redo", "reset"):
+        st.button(name, key=name, on_click=getattr(state, name))
+    st.button("first", key="first", on_click=state.go, args=(0,))
+    state.write()
+    st.text(state.edits().swaps)
+
+
+def test_edits_are_undone_redone_and_returned_to():
+    app = AppTest.from_function(walk, default_timeout=60).run()
+
+    def press(*keys: str) -> str:
+        for key in keys:
+            app.button(key=key).click().run()
+        assert not app.exception
+        return app.text[0].value
+
+    assert press("a.n:b") == "a.n:b"
+    assert app.query_params["swaps"] == "a.n:b"
+    assert press("a.n:c") == "a.n:c"
+    assert press("undo") == "a.n:b"
+    assert press("redo") == "a.n:c"
+    assert press("redo") == "a.n:c"  # nothing is left to redo
+    assert press("first") == ""
+    assert "swaps" not in app.query_params
+    assert press("redo", "redo") == "a.n:c"
+    assert press("undo", "undo", "a.n:c", "redo") == "a.n:c"  # a new edit is the newest
+    assert press("undo") == ""
+    assert press("redo", "reset") == ""
+    assert press("undo") == "a.n:c"  # starting over is undone, too
+
+
+# The page
+
+
+def html_of(app: AppTest) -> str:
+    return "\n".join(element.proto.body for element in app.html if "<style>" not in element.proto.body)
+
+
+def texts_of_rows(strip: dict) -> list[str]:
+    """The rows of the strip as running text."""
+    rows = []
+    for block in strip["blocks"]:
+        for line in range(len(block["lines"])):
+            rows.append("".join(
+                (" " if column["starts"] else "") + column["cells"][line]["text"]
+                for column in block["columns"] if column["cells"][line]
+            ))  # fmt: skip
+    return rows
+
+
+@pytest.fixture
+def here(tiny_gpt2: Path) -> dict[str, str]:
+    return {"model": str(tiny_gpt2), "benchmark": "starter_pairs"}
+
+
+def test_the_strip_stands_there_without_a_click(open_page, cache, run_id, here):
+    app = open_page("instance", cache, run=run_id, **here)
+    assert not app.exception and not app.error
+    strip = strip_of(app)
+    assert len(strip["blocks"][0]["lines"]) == 2
+    assert all(cell["number"] for column in strip["blocks"][0]["columns"] for cell in column["cells"] if cell)
+    assert "lx-verdict" in html_of(app)
+    assert next(metric.label for metric in app.metric) == "Margin (nats)"
+
+
+def test_a_small_model_that_is_here_scores_at_once_where_no_run_is_stored(open_page, tmp_path, here):
+    app = open_page("instance", tmp_path / "cache", **here)
+    assert "score:now" not in {button.key for button in app.button}
+    assert "lx-verdict" in html_of(app)
+
+
+def test_a_model_that_is_not_here_is_never_loaded_unasked(open_page, tmp_path):
+    app = open_page("instance", tmp_path / "cache", model="gemma-3-270m", benchmark="starter_pairs")
+    assert app.button(key="score:now")
+    assert strip_of(app)["blocks"][0]["plain"]  # its words can be read and opened meanwhile
+
+
+def test_a_changed_text_is_scored_beside_the_original(open_page, cache, run_id, here):
+    before = open_page("instance", cache, run=run_id, **here)
+    edit = json.dumps({"option 0": "Our <b>Today</b> sentence."})
+    app = open_page("instance", cache, run=run_id, edit=edit, **here)
+    assert not app.exception and not app.error
+    assert "<b>Today" not in html_of(app)
+    assert texts_of_rows(strip_of(app))[0].replace("␣", "").replace(" ", "") == "Our<b>Today</b>sentence."
+    margin = next(metric for metric in app.metric if metric.label == "Margin (nats)")
+    assert margin.delta and margin.value != before.metric[0].value
+    assert "before the change" in html_of(app)
+    assert strip_of(app)["history"] == {"labels": ["As it stands", "As opened"], "at": 1}
+
+
+def test_a_link_brings_edits_context_layer_pins_and_the_open_word_back(open_page, tmp_path, here):
+    choices = {
+        "instance": "starter_pairs/anaphor_gender/kin-01-1", "edit": json.dumps({"option 0": "They sing."}),
+        "context": json.dumps(["Nobody sings."]), "layer": "Difference of options", "word": "option 0@0",
+        "token": "option 0@0", "pins": json.dumps([{"id": "starter_pairs/anaphor_gender/kin-01-1"}]), "unit": "bits",
+    }  # fmt: skip
+    app = open_page("instance", tmp_path / "cache", **choices, **here)
+    assert not app.exception and not app.error
+    assert {name: app.query_params[name] for name in choices} == choices
+    strip = strip_of(app)
+    assert strip["panel"]["title"] == "They"
+    assert strip["key"]["label"].endswith("bits")
+    assert len(strip["panel"]["expected"]["tokens"]) == 10
+    assert any(one.value == "Pinned" for one in app.subheader)
+    assert len(app.get("plotly_chart")) == 1  # the margin, sentence by sentence
+
+
+def test_two_models_stand_over_each_other(open_page, tmp_path, here, tiny_gpt2):
+    import shutil
+
+    other = shutil.copytree(tiny_gpt2, tmp_path / "other")
+    app = open_page("instance", tmp_path / "cache", layer="Two models", other=str(other), **here)
+    assert not app.exception and not app.error
+    blocks = strip_of(app)["blocks"]
+    assert [len(block["lines"]) for block in blocks] == [2, 2]
+    # The same weights: no token is less surprising to either.
+    assert {column["delta"]["text"] for block in blocks for column in block["columns"] if column["delta"]} == {"0.0"}
+
+
+@pytest.mark.parametrize("benchmark", ["starter_cloze", "starter_causes", "starter_physics", "starter_pronouns",
+                                       "starter_entailment", "starter_questions"])  # fmt: skip
+def test_every_kind_of_instance_has_its_strip(open_page, tmp_path, tiny_gpt2, benchmark):
+    app = open_page("instance", tmp_path / "cache", model=str(tiny_gpt2), benchmark=benchmark)
+    assert not app.exception and not app.error
+    assert strip_of(app)["blocks"]
+    assert "lx-verdict" in html_of(app)
+
+
+def test_an_instance_that_there_is_not_is_told_with_the_nearest(open_page, cache, here):
+    app = open_page("instance", cache, instance="starter_pairs/anaphor_gender/kin-01-x", **here)
+    assert not app.exception
+    assert any("There is no instance" in warning.value for warning in app.warning)
+    assert not app.get("bidi_component")  # never another one silently
+    first = next(button for button in app.button if (button.key or "").startswith("nearest:"))
+    name = first.key.removeprefix("nearest:")
+    assert name.startswith("starter_pairs/anaphor_gender/kin-01-")
+    first.click().run()
+    assert app.query_params["instance"] == name
+    assert strip_of(app)["of"] == name

@@ -1,0 +1,54 @@
+"""What is loaded while the server starts: what is here, and nothing that must be fetched, built or converted."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from explorer import settings as settings_module
+from explorer.settings import ROOT
+from explorer.ui import live, resources
+from explorer.ui.cockpit import warm, words
+
+
+def test_over_an_empty_cache_nothing_is_loaded(tmp_path):
+    code = (
+        "import sys\n"
+        "from explorer.ui.cockpit import warm\n"
+        "faults = warm.load()\n"
+        "print(faults, *[name for name in ('torch', 'spacy', 'nltk') if name in sys.modules])\n"
+    )
+    environment = {**os.environ, "EXPLORER_CACHE": str(tmp_path / "cache"), "EXPLORER_OFFLINE": "1"}
+    command = [sys.executable, "-W", "ignore", "-c", code]
+    done = subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+    assert not (tmp_path / "cache" / "models").exists()
+
+
+def test_words_are_read_where_wordnet_is_here(tmp_path, monkeypatch, shared_settings):
+    from explorer.variants.wordnet import find
+
+    place = tmp_path / "cache" / "nltk_data" / "corpora"
+    place.mkdir(parents=True)
+    (place / "wordnet").symlink_to(find(shared_settings))
+    monkeypatch.setenv("EXPLORER_CACHE", str(tmp_path / "cache"))
+    assert warm.load() == []
+    read = words.read_words(resources.instances(warm.FIRST).instances[0], ())
+    assert read.offered
+
+
+def test_a_page_asks_unasked_only_small_models_that_are_here(tmp_path, monkeypatch, tiny_gpt2: Path):
+    monkeypatch.setenv("EXPLORER_CACHE", str(tmp_path / "cache"))
+    assert live.answers_at_once(str(tiny_gpt2))
+    assert live.answers_at_once("glassbox-m")  # comes along
+    assert not live.answers_at_once("gemma-3-270m")  # not converted in this cache
+    assert not live.answers_at_once("EleutherAI/pythia-1b")
+    assert not live.answers_at_once("http://127.0.0.1:9/v1#m")
+    large = Path(shutil.copytree(tiny_gpt2, tmp_path / "large"))
+    with (large / "model.safetensors").open("ab") as weights:
+        weights.truncate(int(live.SMALL) + 1)  # a hole: nothing is written
+    assert not live.answers_at_once(str(large))
+    assert settings_module.read().cache == tmp_path / "cache"
