@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from explorer.runs.folder import RunFolder
     from explorer.scoring.generate import ModelGenerator
     from explorer.scoring.hf import HFModel
+    from explorer.scoring.hf_masked import MaskedLM
     from explorer.scoring.hf_source import Source
     from explorer.scoring.http import Endpoint
     from explorer.scoring.http_calls import Limits
@@ -51,6 +52,7 @@ class Resources:
         self._making: dict[tuple[Any, ...], threading.RLock] = {}
         self._fetched: dict[tuple[str, str, str], Source] = {}  # found, and not yet loaded
         self._model: tuple[tuple[str, str, str], HFModel] | None = None
+        self._masked: tuple[tuple[str, str, str], MaskedLM] | None = None
         self._generator: ModelGenerator | None = None
         self._second: Resources | None = None
 
@@ -88,6 +90,23 @@ class Resources:
                 self._model = (wanted, loaded)
             return self._model[1]
 
+    def reader(self, name: str, dtype: str = "auto", device: str = "auto") -> HFModel | MaskedLM:
+        """The model of this name, loaded: a causal one, or a masked one, which scores under the preset `pll` alone."""
+        from explorer.scoring import hf_kind, hf_masked
+
+        self.admit(name)
+        wanted = (name, dtype, device)
+        if self._masked and self._masked[0] == wanted:
+            return self._masked[1]
+        if self._model is None or self._model[0] != wanted:
+            self.fetch(name, dtype, device)
+            source = self._fetched.get(wanted)
+            if source and hf_kind.is_masked_folder(source.path):
+                with stopping.turn(self._lock):
+                    self._masked = (wanted, hf_masked.load(source, device, dtype))
+                    return self._masked[1]
+        return self.model(name, dtype, device)
+
     def fetch(self, name: str, dtype: str = "auto", device: str = "auto") -> None:
         """Brings what the model needs onto this machine; until then what is loaded stays, and nobody else waits."""
         from explorer.scoring import hf
@@ -107,9 +126,13 @@ class Resources:
     def scorer(self, name: str, dtype: str = "auto", device: str = "auto") -> Scorer:
         """Scores requests with the model of this name, or the one behind an endpoint (http://host/v1#model)."""
         from explorer.scoring import http
+        from explorer.scoring.hf_masked import MaskedLM, MaskedScorer
         from explorer.scoring.score import ModelScorer
 
-        return self.endpoint(name) if http.is_endpoint(name) else ModelScorer(self.model(name, dtype, device))
+        if http.is_endpoint(name):
+            return self.endpoint(name)
+        loaded = self.reader(name, dtype, device)
+        return MaskedScorer(loaded) if isinstance(loaded, MaskedLM) else ModelScorer(loaded)
 
     def generator(self, name: str, dtype: str = "auto", device: str = "auto") -> Generator:
         """Writes text with the model of this name, or the one behind an endpoint (http://host/v1#model)."""
@@ -147,7 +170,7 @@ class Resources:
         """What identifies the loaded model: id, revision or weights hash, dtype, device, versions."""
         from explorer.scoring import http
 
-        return dict(self.endpoint(name).record() if http.is_endpoint(name) else self.model(name, dtype).record())
+        return dict(self.endpoint(name).record() if http.is_endpoint(name) else self.reader(name, dtype).record())
 
     def encoder(self, name: str = "all-minilm-l6-v2") -> Encoder:
         """The sentence encoder of this name."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from explorer.errors import UsageError
 from explorer.records import RunSpec
+from explorer.scoring.policy import PLL
 from explorer.studies import study as find_study
 from explorer.studies.selection import ONLY, SELECTION, of_slice, of_suites, splits_of
 from explorer.variants import language
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from explorer.resources import Resources
 
 ANY_LANGUAGE = "Accuracy, popularity, priming and memorization work in any language."
+# Studies that compare texts, which pseudo-log-likelihoods can do; attacks on memory need more than that.
+PSEUDO = ("accuracy", "popularity", "perturbation", "priming")
 LARGEST_SEED = 2**31 - 1  # what the database's column and every generator of random numbers take
 
 
@@ -64,7 +67,13 @@ def make_spec(
         raise UsageError(f"The limit is {limit}, expected a positive number of instances.")
     if not 0 <= seed <= LARGEST_SEED:
         raise UsageError(f"The seed is {seed}, expected a whole number from 0 to {LARGEST_SEED}.")
-    who = identity.identify(model, resources.settings) if recipe.needs_model else identity.NOBODY
+    masked = resolved.get("preset") == PLL
+    if masked and study not in PSEUDO:
+        raise UsageError(
+            f"The study {study} needs probabilities from left to right, which the preset {PLL} (pseudo-log-likelihood "
+            f"of masked models) has not. It is for {', '.join(PSEUDO)}."
+        )
+    who = identity.identify(model, resources.settings, masked=masked) if recipe.needs_model else identity.NOBODY
     return RunSpec(
         study=study,
         version=recipe.version,

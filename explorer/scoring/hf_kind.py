@@ -26,6 +26,8 @@ _PAIRED = """
     t5gemma2 trocr udop umt5 vision-encoder-decoder whisper xlm-prophetnet
 """
 PAIRED = frozenset(_PAIRED.split())
+# Told beside it where the study has that preset.
+PSEUDO = "With the preset pll (pseudo-log-likelihood) it can be asked in another way."
 INSTEAD = "Choose a causal model, for example gemma-3-270m, gpt2 or EleutherAI/pythia-160m."
 PREFIX, WHOLE = 6, 10  # tokens of the two test sequences: what they share, and all
 # Nats that the scores of the shared tokens may differ by, in float32 and in shorter formats. Random weights look ahead
@@ -42,24 +44,46 @@ def require_causal(name: str, config: Mapping[str, Any]) -> None:
             f"{name} is an encoder-decoder model ({family}): it writes one text for another that it has read whole, "
             f"and has no probability for a text by itself. {INSTEAD}"
         )
-    heads = tuple(str(head) for head in config.get("architectures") or ())
-    if family in MASKED and (not decoder or any(head.endswith(MASKED_HEADS) for head in heads)):
+    if is_masked(config):
         raise ModelError(
             f"{name} is a masked language model ({family}): it reads the words on both sides of a gap, so what it "
-            f"gives a word is no probability of that word after the words before it. {INSTEAD}"
+            f"gives a word is no probability of that word after the words before it. {PSEUDO} {INSTEAD}"
         )
     if family in TWO_SIDED:
         raise ModelError(f"{name} is {TWO_SIDED[family]} ({family}): it reads words on both sides. {INSTEAD}")
 
 
+def is_masked(config: Mapping[str, Any]) -> bool:
+    """Whether a config.json is that of a model trained to fill gaps, and not turned into a causal one since."""
+    heads = tuple(str(head) for head in config.get("architectures") or ())
+    turned = config.get("is_decoder") is True and not any(head.endswith(MASKED_HEADS) for head in heads)
+    return str(config.get("model_type", "")) in MASKED and not turned
+
+
+def is_masked_folder(folder: Path) -> bool:
+    """The same for a folder; False for one whose config.json cannot be read."""
+    return is_masked(_config(folder))
+
+
+def not_masked(name: str) -> ModelError:
+    """What is said of a causal model that is asked as a masked one."""
+    return ModelError(
+        f"{name} is no masked language model, which the preset pll (pseudo-log-likelihood) is for. Choose the preset "
+        "natural for it, or a masked model, for example FacebookAI/roberta-base."
+    )
+
+
 def require_causal_folder(name: str, folder: Path) -> None:
     """The same for a folder; one whose config.json cannot be read is left to whoever loads it."""
+    require_causal(name, _config(folder))
+
+
+def _config(folder: Path) -> dict[str, Any]:
     try:
         config = json.loads((folder / "config.json").read_text("utf-8"))
     except (OSError, ValueError, RecursionError):
-        return
-    if isinstance(config, dict):
-        require_causal(name, config)
+        return {}
+    return config if isinstance(config, dict) else {}
 
 
 def require_causal_scores(name: str, model: Any) -> None:

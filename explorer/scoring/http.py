@@ -20,7 +20,7 @@ from explorer.scoring.encode import unencodable
 from explorer.scoring.http_calls import Caller, Limits, RequestRefused
 from explorer.scoring.http_logprobs import PromptToken, echoed, prompt_tokens, score_of
 from explorer.scoring.model import Progress
-from explorer.scoring.policy import PRESETS, ScoringPolicy
+from explorer.scoring.policy import PLL, PRESETS, ScoringPolicy
 from explorer.settings import Settings
 
 Kind = Literal["auto", "chat", "completions"]
@@ -170,9 +170,9 @@ class Endpoint:
         """
         if self.kind == "chat":
             raise ScoringError("A chat endpoint returns no log-probabilities of a prompt. Score with its completions.")
-        if policy.bos not in ("auto", "tokenizer") or policy.split != "offsets":
+        if policy.preset == PLL or policy.bos not in ("auto", "tokenizer") or policy.split != "offsets":
             raise ScoringError(
-                f"The preset {policy.preset} says which token stands first or how tokens are split, which a server "
+                f"The preset {policy.preset} says what a model reads and how its tokens are split, which a server "
                 "decides for itself. Score endpoints with the preset natural."
             )
 

@@ -44,6 +44,7 @@ class ScoringPolicy:
         return head, context[len(head) :] + continuation
 
 
+PLL = "pll"  # the preset of masked models, and of no others
 PRESETS: Mapping[str, ScoringPolicy] = {
     "natural": ScoringPolicy(),
     "lm-eval": ScoringPolicy(preset="lm-eval", bos="declared", blanks="whitespace", split="spliced", ties="first"),
@@ -55,4 +56,7 @@ PRESETS: Mapping[str, ScoringPolicy] = {
         normalization="mean_token",
         ties="first",
     ),
+    # Pseudo-log-likelihood, within-word left-to-right (explorer/scoring/hf_masked.py): sums of tokens each of which is
+    # given all others, so they compare with one another and with no sum of a causal model.
+    PLL: ScoringPolicy(preset=PLL, bos="tokenizer"),
 }

@@ -12,11 +12,12 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from explorer import __version__
+from explorer.errors import ScoringError
 from explorer.records import PackedRow, Request, Score
 from explorer.scoring.encode import unencodable
 from explorer.scoring.engine import tree as engine_tree
 from explorer.scoring.model import Encoding, LanguageModel, Progress, RowScores, Scorer
-from explorer.scoring.policy import PRESETS, ScoringPolicy
+from explorer.scoring.policy import PLL, PRESETS, ScoringPolicy
 
 Truncate = Literal["error", "left"]
 STRETCH = 1 << 21  # characters encoded and packed at once
@@ -94,6 +95,11 @@ def _stretches(requests: Sequence[Request]) -> Iterator[Sequence[Request]]:
 
 
 def _prepare(model: LanguageModel, requests: Sequence[Request], policy: ScoringPolicy, truncate: Truncate) -> _Prepared:
+    if policy.preset == PLL:
+        raise ScoringError(
+            f"{model.name} is no masked language model, which the preset {PLL} (pseudo-log-likelihood) is for. Choose "
+            "the preset natural for it."
+        )
     reasons = [unscorable(request) for request in requests]
     pairs = [policy.move(request.context, request.continuation) for request in requests]
     scorable = [i for i, reason in enumerate(reasons) if not reason]

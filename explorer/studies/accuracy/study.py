@@ -26,7 +26,9 @@ if TYPE_CHECKING:
     from explorer.runs.parts import Tables
 
 SCORING = {
-    "preset": Setting("natural", "conventions of prompts, BOS, split, reduction and ties", tuple(PRESETS)),
+    "preset": Setting(
+        "natural", "conventions of prompts, BOS, split, reduction and ties; pll: for masked models", tuple(PRESETS)
+    ),
     "bos": Setting("preset", "token before the context", ("preset", "auto", "always", "never")),
     "normalization": Setting(
         "preset",

@@ -67,7 +67,7 @@ def build(
     resources: Resources, model: str, dtype: str, benchmark: str, splits: Sequence[str], unrelated: str, bos: Bos
 ) -> ContextSource:
     """What the contexts of a run or of a live demo are drawn from."""
-    loaded = resources.model(model, dtype)
+    loaded = resources.reader(model, dtype)
     # The encoder alone is kept, not the model that it belongs to.
     encoder = loaded.encoder
 

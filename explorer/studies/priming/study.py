@@ -18,6 +18,7 @@ from explorer.errors import UsageError
 from explorer.records import Instance, RunSpec
 from explorer.rows.builders import Row
 from explorer.rows.columns import score_table
+from explorer.scoring.policy import PLL
 from explorer.scoring.score import Batch, ModelScorer
 from explorer.studies import QUESTIONS, selection
 from explorer.studies.priming import context as priming_context
@@ -49,7 +50,11 @@ PRIMING = {
     "matrix": Setting(0, "items of each suite asked after 10 sentences of every suite; 0 = no matrix"),
     "overlap": Setting(200, "sentences of each suite compared for the overlap matrices; 0 = no matrices"),
     "item_intercept": Setting(True, "also fit the regression with a random intercept for each item"),
-    "preset": Setting("natural", "minicons: bare sentences at length 0, as in the paper", ("natural", "minicons")),
+    "preset": Setting(
+        "natural",
+        "minicons: bare sentences at length 0, as in the paper; pll: for masked models",
+        ("natural", "minicons", PLL),
+    ),
     "bos": Setting(
         "preset",
         "token before the context: always (natural), or the tokenizer's own (minicons)",

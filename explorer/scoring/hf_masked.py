@@ -1,0 +1,239 @@
+"""Masked language models (BERT, RoBERTa) scored by pseudo-log-likelihood, a convention with a name of its own.
+
+A masked model has no probability of a text from left to right. What it has is the probability of one token given all
+others, on both sides. Summed over the tokens this is the pseudo-log-likelihood (Salazar et al. 2020). A word of several
+tokens then comes out far too likely: with "souvenir" as so ##uven ##ir, each piece is all but told by the other two. So
+the later pieces of the same word are masked, too (Kauf and Ivanova 2023, "within-word left-to-right"; minicons calls it
+within_word_l2r):
+
+    the so ##uven ##ir     what the model reads when it is asked for
+    the [M] [M]   [M]      so
+    the so  [M]   [M]      ##uven
+    the so  ##uven [M]     ##ir
+
+After a context only the continuation's tokens are masked and counted; the context is read as it stands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+import transformers
+
+from explorer.errors import ModelError, ScoringError
+from explorer.records import Request, Score
+from explorer.scoring import hf_source
+from explorer.scoring.encode import TextEncoder
+from explorer.scoring.engine.device import DTYPES, check_memory, choose_device, choose_dtype
+from explorer.scoring.hf_source import Source
+from explorer.scoring.model import Progress
+from explorer.scoring.policy import PLL, PRESETS, ScoringPolicy
+from explorer.scoring.score import failed, unscorable
+from explorer.stopping import turn
+
+METHOD = "pseudo-log-likelihood, within-word left-to-right (Kauf and Ivanova 2023)"
+# Tokens of a batch: each has a log-probability for the whole vocabulary.
+BATCH_TOKENS = {"cuda": 16384, "cpu": 1024}
+
+
+class MaskedLM:
+    """A loaded masked language model; safe to call from several threads."""
+
+    def __init__(self, source: Source, model: Any, tokenizer: Any, dtype: str) -> None:
+        import threading
+
+        self.source = source
+        self.name = source.name
+        self.model = model
+        self.tokenizer = tokenizer
+        self.encoder = TextEncoder(tokenizer)
+        self.dtype = dtype
+        self.lock = threading.Lock()
+        # RoBERTa counts positions from the number of its padding token on.
+        places = int(getattr(model.config, "max_position_embeddings", 0) or 1 << 20)
+        first = (model.config.pad_token_id or 0) + 1 if "roberta" in str(model.config.model_type) else 0
+        self.window = min(places - first, int(min(tokenizer.model_max_length, 1 << 20)))
+
+    def record(self) -> dict[str, str | int]:
+        """Model id, revision or weights hash, tokenizer hash, dtype, device, versions, and how texts are scored."""
+        return {
+            "model": self.name,
+            "revision": self.source.revision,
+            "weights": self.source.weights,
+            "tokenizer": self.encoder.hash,
+            "dtype": self.dtype,
+            "device": self.model.device.type,
+            "scores": METHOD,
+            "window": self.window,
+            "torch": torch.__version__,
+            "transformers": transformers.__version__,
+        }
+
+    def logprobs(self, rows: Sequence[Row], progress: Progress | None = None) -> list[tuple[float, bool]]:
+        """Of each row the log-probability (nats) of the wanted token in its place, and whether it was the likeliest."""
+        found: list[tuple[float, bool]] = [(float("nan"), False)] * len(rows)
+        order = sorted(range(len(rows)), key=lambda number: len(rows[number].ids))
+        while order:
+            longest = len(rows[order[-1]].ids)
+            size = max(1, BATCH_TOKENS.get(self.model.device.type, 1024) // longest)
+            batch, order = order[-size:], order[:-size]
+            with turn(self.lock):
+                answers = self._batch([rows[number] for number in batch], longest)
+            for number, answer in zip(batch, answers, strict=True):
+                found[number] = answer
+            if progress:
+                progress(len(rows) - len(order), len(rows))
+        return found
+
+    @torch.inference_mode()
+    def _batch(self, rows: Sequence[Row], longest: int) -> list[tuple[float, bool]]:
+        ids = torch.full((len(rows), longest), self.tokenizer.pad_token_id or 0, dtype=torch.long)
+        mask = torch.zeros_like(ids)
+        for number, row in enumerate(rows):
+            ids[number, : len(row.ids)] = torch.tensor(row.ids)
+            mask[number, : len(row.ids)] = 1
+        device = self.model.device
+        logits = self.model(input_ids=ids.to(device), attention_mask=mask.to(device)).logits
+        places = torch.tensor([row.place for row in rows], device=device)
+        at_place = logits[torch.arange(len(rows), device=device), places].float()
+        wanted = torch.tensor([row.token for row in rows], device=device)
+        logprobs = at_place.log_softmax(-1).gather(1, wanted[:, None])[:, 0]
+        likeliest = at_place.argmax(-1) == wanted
+        return list(zip(logprobs.tolist(), likeliest.tolist(), strict=True))
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A text's tokens, some of them masked, and the token that is asked for at a place."""
+
+    ids: tuple[int, ...]
+    place: int
+    token: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Text:
+    """A request's tokens: `first` is the continuation's first one, `words` the word of each (None for marks)."""
+
+    ids: tuple[int, ...]
+    words: tuple[int | None, ...]
+    spans: tuple[tuple[int, int], ...]
+    own: tuple[int, ...]  # places of the continuation's tokens
+
+
+class MaskedScorer:
+    """A masked language model as a Scorer, under the preset `pll` alone."""
+
+    def __init__(self, model: MaskedLM) -> None:
+        self.model = model
+        self.name = model.name
+
+    def score(
+        self,
+        requests: Sequence[Request],
+        policy: ScoringPolicy = PRESETS["natural"],
+        progress: Progress | None = None,
+    ) -> list[Score]:
+        """Pseudo-log-likelihoods of the continuations, token by token in nats, in the order asked."""
+        if policy.preset != PLL:
+            raise ScoringError(
+                f"{self.name} is a masked language model: it has no probability of a text from left to right, which "
+                f"the preset {policy.preset} asks for. Choose the preset {PLL} (pseudo-log-likelihood), or a causal "
+                "model."
+            )
+        texts = [self._text(request, policy) for request in requests]
+        rows = [row for text in texts if isinstance(text, _Text) for row in self._rows(text)]
+        answers = iter(self.model.logprobs(rows, _in_requests(progress, len(requests))))
+        return [
+            failed(request, text)
+            if isinstance(text, str)
+            else self._scored(request, policy, text, [next(answers) for _ in text.own])
+            for request, text in zip(requests, texts, strict=True)
+        ]
+
+    def _text(self, request: Request, policy: ScoringPolicy) -> _Text | str:
+        """The request's tokens, or why it cannot be scored."""
+        if why := unscorable(request):
+            return why
+        context, continuation = policy.move(request.context, request.continuation)
+        encoded = self.model.tokenizer(context + continuation, return_offsets_mapping=True, truncation=False)
+        ids, words = tuple(encoded["input_ids"]), tuple(encoded.word_ids())
+        spans = tuple((int(start), int(end)) for start, end in encoded["offset_mapping"])
+        own = tuple(
+            place for place, (start, end) in enumerate(spans)
+            if words[place] is not None and end > max(len(context), start)
+        )  # fmt: skip
+        if len(ids) > self.model.window:
+            return f"{len(ids):,} tokens, more than the model's window of {self.model.window:,}"
+        return _Text(ids, words, spans, own) if own else "no token of the joint encoding belongs to the continuation"
+
+    def _rows(self, text: _Text) -> list[Row]:
+        rows = []
+        for place in text.own:
+            ids = list(text.ids)
+            for later in range(place, len(ids)):
+                if text.words[later] == text.words[place]:
+                    ids[later] = self.model.tokenizer.mask_token_id
+            rows.append(Row(tuple(ids), place, text.ids[place]))
+        return rows
+
+    def _scored(
+        self, request: Request, policy: ScoringPolicy, text: _Text, answers: Sequence[tuple[float, bool]]
+    ) -> Score:
+        context, continuation = policy.move(request.context, request.continuation)
+        whole = context + continuation
+        counted = request.continuation.removeprefix(" ")
+        logprobs = tuple(logprob for logprob, _ in answers)
+        likeliest = tuple(top for _, top in answers)
+        broken = "the model gave no number; try --dtype float32" if np.isnan(logprobs).any() else ""
+        return Score(
+            request=request,
+            tokens=tuple(whole[slice(*text.spans[place])] for place in text.own),
+            token_ids=tuple(text.ids[place] for place in text.own),
+            logprobs=logprobs,
+            chars=len(counted),
+            bytes=len(counted.encode("utf-8")),
+            greedy=all(likeliest) and not broken,
+            straddles=text.spans[text.own[0]][0] < len(context),
+            reason=broken,
+            likeliest=likeliest,
+        )
+
+
+def load(source: Source, device: str = "auto", dtype: str = "auto") -> MaskedLM:
+    """The masked model whose files these are; ModelError where they hold none that can be asked."""
+    place = choose_device(device)
+    kind = choose_dtype(dtype, place)
+    check_memory(source.name, hf_source.count_parameters(source.path), kind, place)
+    try:
+        tokenizer = transformers.AutoTokenizer.from_pretrained(source.path, local_files_only=True)
+        model, report = transformers.AutoModelForMaskedLM.from_pretrained(
+            source.path,
+            dtype=DTYPES[kind],
+            local_files_only=True,
+            trust_remote_code=False,
+            use_safetensors=True,
+            output_loading_info=True,
+        )
+    except Exception as error:  # whatever transformers raises of files from elsewhere
+        said = str(error).strip().splitlines() or [type(error).__name__]
+        raise ModelError(
+            f"{source.name} cannot be loaded as a masked language model ({said[0][:200]}). Choose another one."
+        ) from error
+    if report["missing_keys"] or tokenizer.mask_token_id is None or not tokenizer.is_fast:
+        lack = "a trained head" if report["missing_keys"] else "a mask token and a fast tokenizer"
+        raise ModelError(
+            f"{source.name} lacks {lack}, without which no token can be asked for. Choose a model that was trained to "
+            "fill gaps, for example FacebookAI/roberta-base."
+        )
+    return MaskedLM(source, model.to(place).eval(), tokenizer, kind)
+
+
+def _in_requests(progress: Progress | None, requests: int) -> Progress | None:
+    if progress is None:
+        return None
+    return lambda done, rows: progress(requests * done // max(rows, 1), requests)
