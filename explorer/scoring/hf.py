@@ -56,6 +56,8 @@ class HFModel:
             "window": self.window,
             "torch": torch.__version__,
             "transformers": transformers.__version__,
+            **({"weights_from": self.source.form} if self.source.form else {}),
+            **({"quantized": method} if (method := hf_kind.quantized_by(self.model.config)) else {}),
         }
 
     def encode(self, context: str, continuation: str, bos: Bos, split: Split) -> Encoding:
@@ -144,6 +146,7 @@ def _config(source: Source) -> Any:
             f"or a damaged config.json ({_first_line(error)}). Code that comes with a model is never run; "
             "choose another model."
         ) from error
+    hf_kind.require_package(source.name, hf_kind.quantized_by(config))
     if type(config) not in transformers.AutoModelForCausalLM._model_mapping:
         raise ModelError(
             f"{source.name} is of the kind {config.model_type!r}, which is no causal language model. "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -33,6 +34,42 @@ PREFIX, WHOLE = 6, 10  # tokens of the two test sequences: what they share, and 
 # Nats that the scores of the shared tokens may differ by, in float32 and in shorter formats. Random weights look ahead
 # by a few thousandths, trained ones by about one.
 MOST, MOST_SHORT = 1e-4, 0.01
+
+
+# How weights were made smaller → the package that reads them: as pip calls it, and as it is imported.
+QUANTIZERS: Mapping[str, tuple[str, str]] = {
+    "bitsandbytes": ("bitsandbytes", "bitsandbytes"), "gptq": ("gptqmodel", "gptqmodel"),
+    "awq": ("gptqmodel", "gptqmodel"), "fp8": ("kernels", "kernels"), "fbgemm_fp8": ("fbgemm-gpu", "fbgemm_gpu"),
+    "compressed-tensors": ("compressed-tensors", "compressed_tensors"), "hqq": ("hqq", "hqq"),
+    "quanto": ("optimum-quanto", "optimum.quanto"), "aqlm": ("aqlm", "aqlm"), "torchao": ("torchao", "torchao"),
+    "eetq": ("kernels", "kernels"), "higgs": ("flute-kernel", "flute"), "vptq": ("vptq", "vptq"),
+    "auto-round": ("auto-round", "auto_round"),
+}  # fmt: skip
+
+
+def quantized_by(config: Any) -> str:
+    """How a model's weights were made smaller, as its configuration says; "" where they were not."""
+    said = getattr(config, "quantization_config", None)
+    method = said.get("quant_method") if isinstance(said, Mapping) else getattr(said, "quant_method", None)
+    if method is None and isinstance(said, Mapping) and (said.get("load_in_8bit") or said.get("load_in_4bit")):
+        method = "bitsandbytes"
+    return str(getattr(method, "value", method) or "")
+
+
+def require_package(name: str, method: str) -> None:
+    """ModelError where the package that reads weights of this kind is not installed."""
+    package, module = QUANTIZERS.get(method, ("", ""))
+    if not package:
+        return
+    try:
+        is_here = importlib.util.find_spec(module) is not None
+    except ModuleNotFoundError:  # the package that it is a part of
+        is_here = False
+    if not is_here:
+        raise ModelError(
+            f"The weights of {name} are quantized by {method}, which the package {package} reads, and it is not "
+            f"installed. Install it (`pip install {package}`), or choose the model in full numbers."
+        )
 
 
 def require_causal(name: str, config: Mapping[str, Any]) -> None:

@@ -1,11 +1,13 @@
 """Where a model's files are: an embedded model, a local folder, or a Hugging Face id with its revision.
 
-Only safetensors and plain text files are taken, and no code of a repository is ever run.
+Only weights and plain text files are taken, and no code of a repository is ever run; weights that are no safetensors
+are made into such once (hf_weights.py).
 """
 
 from __future__ import annotations
 
 import contextlib
+import fnmatch
 import hashlib
 import json
 import math
@@ -19,14 +21,15 @@ from typing import Any, TypeVar
 
 from explorer import fetch, sharing, stopping
 from explorer.errors import ModelError
-from explorer.scoring import catalog, embedded
+from explorer.scoring import catalog, embedded, hf_weights
 from explorer.scoring.catalog import KnownModel
 from explorer.scoring.embedded import Steps
-from explorer.scoring.weight_files import hash_of, weight_files
+from explorer.scoring.weight_files import ADAPTER, ADAPTER_WEIGHTS, bin_files, gguf_file, hash_of, sources, weight_files
 from explorer.settings import ROOT, Settings, path_of
 
 T = TypeVar("T")
 PATIENCE = 5.0  # seconds after which a hub that does not answer is given up
+PICKLED = "pytorch_model*.bin"
 TAKEN = ("*.json", "*.safetensors", "*.txt", "*.model", "*.jinja")
 LEFT = ("*/*", "consolidated*.safetensors", "adapter_model.safetensors")
 BY_HAND = "Connect and try again, or give the path of a folder that holds the model."
@@ -41,6 +44,7 @@ class Source:
     revision: str  # the resolved commit, "" where there is none
     weights: str  # the commit again, or a hash of the weight files
     known: KnownModel | None
+    form: str = ""  # of the weights it was made from, where they are no safetensors
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +57,14 @@ class Offer:
     parameters: int | None
     config: Mapping[str, Any] = field(default_factory=dict)
     license: str = ""
+
+    @property
+    def taken(self) -> tuple[str, ...]:
+        """The patterns of the files that are fetched: pickled weights where there are no safetensors; () for none."""
+        top = [file for file in self.files if "/" not in file]
+        if any(file.endswith(".safetensors") and file != ADAPTER_WEIGHTS for file in top):
+            return TAKEN
+        return (*TAKEN, PICKLED) if any(fnmatch.fnmatch(file, PICKLED) for file in top) else ()
 
 
 def locate(
@@ -80,7 +92,8 @@ def locate(
         return Source(known.id, path, revision, folder_hash(path, settings), known)
     if is_folder(name):
         path = _folder(name)
-        return Source(str(path), path, "", folder_hash(path, settings), known)
+        digest = _digest(path, settings)
+        return Source(str(path), _ready(path, digest, settings, progress), "", digest, known, _form(path))
     return _from_hub(known.id if known else name, revision, settings, progress, check, known)
 
 
@@ -95,7 +108,7 @@ def identity(name: str, settings: Settings, revision: str = "") -> dict[str, str
         return {"model": known.id, "revision": revision, "weights": folder_hash(path, settings)}
     if is_folder(name):
         path = _folder(name)
-        return {"model": str(path), "revision": "", "weights": folder_hash(path, settings)}
+        return {"model": str(path), "revision": "", "weights": _digest(path, settings)}
     name = known.id if known else name
     commit = _cached(name, revision, settings).name if settings.offline else _commit(name, revision, settings)
     return {"model": name, "revision": commit, "weights": commit}
@@ -119,14 +132,14 @@ def is_cached(name: str) -> bool:
     from huggingface_hub import constants
 
     folder = Path(constants.HF_HUB_CACHE) / f"models--{name.replace('/', '--')}" / "snapshots"
-    return any(weight_files(path) for path in folder.glob("*"))
+    return any(weight_files(path) or bin_files(path) for path in folder.glob("*"))
 
 
 def _refuse_if_kept(path: Path) -> None:
     """ModelError where another account keeps the model to itself: it is not damaged, and is not made again."""
     if why := sharing.kept_from_us(path):
         raise ModelError(why)
-    for file in (path / "config.json", *weight_files(path)):
+    for file in sources(path):
         if why := sharing.kept_from_us(file):
             raise ModelError(why)
 
@@ -166,6 +179,8 @@ def _header(file: Path) -> tuple[int, int]:
 def _folder(name: str) -> Path:
     path = path_of(name).resolve()
     _refuse_if_kept(path)
+    if gguf_file(path) or (path / ADAPTER).is_file():
+        return path
     if not os.path.isdir(path):
         raise ModelError(
             f"There is no folder {path}. Give the path of a folder with config.json and safetensors files."
@@ -174,6 +189,33 @@ def _folder(name: str) -> Path:
         raise ModelError(f"{path} has no config.json, so it is no model folder in the Hugging Face layout.")
     require_weights(path)
     return path
+
+
+def _ready(path: Path, digest: str, settings: Settings, progress: Steps | None) -> Path:
+    """The folder with the model in safetensors, made where it comes in another form."""
+
+    def base(name: str) -> Path:
+        if (path_of(name) / ADAPTER).is_file():
+            raise ModelError(f"{path} is an adapter on {name}, which is an adapter, too. {hf_weights.MERGED}")
+        return locate(name, settings, progress=progress).path
+
+    return hf_weights.ready(path, digest, settings, progress, base)
+
+
+def _digest(path: Path, settings: Settings) -> str:
+    """The hash of a folder's or a file's weights; of an adapter with those of its base."""
+    own = folder_hash(path, settings)
+    if not (path / ADAPTER).is_file():
+        return own
+    weights = identity(str(hf_weights.adapter(path)["base_model_name_or_path"]), settings)["weights"]
+    return f"sha256:{hashlib.sha256(f'{own} on {weights}'.encode()).hexdigest()[:32]}"
+
+
+def _form(path: Path) -> str:
+    """In which form weights come that are no safetensors by themselves."""
+    if (path / ADAPTER).is_file():
+        return f"LoRA adapter on {hf_weights.adapter(path)['base_model_name_or_path']}"
+    return "GGUF" if gguf_file(path) else "PyTorch .bin" if bin_files(path) else ""
 
 
 _HASHES: dict[tuple[str, str], str] = {}  # of folders that were hashed in this process, as their files stood then
@@ -185,7 +227,7 @@ def folder_hash(path: Path, settings: Settings) -> str:
     It is kept in the cache for other processes, and in memory, since a run asks for it when it is named and again when
     its model is loaded, perhaps with a cache that cannot be written.
     """
-    files = [path / "config.json", *weight_files(path)]
+    files = sources(path)
     try:
         found_files = [(file.name, file.stat()) for file in files]
         stamp = [[name, stat.st_size, stat.st_mtime_ns, stat.st_ino] for name, stat in found_files]
@@ -249,20 +291,26 @@ def _from_hub(
     check: Callable[[int], None] | None,
     known: KnownModel | None,
 ) -> Source:
+
+    def source(path: Path) -> Source:
+        return Source(name, _ready(path, path.name, settings, progress), path.name, path.name, known, _form(path))
+
     if settings.offline:
-        path = _cached(name, revision, settings)
-        return Source(name, path, path.name, path.name, known)
+        return source(_cached(name, revision, settings))
     try:
         offer = _offer(name, revision)
     except _NoAnswer as silence:
-        path = _cached(name, revision, settings, why=str(silence))
-        return Source(name, path, path.name, path.name, known)
-    if not any(file.endswith(".safetensors") and "/" not in file for file in offer.files):
+        return source(_cached(name, revision, settings, why=str(silence)))
+    if ADAPTER in offer.files and not offer.taken:
+        raise ModelError(
+            f"{name} is an adapter, which changes another model. Download it into a folder (`hf download {name} "
+            "--local-dir FOLDER`), and give the folder as the model."
+        )
+    if not offer.taken:
         raise ModelError(_no_safetensors(name, list(offer.files)))
     if check and (parameters := offer.parameters or (known.parameters if known else None)):
         check(parameters)
-    path = _download(name, revision, offer, progress)
-    return Source(name, path, path.name, path.name, known)
+    return source(_download(name, revision, offer, progress))
 
 
 class _NoAnswer(Exception):
@@ -278,7 +326,9 @@ def _offer(name: str, revision: str) -> Offer:
         lambda: HfApi().model_info(name, revision=revision or None, timeout=PATIENCE, files_metadata=True),
     )
     files = {entry.rfilename: entry.size or 0 for entry in info.siblings or []}
-    taken = {file: size for file, size in files.items() if "/" not in file and file.endswith((".safetensors", ".json"))}
+    safe = any(file.endswith(".safetensors") and "/" not in file for file in files)
+    wanted = (".safetensors" if safe else ".bin", ".json")
+    taken = {file: size for file, size in files.items() if "/" not in file and file.endswith(wanted)}
     total = getattr(info.safetensors, "total", None) if info.safetensors else None
     card = getattr(info, "card_data", None)
     licensed = str(getattr(card, "license", "") or "") if card else ""
@@ -344,7 +394,7 @@ def _cached(name: str, revision: str, settings: Settings, why: str = "the explor
             snapshot_download(
                 name,
                 revision=revision or None,
-                allow_patterns=list(TAKEN),
+                allow_patterns=[*TAKEN, PICKLED],
                 ignore_patterns=list(LEFT),
                 local_files_only=True,
             )
@@ -353,7 +403,9 @@ def _cached(name: str, revision: str, settings: Settings, why: str = "the explor
         raise ModelError(f"{name!r} is neither a folder nor a Hugging Face id (owner/name).") from error
     except (errors.LocalEntryNotFoundError, OSError) as error:
         raise missing from error
-    if not (path / "config.json").is_file() or not all(file.exists() for file in weight_files(path) or [path / "-"]):
+    if not (path / "config.json").is_file() or not all(
+        file.exists() for file in weight_files(path) or bin_files(path) or [path / "-"]
+    ):
         raise missing
     return path
 
@@ -399,7 +451,7 @@ def _download(name: str, revision: str, offer: Offer, progress: Steps | None) ->
                 name,
                 # As it was asked for, not by its commit: the hub's cache then knows it by that name without a network.
                 revision=revision or None,
-                allow_patterns=list(TAKEN),
+                allow_patterns=list(offer.taken),
                 ignore_patterns=list(LEFT),
                 etag_timeout=PATIENCE,
                 tqdm_class=Bar,
@@ -427,7 +479,7 @@ def _interrupted(name: str, revision: str, error: Exception) -> Path:
 
 def require_weights(path: Path) -> None:
     """ModelError where a folder has no weights that can be read."""
-    if not weight_files(path):
+    if not weight_files(path) and not bin_files(path):
         raise ModelError(_no_safetensors(str(path), [file.name for file in path.iterdir()]))
 
 

@@ -1,0 +1,246 @@
+"""Weights in other files than safetensors, made into safetensors once: PyTorch's .bin, GGUF, and LoRA adapters.
+
+What is made stands in the cache, under the hash of what it was made from, so that a changed file is made anew. A .bin
+file is a pickle, a program that builds what it holds. It is read by torch.load(weights_only=True), which builds numbers
+alone; a file that wants more is refused.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import shutil
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from explorer import sharing
+from explorer.errors import ModelError
+from explorer.scoring.embedded import Steps
+from explorer.scoring.weight_files import ADAPTER, bin_files, gguf_file, weight_files
+from explorer.settings import Settings
+
+COPIED = ("*.json", "*.txt", "*.model", "*.jinja", "*.tiktoken")  # beside the weights: configuration and tokenizer
+NOT_COPIED = ("pytorch_model.bin.index.json", "model.safetensors.index.json", "adapter_config.json")
+MERGED = "Merge it with peft (merge_and_unload), save that model, and give its folder."
+# What an adapter may say of itself that a sum of two matrices does not cover, and what it says where it does not.
+PLAIN_LORA: Mapping[str, tuple[Any, ...]] = {
+    "use_dora": (False, None), "bias": ("none", None), "lora_bias": (False, None), "modules_to_save": (None, []),
+    "rank_pattern": ({}, None), "alpha_pattern": ({}, None), "layer_replication": (None, []),
+    "trainable_token_indices": (None, []), "target_parameters": (None, []),
+}  # fmt: skip
+
+
+def ready(path: Path, digest: str, settings: Settings, progress: Steps | None, base: Callable[[str], Path]) -> Path:
+    """A folder with the model in safetensors: `path` itself, or what was made of it; `digest` is the hash of its files.
+
+    `base` gives the folder of the model that an adapter names.
+    """
+    if path.is_dir() and weight_files(path) and not (path / ADAPTER).is_file():
+        return path
+    made = settings.models / "converted" / digest.removeprefix("sha256:")
+    if (made / "config.json").is_file():
+        return made
+    make = next(
+        make
+        for is_there, make in (
+            ((path / ADAPTER).is_file(), lambda out: _merge(path, base, out)),
+            (path.is_dir() and bool(bin_files(path)), lambda out: _from_bin(path, out)),
+            (True, lambda out: _from_gguf(path, out)),
+        )
+        if is_there
+    )
+    if progress:
+        progress(f"Converting {path.name} to safetensors, once", 0.9)
+    try:
+        made.parent.mkdir(parents=True, exist_ok=True)
+        part = sharing.new_folder(made.parent, ".making-")
+        try:
+            make(part)
+            if not made.exists():
+                os.replace(part, made)
+        finally:
+            shutil.rmtree(part, ignore_errors=True)
+    except OSError as error:
+        raise ModelError(
+            f"{path.name} could not be converted to safetensors in {made.parent} ({error}). Free some space there, or "
+            "set EXPLORER_CACHE to another disk."
+        ) from error
+    return made
+
+
+# PyTorch's .bin
+
+
+def _from_bin(path: Path, out: Path) -> None:
+    import torch
+    from safetensors.torch import save_file
+
+    files = bin_files(path)
+    index: dict[str, str] = {}
+    for number, file in enumerate(files, 1):
+        try:
+            held = torch.load(file, map_location="cpu", weights_only=True, mmap=_can_be_mapped(file))
+        except pickle.UnpicklingError as error:
+            raise ModelError(
+                f"{file.name} of {path} holds more than numbers, and reading it would run code that came with it, "
+                "which is never done. Look for a copy of the model in safetensors."
+            ) from error
+        except (RuntimeError, EOFError, ValueError, OSError, KeyError) as error:
+            raise ModelError(f"{file} is damaged ({_line(error)}). Copy or download the model again.") from error
+        if not isinstance(held, Mapping) or not all(isinstance(one, torch.Tensor) for one in held.values()):
+            raise ModelError(
+                f"{file.name} of {path} holds {type(held).__name__} with more than named tensors, expected a model's "
+                "weights by their names. Save the model with save_pretrained."
+            )
+        name = "model.safetensors" if len(files) == 1 else f"model-{number:05d}-of-{len(files):05d}.safetensors"
+        save_file(_apart(held), out / name, metadata={"format": "pt"})
+        index |= dict.fromkeys(held, name)
+    if len(files) > 1:
+        (out / "model.safetensors.index.json").write_text(json.dumps({"metadata": {}, "weight_map": index}), "utf-8")
+    _copy_rest(path, out)
+
+
+def _can_be_mapped(file: Path) -> bool:
+    """Whether a file is a zip, as torch has saved since 2020, which need not be read whole."""
+    with file.open("rb") as opened:
+        return opened.read(2) == b"PK"
+
+
+def _apart(held: Mapping[str, Any]) -> dict[str, Any]:
+    """Tensors of which no two share memory, as tied weights do, and which are contiguous."""
+    seen: set[int] = set()
+    apart = {}
+    for name, tensor in held.items():
+        place = tensor.untyped_storage().data_ptr()
+        apart[name] = tensor.clone().contiguous() if place in seen else tensor.contiguous()
+        seen.add(place)
+    return apart
+
+
+# GGUF
+
+
+def _from_gguf(path: Path, out: Path) -> None:
+    import torch
+    import transformers
+
+    file = path if path.is_file() else gguf_file(path)
+    assert file is not None
+    where: dict[str, Any] = {"gguf_file": file.name, "local_files_only": True}
+    transformers.utils.logging.disable_progress_bar()
+    try:
+        tokenizer = transformers.AutoTokenizer.from_pretrained(file.parent, **where)
+        model, report = transformers.AutoModelForCausalLM.from_pretrained(
+            file.parent, dtype=torch.float32, output_loading_info=True, **where
+        )
+    except Exception as error:  # whatever transformers and gguf raise of files from elsewhere
+        raise ModelError(
+            f"transformers cannot read {file.name} ({_line(error)}). Give the model in safetensors; or serve this file "
+            "with llama.cpp and give the server's address."
+        ) from error
+    if missing := sorted(report["missing_keys"]):
+        raise ModelError(
+            f"{file.name} lacks {len(missing)} of the model's weights ({missing[0]}, ...) as transformers reads it. "
+            "Give the model in safetensors."
+        )
+    # The weights are plain float32 by now, but the marks of the quantizer would forbid to save them.
+    for owner, mark in ((model, "hf_quantizer"), (model.config, "quantization_config")):
+        if hasattr(owner, mark):
+            delattr(owner, mark)
+    model.save_pretrained(out)
+    tokenizer.save_pretrained(out)
+
+
+# LoRA adapters
+
+
+def adapter(path: Path) -> dict[str, Any]:
+    """What an adapter says of itself; ModelError where it is no plain LoRA, which alone is merged here."""
+    try:
+        said = json.loads((path / ADAPTER).read_text("utf-8"))
+        named = str(said["base_model_name_or_path"] or "")
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+        raise ModelError(f"{path / ADAPTER} is damaged ({error}), or names no base model. {MERGED}") from error
+    if str(said.get("peft_type")) != "LORA" or not named:
+        raise ModelError(
+            f"{path} is an adapter of the kind {said.get('peft_type')!r}; only LoRA is merged here. {MERGED}"
+        )
+    for name, plain in PLAIN_LORA.items():
+        if said.get(name, plain[0]) not in plain:
+            raise ModelError(
+                f"{path} is a LoRA adapter with {name} = {said[name]!r}, which is not merged here. {MERGED}"
+            )
+    return dict(said)
+
+
+def _merge(path: Path, base: Callable[[str], Path], out: Path) -> None:
+    """The base model with W + scale · B A in place of each weight W that the adapter changes."""
+    from safetensors.torch import load_file, save_file
+
+    said = adapter(path)
+    folder = base(str(said["base_model_name_or_path"]))
+    changes = _changes(path, said)
+    left = set(changes)
+    for file in weight_files(folder):
+        tensors = load_file(file)
+        for name, tensor in tensors.items():
+            module = name.removesuffix(".weight")
+            found = next((key for key in left if module in (key, key.partition(".")[2])), None)
+            if found:
+                tensors[name] = _changed(tensor, changes[found], bool(said.get("fan_in_fan_out")), name)
+                left.discard(found)
+        save_file(_apart(tensors), out / file.name, metadata={"format": "pt"})
+    if left:
+        raise ModelError(
+            f"The adapter {path} changes {sorted(left)[0]}, which {folder} has not. It belongs to another base."
+        )
+    if (folder / "model.safetensors.index.json").is_file():
+        shutil.copy(folder / "model.safetensors.index.json", out)
+    _copy_rest(folder, out)
+
+
+def _changes(path: Path, said: Mapping[str, Any]) -> dict[str, Any]:
+    """Module → what is added to its weight, shape (out, in), float32."""
+    from safetensors.torch import load_file
+
+    try:
+        held = load_file(path / "adapter_model.safetensors")
+        rank, alpha = int(said["r"]), float(said["lora_alpha"])
+    except (OSError, ValueError, KeyError, TypeError, Exception) as error:
+        raise ModelError(
+            f"{path} lacks a readable adapter_model.safetensors, or its rank ({_line(error)}). {MERGED}"
+        ) from error
+    scale = alpha / (rank**0.5 if said.get("use_rslora") else rank)
+    changes = {}
+    for name in held:
+        module, _, rest = name.removeprefix("base_model.model.").partition(".lora_")
+        if rest not in ("A.weight", "B.weight"):
+            raise ModelError(f"{path} holds {name}, which is no part of a plain LoRA. {MERGED}")
+        if rest == "A.weight":
+            down, up = held[name].float(), held[name.replace(".lora_A.", ".lora_B.")].float()
+            changes[module] = scale * (up @ down)
+    return changes
+
+
+def _changed(weight: Any, change: Any, transposed: bool, name: str) -> Any:
+    change = change.T if transposed else change
+    if tuple(weight.shape) != tuple(change.shape):
+        raise ModelError(
+            f"The adapter's change of {name} has the shape {tuple(change.shape)}, expected {tuple(weight.shape)}. It "
+            "belongs to another base."
+        )
+    return (weight.float() + change).to(weight.dtype)
+
+
+def _copy_rest(path: Path, out: Path) -> None:
+    for pattern in COPIED:
+        for file in path.glob(pattern):
+            if file.name not in NOT_COPIED:
+                shutil.copyfile(file, out / file.name)
+
+
+def _line(error: BaseException) -> str:
+    lines: Iterable[str] = (line.strip() for line in str(error).splitlines())
+    return next(filter(None, lines), type(error).__name__)[:200]
