@@ -18,7 +18,8 @@ def add(subparsers: Any) -> None:
     parser = common.command(
         subparsers,
         "models",
-        epilog="Any other Hugging Face id (ID@REVISION for a checkpoint) or folder with safetensors can be named, too.",
+        epilog="Any other Hugging Face id (ID@REVISION for a checkpoint), folder (of a LoRA adapter, too) or GGUF file "
+        "can be named, too.",
     )
     parser.add_argument("action", nargs="?", choices=("list", "add"), default="list", help="list is the default")
     parser.add_argument("id", nargs="?", metavar="ID", help="the model to fetch, with `add`")

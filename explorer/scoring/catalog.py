@@ -210,7 +210,7 @@ def _opt(size: str, parameters: int) -> KnownModel:
         corpus=OPT_DATA,
         license="OPT-175B license",
         terms=OPT_TERMS,
-        note="Its tokenizer puts </s> first. Some sizes are published without safetensors and cannot be loaded.",
+        note="Its tokenizer puts </s> first. Some sizes are published as .bin alone, which is converted once.",
     )
 
 

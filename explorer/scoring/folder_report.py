@@ -10,7 +10,7 @@ from typing import Any
 
 from explorer.errors import ModelError
 from explorer.scoring import hf_kind, hf_source
-from explorer.scoring.weight_files import weight_files
+from explorer.scoring.weight_files import sources, weight_files
 
 VOCABULARIES = ("vocab_size", "n_vocab")
 WINDOWS = ("max_position_embeddings", "n_positions", "n_ctx", "max_seq_len", "seq_length", "max_sequence_length")
@@ -26,6 +26,7 @@ class FolderReport:
     parameters: int  # numbers in the weight files; 0 where there are none
     bytes: int  # of the weight files
     files: int  # of weights
+    form: str  # of weights that are no safetensors; "" for those that are
     numbers: str  # the format of the weights as the configuration has it, for example bfloat16
     tokenizer: str
     vocabulary: int
@@ -36,9 +37,10 @@ class FolderReport:
 
 def report(name: str, path: Path) -> FolderReport:
     """What the folder holds; ModelError where it is no model folder at all."""
-    if not path.is_dir():
+    form = hf_source.form_of(path)
+    if not path.is_dir() and not form:
         raise ModelError(f"There is no folder {path}. Give the path of a folder with config.json and weights.")
-    config = _json(path / "config.json")
+    config = _json(path / "config.json") or ({"architectures": [f"{form}: known once it is read"]} if form else {})
     if not config:
         raise ModelError(f"{path} has no config.json that can be read, so it is no model folder in the Hugging Face "
                          "layout.")  # fmt: skip
@@ -46,9 +48,11 @@ def report(name: str, path: Path) -> FolderReport:
     refusal, parameters = "", 0
     weights = weight_files(path)
     try:
+        weights = weights or sources(path)[1:] or sources(path)
         hf_kind.require_causal(name, config)
-        parameters = hf_source.count_parameters(path)
-        hf_source.require_weights(path)
+        parameters = hf_source.count_parameters(path) if path.is_dir() else 0
+        if not form:
+            hf_source.require_weights(path)
     except ModelError as error:
         refusal = str(error)
     marks = _json(path / "tokenizer_config.json")
@@ -58,6 +62,7 @@ def report(name: str, path: Path) -> FolderReport:
         parameters=parameters,
         bytes=sum(file.stat().st_size for file in weights if file.is_file()),
         files=len(weights),
+        form=form,
         numbers=str(config.get("dtype") or config.get("torch_dtype") or ""),
         tokenizer=_tokenizer(path, marks),
         vocabulary=_number(text, VOCABULARIES),

@@ -26,7 +26,7 @@ import transformers
 
 from explorer.errors import ModelError, ScoringError
 from explorer.records import Request, Score
-from explorer.scoring import hf_source
+from explorer.scoring import hf_kind, hf_source
 from explorer.scoring.encode import TextEncoder
 from explorer.scoring.engine.device import DTYPES, check_memory, choose_device, choose_dtype
 from explorer.scoring.hf_source import Source
@@ -208,6 +208,7 @@ def load(source: Source, device: str = "auto", dtype: str = "auto") -> MaskedLM:
     """The masked model whose files these are; ModelError where they hold none that can be asked."""
     place = choose_device(device)
     kind = choose_dtype(dtype, place)
+    hf_kind.require_package(source.name, _quantized(source))
     check_memory(source.name, hf_source.count_parameters(source.path), kind, place)
     try:
         tokenizer = transformers.AutoTokenizer.from_pretrained(source.path, local_files_only=True)
@@ -231,6 +232,14 @@ def load(source: Source, device: str = "auto", dtype: str = "auto") -> MaskedLM:
             "fill gaps, for example FacebookAI/roberta-base."
         )
     return MaskedLM(source, model.to(place).eval(), tokenizer, kind)
+
+
+def _quantized(source: Source) -> str:
+    try:
+        config = transformers.AutoConfig.from_pretrained(source.path, local_files_only=True, trust_remote_code=False)
+    except (ValueError, KeyError, OSError):
+        return ""  # told where the model itself cannot be read
+    return hf_kind.quantized_by(config)
 
 
 def _in_requests(progress: Progress | None, requests: int) -> Progress | None:

@@ -93,7 +93,7 @@ def locate(
     if is_folder(name):
         path = _folder(name)
         digest = _digest(path, settings)
-        return Source(str(path), _ready(path, digest, settings, progress), "", digest, known, _form(path))
+        return Source(str(path), _ready(path, digest, settings, progress), "", digest, known, form_of(path))
     return _from_hub(known.id if known else name, revision, settings, progress, check, known)
 
 
@@ -211,8 +211,8 @@ def _digest(path: Path, settings: Settings) -> str:
     return f"sha256:{hashlib.sha256(f'{own} on {weights}'.encode()).hexdigest()[:32]}"
 
 
-def _form(path: Path) -> str:
-    """In which form weights come that are no safetensors by themselves."""
+def form_of(path: Path) -> str:
+    """In which form a model's weights come that are no safetensors by themselves; "" where they are."""
     if (path / ADAPTER).is_file():
         return f"LoRA adapter on {hf_weights.adapter(path)['base_model_name_or_path']}"
     return "GGUF" if gguf_file(path) else "PyTorch .bin" if bin_files(path) else ""
@@ -293,7 +293,7 @@ def _from_hub(
 ) -> Source:
 
     def source(path: Path) -> Source:
-        return Source(name, _ready(path, path.name, settings, progress), path.name, path.name, known, _form(path))
+        return Source(name, _ready(path, path.name, settings, progress), path.name, path.name, known, form_of(path))
 
     if settings.offline:
         return source(_cached(name, revision, settings))

@@ -20,7 +20,7 @@ from explorer.settings import path_of
 from explorer.ui import inventory, layout, links, live, resources, show, unasked, visitor
 
 FOLDER, HUB, ENDPOINT = WAYS = ("A folder", "From the Hugging Face hub", "An endpoint")
-LARGEST = 1_500_000_000  # parameters of a model that a test loads without being asked again
+LARGEST = 6_000_000_000  # bytes of the weights that a test loads without being asked again
 PRICED = "starter_pairs"  # the benchmark whose cost is told
 RESULT = (
     "bring:result"  # in the session's state: the way, the name, the lines that the test gave, whether it may be added
@@ -50,7 +50,10 @@ def draw_add_model() -> None:
 
 
 def _folder_form() -> None:
-    show.note("A folder in the Hugging Face layout: config.json, weights, and the files of its tokenizer.")
+    show.note(
+        "A folder in the Hugging Face layout (config.json, weights, the files of its tokenizer), a LoRA adapter's "
+        "folder, or a GGUF file."
+    )
     if not visitor.is_trusted():
         show.note("Only the owner of this app can name folders of the machine that it runs on.")
         return
@@ -131,7 +134,7 @@ def _folder(name: str) -> Tested:
     report = folder_report.report(name, path)
     lines = _facts(report)
     against = report.refusal
-    if not against and report.parameters <= LARGEST:
+    if not against and report.bytes <= LARGEST:
         lines.append(_first_score(str(path)))
         against = "" if lines[-1][0] == "First score" else lines.pop()[1]
     elif not against:
@@ -143,6 +146,7 @@ def _facts(report: FolderReport) -> Lines:
     files = "1 file" if report.files == 1 else f"{report.files:,} files"
     numbers = f", in {report.numbers}" if report.numbers else ""
     weights = f"{report.bytes / 1e9:.2f} GB in {files}{numbers}" if report.files else "none that can be read"
+    weights += f" ({report.form}; made into safetensors once)" if report.form else ""
     tokenizer = report.tokenizer or "none: the folder lacks tokenizer.json"
     words = f", {report.vocabulary:,} tokens" if report.vocabulary else ""
     lines = [
