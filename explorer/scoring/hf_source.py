@@ -389,25 +389,26 @@ def _cached(name: str, revision: str, settings: Settings, why: str = "the explor
     from huggingface_hub import errors, snapshot_download
 
     missing = ModelError(f"{name} is not on this machine and cannot be fetched: {why}. {BY_HAND}")
-    try:
-        path = Path(
-            snapshot_download(
-                name,
-                revision=revision or None,
-                allow_patterns=[*TAKEN, PICKLED],
-                ignore_patterns=list(LEFT),
-                local_files_only=True,
+    # A snapshot is complete where it has all that was asked for: pickled weights are, where there are no safetensors.
+    for patterns in (TAKEN, (*TAKEN, PICKLED)):
+        try:
+            path = Path(
+                snapshot_download(
+                    name,
+                    revision=revision or None,
+                    allow_patterns=list(patterns),
+                    ignore_patterns=list(LEFT),
+                    local_files_only=True,
+                )
             )
-        )
-    except errors.HFValidationError as error:
-        raise ModelError(f"{name!r} is neither a folder nor a Hugging Face id (owner/name).") from error
-    except (errors.LocalEntryNotFoundError, OSError) as error:
-        raise missing from error
-    if not (path / "config.json").is_file() or not all(
-        file.exists() for file in weight_files(path) or bin_files(path) or [path / "-"]
-    ):
-        raise missing
-    return path
+        except errors.HFValidationError as error:
+            raise ModelError(f"{name!r} is neither a folder nor a Hugging Face id (owner/name).") from error
+        except (errors.LocalEntryNotFoundError, OSError) as error:
+            raise missing from error
+        files = weight_files(path) or bin_files(path)
+        if (path / "config.json").is_file() and files and all(file.exists() for file in files):
+            return path
+    raise missing
 
 
 def _download(name: str, revision: str, offer: Offer, progress: Steps | None) -> Path:

@@ -121,6 +121,23 @@ def test_a_model_is_fetched_from_the_hub_and_stays_here(hub, online, tiny_gpt2):
     assert hf_source.is_cached("owner/model") and not hf_source.is_cached("owner/other")
 
 
+def test_pickled_weights_are_fetched_where_there_are_no_others_and_made_into_safetensors(hub, online, tiny_gpt2):
+    import io
+
+    import torch
+    from transformers import AutoModelForCausalLM
+
+    held = io.BytesIO()
+    torch.save(AutoModelForCausalLM.from_pretrained(tiny_gpt2).state_dict(), held)
+    files = {name: data for name, data in files_of(tiny_gpt2).items() if not name.endswith(".safetensors")}
+    with serving(repository({**files, "pytorch_model.bin": held.getvalue()})) as address:
+        hub(address)
+        found = hf_source.locate("owner/model", online)
+    assert found.form == "PyTorch .bin" and found.weights == COMMIT
+    assert (found.path / "model.safetensors").is_file() and (found.path / "tokenizer.json").is_file()
+    assert hf_source.locate("owner/model", dataclasses.replace(online, offline=True)).path == found.path
+
+
 def test_the_size_is_checked_before_anything_is_downloaded(hub, online, tiny_gpt2):
     def check(parameters):
         raise ModelError(f"too large: {parameters}")
@@ -138,7 +155,9 @@ def test_the_size_is_checked_before_anything_is_downloaded(hub, online, tiny_gpt
         ("owner/missing", {}, False, "There is no model 'owner/missing'"),
         ("owner/model@step9", {}, False, "has no revision 'step9'"),
         ("owner/model", {"config.json": b"{}", "model.safetensors": b"x"}, True, "is gated"),
-        ("owner/model", {"config.json": b"{}", "pytorch_model.bin": b"x"}, False, "a format that can run code"),
+        ("owner/model", {"config.json": b"{}", "model.ckpt": b"x"}, False, "a format that can run code"),
+        ("owner/model", {"config.json": b"{}", "pytorch_model.bin": b"x"}, False, "holds more than numbers"),
+        ("owner/model", {"adapter_config.json": b"{}", "adapter_model.safetensors": b"x"}, False, "is an adapter"),
         ("owner/model", {"config.json": b"{}", "model.gguf": b"x"}, False, "has only model.gguf"),
         ("owner/model", {"README.md": b""}, False, "has no weights"),
     ],
@@ -242,7 +261,8 @@ def test_a_model_in_several_files(settings, tiny_gpt2, tmp_path):
         (None, "There is no folder"),
         ({}, "has no config.json"),
         ({"config.json": "{}"}, "has no weights; safetensors files are needed"),
-        ({"config.json": "{}", "pytorch_model.bin": ""}, "only pytorch_model.bin, a format that can run code"),
+        ({"config.json": "{}", "model.pt": ""}, "only model.pt, a format that can run code"),
+        ({"config.json": "{}", "pytorch_model.bin": ""}, "pytorch_model.bin is damaged"),
     ],
 )
 def test_a_folder_without_a_model_says_what_it_lacks(settings, tmp_path, files, message):
