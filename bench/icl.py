@@ -70,10 +70,10 @@ def main() -> None:
 def write_prompts(args: argparse.Namespace) -> None:
     """Prompts as the study makes them."""
     from explorer import benchmarks, prompts_icl, settings
-    from explorer.variants.demonstrations import draw
+    from explorer.variants.demonstrations import sample_items
 
     instances = benchmarks.load(args.benchmark, settings.read(data=args.data)).instances
-    found = draw(instances, instances=args.instances, demonstrations=max(200, args.shots))
+    found = sample_items(instances, instances=args.instances, demonstrations=max(200, args.shots))
     before = prompts_icl.label_shared(found.demonstrations[: args.shots], found.instances[0].instance)
     with gzip.open(args.out, "wt", encoding="utf-8") as file:
         for pieces in found.instances:

@@ -217,11 +217,11 @@ def _call(
 
     response = _with_retries(url, once, patience, limit, offline)
     if cached:
-        _keep(cached, response.body)
+        _store_in_cache(cached, response.body)
     return response
 
 
-def _keep(path: Path, body: bytes) -> None:
+def _store_in_cache(path: Path, body: bytes) -> None:
     fresh = sharing.beside(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -16,7 +16,7 @@ from explorer.resources import Resources
 from explorer.runs import queue, worker
 from explorer.runs.folder import RunFolder
 from explorer.runs.request import make_spec
-from explorer.runs.where import Where, keep
+from explorer.runs.where import Where, save
 
 FILES = [
     "/etc/passwd", "/tmp", ".", "..", "./x", "../x", "~", "~/models/x", "~root", "a/../../etc/passwd",
@@ -158,6 +158,6 @@ def test_a_visitors_run_is_done_on_no_cluster(settings, monkeypatch):
     )
     monkeypatch.setattr(queue, "start_worker", lambda settings, folder: None)
     folder = RunFolder.find(settings.runs, queue.submit(settings, spec, confined=True))
-    keep(folder, Where("auto"))
+    save(folder, Where("auto"))
     assert worker.work(folder, Resources(settings), lambda text: None, wait=False) == "failed"
     assert "this machine alone" in folder.progress().message

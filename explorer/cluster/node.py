@@ -95,7 +95,7 @@ class NodeWorker:
         spec = specs.from_json(self.job.spec)
         self.folder = self._place(specs.run_id(spec))
         self.work = part.prepare(spec, Resources(settings_of(self.job)))
-        facts = environment.take(spec, self.work.resources, needs_model=self.work.recipe.needs_model)
+        facts = environment.collect(spec, self.work.resources, needs_model=self.work.recipe.needs_model)
         return Ready(platform.node(), os.getpid(), facts)
 
     def _place(self, run_id: str) -> RunFolder:

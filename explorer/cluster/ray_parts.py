@@ -226,7 +226,7 @@ class _Crew:
             self._see(task, made)
             self.folder.mark_done(first, last, made.hashes, member.stamp)
         else:
-            buckets.take(self.bucket, self.folder, first, last, made.hashes, member.stamp)
+            buckets.download_part(self.bucket, self.folder, first, last, made.hashes, member.stamp)
             self.bucket.mark(first, last, made.hashes, member.stamp)
         amount = last - first + 1
         self.size = member.size = part.next_size(max(member.size, amount), amount, made.seconds)

@@ -105,7 +105,7 @@ def import_runs(args: argparse.Namespace, settings: Settings) -> int:
 
     imported = []
     for path in args.files:
-        folder, is_new = ending.bring(path, Resources(settings))
+        folder, is_new = ending.import_archive(path, Resources(settings))
         imported.append({"file": str(path), "run_id": folder.run_id, "new": is_new, "status": folder.progress().status})
         common.report(f"{path.name}: {'imported' if is_new else 'this run was here already, complete'}")
     if args.json:

@@ -35,14 +35,14 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
     """Keeps each file that is a log; 1 where one is not."""
     from explorer import logs
     from explorer.resources import Resources
-    from explorer.studies.imported.log import keep
+    from explorer.studies.imported.log import import_log
 
     resources = Resources(settings)
     answers: list[dict[str, Any]] = []
     for path in args.files:
         try:
             log = logs.read(path)
-            stored = keep(log, resources, benchmark=args.benchmark, model=args.model_name)
+            stored = import_log(log, resources, benchmark=args.benchmark, model=args.model_name)
         except ExplorerError as error:
             common.report(f"error: {common.one_line(error)}")
             answers.append({"file": str(path), "error": common.one_line(error)})

@@ -72,7 +72,7 @@ def run_study(args: argparse.Namespace, settings: Settings) -> int:
     from explorer.runs import cost, name_lists, queue, slices
     from explorer.runs.folder import RunFolder
     from explorer.runs.request import make_spec
-    from explorer.runs.where import HERE, keep
+    from explorer.runs.where import HERE, save
     from explorer.runs.worker import work
 
     models, names = name_lists.expand(args.model), name_lists.expand(args.benchmark)
@@ -95,7 +95,7 @@ def run_study(args: argparse.Namespace, settings: Settings) -> int:
     spec = make_spec(resources, study=args.study, model=models[0], benchmark=names[0], seed=args.seed, **request)
     if args.dry_run:
         return _dry_run(args, spec, resources)
-    if requests := cost.in_words(spec, cost.of_run(spec, resources)):
+    if requests := cost.describe(spec, cost.estimate_run(spec, resources)):
         common.report(requests)
     if args.detach:
         run_id = queue.submit(settings, spec, place)
@@ -107,7 +107,7 @@ def run_study(args: argparse.Namespace, settings: Settings) -> int:
         if status != "complete":
             if not folder.is_being_worked():
                 folder.clear_cancel()
-                keep(folder, place)
+                save(folder, place)
             status = work(
                 folder, resources, common.report, common.ProgressLine(args.study), on_cluster=work_here.on_cluster
             )
@@ -134,13 +134,13 @@ def _dry_run(args: argparse.Namespace, spec: RunSpec, resources: Resources) -> i
     from explorer.runs import spec as specs
 
     instances = len(find_study(spec.study).select(spec, resources))
-    run_id, estimate = specs.run_id(spec), cost.of_run(spec, resources)
+    run_id, estimate = specs.run_id(spec), cost.estimate_run(spec, resources)
     if args.json:
         amounts = dataclasses.asdict(estimate) if estimate else {}
         common.print_json({"run_id": run_id, "instances": instances, **amounts})
         return 0
     print(f"{run_id}: {args.study} of {instances:,} instances of {spec.benchmark} with {spec.model}")
-    if requests := cost.in_words(spec, estimate):
+    if requests := cost.describe(spec, estimate):
         print(requests)
     return 0
 

@@ -51,7 +51,7 @@ def resume_run(args: argparse.Namespace, settings: Settings) -> int:
     from explorer.results import mending
     from explorer.results.packed_run import find_own
     from explorer.runs import imported, queue, sweep
-    from explorer.runs.where import keep
+    from explorer.runs.where import save
 
     if planned := sweep.find(settings, args.run_id):
         return sweeps.resume(planned, args, settings)
@@ -66,7 +66,7 @@ def resume_run(args: argparse.Namespace, settings: Settings) -> int:
     if not folder.is_being_worked():
         folder.clear_cancel()
         if place is not None:
-            keep(folder, place)
+            save(folder, place)
     code = work_on_run(args, settings)
     _print_status(args, folder.run_id, folder.progress().status)
     return code

@@ -58,7 +58,7 @@ def render(figure: go.Figure, format: str, caption: str = "") -> bytes:
     """The figure in its print theme, with its caption under it, as the bytes of a file."""
     made = on_paper(figure, caption)
     if format in DRAWN:
-        return _draw(made, format)
+        return _render(made, format)
     if format == "html":
         return str(made.to_html(include_plotlyjs=True, full_html=True)).encode("utf-8", "replace")
     if format == "json":
@@ -78,7 +78,7 @@ def browser() -> Path | None:
     return next((path for path in paths if path.is_file()), None)
 
 
-def _draw(figure: go.Figure, format: str) -> bytes:
+def _render(figure: go.Figure, format: str) -> bytes:
     program = browser()
     if program is None:
         raise UsageError(LACKING)

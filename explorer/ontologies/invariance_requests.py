@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from explorer.errors import OntologyError
 from explorer.ontologies.buckets import Bucket
-from explorer.ontologies.prompts import LANGUAGES, REPEATS, TEMPERATURES, Prompt, ask
+from explorer.ontologies.prompts import LANGUAGES, REPEATS, TEMPERATURES, Prompt, build_request
 from explorer.records import Instance, Request
 
 PER_BUCKET = 20
@@ -27,14 +27,14 @@ def sample(buckets: Sequence[Bucket], per_bucket: int = PER_BUCKET, seed: int = 
     return [row for bucket in buckets for row in sorted(chance.sample(bucket.rows, min(per_bucket, len(bucket.rows))))]
 
 
-def ask_again(
+def build_repeated(
     instance: Instance, prompt: Prompt, prefix: str, title: str, way: str, *, as_released: bool = False
 ) -> list[Request]:
     """The requests of one way, whose name is their setting; `part` numbers them."""
     if way not in WAYS:
         raise OntologyError(f"There is no way {way!r} to repeat a prompt, expected one of {', '.join(WAYS)}.")
     requests = (
-        ask(
+        build_request(
             instance,
             prompt,
             prefix,

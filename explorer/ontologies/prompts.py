@@ -91,7 +91,7 @@ def text_of(
     return f"{RELEASED_MARGIN}{text}{RELEASED_MARGIN}" if as_released and prompt.kind == "chat" else text
 
 
-def ask(
+def build_request(
     instance: Instance,
     prompt: Prompt,
     prefix: str,

@@ -105,7 +105,7 @@ class Service:
             if error.kind == "body":
                 return {}, str(error)
             if error.kind == "status" and error.status not in self._patience.retry_on:
-                raise Refused(_said(error)) from error
+                raise Refused(_error_text(error)) from error
             raise Unreachable(str(error)) from error
         if not isinstance(body, dict):
             return {}, "the answer is no JSON object"
@@ -154,7 +154,7 @@ def check_count(body: Mapping[str, Any]) -> str:
     return "the count of a simple query is marked approximate" if body.get("approx") else ""
 
 
-def _said(error: fetch.WebError) -> str:
+def _error_text(error: fetch.WebError) -> str:
     """The `error` of the body that came with a status, else the status."""
     try:
         body = error.response.json() if error.response else {}

@@ -34,7 +34,7 @@ def delete(settings: Settings, folder: RunFolder) -> None:
     """
     folder.refuse_if_kept()
     folder.wait_for_worker()
-    with _telling(folder), leftovers.begun(settings.cache, f"delete-{folder.run_id}") as mark:
+    with _explain_failure(folder), leftovers.begun(settings.cache, f"delete-{folder.run_id}") as mark:
         store.remove(settings, [folder.run_id])
         _remove_folder(settings, folder.run_id, mark)
 
@@ -58,7 +58,7 @@ def _remove_folder(settings: Settings, run_id: str, mark: leftovers.Mark) -> Non
 
 
 @contextlib.contextmanager
-def _telling(folder: RunFolder):  # type: ignore[no-untyped-def]
+def _explain_failure(folder: RunFolder):  # type: ignore[no-untyped-def]
     try:
         yield
     except (OSError, Timeout) as error:
@@ -68,7 +68,7 @@ def _telling(folder: RunFolder):  # type: ignore[no-untyped-def]
         ) from error
 
 
-def bring(path: Path, resources: Resources) -> tuple[RunFolder, bool]:
+def import_archive(path: Path, resources: Resources) -> tuple[RunFolder, bool]:
     """The run in an archive, among the runs here and in the database, and whether it is new.
 
     Where its rows cannot be stored nothing of it stays.

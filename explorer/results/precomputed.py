@@ -111,7 +111,7 @@ def _write(folders: Sequence[RunFolder], out: Path) -> None:
         try:
             migrations.migrate(connection)
             for folder in folders:
-                store.put(connection, folder)
+                store.insert_run(connection, folder)
             out.unlink()  # a file that is there already, even an empty one, is no new database
             connection.execute(f"ATTACH '{store.quoted(out)}' AS {NAME} (BLOCK_SIZE {BLOCK}, ROW_GROUP_SIZE {GROUP})")
             for table, columns in TABLES.items():

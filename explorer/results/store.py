@@ -56,7 +56,7 @@ class Store:
         else:
             self._unite(generation is not None, precomputed is not None)
         if parts is not None:
-            with _telling_damage(parts):
+            with _explain_damage(parts):
                 self._show_parts(parts)
 
     def _attach(self, path: Path) -> None:
@@ -133,7 +133,7 @@ class Store:
             with self._lock:
                 cursor = self._connection.cursor()
             # Whether each file of a live run is whole shows only when a question reads it.
-            telling = contextlib.nullcontext() if self._parts is None else _telling_damage(self._parts)
+            telling = contextlib.nullcontext() if self._parts is None else _explain_damage(self._parts)
             with contextlib.closing(cursor), telling:
                 yield cursor.execute(sql, list(parameters))
         except duckdb.Error as error:
@@ -199,7 +199,7 @@ def ingest(settings: Settings, folders: Sequence[RunFolder], status: str = "", m
     """
     with _next_generation(settings, keep=True) as connection:
         for folder in folders:
-            put(connection, folder, status, message)
+            insert_run(connection, folder, status, message)
 
 
 def remove(settings: Settings, run_ids: Sequence[str]) -> None:
@@ -217,7 +217,7 @@ def rebuild(settings: Settings) -> tuple[int, list[str]]:
         for folder in all_folders(settings.runs):
             connection.execute("BEGIN")
             try:
-                if damaged := put(connection, folder, leave_out=True):
+                if damaged := insert_run(connection, folder, leave_out=True):
                     faults.append(f"{folder.run_id}: {_describe(damaged)}")
                 connection.execute("COMMIT")
                 count += 1
@@ -292,7 +292,7 @@ def _forget(connection: duckdb.DuckDBPyConnection, run_id: str) -> None:
         connection.execute(f"DELETE FROM {table} WHERE run_id = ?", [run_id])
 
 
-def put(
+def insert_run(
     connection: duckdb.DuckDBPyConnection,
     folder: RunFolder,
     status: str = "",
@@ -319,7 +319,7 @@ def put(
     for table in TABLES:
         paths = [str(path) for path in folder.part_files(table) if path.name not in without]
         if paths:
-            with _telling_damage(folder):
+            with _explain_damage(folder):
                 connection.execute(
                     f"INSERT INTO {table} BY NAME SELECT ? AS run_id, * FROM read_parquet(?)", [folder.run_id, paths]
                 )
@@ -343,7 +343,7 @@ def _insert_run(connection: duckdb.DuckDBPyConnection, folder: RunFolder, status
 
 
 @contextlib.contextmanager
-def _telling_damage(folder: RunFolder) -> Iterator[None]:
+def _explain_damage(folder: RunFolder) -> Iterator[None]:
     """Tells a part that cannot be read from a database that cannot."""
     try:
         yield

@@ -106,7 +106,7 @@ class Bucket:
             except Exception as error:
                 tries += 1
                 if tries == TRIES or _is_final(error):
-                    raise RunError(f"{problem} ({_said(error)}). {_advice(error)}") from error
+                    raise RunError(f"{problem} ({_error_text(error)}). {_advice(error)}") from error
                 stopping.pause(PAUSE * 4 ** (tries - 1))
 
 
@@ -121,7 +121,7 @@ def pull(bucket: Bucket, folder: RunFolder) -> dict[str, str]:
             if mark is None or not mark.sha256 or set(mark.sha256) != set(mark.tables):
                 raise RunError(f"The mark of the part {name} is damaged.")
             first, last = (int(number) for number in name.split("-"))
-            take(bucket, folder, first, last, mark.sha256, mark.environment)
+            download_part(bucket, folder, first, last, mark.sha256, mark.environment)
         except RunError as error:
             damaged[name] = str(error)
     return damaged
@@ -146,7 +146,9 @@ def push(bucket: Bucket, folder: RunFolder) -> None:
 # the hash in its mark, then the part as a whole is checked (its rows are those of its instances, in the columns of the
 # schema), and only then is it marked here. If a check fails, its files go: without a mark they would not count, yet the
 # next look for damage would find them.
-def take(bucket: Bucket, folder: RunFolder, first: int, last: int, hashes: Mapping[str, str], environment: str) -> None:
+def download_part(
+    bucket: Bucket, folder: RunFolder, first: int, last: int, hashes: Mapping[str, str], environment: str
+) -> None:
     """Brings one part from the bucket into the folder and marks it done there; RunError where it is damaged."""
     from explorer.runs import belonging
 
@@ -192,10 +194,10 @@ def _open(url: str) -> tuple[Any, str]:
         system, root = fsspec.core.url_to_fs(url)
     except ImportError as error:
         package = f"s3fs=={S3FS}" if url.startswith("s3://") else "the package that fsspec names"
-        raise UsageError(f"{url} cannot be opened ({_said(error)}). `pip install {package}`.") from error
+        raise UsageError(f"{url} cannot be opened ({_error_text(error)}). `pip install {package}`.") from error
     except Exception as error:
         raise UsageError(
-            f"{url} cannot be opened ({_said(error)}). Give an address like s3://bucket/prefix."
+            f"{url} cannot be opened ({_error_text(error)}). Give an address like s3://bucket/prefix."
         ) from error
     return system, str(root).rstrip("/")
 
@@ -213,6 +215,6 @@ def _advice(error: BaseException) -> str:
     return "Check the network and the address, then resume the run."
 
 
-def _said(error: BaseException) -> str:
+def _error_text(error: BaseException) -> str:
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     return lines[0][:200] if lines else type(error).__name__

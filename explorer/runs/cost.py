@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from explorer.resources import Resources
 
 
-def of_run(spec: RunSpec, resources: Resources) -> Estimate | None:
+def estimate_run(spec: RunSpec, resources: Resources) -> Estimate | None:
     """The most that is still to be asked; None for a model of this machine, or a study that cannot tell."""
     settings = resources.settings
     recipe = find_study(spec.study)
@@ -27,7 +27,7 @@ def of_run(spec: RunSpec, resources: Resources) -> Estimate | None:
     return estimate(recipe.plan(spec, resources, left), Prices(settings.price_in, settings.price_out))
 
 
-def in_words(spec: RunSpec, estimate: Estimate | None) -> str:
+def describe(spec: RunSpec, estimate: Estimate | None) -> str:
     """What the run will ask of a server, in one sentence; "" for a model of this machine."""
     if not http.is_endpoint(spec.model):
         return ""

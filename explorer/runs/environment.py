@@ -32,7 +32,7 @@ PACKAGES = (
 )
 
 
-def take(spec: RunSpec, resources: Resources, *, needs_model: bool) -> dict[str, Any]:
+def collect(spec: RunSpec, resources: Resources, *, needs_model: bool) -> dict[str, Any]:
     """The environment of this process, its model loaded; RunError where that is not the model the run asks for."""
     model = resources.model_record(spec.model, spec.dtype) if needs_model else {}
     loaded = str(model.get("weights") or "")

@@ -41,7 +41,7 @@ def refuse_to_resume(folder: RunFolder) -> None:
         return
     from explorer.runs import where as places
 
-    cluster = places.of(folder).cluster if _is_of_another(folder) else ""
+    cluster = places.read(folder).cluster if _is_of_another(folder) else ""
     if named := specs.reads_or_asks(spec) or cluster.removeprefix(places.AUTO):
         raise RunError(
             f"{folder.run_id} was asked for elsewhere, and going on with it would read or ask {named[:200]!r}. If that "

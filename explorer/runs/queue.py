@@ -61,7 +61,7 @@ def submit(settings: Settings, spec: RunSpec, where: Where = HERE, *, confined: 
     if is_new or not confined:
         folder.confine(confined)
     if folder.progress().status != "complete" and not folder.is_being_worked():
-        places.keep(folder, where)
+        places.save(folder, where)
         start_worker(settings, folder)
     return folder.run_id
 
@@ -74,7 +74,7 @@ def resume(settings: Settings, run_id: str, where: Where | None = None) -> str:
         raise RunError(f"{folder.run_id} is being worked on already.")
     imported.refuse_to_resume(folder)
     if where is not None:
-        places.keep(folder, where)
+        places.save(folder, where)
     start_worker(settings, folder)
     return folder.run_id
 

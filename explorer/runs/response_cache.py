@@ -28,7 +28,7 @@ OnAnswer = Callable[[int, Any], None]
 Ask = Callable[[list[Request], Progress, OnAnswer], object]
 
 
-class KeptAnswers:
+class CachedAnswers:
     """Asks an endpoint for what the folder does not hold yet; both a Generator and a Scorer."""
 
     def __init__(self, endpoint: Endpoint, folder: Path) -> None:
@@ -116,16 +116,16 @@ class KeptAnswers:
         ]
 
 
-def of_run(spec: RunSpec, resources: Resources, endpoint: Endpoint) -> KeptAnswers:
+def cached_endpoint(spec: RunSpec, resources: Resources, endpoint: Endpoint) -> CachedAnswers:
     """What this run was answered, and the endpoint for the rest."""
     folder = RunFolder.create(resources.settings.runs, spec)
-    return resources.once(("kept answers", folder.run_id), lambda: KeptAnswers(endpoint, folder.path))
+    return resources.once(("kept answers", folder.run_id), lambda: CachedAnswers(endpoint, folder.path))
 
 
 def scorer(spec: RunSpec, resources: Resources) -> Scorer:
     """The run's model as a scorer; what an endpoint answers is kept in the run's folder."""
     model = resources.scorer(spec.model, spec.dtype)
-    return of_run(spec, resources, model) if isinstance(model, Endpoint) else model
+    return cached_endpoint(spec, resources, model) if isinstance(model, Endpoint) else model
 
 
 def _frozen(values: Sequence[Any]) -> list[Any]:

@@ -47,7 +47,7 @@ def run_parts(
         return True
     if now() >= until:
         return False
-    made_with = environment.take(work.spec, resources, needs_model=work.recipe.needs_model)
+    made_with = environment.collect(work.spec, resources, needs_model=work.recipe.needs_model)
     stamp = folder.keep_environment(made_with)
     size = work.recipe.first_part
 

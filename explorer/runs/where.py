@@ -73,12 +73,12 @@ def set_up_ray() -> None:
         os.environ.setdefault("RAY_AUTH_MODE", "token")
 
 
-def keep(folder: RunFolder, where: Where) -> None:
+def save(folder: RunFolder, where: Where) -> None:
     """Says in the run's folder where its next worker shall do it."""
     files.write_json(folder.path / "where.json", dataclasses.asdict(where))
 
 
-def of(folder: RunFolder) -> Where:
+def read(folder: RunFolder) -> Where:
     """Where a run is to be done; on this machine where nothing else was said."""
     fields = files.read_json(folder.path / "where.json")
     return Where(

@@ -64,7 +64,7 @@ def work(
         try:
             with interrupted(folder.is_asked_to_cancel), stopping.until(folder.stop_if_cancelled):
                 stopping.look()
-                where = places.checked(places.of(folder))
+                where = places.checked(places.read(folder))
                 if folder.is_confined:
                     if where.cluster:
                         raise RunError(
@@ -144,7 +144,7 @@ def _run(
 
 def _do_here(folder: RunFolder, work: part.Work, meter: Meter) -> None:
     recipe = work.recipe
-    made_with = environment.take(work.spec, work.resources, needs_model=recipe.needs_model)
+    made_with = environment.collect(work.spec, work.resources, needs_model=recipe.needs_model)
     stamp = folder.keep_environment(made_with)
     meter.restart()
     with _settled_memory():
@@ -192,7 +192,7 @@ def _one_by_one(folder: RunFolder, work: part.Work, meter: Meter, stamp: str) ->
 def _close_bucket(folder: RunFolder, say: Say) -> None:
     """The run's last word, so that its folder in the bucket is a whole run folder."""
     with contextlib.suppress(ExplorerError):
-        if url := places.of(folder).to:
+        if url := places.read(folder).to:
             try:
                 Bucket(url, folder.run_id).send(folder.path / "progress.json", "progress.json")
             except RunError as error:

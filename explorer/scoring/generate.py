@@ -68,7 +68,7 @@ class ModelGenerator:
                 continue
             heat = float(request.factors.get("temperature", temperature))
             most = min(max_new_tokens, room)
-            draws = _draws(request, seed, most) if heat > 0 else np.empty(0)
+            draws = _random_numbers(request, seed, most) if heat > 0 else np.empty(0)
             answers[place] = Answer(prompts[place], most, rules, heat, draws)
         self._write(answers, progress, len(requests))
         return [
@@ -125,7 +125,7 @@ def _prefix(sequences: Sequence[Ids], together: Group) -> Ids:
     return sequences[together.members[0]][: together.depth]
 
 
-def _draws(request: Request, seed: int, count: int) -> np.ndarray:
+def _random_numbers(request: Request, seed: int, count: int) -> np.ndarray:
     """Numbers in [0, 1) that depend on the seed and on the request alone."""
     key = f"{seed}/{request.instance_id}/{request.option}/{sorted(request.factors.items())}"
     chance = random.Random(key)

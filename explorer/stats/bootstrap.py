@@ -122,7 +122,7 @@ def _sums(values: np.ndarray, names: np.ndarray) -> tuple[np.ndarray, np.ndarray
     return np.bincount(codes, values), np.bincount(codes).astype(float)
 
 
-def _draw(
+def _resampled_values(
     units: tuple[np.ndarray, ...], statistic: Callable[..., np.ndarray | float], resamples: int, seed: int
 ) -> np.ndarray:
     """The statistic of each resample: the draws that scipy.stats.bootstrap makes, without a second of importing it."""
@@ -154,7 +154,7 @@ def _resample(
     if size < 2:
         return math.nan, math.nan, "one item or group has no interval"
     if method == "percentile" and vectorized:
-        return percentile_interval(_draw(units, statistic, resamples, seed), level)
+        return percentile_interval(_resampled_values(units, statistic, resamples, seed), level)
     from scipy.stats import DegenerateDataWarning
     from scipy.stats import bootstrap as scipy_bootstrap
 

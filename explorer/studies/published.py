@@ -20,7 +20,7 @@ def figures() -> tuple[Printed, ...]:
     The condition is "original", the words swapped (N, V, NV), or for the tables on memorization the attack and the
     half; the metric is accuracy, accuracy_change, perplexity, perplexity_change, ips, judged_same, f1_macro or auc.
     """
-    return tuple(row for row in published_figures.of_paper(PAPER) if row.metric != JUDGED_PAIRS)
+    return tuple(row for row in published_figures.figures_of_paper(PAPER) if row.metric != JUDGED_PAIRS)
 
 
 def beside(model: str, task: str, condition: str, metric: str) -> Printed | None:

@@ -82,7 +82,7 @@ class Printed:
 
 
 @cache
-def of_paper(paper: str) -> tuple[Printed, ...]:
+def figures_of_paper(paper: str) -> tuple[Printed, ...]:
     """The printed numbers of a paper, in the order of its file."""
     return tuple(printed for printed in every() if printed.paper == paper)
 
@@ -104,7 +104,9 @@ def figure(paper: str, **wanted: str) -> Printed:
 def select(paper: str, **wanted: str) -> Sequence[Printed]:
     """The printed numbers of a paper whose fields are as wanted."""
     return [
-        printed for printed in of_paper(paper) if all(getattr(printed, name) == wish for name, wish in wanted.items())
+        printed
+        for printed in figures_of_paper(paper)
+        if all(getattr(printed, name) == wish for name, wish in wanted.items())
     ]
 
 

@@ -30,7 +30,7 @@ def select(spec: RunSpec, resources: Resources) -> list[Instance]:
     """The spec's instances in benchmark order: its suites, its slice, a draw per group, then the first `limit`."""
     chosen = of_suites(resources.instances(spec.benchmark, splits_of(spec.settings)).instances, spec.suites)
     chosen = of_slice(chosen, spec.settings.get(ONLY, ()))
-    chosen = draw_per_group(chosen, int(spec.settings.get("per_group", 0)), spec.seed)
+    chosen = sample_per_group(chosen, int(spec.settings.get("per_group", 0)), spec.seed)
     return chosen[: spec.limit] if spec.limit is not None else chosen
 
 
@@ -66,7 +66,7 @@ def of_slice(instances: Sequence[Instance], ids: Sequence[str]) -> list[Instance
     return kept
 
 
-def draw_per_group(instances: Sequence[Instance], per_group: int, seed: int) -> list[Instance]:
+def sample_per_group(instances: Sequence[Instance], per_group: int, seed: int) -> list[Instance]:
     """At most `per_group` instances of each group, drawn without replacement, in the order they came."""
     if per_group <= 0:
         return list(instances)

@@ -74,12 +74,12 @@ def add_verdict(
     chosen: bool = True,
 ) -> None:
     """Adds what a verdict between options says: `correct`, `margin`, and which was `chosen`."""
-    for name, value, reason in _said(verdict, options):
+    for name, value, reason in _measures_of(verdict, options):
         if chosen or name != "chosen":
             measures.add(instance_id, name, value, reason=reason, factors=factors)
 
 
-def _said(verdict: reduce.Verdict, options: Sequence[Score | None]) -> list[tuple[str, float, str]]:
+def _measures_of(verdict: reduce.Verdict, options: Sequence[Score | None]) -> list[tuple[str, float, str]]:
     """(measure, value, reason) of everything that a verdict between options says, for one instance and for many."""
     remark = _remark(verdict, options)
     said = [("correct", verdict.correct, remark), ("margin", verdict.margin, remark)]
@@ -100,7 +100,7 @@ def _judge_options(
     verdict = reduce.compare(options, instance.gold, policy, dtype, unconditional=prior_sums)
     return [
         measure_row(instance.id, name, value, reason=reason, factors=factors)
-        for name, value, reason in _said(verdict, options)
+        for name, value, reason in _measures_of(verdict, options)
     ]
 
 

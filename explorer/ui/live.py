@@ -214,7 +214,7 @@ def _judge(
     shared = resources.resources()
     shared = shared.beside() if _beside else shared
     with turn(model, beside=_beside):
-        scores = shared.scorer(model).score(accuracy_study.ask(instance, policy), policy)
+        scores = shared.scorer(model).score(accuracy_study.build_requests(instance, policy), policy)
         dtype = str(shared.model_record(model).get("dtype", ""))  # a server does not tell its own
     return Judged(tuple(scores), Judgment.of_rows(verdicts.judge(instance, scores, policy, dtype)))
 

@@ -107,8 +107,8 @@ def _cost(study: str, model: str, benchmark: str, options: str, settings: Settin
     spec = request.make_spec(
         resources.resources(), study=study, model=model, benchmark=benchmark, **json.loads(options)
     )
-    estimate = cost.of_run(spec, resources.resources())
-    return cost.in_words(spec, estimate)
+    estimate = cost.estimate_run(spec, resources.resources())
+    return cost.describe(spec, estimate)
 
 
 def studies_for(benchmark: str) -> list[str]:

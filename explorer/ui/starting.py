@@ -29,7 +29,7 @@ def resume(run_id: str) -> None:
     folder = queue.RunFolder.find(settings.runs, run_id)
     if not visitor.is_trusted():
         check(folder.spec.model, folder.spec.settings)
-        if places.of(folder).cluster:
+        if places.read(folder).cluster:
             raise UsageError("Only the owner of the app may go on with a run on a cluster.")
     queue.resume(settings, run_id)
 

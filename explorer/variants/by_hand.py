@@ -62,7 +62,7 @@ def swap(reading: Reading, choices: Mapping[str, str], seed: int = 0) -> Perturb
     return perturb_reading(dataclasses.replace(reading, words=wanted), "NV", seed, choices)
 
 
-def draw(reading: Reading, tools: Tools, pos: str, seed: int) -> dict[str, str]:
+def sample_substitutes(reading: Reading, tools: Tools, pos: str, seed: int) -> dict[str, str]:
     """The substitutes that a full run with this seed would draw, by key; none where it would reject the instance."""
     classes = {"N": "n", "V": "v", "NV": "nv"}[pos]
     wanted = [word for word in reading.words if word.pos in classes]

@@ -77,7 +77,7 @@ def make_contexts(
         for condition in conditions:
             pool = candidates(pools, suite, condition, other_phenomenon=other_phenomenon)
             for name, members in chained.items():
-                drawn = partial(draw, pool, draw_key(seed, condition, name), barred[name])
+                drawn = partial(sample_sentences, pool, sampling_key(seed, condition, name), barred[name])
                 limit = min(map(room, members))
                 ids, checkpoints, reason = _grow(drawn, text_of, tokens, sorted(set(lengths)), limit)
                 names = tuple(item.id for item in members)
@@ -90,19 +90,19 @@ def suite_context(
     """A fixed number of acceptable sentences of one named suite: a cell of the suite-by-suite matrix."""
     condition = f"suite:{suite}"
     pool = pools.acceptable.get(suite, ())
-    drawn = list(itertools.islice(draw(pool, f"{seed}|{condition}|{item.id}", _texts([item])), sentences))
+    drawn = list(itertools.islice(sample_sentences(pool, f"{seed}|{condition}|{item.id}", _texts([item])), sentences))
     length = tokens.count([sentence.text for sentence in drawn])
     reason = "" if len(drawn) == sentences else f"the suite has only {len(drawn)} other acceptable sentences"
     checkpoint = Checkpoint(length, len(drawn), length)
     return Context((item.id,), condition, seed, "none", tuple(sentence.id for sentence in drawn), (checkpoint,), reason)
 
 
-def draw_key(seed: int, condition: str, name: str) -> str:
+def sampling_key(seed: int, condition: str, name: str) -> str:
     """What the order of a draw follows from; a run and the lab draw the same sentences because both take it here."""
     return f"{seed}|{condition}|{name}"
 
 
-def draw(pool: Sequence[Sentence], key: str, barred: frozenset[str] = frozenset()) -> Iterator[Sentence]:
+def sample_sentences(pool: Sequence[Sentence], key: str, barred: frozenset[str] = frozenset()) -> Iterator[Sentence]:
     """The pool's sentences in the random order of `key`, each text once and none of the barred (folded) texts.
 
     A shuffle made as far as it is read; its numbers come from a hash, so they are the same on every machine.

@@ -45,7 +45,7 @@ GENDER = re.compile(rf"\b({_SEXES})\b")
 #     Ann was adequate to astound Bob.
 #
 # A Winograd sentence is left alone: there the options are the words that differ.
-def keep(instance: Instance, versions: Sequence[Version], lexicon: Lexicon) -> None:
+def mark_deciding_words(instance: Instance, versions: Sequence[Version], lexicon: Lexicon) -> None:
     """Marks in the versions the words that stay because they decide, and the verbs that need an exact stand-in."""
     if instance.kind not in ("pair", "choice", "regions") or instance.format == "winogrande":
         return  # in a Winograd sentence both options are the words that differ, and each keeps its own name

@@ -48,7 +48,7 @@ class Draw:
     remarks: tuple[str, ...] = ()
 
 
-def draw(
+def sample_items(
     candidates: Sequence[Instance],
     *,
     split: str = "",

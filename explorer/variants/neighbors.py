@@ -47,7 +47,7 @@ def neighbors(
 
     Fewer where no more words fit, none for a text without words. All gaps are put to the proposer in one call.
     """
-    drawn = [draw(source, count, seed) for source in sources]
+    drawn = [sample_words(source, count, seed) for source in sources]
     gaps = [
         Gap(source.text[: word.start()], word[0], source.text[word.end() :])
         for source, words in zip(sources, drawn, strict=True)
@@ -58,7 +58,7 @@ def neighbors(
     return [_of_text(source, words, proposed, count) for source, words in zip(sources, drawn, strict=True)]
 
 
-def draw(source: Source, count: int, seed: int) -> list[re.Match[str]]:
+def sample_words(source: Source, count: int, seed: int) -> list[re.Match[str]]:
     """At most `count` words of the text in an order that depends on the seed, the key, the word and its number."""
     seen: dict[str, int] = {}
     ranked = []

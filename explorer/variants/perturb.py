@@ -232,7 +232,7 @@ def _choose(
             for candidate in shared_candidates(word, sense, reading.versions, keep_articles)
             if not taken & {candidate.lemma, *(inflected(candidate.lemma, target) for _, target in word.targets)}
         ]
-        drawn = synonyms.draw(pool, seed=seed, key=reading.instance.id, lemma=word.lemma, pos=word.pos)
+        drawn = synonyms.sample_synonyms(pool, seed=seed, key=reading.instance.id, lemma=word.lemma, pos=word.pos)
         if drawn:
             choices[word.lemma, word.pos] = Choice(sense, drawn[0].lemma)
             taken.add(drawn[0].lemma)  # two words of an instance never become one

@@ -122,7 +122,7 @@ def _unfit_verb(target: Target, sense: Sense, lemma: Lemma) -> str:
     return ""
 
 
-def draw(pool: Sequence[Candidate], *, seed: int, key: str, lemma: str, pos: str) -> list[Candidate]:
+def sample_synonyms(pool: Sequence[Candidate], *, seed: int, key: str, lemma: str, pos: str) -> list[Candidate]:
     """The pool in an order that depends only on the seed, the key (an instance's id) and the words: take the first."""
 
     def rank(candidate: Candidate) -> bytes:

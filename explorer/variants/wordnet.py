@@ -103,7 +103,7 @@ def fetch(settings: Settings, progress: Callable[[int, int], None]) -> Path:
     progress(1, 3)
     archive = wordnet_files.download(settings)
     progress(2, 3)
-    wordnet_files.lay_out(archive, folder)
+    wordnet_files.unpack_into(archive, folder)
     progress(3, 3)
     return folder
 

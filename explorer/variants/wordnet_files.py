@@ -119,7 +119,7 @@ def download(settings: Settings) -> Path:
     return archive
 
 
-def lay_out(archive: Path, folder: Path) -> None:
+def unpack_into(archive: Path, folder: Path) -> None:
     """A complete WordNet folder made from the source archive, written beside and renamed when its sizes are right."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     scratch = sharing.new_folder(folder.parent, ".wordnet-")

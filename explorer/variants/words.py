@@ -86,7 +86,7 @@ def read_instances(
             versions.append(_read(text, next(tagged), versions, lexicon, pos, veto))
         if instance.format == "winogrande":
             _keep_options_in_their_sentence(versions)
-        deciding.keep(instance, versions, lexicon)
+        deciding.mark_deciding_words(instance, versions, lexicon)
         readings.append(Reading(instance, versions, _words(versions)))
     _disambiguate(readings, senses)
     return readings

@@ -22,12 +22,12 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A cache with one run, a log of another harness."""
     from explorer import logs
     from explorer.resources import Resources
-    from explorer.studies.imported.log import keep
+    from explorer.studies.imported.log import import_log
 
     own = tmp_path_factory.mktemp("downloads") / "cache"
     resources = Resources(settings_module.read(cache=own))
     (path,) = LOGS.glob("samples_lexi_pairs_*.jsonl")
-    resources.ingest(keep(logs.read(path), resources).folder)
+    resources.ingest(import_log(logs.read(path), resources).folder)
     return own
 
 

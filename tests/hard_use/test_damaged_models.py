@@ -15,7 +15,7 @@ from explorer.errors import LexiconError, ModelError
 from explorer.popularity.count_cache import FILE, CountCache
 from explorer.records import Generation, Request
 from explorer.runs.response_cache import FILE as FILE_OF_ANSWERS
-from explorer.runs.response_cache import KeptAnswers
+from explorer.runs.response_cache import CachedAnswers
 from explorer.scoring import embedded, hf, hf_source
 from explorer.variants import wordnet, wordnet_files
 from explorer.variants.gloss_store import VectorStore
@@ -191,7 +191,7 @@ class Endpoint:
 def test_a_damaged_line_of_kept_answers_costs_that_answer_alone(tmp_path):
     asked = [Request(f"x/{number}", 0, f"prompt {number}") for number in range(4)]
     first = Endpoint()
-    before = KeptAnswers(first, tmp_path).generate(asked, max_new_tokens=3)
+    before = CachedAnswers(first, tmp_path).generate(asked, max_new_tokens=3)
     assert len(first.asked) == 4
     path = tmp_path / FILE_OF_ANSWERS
     lines = path.read_bytes().splitlines()
@@ -199,5 +199,5 @@ def test_a_damaged_line_of_kept_answers_costs_that_answer_alone(tmp_path):
     odd = [b"\xff\x00\xfe", b"[" * 100_000, b'[["a"], 1, 2, 3]', b"3", b'{"a": 1}', b'["short"]']
     path.write_bytes(b"\n".join([*lines, *odd]))
     again = Endpoint()
-    assert KeptAnswers(again, tmp_path).generate(asked, max_new_tokens=3) == before
+    assert CachedAnswers(again, tmp_path).generate(asked, max_new_tokens=3) == before
     assert again.asked == ["prompt 1"]

@@ -167,7 +167,7 @@ def test_an_archive_of_wordnet_can_write_nothing_but_wordnet(tmp_path, hostile):
     archive = tmp_path / "a.tar.gz"
     wordnet_archive(archive, [(hostile, b"")])
     with pytest.raises(LexiconError, match="lacks"):
-        wordnet_files.lay_out(archive, tmp_path / "in" / "corpora" / "wordnet")
+        wordnet_files.unpack_into(archive, tmp_path / "in" / "corpora" / "wordnet")
     assert below(tmp_path) == {"a.tar.gz", "in", "in/corpora"}
 
 
@@ -175,7 +175,7 @@ def test_bombs_are_refused_before_they_are_unpacked(settings, tmp_path, monkeypa
     monkeypatch.setattr(wordnet_files, "LARGEST", 10_000)
     wordnet_archive(tmp_path / "a.tar.gz", [(entry(INSIDE + "data.adj"), bytes(10_001))])
     with pytest.raises(LexiconError, match="expected at most 10,000"):
-        wordnet_files.lay_out(tmp_path / "a.tar.gz", tmp_path / "wordnet")
+        wordnet_files.unpack_into(tmp_path / "a.tar.gz", tmp_path / "wordnet")
 
     shelf = tmp_path / "nltk" / "corpora"
     shelf.mkdir(parents=True)

@@ -33,7 +33,7 @@ from explorer.results import archive, packed_run
 from explorer.results import store as stores
 from explorer.runs import queue
 from explorer.runs.folder import RunFolder
-from explorer.runs.response_cache import KeptAnswers
+from explorer.runs.response_cache import CachedAnswers
 from explorer.scoring import hf_source
 from explorer.settings import Settings
 from explorer.variants.gloss_store import VectorStore
@@ -357,7 +357,7 @@ def test_a_kept_answer_file_is_written_by_both(settings):
 
     def ask() -> str:
         folder.mkdir(exist_ok=True)
-        KeptAnswers(Endpoint(), folder).generate([], max_new_tokens=1)
+        CachedAnswers(Endpoint(), folder).generate([], max_new_tokens=1)
         return "asked"
 
     assert as_account(OWNER, GENEROUS, ask) == "asked"

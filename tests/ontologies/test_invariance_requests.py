@@ -2,7 +2,7 @@ import pytest
 
 from explorer.errors import OntologyError
 from explorer.ontologies.buckets import bucketize
-from explorer.ontologies.invariance_requests import ask_again, sample
+from explorer.ontologies.invariance_requests import build_repeated, sample
 from explorer.ontologies.prompts import PROMPTS, instances
 from explorer.records import Concept
 
@@ -10,7 +10,7 @@ from explorer.records import Concept
 
 
 def asked(way: str):
-    return ask_again(INSTANCE, PROMPTS["chat"], "GO", "Gene Ontology", way)
+    return build_repeated(INSTANCE, PROMPTS["chat"], "GO", "Gene Ontology", way)
 
 
 def test_the_first_way_repeats_one_prompt_ten_times_at_temperature_zero():

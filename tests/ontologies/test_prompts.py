@@ -75,10 +75,12 @@ def test_a_concept_becomes_an_instance_and_a_request_that_says_how_it_was_asked(
         0,
         "concept",
     )
-    request = prompts.ask(instance, PROMPTS["chat"], "TOY", "Toy ontology", language="de", temperature=0.3, part=2)
+    request = prompts.build_request(
+        instance, PROMPTS["chat"], "TOY", "Toy ontology", language="de", temperature=0.3, part=2
+    )
     assert request.factors == {"setting": "chat", "language": "de", "temperature": 0.3, "part": 2}
     assert request.conversation == (("user", request.context),)
-    assert prompts.ask(instance, PROMPTS["completion"], "TOY", "Toy ontology").conversation is None
+    assert prompts.build_request(instance, PROMPTS["completion"], "TOY", "Toy ontology").conversation is None
 
 
 def test_instances_of_a_repeated_id_have_ids_of_their_own():

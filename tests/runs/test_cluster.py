@@ -72,7 +72,7 @@ def new_run(settings, model, where: Where | None = None) -> RunFolder:
     )
     folder = RunFolder.create(settings.runs, spec)
     if where is not None:
-        places.keep(folder, where)
+        places.save(folder, where)
     return folder
 
 
@@ -121,7 +121,7 @@ def test_a_cancelled_run_goes_on_and_a_killed_worker_loses_and_doubles_no_row(cl
             killed.append(int(ready[0][2]))
             os.kill(killed[0], signal.SIGKILL)
 
-    places.keep(folder, CLUSTER)
+    places.save(folder, CLUSTER)
     assert work(folder, Resources(settings), said.append, kill_once) == "complete"
     assert killed
     assert any("worker 1 " in line and "was lost" in line for line in said)
@@ -170,7 +170,7 @@ def test_a_run_into_a_bucket_outlives_a_broken_upload_and_an_expired_key(cluster
     bucket.write(f"parts/scores/{names[-1]}.parquet", b"half")
     assert len(buckets.pull(bucket, lost)) == 1
     assert lost.finished() == kept[:-1]
-    places.keep(lost, places.of(folder))
+    places.save(lost, places.read(folder))
 
     elsewhere = settings_module.Settings(cache=settings.cache.parent / "new", offline=True)
     assert work(lost, Resources(elsewhere), lambda message: None) == "complete"

@@ -33,10 +33,10 @@ def test_the_messages_name_the_versions_of_the_requirements():
 
 def test_a_place_is_kept_in_the_folder_and_changes_no_id(settings):
     folder = RunFolder.create(settings.runs, SPEC)
-    assert where.of(folder) == HERE
+    assert where.read(folder) == HERE
     there = Where("ray://head:10001", "s3://bucket/prefix", workers=8)
-    where.keep(folder, there)
-    assert where.of(folder) == there
+    where.save(folder, there)
+    assert where.read(folder) == there
     assert RunFolder.create(settings.runs, SPEC).run_id == folder.run_id
     assert "cluster" not in (folder.path / "spec.json").read_text()
 
@@ -45,7 +45,7 @@ def test_a_place_is_kept_in_the_folder_and_changes_no_id(settings):
 def test_a_damaged_file_means_this_machine(settings, text):
     folder = RunFolder.create(settings.runs, SPEC)
     (folder.path / "where.json").write_text(text)
-    assert where.of(folder) == HERE
+    assert where.read(folder) == HERE
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,7 @@ def test_resume_takes_a_new_place_and_else_keeps_the_old(monkeypatch, with_ray, 
     from explorer.runs import queue
 
     started = []
-    monkeypatch.setattr(queue, "start_worker", lambda settings, folder: started.append(where.of(folder)))
+    monkeypatch.setattr(queue, "start_worker", lambda settings, folder: started.append(where.read(folder)))
     folder = RunFolder.create(settings.runs, SPEC)
     command = ["resume", folder.run_id, "--detach", "--json", "--cache", str(settings.cache)]
     assert main([*command, "--cluster", "auto", "--workers", "2"]) == 0

@@ -23,7 +23,7 @@ def test_an_endpoint_that_scores_is_judged_like_a_model(settings, letters):
     spec = make_spec(
         resources, study="accuracy", model=letters.name, benchmark="starter_pairs", limit=10, settings=given
     )
-    reckoned = cost.of_run(spec, resources)
+    reckoned = cost.estimate_run(spec, resources)
     assert (reckoned.requests, reckoned.new_tokens, letters.asked) == (20, 20, [])
     folder = RunFolder.create(settings.runs, spec)
     assert work(folder, resources, print, wait=False) == "complete", folder.progress().message
@@ -35,7 +35,7 @@ def test_an_endpoint_that_scores_is_judged_like_a_model(settings, letters):
     correct = folder.read("measures").query("measure == 'correct'").set_index("instance_id")["value"]
     decided = lengths[lengths[0] != lengths[1]]
     assert len(decided) and (correct[decided.index] == (decided[0] < decided[1])).all()
-    assert cost.of_run(spec, resources).requests == 0
+    assert cost.estimate_run(spec, resources).requests == 0
 
 
 def test_an_endpoint_cannot_be_scored_by_the_conventions_of_a_tokenizer(settings, letters):

@@ -162,7 +162,7 @@ def test_completions_are_those_of_plain_generate(finished, tiny_gpt2):
 def test_label_scores_are_those_of_whole_prompts(finished, resources, tiny_gpt2):
     from explorer.scoring.score import score
 
-    found = icl_context.drawn_items(finished.spec, resources)
+    found = icl_context.sampled_items(finished.spec, resources)
     stored = finished.read("scores")
     assert len(stored) == 6 * 2 * 4 * 2
     for order, k in ((0, 4), (1, 2), (1, 0)):
@@ -176,7 +176,7 @@ def test_label_scores_are_those_of_whole_prompts(finished, resources, tiny_gpt2)
 
 
 def test_prompts_are_put_together_again_from_the_stored_rows(finished, resources):
-    found = icl_context.drawn_items(finished.spec, resources)
+    found = icl_context.sampled_items(finished.spec, resources)
     asked = icl_prompts.full_prompts(finished.read)
     assert [one.instance.id for one in icl_prompts.demonstrations(finished.read, 1)] == [
         one.instance.id for one in found.orders[1]
@@ -260,7 +260,7 @@ def test_a_k_that_does_not_fit_is_skipped_with_the_reason_and_an_offer(resources
     assert "more than the model's window of 512" in row["reason"]
     largest = int(row["value"])
     assert 2 <= largest < 12 and f"{largest} would fit" in row["reason"]
-    found = icl_context.drawn_items(folder.spec, resources)
+    found = icl_context.sampled_items(folder.spec, resources)
     instances = icl_context.select(folder.spec, resources)
     model = resources.model(str(tiny_gpt2), "float32")
     lengths = [
@@ -322,7 +322,7 @@ def test_an_endpoint_is_asked_in_messages_and_its_labels_are_written(resources):
     server = ToyServer(TeaHandler)
     try:
         choices = {"k": "0,2", "settings": "full", "performance": "auto", "judge": ""}
-        expected = cost.of_run(spec_of(resources, server.name, **choices), resources)
+        expected = cost.estimate_run(spec_of(resources, server.name, **choices), resources)
         folder = run(resources, server.name, **choices)
         # Each item is finished once a k, and its label is written three times a k.
         assert len(server.asked) == expected.requests == 6 * 2 + 6 * 2 * 3

@@ -19,7 +19,7 @@ from explorer.results import queries
 from explorer.results.store import open_store
 from explorer.runs import imported
 from explorer.studies.imported import log as imported_log
-from explorer.studies.imported.log import keep
+from explorer.studies.imported.log import import_log
 
 DATA = Path(__file__).resolve().parent.parent / "data" / "logs"
 LM_EVAL = sorted(DATA.glob("lm_eval/samples_*.jsonl"))
@@ -42,7 +42,7 @@ def measures(folder, name: str) -> list[float]:
 
 @pytest.mark.parametrize("path", LM_EVAL, ids=[path.name.split("_2026")[0] for path in LM_EVAL])
 def test_the_harness_and_its_samples_agree_on_every_figure(resources, path):
-    kept = keep(logs.read(path), resources)
+    kept = import_log(logs.read(path), resources)
     assert kept.agreement and all(one.agrees for one in kept.agreement)
     assert kept.folder.progress().status == "complete"
 
@@ -50,7 +50,7 @@ def test_the_harness_and_its_samples_agree_on_every_figure(resources, path):
 @pytest.mark.parametrize(("name", "benchmark"), [("lexi_pairs", "starter_pairs"), ("lexi_cloze", "starter_cloze")])
 def test_our_accuracy_is_the_harness_s(resources, name, benchmark):
     log = logs.read(log_of(name))
-    kept = keep(log, resources)
+    kept = import_log(log, resources)
     assert kept.benchmark == benchmark and kept.matched == kept.instances == len(log.samples)
     found = kept.folder.read("findings")
     ours = found[(found["finding"] == "accuracy") & (found["grp"] == "overall") & found["setting"].isna()]
@@ -59,7 +59,7 @@ def test_our_accuracy_is_the_harness_s(resources, name, benchmark):
 
 def test_demonstrations_before_the_question_do_not_hide_the_instance(resources):
     log = logs.read(log_of("lexi_causes"))
-    kept = keep(log, resources)
+    kept = import_log(log, resources)
     assert kept.benchmark == "starter_causes" and kept.matched == len(log.samples)
     scores = kept.folder.read("scores")
     assert scores["context"].str.contains("\n\n").all()
@@ -71,7 +71,7 @@ def test_demonstrations_before_the_question_do_not_hide_the_instance(resources):
 
 
 def test_matched_samples_join_with_runs_of_our_own_by_instance_and_text(resources):
-    kept = keep(logs.read(log_of("lexi_pairs")), resources)
+    kept = import_log(logs.read(log_of("lexi_pairs")), resources)
     ours = {one.id: one.text_hash for one in resources.instances("starter_pairs").instances}
     rows = kept.folder.read("instances")
     assert all(ours[row["instance_id"]] == row["text_hash"] for _, row in rows.iterrows())
@@ -82,7 +82,7 @@ def test_matched_samples_join_with_runs_of_our_own_by_instance_and_text(resource
 
 def test_a_log_that_fits_no_benchmark_becomes_one(resources):
     log = logs.read(log_of("lexi_own"))
-    kept = keep(log, resources)
+    kept = import_log(log, resources)
     assert kept.benchmark.startswith("imported_lexi-own-") and kept.matched == kept.instances == len(log.samples)
     instances = resources.instances(kept.benchmark).instances
     assert {one.kind for one in instances} == {"choice"} and {len(one.options) for one in instances} == {2, 3}
@@ -94,7 +94,7 @@ def test_a_log_that_fits_no_benchmark_becomes_one(resources):
 
 
 def test_written_answers_and_each_filter_s_metric_are_kept(resources):
-    kept = keep(logs.read(log_of("lexi_written")), resources)
+    kept = import_log(logs.read(log_of("lexi_written")), resources)
     assert kept.benchmark == "starter_questions"
     written = kept.folder.read("generations")
     assert len(written) == kept.instances and written["prompt"].str.endswith("Kind of answer:").all()
@@ -105,7 +105,7 @@ def test_written_answers_and_each_filter_s_metric_are_kept(resources):
 @pytest.mark.parametrize("ending", ["json", "eval"])
 def test_a_log_of_inspect_joins_with_the_starter_set(resources, ending):
     log = logs.read(log_of(f"quiz.{ending}"))
-    kept = keep(log, resources)
+    kept = import_log(log, resources)
     assert kept.benchmark == "starter_causes" and kept.matched == len(log.samples)
     assert [one for one in kept.agreement if one.metric.startswith("accuracy")]
     assert all(one.agrees for one in kept.agreement)
@@ -115,7 +115,7 @@ def test_a_log_of_inspect_joins_with_the_starter_set(resources, ending):
 
 def test_the_same_log_again_is_the_same_run_and_every_page_says_it_is_imported(resources, settings):
     path = log_of("lexi_pairs")
-    first, again = keep(logs.read(path), resources), keep(logs.read(path), resources)
+    first, again = import_log(logs.read(path), resources), import_log(logs.read(path), resources)
     assert first.new and not again.new and first.folder.run_id == again.folder.run_id
     resources.ingest(first.folder)
     store = open_store(settings)
@@ -136,7 +136,7 @@ def test_samples_beyond_the_benchmark_stand_in_a_group_of_their_own(resources, t
     strange["arguments"]["gen_args_1"]["arg_1"] = " Rain fall."
     changed = tmp_path / path.name
     changed.write_text("\n".join([*lines, json.dumps(strange), "not json"]), "utf-8")
-    kept = keep(logs.read(changed), resources, model="toy")
+    kept = import_log(logs.read(changed), resources, model="toy")
     rows = kept.folder.read("instances")
     assert kept.instances == kept.matched + 1
     assert list(rows.loc[rows["grp"] == imported_log.UNMATCHED, "instance_id"]) == ["starter_pairs/unmatched/999"]
@@ -148,21 +148,21 @@ def test_model_and_benchmark_are_asked_for_where_they_cannot_be_told(resources, 
     alone = tmp_path / log_of("lexi_pairs").name
     shutil.copyfile(log_of("lexi_pairs"), alone)
     with pytest.raises(UsageError, match="--model-name"):
-        keep(logs.read(alone), resources)
-    assert keep(logs.read(alone), resources, model="mine").folder.spec.model == "mine"
+        import_log(logs.read(alone), resources)
+    assert import_log(logs.read(alone), resources, model="mine").folder.spec.model == "mine"
     with pytest.raises(UsageError, match="No sample of"):
-        keep(logs.read(alone), resources, model="mine", benchmark="starter_cloze")
+        import_log(logs.read(alone), resources, model="mine", benchmark="starter_cloze")
 
 
 def test_a_worker_never_mends_an_import_with_answers_of_another_model(resources):
     from explorer.runs import worker
 
-    kept = keep(logs.read(log_of("lexi_pairs")), resources)
+    kept = import_log(logs.read(log_of("lexi_pairs")), resources)
     before = kept.folder.read("scores")
     next(kept.folder.parts.glob("*.done")).unlink()
     assert worker.work(kept.folder, resources, lambda text: None, wait=False) == "failed"
     assert "Import its file again" in kept.folder.progress().message
-    again = keep(logs.read(log_of("lexi_pairs")), resources)
+    again = import_log(logs.read(log_of("lexi_pairs")), resources)
     assert again.new and again.folder.progress().status == "complete"
     assert again.folder.read("scores").equals(before)
 
@@ -203,7 +203,7 @@ def test_the_headline_of_a_log_with_epochs_is_the_log_s_over_all_of_them(resourc
     each = {"mean": [1 / 3, 2 / 3, 0, 1], "mode": [0, 1, 0, 1], "max": [1, 1, 0, 1]}[reducer]
     told = sum(each[number % 4] for number in range(count)) / count
     path, values = quiz_in_epochs(tmp_path, reducer, told)
-    kept = keep(logs.read(path), resources)
+    kept = import_log(logs.read(path), resources)
     row = overall(kept.folder)
     assert (row["value"], row["n"]) == (pytest.approx(told), count)
     assert json.loads(row["detail"]) == {"passes": 3, "reducer": reducer}
@@ -232,8 +232,8 @@ def test_repeats_of_scored_documents_count_all_under_every_reduction(resources, 
         turned.append({**line, "filtered_resps": [bad, good], "acc": 1.0 - line["acc"]})
     changed = tmp_path / path.name
     changed.write_text("\n".join(json.dumps(line) for line in (*lines, *turned, *lines)), "utf-8")
-    kept = keep(logs.read(changed), resources, model="toy")
-    once = keep(logs.read(path), resources, model="toy")
+    kept = import_log(logs.read(changed), resources, model="toy")
+    once = import_log(logs.read(path), resources, model="toy")
     share = overall(once.folder)["value"]
     for setting in (None, "sum"):
         row = overall(kept.folder, setting)

@@ -201,7 +201,7 @@ def test_a_server_that_scores_prompts_is_measured_like_a_model(tmp_path, letters
     world = world_of(tmp_path, PAIRS[:2])
     folder = run_of(world, letters.name, neighbours=2)
     # Four sentences, asked for the verdict and as texts, and two neighbours of each: at most.
-    assert cost.of_run(folder.spec, world).requests == 16 and letters.asked == []
+    assert cost.estimate_run(folder.spec, world).requests == 16 and letters.asked == []
     do(world, folder)
     assert len(letters.asked) == 12  # a sentence is its own text
     # Every letter but the first has log P -1.

@@ -43,7 +43,7 @@ def frame(n=40, **columns) -> pd.DataFrame:
 
 
 def found(table: pd.DataFrame, group: str = "copa") -> dict[tuple[str, str], dict]:
-    rows = memorization_findings.of_attack(group, "tde_likelihood", table, 0)
+    rows = memorization_findings.summarize_attack(group, "tde_likelihood", table, 0)
     assert {row["setting"] for row in rows} == {"tde_likelihood"}
     return {(row["finding"], row.get("condition") or ""): row for row in rows}
 
@@ -99,13 +99,14 @@ def test_one_class_and_no_scores_stop_nothing():
     assert rows["classifier_f1", "svm"]["reason"] == "every outcome is wrong"
     assert found_of_nothing() == []
     assert [
-        row["finding"] for row in memorization_findings.of_attack("copa", "tde_likelihood", frame(correct=np.nan), 0)
+        row["finding"]
+        for row in memorization_findings.summarize_attack("copa", "tde_likelihood", frame(correct=np.nan), 0)
     ] == ["memorization_score"] * 2
 
 
 def found_of_nothing():
     gaps = frame(**{"tde_likelihood/correct": np.nan, "tde_likelihood/wrong": np.nan})
-    return memorization_findings.of_attack("copa", "tde_likelihood", gaps, 0)
+    return memorization_findings.summarize_attack("copa", "tde_likelihood", gaps, 0)
 
 
 def test_scores_that_divide_nothing_are_named():
@@ -180,10 +181,14 @@ def test_the_cap_draws_from_each_task_by_seed_and_id():
     instances = [
         Instance(f"piqa/{i}", "piqa", "dev", "g", "choice", "piqa", options=("a", "b"), gold=0) for i in range(30)
     ] + [Instance(f"copa/{i}", "copa", "dev", "g", "choice", "copa", options=("a", "b"), gold=0) for i in range(3)]
-    drawn = memorization_study.draw(instances, 5, 0)
+    drawn = memorization_study.sample_ids(instances, 5, 0)
     assert sum(one.startswith("piqa") for one in drawn) == 5 and sum(one.startswith("copa") for one in drawn) == 3
-    assert drawn == memorization_study.draw(list(reversed(instances)), 5, 0) != memorization_study.draw(instances, 5, 1)
-    assert len(memorization_study.draw(instances, 0, 0)) == 33
+    assert (
+        drawn
+        == memorization_study.sample_ids(list(reversed(instances)), 5, 0)
+        != memorization_study.sample_ids(instances, 5, 1)
+    )
+    assert len(memorization_study.sample_ids(instances, 0, 0)) == 33
 
 
 STORED = {
@@ -264,12 +269,12 @@ def test_the_printed_halves_have_olmo_7bs_accuracy_as_their_mean():
 
 
 def test_only_olmo_7b_has_printed_figures_beside_it():
-    of = memorization_published.of_classifier
+    of = memorization_published.printed_classifier
     assert of("allenai/OLMo-7B-hf", "piqa", "mia_neighbours", "svm", "auc").value == 53.12
     assert of("allenai/OLMo-7B-hf", "piqa", "mia_neighbours", "logistic", "auc").value == 56.99
     assert of("EleutherAI/pythia-6.9b", "piqa", "mia_neighbours", "svm", "auc") is None
     assert of("allenai/OLMo-7B-hf", "anaphor_agreement", "tde_likelihood", "svm", "auc") is None  # not printed
-    assert memorization_published.of_half("allenai/OLMo-7B-hf", "copa", "tde_likelihood", "low").value == 82.0
+    assert memorization_published.printed_half("allenai/OLMo-7B-hf", "copa", "tde_likelihood", "low").value == 82.0
     assert all(row.is_slip == (row.model != "OLMo 7B") for row in memorization_published.figures("piqa"))
     assert set(memorization_published.PRINTED) <= set(memorization_findings.ATTACKS)
     assert {row.subject for row in memorization_published.figures()} == set(TASKS)

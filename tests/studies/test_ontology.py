@@ -302,7 +302,7 @@ def test_what_a_run_will_cost_is_told_before_it_asks_anything(module_settings, t
         def cost_of(**given):
             resources = Resources(priced)
             spec = make_spec(resources, study="ontology", model=server.name, benchmark=str(toy), settings=given)
-            return cost.of_run(spec, resources)
+            return cost.estimate_run(spec, resources)
 
         chat = cost_of(languages="en,it", samples=2)
         assert chat.requests == ALL * (2 + 2)
@@ -326,9 +326,9 @@ def test_of_a_run_in_part_done_only_the_rest_is_reckoned(module_settings, toy, t
     resources = Resources(settings)
     spec = make_spec(resources, study="ontology", model="http://127.0.0.1:9/v1#toy", benchmark=str(toy))
     RunFolder.create(settings.runs, spec).write_part(0, 9, {})
-    assert cost.of_run(spec, resources).requests == ALL - 10
+    assert cost.estimate_run(spec, resources).requests == ALL - 10
     local = make_spec(resources, study="ontology", model="gemma-3-270m", benchmark=str(toy))
-    assert cost.of_run(local, resources) is None
+    assert cost.estimate_run(local, resources) is None
 
 
 def test_an_endpoint_that_breaks_down_is_not_asked_again_for_what_it_answered(module_settings, toy):

@@ -163,14 +163,14 @@ def test_a_sample_is_filled_from_each_group_and_depends_on_seed_and_ids_alone():
             for one in instances
         ]
 
-    drawn = perturbation_judge.draw(many, perturb, 10, seed=0)
+    drawn = perturbation_judge.sample_judged(many, perturb, 10, seed=0)
     assert len(asked) == len(set(asked)) < 80
     groups = pd.Series([name.split("/")[1] for name in drawn]).value_counts()
     assert groups.to_dict() == {"a": 10, "b": 10}
     assert all(int(name.rsplit("/")[-1]) % 2 == 0 for name in drawn if "/a/" in name)
-    assert perturbation_judge.draw(list(reversed(many)), perturb, 10, seed=0) == drawn
-    assert perturbation_judge.draw(many, perturb, 10, seed=1) != drawn
-    assert len(perturbation_judge.draw(many, perturb, 100, seed=0)) == 60
+    assert perturbation_judge.sample_judged(list(reversed(many)), perturb, 10, seed=0) == drawn
+    assert perturbation_judge.sample_judged(many, perturb, 10, seed=1) != drawn
+    assert len(perturbation_judge.sample_judged(many, perturb, 100, seed=0)) == 60
 
 
 def test_a_model_of_its_own_gets_a_place_of_its_own(world, tiny_gpt2):

@@ -49,7 +49,7 @@ def test_each_formal_and_functional_task_has_a_thousand_instances_or_all(real_se
         if run.benchmark not in ("blimp", *FUNCTIONAL) or run.model != catalog.EMBEDDED_MODELS[0].id:
             continue
         whole = selection.of_suites(loaded.instances(run.benchmark).instances, run.suites)
-        drawn = selection.draw_per_group(whole, int(run.settings.get("per_group", 0)), 0)
+        drawn = selection.sample_per_group(whole, int(run.settings.get("per_group", 0)), 0)
         assert len(drawn) >= min(1000, len(whole)), run.name
         assert len(drawn) < 1300
 

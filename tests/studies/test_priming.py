@@ -20,7 +20,7 @@ from explorer.runs.request import make_spec
 from explorer.scoring.policy import ScoringPolicy
 from explorer.studies.priming import edits as priming_edits
 from explorer.studies.priming import findings as priming_findings
-from explorer.studies.priming import of_spec
+from explorer.studies.priming import run_settings
 from explorer.studies.priming import study as priming_study
 from explorer.variants import running_text
 from explorer.variants.contexts import fold, read_context, rebuild
@@ -74,7 +74,7 @@ def rows(resources: Resources, make: MakeSpec) -> dict[str, pd.DataFrame]:
 
 @pytest.fixture(scope="module")
 def source(resources: Resources, make: MakeSpec):
-    return of_spec.context_source_of(make(), resources)
+    return run_settings.context_source_of(make(), resources)
 
 
 def contexts_of(rows: dict[str, pd.DataFrame]):
@@ -175,7 +175,7 @@ def test_items_that_share_contexts_take_few_of_them(resources, make):
     told = priming_findings._remarks(make(chains=2), resources)
     assert [row["value"] for row in told if row["finding"] == "shared_contexts"] == [2]
     texts = {item.id: set(map(fold, item.options)) for item in resources.instances("starter_pairs").instances}
-    pools = of_spec.context_source_of(make(), resources).pools
+    pools = run_settings.context_source_of(make(), resources).pools
     for name, context in contexts_of(found):
         assert not texts[name] & {fold(pools.by_id[one].text) for one in context.ids}
 

@@ -138,10 +138,14 @@ def test_olmo_7b_alone_is_a_target_of_the_tables_on_memorization():
 
 
 def test_reference_figures_are_those_of_the_evaluations():
-    by = {(one.model, one.what, one.metric, one.condition): one for one in replication_board.of("pythia")}
+    by = {
+        (one.model, one.what, one.metric, one.condition): one for one in replication_board.figures_of_source("pythia")
+    }
     assert by["Pythia 12B", "lambada", "perplexity", ""].value == 3.924
     assert by["Pythia 6.9B", "piqa", "accuracy, %", ""].value == 75.24
-    overall = next(one for one in replication_board.of("blimp") if one.model == "5-gram" and not one.condition)
+    overall = next(
+        one for one in replication_board.figures_of_source("blimp") if one.model == "5-gram" and not one.condition
+    )
     assert overall.value == 61.24
 
 
@@ -153,7 +157,7 @@ def test_the_files_of_reference_say_the_same(data_folder):
         found = json.loads((files / f"v0-{size}.json").read_text())["results"]
         ours = [
             one
-            for one in replication_board.of("pythia")
+            for one in replication_board.figures_of_source("pythia")
             if one.model_id == f"EleutherAI/pythia-{size}-v0" and one.condition
         ]
         assert len(ours) == 67

@@ -45,8 +45,8 @@ def test_a_setting_takes_the_type_of_its_default():
 
 @given(st.integers(1, 40), st.integers(0, 5))
 def test_a_draw_per_group_is_seeded_balanced_and_in_order(per_group, seed):
-    drawn = selection.draw_per_group(ITEMS, per_group, seed)
-    assert drawn == selection.draw_per_group(ITEMS, per_group, seed)
+    drawn = selection.sample_per_group(ITEMS, per_group, seed)
+    assert drawn == selection.sample_per_group(ITEMS, per_group, seed)
     assert Counter(item.group for item in drawn) == {"a": min(30, per_group), "b": min(30, per_group)}
     places = [ITEMS.index(item) for item in drawn]
     assert places == sorted(places)

@@ -275,7 +275,7 @@ def test_the_right_id_is_no_likelier_than_others_once_the_sample_is_reweighted()
 def test_what_is_not_reweighted_says_that_it_is_of_this_sample():
     rows = [finding_row(declared.finding("ontology", name), "overall", 1.0)
             for name in ("distinct_predictions", "gold_preferred", "bucket_accuracy")]  # fmt: skip
-    ontology_findings.say_of_sample(rows, 130)
+    ontology_findings.note_sample(rows, 130)
     assert [bool(row["reason"]) for row in rows] == [True, False, False]
     assert rows[0]["reason"] == "of this sample: at most 130 concepts of each popularity bucket"
 

@@ -18,7 +18,7 @@ from explorer.runs.folder import RunFolder
 from explorer.studies.icl import context as icl_context
 from explorer.studies.judged import Judgment
 from explorer.studies.memorization import study as memorization_study
-from explorer.studies.priming import of_spec
+from explorer.studies.priming import run_settings
 from explorer.ui import live, resources
 from explorer.ui.cockpit import gauges
 from explorer.ui.icl import lab as icl_lab
@@ -131,7 +131,7 @@ def test_memorization(full_run):
 def test_priming(full_run, model):
     folder = full_run("priming")
     world = resources.resources()
-    pools = of_spec.context_source_of(folder.spec, world).pools
+    pools = run_settings.context_source_of(folder.spec, world).pools
     measures, variants = folder.read("measures"), folder.read("variants")
     items = {row["instance_id"]: instance_of(row["payload"]) for row in folder.read("instances").to_dict("records")}
     compared = 0
@@ -170,7 +170,7 @@ def test_icl(full_run, model, monkeypatch, k):
     folder = full_run("icl")
     world = resources.resources()
     world.once(("tagger",), small_worlds.Capitals)
-    drawn = icl_context.drawn_items(folder.spec, world)
+    drawn = icl_context.sampled_items(folder.spec, world)
     monkeypatch.setattr(icl_lab, "_drawn", lambda chosen: drawn)
     measures, given = folder.read("measures"), folder.read("generations")
     replications = given[(given["role"] == "replication") & (given["k"] == k)].set_index("instance_id")

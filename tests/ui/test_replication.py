@@ -134,7 +134,9 @@ def test_printed_tables_of_the_index_have_figures_on_the_board():
     for place in papers.PLACES:
         if place.page == "Replication":
             found = [
-                one for one in replication_board.of(place.choices["source"]) if one.table == place.choices["table"]
+                one
+                for one in replication_board.figures_of_source(place.choices["source"])
+                if one.table == place.choices["table"]
             ]
             assert found, place
 

@@ -11,7 +11,7 @@ from explorer import settings as settings_module
 from explorer.resources import Resources
 from explorer.results import archive
 from explorer.runs.folder import all_folders
-from explorer.studies.imported.log import keep
+from explorer.studies.imported.log import import_log
 
 LOGS = Path(__file__).resolve().parent.parent / "data" / "logs" / "lm_eval"
 
@@ -26,7 +26,7 @@ def test_a_log_with_its_results_and_a_zip_become_runs_beside_a_file_that_is_none
     (results,) = LOGS.glob("results_*.json")
     elsewhere = settings_module.read(cache=tmp_path / "elsewhere")
     packed = io.BytesIO()
-    archive.pack(keep(logs.read(other), Resources(elsewhere)).folder, packed, elsewhere)
+    archive.pack(import_log(logs.read(other), Resources(elsewhere)).folder, packed, elsewhere)
     cache = tmp_path / "cache"
     app = open_page("runs", cache, view="From elsewhere")
     files = [(path.name, path.read_bytes(), "application/json") for path in (samples, results)]
@@ -71,7 +71,7 @@ def test_a_run_of_a_log_with_epochs_says_how_they_became_its_headline(open_page,
     path = tmp_path / "quiz.json"
     path.write_text(json.dumps(quiz), "utf-8")
     resources = Resources(settings_module.read(cache=tmp_path / "cache"))
-    kept = keep(logs.read(path), resources)
+    kept = import_log(logs.read(path), resources)
     resources.ingest(kept.folder)
     app = open_page("runs", tmp_path / "cache", run=kept.folder.run_id)
     assert not app.exception

@@ -61,7 +61,7 @@ def test_a_substitute_of_the_readers_own_is_inflected_too(tools):
 def test_the_draw_is_that_of_a_full_run(tools):
     reading = by_hand.read(PAIR, tools)
     for pos in ("N", "V", "NV"):
-        drawn = by_hand.draw(reading, tools, pos, seed=3)
+        drawn = by_hand.sample_substitutes(reading, tools, pos, seed=3)
         run = perturb_instance(PAIR, tools, pos=pos, seed=3)
         assert by_hand.swap(reading, drawn).instance.options == run.instance.options
         assert {key[-1] for key in drawn} == set(pos.lower())

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from explorer.errors import BenchmarkError
 from explorer.records import Instance
 from explorer.variants.context_pools import CONDITIONS, Sentence, make_pools
-from explorer.variants.contexts import draw, fold, make_contexts, read_context, rebuild, suite_context
+from explorer.variants.contexts import fold, make_contexts, read_context, rebuild, sample_sentences, suite_context
 from explorer.variants.prefix_edits import PREFIX_EDITS, edit_sentence
 from explorer.variants.running_text import TokenCounter, join
 
@@ -159,9 +159,9 @@ def test_ten_sentences_of_one_other_suite():
 
 def test_a_draw_is_a_fair_shuffle_read_as_far_as_needed():
     pool = [Sentence(str(number), f"text {number}", "") for number in range(5)]
-    assert sorted(one.id for one in draw(pool, "any")) == list("01234")
-    first = [next(draw(pool, str(key))).id for key in range(2_000)]
-    third = [[*draw(pool, str(key))][2].id for key in range(2_000)]
+    assert sorted(one.id for one in sample_sentences(pool, "any")) == list("01234")
+    first = [next(sample_sentences(pool, str(key))).id for key in range(2_000)]
+    third = [[*sample_sentences(pool, str(key))][2].id for key in range(2_000)]
     for place in (first, third):
         # 400 expected, standard deviation 18
         assert all(math.isclose(place.count(name), 400, abs_tol=75) for name in "01234")

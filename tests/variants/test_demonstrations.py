@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from explorer.errors import UsageError
 from explorer.records import Instance
-from explorer.variants.demonstrations import Pieces, cut, draw, on_one_line, orders
+from explorer.variants.demonstrations import Pieces, cut, on_one_line, orders, sample_items
 
 LABELS = ("red", "green", "blue")
 
@@ -53,7 +53,7 @@ def sets(draw_from: st.DrawFn) -> list[Instance]:
 @given(sets(), st.integers(1, 30), st.integers(1, 30), st.integers(0, 5))
 def test_draws_are_balanced_in_every_beginning_and_disjoint(candidates, instances, shots, seed):
     try:
-        found = draw(candidates, instances=instances, demonstrations=shots, seed=seed)
+        found = sample_items(candidates, instances=instances, demonstrations=shots, seed=seed)
     except UsageError:
         assert len({one.label for one in candidates}) < 2 or len({one.context for one in candidates}) < 4
         return
@@ -73,7 +73,9 @@ def test_draws_are_balanced_in_every_beginning_and_disjoint(candidates, instance
 
 @given(st.integers(0, 3), st.integers(1, 4))
 def test_orders_hold_the_same_demonstrations_and_stay_balanced(seed, count):
-    shots = draw(texts({"red": 40, "green": 40, "blue": 40}), instances=10, demonstrations=50, seed=seed).demonstrations
+    shots = sample_items(
+        texts({"red": 40, "green": 40, "blue": 40}), instances=10, demonstrations=50, seed=seed
+    ).demonstrations
     found = orders(shots, count, seed)
     assert len(found) == count and found[0] == shots
     for order in found:
@@ -86,29 +88,29 @@ def test_orders_hold_the_same_demonstrations_and_stay_balanced(seed, count):
 
 def test_the_same_seed_draws_the_same_and_another_seed_does_not():
     candidates = texts({"red": 60, "green": 60, "blue": 60})
-    assert draw(candidates, seed=3) == draw(candidates, seed=3)
-    assert draw(candidates, seed=3).instances != draw(candidates, seed=4).instances
+    assert sample_items(candidates, seed=3) == sample_items(candidates, seed=3)
+    assert sample_items(candidates, seed=3).instances != sample_items(candidates, seed=4).instances
 
 
 def test_a_small_class_gives_fewer_and_is_named():
-    found = draw(texts({"red": 8, "green": 50, "blue": 50}), instances=30, demonstrations=30)
+    found = sample_items(texts({"red": 8, "green": 50, "blue": 50}), instances=30, demonstrations=30)
     # 8 of the smallest class are shared out 4 and 4; one more of each other class keeps the balance.
     assert len(found.instances) == len(found.demonstrations) == 14
     assert any("14 of 30 demonstrations: the class red has only 4" in remark for remark in found.remarks)
 
 
 def test_what_is_not_wanted_much_leaves_more_for_the_other_side():
-    found = draw(texts({"red": 12, "green": 12}), instances=4, demonstrations=20)
+    found = sample_items(texts({"red": 12, "green": 12}), instances=4, demonstrations=20)
     assert len(found.instances) == 4 and len(found.demonstrations) >= 18
 
 
 def test_the_training_split_is_drawn_from_unless_another_is_named():
     both = texts({"red": 10, "green": 10}, split="dev") + texts({"red": 10, "green": 10})
-    assert {one.instance.split for one in draw(both, instances=4, demonstrations=4).instances} == {"train"}
-    assert draw(both, split="dev", instances=4, demonstrations=4).split == "dev"
+    assert {one.instance.split for one in sample_items(both, instances=4, demonstrations=4).instances} == {"train"}
+    assert sample_items(both, split="dev", instances=4, demonstrations=4).split == "dev"
     with pytest.raises(UsageError, match="the splits are dev, train"):
-        draw(both, split="test")
-    assert draw(texts({"red": 9, "green": 9}, split="all"), instances=4, demonstrations=4).split == "all"
+        sample_items(both, split="test")
+    assert sample_items(texts({"red": 9, "green": 9}, split="all"), instances=4, demonstrations=4).split == "all"
 
 
 def test_repeated_texts_and_texts_without_a_blank_are_left_out_and_counted():
@@ -116,14 +118,14 @@ def test_repeated_texts_and_texts_without_a_blank_are_left_out_and_counted():
         *texts({"red": 10, "green": 10}), labelled(90, "red", "unsplittable"),
         labelled(91, "green", "This  RED text has the number 3 in it"),
     ]  # fmt: skip
-    found = draw(candidates, instances=20, demonstrations=20)
+    found = sample_items(candidates, instances=20, demonstrations=20)
     assert "1 left out: the text has no blank to cut at" in found.remarks
     assert "1 left out: the text occurs before" in found.remarks
 
 
 def test_two_texts_of_two_labels_are_test_items_without_demonstrations():
     candidates = texts(dict.fromkeys(LABELS[:2], 1))
-    found = draw(candidates)
+    found = sample_items(candidates)
     assert len(found.instances) + len(found.demonstrations) == 2
     assert found.instances
     assert any("demonstrations" in remark for remark in found.remarks)
@@ -132,7 +134,7 @@ def test_two_texts_of_two_labels_are_test_items_without_demonstrations():
 
 def test_one_label_is_not_enough():
     with pytest.raises(UsageError, match="at least two"):
-        draw(texts({"red": 20}))
+        sample_items(texts({"red": 20}))
 
 
 @given(st.lists(st.text("abcé", min_size=1, max_size=6), min_size=2, max_size=60), st.integers(0, 9))
@@ -167,7 +169,7 @@ def test_the_real_sets_give_200_and_200(name, real_settings):
     from explorer import benchmarks
 
     loaded = benchmarks.load(name, real_settings)
-    found = draw(loaded.instances)
+    found = sample_items(loaded.instances)
     assert found.split == "train"
     assert len(found.instances) == len(found.demonstrations) == 200, found.remarks
     firsts = [{one.instance.context for one in side} for side in (found.instances, found.demonstrations)]

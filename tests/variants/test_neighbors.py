@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from explorer.variants import neighbors
-from explorer.variants.neighbors import WORD, Source, draw, fits
+from explorer.variants.neighbors import WORD, Source, fits, sample_words
 
 
 class Colors:
@@ -78,7 +78,7 @@ def test_any_text_gives_at_most_as_many_as_asked_always_the_same(text, count, se
     assert len(found) <= count
     assert found == made(text, count=count, seed=seed)
     assert all(one.text[: one.start] == text[: one.start] for one in found)
-    drawn = draw(Source(text, "k"), count, seed)
+    drawn = sample_words(Source(text, "k"), count, seed)
     assert len(drawn) == min(count, len(WORD.findall(text)))
 
 

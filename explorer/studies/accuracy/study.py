@@ -46,7 +46,7 @@ def policy_of(spec: RunSpec) -> ScoringPolicy:
     return dataclasses.replace(policy, **changes)
 
 
-def ask(instance: Instance, policy: ScoringPolicy) -> list[Request]:
+def build_requests(instance: Instance, policy: ScoringPolicy) -> list[Request]:
     """All requests of an instance; with PMI also each option after nothing."""
     requests = prompts.requests(instance, preset=policy.preset)
     if policy.normalization == "pmi":
@@ -68,7 +68,7 @@ def prepare(
 ) -> Asked:
     """The requests of a part, encoded and packed already where `ahead`."""
     policy = policy_of(spec)
-    by_instance = [ask(instance, policy) for instance in instances]
+    by_instance = [build_requests(instance, policy) for instance in instances]
     flat = [request for requests in by_instance for request in requests]
     batch = Batch(response_cache.scorer(spec, resources), flat, policy)
     if ahead:
@@ -110,7 +110,7 @@ run_part = STAGES.run
 def plan(spec: RunSpec, resources: Resources, instances: Sequence[Instance]) -> list[Planned]:
     """What an endpoint will be asked: every option once, with a new token that some servers insist on writing."""
     policy = policy_of(spec)
-    return [Planned([request for instance in instances for request in ask(instance, policy)], 1)]
+    return [Planned([request for instance in instances for request in build_requests(instance, policy)], 1)]
 
 
 STUDY = Study(

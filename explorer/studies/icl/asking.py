@@ -9,7 +9,7 @@ from explorer import prompts_icl
 from explorer.records import Instance, Request, RunSpec
 from explorer.scoring import http
 from explorer.scoring.http_cost import Planned
-from explorer.studies.icl.context import DrawnItems, drawn_items, is_chat, performance, plan
+from explorer.studies.icl.context import DrawnItems, is_chat, performance, plan, sampled_items
 
 if TYPE_CHECKING:
     from explorer.resources import Resources
@@ -48,7 +48,7 @@ def repeats(spec: RunSpec) -> int:
 
 def planned(spec: RunSpec, resources: Resources, instances: Sequence[Instance]) -> list[Planned]:
     """What these items will ask of an endpoint; a judge of another name is not counted."""
-    drawn = drawn_items(spec, resources)
+    drawn = sampled_items(spec, resources)
     made = plan(spec, resources, drawn)
     scored, written = performance(spec)
     new_tokens = int(spec.settings["max_new_tokens"])

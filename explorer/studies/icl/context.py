@@ -60,14 +60,14 @@ class Plan:
     skipped: tuple[Skipped, ...]
 
 
-def drawn_items(spec: RunSpec, resources: Resources) -> DrawnItems:
+def sampled_items(spec: RunSpec, resources: Resources) -> DrawnItems:
     """The run's test items and demonstrations, drawn once."""
-    return resources.once(("icl items", specs.run_id(spec)), lambda: _draw_items(spec, resources))
+    return resources.once(("icl items", specs.run_id(spec)), lambda: _sample_items(spec, resources))
 
 
 def select(spec: RunSpec, resources: Resources) -> list[Instance]:
     """The run's test items in the order drawn, the first `limit`."""
-    chosen = [pieces.instance for pieces in drawn_items(spec, resources).draw.instances]
+    chosen = [pieces.instance for pieces in sampled_items(spec, resources).draw.instances]
     return chosen[: spec.limit] if spec.limit is not None else chosen
 
 
@@ -174,12 +174,12 @@ def _longest(model: Any, before: str, questions: Sequence[str]) -> int:
     return max(len(encoding.ids) for encoding in model.encode_all(texts, "auto", "offsets"))
 
 
-def _draw_items(spec: RunSpec, resources: Resources) -> DrawnItems:
+def _sample_items(spec: RunSpec, resources: Resources) -> DrawnItems:
     refuse_nonsense(spec)
     split = str(spec.settings["split"])
     loaded = resources.instances(spec.benchmark, (split,) if split else ())
     candidates = of_suites(loaded.instances, spec.suites)
-    drawn = demonstrations.draw(
+    drawn = demonstrations.sample_items(
         [instance for instance in candidates if instance.kind == "labelled"],
         split=split,
         instances=int(spec.settings["instances"]),

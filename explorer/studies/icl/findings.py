@@ -48,7 +48,7 @@ def summarize(spec: RunSpec, resources: Resources, folder: RunFolder) -> list[Ro
     measures = folder.read("measures", ["instance_id", "setting", "k", "part", "measure", "value"])
     labels = label_table(measures)
     performance = accuracies(labels, instances["instance_id"])
-    rows = [*performance, *_drawn(spec, folder, len(instances)), *_prefill(folder)]
+    rows = [*performance, *_sample_sizes(spec, folder, len(instances)), *_prefill(folder)]
     rows += _skipped(spec, folder, set(zip(table["setting"], table["k"], strict=True)))
     mean_accuracy = {row["k"]: row["value"] for row in performance if row.get("part") is None}
     for setting in dict.fromkeys(table["setting"]):
@@ -200,7 +200,7 @@ def _scopes(table: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
         yield str(group), table[table["grp"] == group]
 
 
-def _drawn(spec: RunSpec, folder: RunFolder, instances: int) -> list[Row]:
+def _sample_sizes(spec: RunSpec, folder: RunFolder, instances: int) -> list[Row]:
     reason = "; ".join(files.read_json(folder.path / PLAN).get("remarks") or [])
     wanted = int(spec.settings["instances"]) if spec.limit is None else min(spec.limit, int(spec.settings["instances"]))
     demonstrations = int((folder.read("variants", ["condition"])["condition"] == "demonstration").sum())

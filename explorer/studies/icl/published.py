@@ -18,7 +18,7 @@ def figures_of(benchmark: str) -> Sequence[Printed]:
 
 def model() -> str:
     """The edition of the paper's model, as OpenAI names it."""
-    return published_figures.of_paper(PAPER)[0].model_id.removeprefix("openai:")
+    return published_figures.figures_of_paper(PAPER)[0].model_id.removeprefix("openai:")
 
 
 def shots(printed: Printed) -> int:

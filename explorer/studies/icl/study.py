@@ -28,7 +28,7 @@ from explorer.similarity.measured import WORDS
 from explorer.studies import QUESTIONS
 from explorer.studies.icl import asking, findings, judging
 from explorer.studies.icl import rows as icl_rows
-from explorer.studies.icl.context import DrawnItems, Plan, as_json, drawn_items, performance, plan, select
+from explorer.studies.icl.context import DrawnItems, Plan, as_json, performance, plan, sampled_items, select
 from explorer.studies.study import Progress, Setting, Study
 from explorer.variants.demonstrations import INSTANCES
 
@@ -69,7 +69,7 @@ SETTINGS = {
 
 
 def run_part(spec: RunSpec, resources: Resources, instances: Sequence[Instance], progress: Progress) -> Tables:
-    drawn = drawn_items(spec, resources)
+    drawn = sampled_items(spec, resources)
     made = plan(spec, resources, drawn)
     folder = RunFolder.create(resources.settings.runs, spec).path
     files.write_json(folder / findings.PLAN, as_json(drawn, made))
@@ -254,11 +254,11 @@ class _Run:
         )
         return answers, _prefill(stats, before, started)
 
-    def _keeping(self, endpoint: http.Endpoint, judge: bool) -> response_cache.KeptAnswers:
+    def _keeping(self, endpoint: http.Endpoint, judge: bool) -> response_cache.CachedAnswers:
         """The endpoint behind the answers that the run's folder holds; a judge may be another than the model."""
         if not judge:
-            return response_cache.of_run(self.spec, self.resources, endpoint)
-        return response_cache.KeptAnswers(endpoint, RunFolder.create(self.resources.settings.runs, self.spec).path)
+            return response_cache.cached_endpoint(self.spec, self.resources, endpoint)
+        return response_cache.CachedAnswers(endpoint, RunFolder.create(self.resources.settings.runs, self.spec).path)
 
     def _rule(self) -> replication.Rule:
         settings = self.spec.settings

@@ -61,7 +61,7 @@ class Agreement:
         return math.isclose(self.told, self.ours, rel_tol=1e-9, abs_tol=1e-12)
 
 
-def keep(log: Log, resources: Resources, *, benchmark: str = "", model: str = "") -> Kept:
+def import_log(log: Log, resources: Resources, *, benchmark: str = "", model: str = "") -> Kept:
     """The run that holds the log; the same log again finds it. UsageError where model or benchmark cannot be told."""
     from explorer import leftovers
     from explorer.results import ending

@@ -36,7 +36,7 @@ def both(predictions: Predictions, after_prefix: bool = False, seed: int = 0) ->
     return released, analysis(as_released=False, beside=released)
 
 
-def keep(
+def store_predictions(
     predictions: Predictions,
     released: Analysis,
     corrected: Analysis,

@@ -54,13 +54,15 @@ def summarize(spec: RunSpec, resources: Resources, folder: RunFolder) -> list[Ro
     for group, members in groups_of(frame):
         key = members.tobytes(), kind_of(group) in CLASSIFIED
         if key not in known:
-            known[key] = [row for attack in ATTACKS for row in of_attack(group, attack, frame[members], spec.seed)]
+            known[key] = [
+                row for attack in ATTACKS for row in summarize_attack(group, attack, frame[members], spec.seed)
+            ]
         rows += [{**row, "grp": group} for row in known[key]]
     adjust_coefficients(rows)
     return rows
 
 
-def of_attack(group: str, attack: str, frame: pd.DataFrame, seed: int) -> list[Row]:
+def summarize_attack(group: str, attack: str, frame: pd.DataFrame, seed: int) -> list[Row]:
     """Findings about one attack on one group of instances; classifiers for the paper's tasks and for all together."""
     sides = sides_of(frame, attack)
     rows = [_mean(group, attack, side, frame) for side in sides]

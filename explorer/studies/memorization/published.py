@@ -25,7 +25,7 @@ def figures(task: str = "") -> tuple[Printed, ...]:
     return tuple(row for row in published.figures() if row.number in tables and task in ("", row.subject))
 
 
-def of_classifier(model: str, task: str, attack: str, kind: str, metric: str) -> Printed | None:
+def printed_classifier(model: str, task: str, attack: str, kind: str, metric: str) -> Printed | None:
     """What is printed for a model's classifier (metric f1_macro or auc, attack "baseline" for the majority).
 
     None for any model but OLMo-7B, whose labels all of these tables carry.
@@ -33,7 +33,7 @@ def of_classifier(model: str, task: str, attack: str, kind: str, metric: str) ->
     return _find(model, task, attack, metric, KINDS[kind])
 
 
-def of_half(model: str, task: str, attack: str, half: str) -> Printed | None:
+def printed_half(model: str, task: str, attack: str, half: str) -> Printed | None:
     """The printed accuracy of a model's low or high half; none for any model but OLMo-7B."""
     return _find(model, task, f"{attack} {half}", "accuracy", HALVES)
 

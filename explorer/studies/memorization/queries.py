@@ -31,7 +31,7 @@ def groups(store: Store, run_id: str) -> pd.DataFrame:
     )
 
 
-def of_group(store: Store, run_id: str, group: str) -> pd.DataFrame:
+def findings_of_group(store: Store, run_id: str, group: str) -> pd.DataFrame:
     """All that a memorization run found about one group: rows of findings, `setting` naming the attack."""
     return store.frame(
         f"""

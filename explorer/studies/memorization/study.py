@@ -78,7 +78,7 @@ def run_part(spec: RunSpec, resources: Resources, instances: Sequence[Instance],
     scorer = response_cache.scorer(spec, resources)
     dtype = str(resources.model_record(spec.model, spec.dtype).get("dtype", ""))  # a server does not tell its own
     proposer = proposer_of(spec, resources)
-    cases = ask(spec, resources, instances, proposer, progress)
+    cases = build_cases(spec, resources, instances, proposer, progress)
     scoring = progress if proposer is None else second_half(progress)
     # All in one call: a text, its options' shared beginning and its neighbors are read once where they are the same.
     scores = iter(scorer.score([request for case in cases for request in case.requests()], policy, scoring))
@@ -102,7 +102,7 @@ def run_part(spec: RunSpec, resources: Resources, instances: Sequence[Instance],
     return {**tables, "scores": score_rows(cases, tokens=bool(spec.settings["tokens"]))}
 
 
-def ask(
+def build_cases(
     spec: RunSpec, resources: Resources, instances: Sequence[Instance], proposer: Proposer | None, progress: Progress
 ) -> list[Asked]:
     """What is asked of the model about each instance."""
@@ -112,7 +112,7 @@ def ask(
         Asked(
             instance,
             prompts.option_texts(instance),
-            accuracy_study.ask(instance, policy) if instance.kind in JUDGED else [],
+            accuracy_study.build_requests(instance, policy) if instance.kind in JUDGED else [],
             reason,
         )
         for instance in instances
@@ -152,7 +152,7 @@ def plan(spec: RunSpec, resources: Resources, instances: Sequence[Instance]) -> 
         texts = [
             Request(instance.id, option, "", text, TEXT) for option, text in enumerate(prompts.option_texts(instance))
         ]
-        requests += [*(accuracy_study.ask(instance, policy) if instance.kind in JUDGED else []), *texts]
+        requests += [*(accuracy_study.build_requests(instance, policy) if instance.kind in JUDGED else []), *texts]
         changed += texts if instance.id in wanted else []
     return [Planned(requests, 1), Planned(changed, 1, count)]
 
@@ -173,11 +173,11 @@ def with_neighbors(spec: RunSpec, resources: Resources) -> frozenset[str]:
     """Ids of the instances that get neighbors: at most `neighbours_cap` of each task, drawn by seed and id."""
     return resources.once(
         ("neighbors of", specs.run_id(spec)),
-        lambda: draw(selection.select(spec, resources), int(spec.settings["neighbours_cap"]), spec.seed),
+        lambda: sample_ids(selection.select(spec, resources), int(spec.settings["neighbours_cap"]), spec.seed),
     )
 
 
-def draw(instances: Sequence[Instance], cap: int, seed: int) -> frozenset[str]:
+def sample_ids(instances: Sequence[Instance], cap: int, seed: int) -> frozenset[str]:
     """At most `cap` ids of each task (of each phenomenon or benchmark where the paper has no such task); 0 = all."""
 
     # By a hash of seed and id, not by position: the draw is the same in every order of the benchmark, on every machine

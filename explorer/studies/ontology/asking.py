@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from explorer.errors import UsageError
 from explorer.ontologies import prompts
 from explorer.ontologies.complete import completeness
-from explorer.ontologies.invariance_requests import WAYS, ask_again
+from explorer.ontologies.invariance_requests import WAYS, build_repeated
 from explorer.ontologies.parse import Outcome, parser
 from explorer.ontologies.prompts import PROMPTS, Prompt, Trial
 from explorer.records import Concept, Generation, Instance, Request, RunSpec
@@ -67,7 +67,7 @@ class Asking:
         return self._ask(instance)
 
     def _ask(self, instance: Instance, *, language: str = "", temperature: float = 0.0, part: int = 0) -> Request:
-        return prompts.ask(
+        return prompts.build_request(
             instance,
             self.prompt,
             self.ontology.prefix,
@@ -84,7 +84,7 @@ class Asking:
         return [
             dataclasses.replace(request, role="repeat")
             for way in self.ways
-            for request in ask_again(
+            for request in build_repeated(
                 instance, self.prompt, self.ontology.prefix, self.ontology.title, way, as_released=self.as_released
             )
         ]
@@ -125,7 +125,7 @@ def answer(
     """The model's answers, in the order asked; a local model stops as soon as an answer's id stands."""
     generator = resources.generator(spec.model, spec.dtype)
     if isinstance(generator, http.Endpoint):
-        caching = response_cache.of_run(spec, resources, generator)
+        caching = response_cache.cached_endpoint(spec, resources, generator)
         return caching.generate(requests, max_new_tokens=put.new_tokens, seed=spec.seed, progress=progress)
     assert isinstance(generator, ModelGenerator)
     until = completeness(put.ontology.rule, put.prompt.ends_with_prefix)

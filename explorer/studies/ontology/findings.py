@@ -73,7 +73,7 @@ def summarize(spec: RunSpec, resources: Resources, folder: RunFolder) -> list[Ro
     rows += languages(folder)
     rows += repeated(folder, frame, buckets, put.parse, spec.seed)
     if strata is not None:
-        say_of_sample(rows, int(spec.settings["per_bucket"]))
+        note_sample(rows, int(spec.settings["per_bucket"]))
     if spec.settings["prompt"] == "best":
         rows += [
             finding_row(declared.PROMPT_ACCURACY, trial.prompt, trial.accuracy, detail={"tokens": trial.tokens})
@@ -130,7 +130,7 @@ WHOLE = {one.name for one in (declared.ACCURACY, declared.SPEARMAN_ITEMS, *decla
 IN_BUCKETS = {one.name for one in (*declared.BUCKETS, *(one for one in declared.FINDINGS if one.of == "bucket"))}
 
 
-def say_of_sample(rows: Sequence[Row], each: int) -> None:
+def note_sample(rows: Sequence[Row], each: int) -> None:
     """Says of every finding over buckets that is not reweighted that it is of this sample."""
     why = f"of this sample: at most {each:,} concepts of each popularity bucket"
     for row in rows:

@@ -49,11 +49,13 @@ def sample(spec: RunSpec, resources: Resources, perturb: Perturb) -> frozenset[s
     """Ids of `judge_sample` instances of each group, drawn by seed and id among those that were changed."""
     return resources.once(
         ("judge sample", specs.run_id(spec)),
-        lambda: draw(selection.select(spec, resources), perturb, int(spec.settings["judge_sample"]), spec.seed),
+        lambda: sample_judged(
+            selection.select(spec, resources), perturb, int(spec.settings["judge_sample"]), spec.seed
+        ),
     )
 
 
-def draw(instances: Sequence[Instance], perturb: Perturb, size: int, seed: int) -> frozenset[str]:
+def sample_judged(instances: Sequence[Instance], perturb: Perturb, size: int, seed: int) -> frozenset[str]:
     """At most `size` ids of each group; only as many are perturbed as it takes to find them."""
 
     # By a hash of seed and id: every part of a run finds the same sample, whatever it has seen of the others.

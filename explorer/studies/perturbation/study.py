@@ -20,7 +20,7 @@ from explorer.studies import QUESTIONS, selection, verdicts
 from explorer.studies.accuracy import study as accuracy_study
 from explorer.studies.perturbation import declared, findings
 from explorer.studies.perturbation import judge as perturbation_judge
-from explorer.studies.perturbation.likeness import compared_texts
+from explorer.studies.perturbation.similarity import compared_texts
 from explorer.studies.popularity import study as popularity_study
 from explorer.studies.popularity.deciles import COUNTING
 from explorer.studies.study import Progress, Setting, Study
@@ -132,7 +132,7 @@ def _score(spec: RunSpec, resources: Resources, versions: Sequence[Version], pro
     scorer = resources.scorer(spec.model, spec.dtype)
     dtype = str(resources.model_record(spec.model, spec.dtype)["dtype"])
     planned = [
-        (version, instance, accuracy_study.ask(instance, policy))
+        (version, instance, accuracy_study.build_requests(instance, policy))
         for version in versions
         for instance in version.instances
     ]

@@ -68,7 +68,7 @@ def halves(store: Store) -> pd.DataFrame:
     )
 
 
-def of_group(store: Store, run_id: str, group: str) -> pd.DataFrame:
+def findings_of_group(store: Store, run_id: str, group: str) -> pd.DataFrame:
     """All that a popularity run found about one group of instances, bins of its curve in order."""
     return store.frame(
         f"""

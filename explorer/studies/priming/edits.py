@@ -19,7 +19,7 @@ from explorer.stats.bootstrap import Bootstrapped, bootstrap_mean
 from explorer.stats.overlap import token_f1
 from explorer.stats.spearman import spearman
 from explorer.studies.priming import declared
-from explorer.studies.priming.of_spec import context_source_of
+from explorer.studies.priming.run_settings import context_source_of
 from explorer.variants import running_text
 from explorer.variants.prefix_edits import PREFIX_EDITS, edit_sentence
 

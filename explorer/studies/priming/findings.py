@@ -19,8 +19,8 @@ from explorer.stats.estimate import Estimate
 from explorer.stats.pearson import pearson
 from explorer.stats.proportion import proportion
 from explorer.studies.priming import declared, edits, matrices, regression
-from explorer.studies.priming.of_spec import context_source_of
 from explorer.studies.priming.requests import BASELINE
+from explorer.studies.priming.run_settings import context_source_of
 from explorer.variants.context_pools import PAPER_SUITES_INFERRED
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from explorer.stats.mantel import mantel
 from explorer.stats.overlap import OverlapMatrix, overlap_matrix, token_f1
 from explorer.stats.point_biserial import point_biserial
 from explorer.studies.priming import declared
-from explorer.studies.priming.of_spec import context_source_of
+from explorer.studies.priming.run_settings import context_source_of
 from explorer.studies.selection import splits_of
 from explorer.variants import running_text
 

@@ -24,8 +24,8 @@ from explorer.studies import QUESTIONS, selection
 from explorer.studies.priming import context as priming_context
 from explorer.studies.priming import edits, findings, requests
 from explorer.studies.priming.context import ContextSource
-from explorer.studies.priming.of_spec import context_source_of, policy_of
 from explorer.studies.priming.requests import BASELINE, Step
+from explorer.studies.priming.run_settings import context_source_of, policy_of
 from explorer.studies.selection import splits_of
 from explorer.studies.study import Progress, Setting, Stages, Study
 from explorer.variants.context_pools import CONDITIONS

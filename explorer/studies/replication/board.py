@@ -15,10 +15,20 @@ from typing import Any, Self
 
 from explorer.scoring import catalog
 from explorer.studies.accuracy.declared import ACCURACY
-from explorer.studies.replication.figures import SOURCES, Answer, BoardFigure, figures, of
+from explorer.studies.replication.figures import SOURCES, Answer, BoardFigure, figures, figures_of_source
 from explorer.studies.replication.method import Made, differences
 
-__all__ = ["SOURCES", "Answer", "BoardFigure", "beside", "figures", "index", "is_same_model", "of", "verdict"]
+__all__ = [
+    "SOURCES",
+    "Answer",
+    "BoardFigure",
+    "beside",
+    "figures",
+    "figures_of_source",
+    "index",
+    "is_same_model",
+    "verdict",
+]
 
 
 Key = tuple[str, str, str, str, str, str, int]  # study, benchmark, finding, group, setting, condition, k

@@ -129,7 +129,7 @@ def figures() -> tuple[BoardFigure, ...]:
     )
 
 
-def of(source: str) -> list[BoardFigure]:
+def figures_of_source(source: str) -> list[BoardFigure]:
     """The figures of one source."""
     return [figure for figure in figures() if figure.source == source]
 
@@ -284,7 +284,7 @@ def _priming() -> Iterator[BoardFigure]:
                 answers=(answer,) if printed.model_id else (),
                 command=_priming_command(printed.model_id) if printed.model_id else "",
             )
-    for printed in published_figures.of_paper(PRIMING):
+    for printed in published_figures.figures_of_paper(PRIMING):
         finding = declared.find("priming", printed.metric)
         if finding not in _CORRELATIONS:
             continue
@@ -337,7 +337,7 @@ _ONTOLOGIES = {"go": "Gene Ontology", "uberon": "Uberon"}
 
 
 def _ontologies() -> Iterator[BoardFigure]:
-    for printed in published_figures.of_paper(ONTOLOGIES):
+    for printed in published_figures.figures_of_paper(ONTOLOGIES):
         finding = declared.finding("ontology", printed.metric)
         invariance = finding == ontology_published.INVARIANCE
         settings = (printed.setting,) if invariance else ("as released", "corrected")
@@ -369,7 +369,7 @@ _WHOSE = ("final", "rule")  # verdicts: people's or the judge's where there are 
 
 
 def _icl() -> Iterator[BoardFigure]:
-    for printed in published_figures.of_paper(ICL):
+    for printed in published_figures.figures_of_paper(ICL):
         scale = 100.0 if printed.unit == "percent" else 1.0
         k, finding = icl_published.shots(printed), declared.finding("icl", printed.metric)
         yield _figure(
@@ -391,7 +391,7 @@ def _icl() -> Iterator[BoardFigure]:
 
 def _released() -> Iterator[BoardFigure]:
     """What follows from the files that the ontology paper's authors released, by their own rules."""
-    for printed in published_figures.of_paper(RELEASED):
+    for printed in published_figures.figures_of_paper(RELEASED):
         if printed.metric in ("right", "concepts"):  # told with the accuracy
             continue
         percent = printed.unit == "percent"
@@ -433,7 +433,7 @@ _NOT_OURS = {"arc_easy": "ARC easy", "sciq": "SciQ"}
 
 def _reference() -> Iterator[BoardFigure]:
     for paper in (PYTHIA, BLIMP):
-        yield from map(_reference_figure, published_figures.of_paper(paper))
+        yield from map(_reference_figure, published_figures.figures_of_paper(paper))
 
 
 def _reference_figure(printed: Printed) -> BoardFigure:

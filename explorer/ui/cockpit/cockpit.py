@@ -214,7 +214,7 @@ def _drawing(read: Words) -> None:
 
 
 def _draw(read: Words, pos: str, seed: int) -> None:
-    drawn = by_hand.draw(read.reading, words.tools(), pos, seed)
+    drawn = by_hand.sample_substitutes(read.reading, words.tools(), pos, seed)
     state.change(f"Drawn swaps, seed {seed}", swaps=state.format_swaps(drawn))
     st.session_state["lab:nothing"] = not drawn
 

@@ -12,7 +12,7 @@ import streamlit as st
 from explorer import display, prompts
 from explorer.records import Instance
 from explorer.similarity.measured import WORDS
-from explorer.studies.perturbation.likeness import compared_texts
+from explorer.studies.perturbation.similarity import compared_texts
 from explorer.ui import scored_options as answers
 from explorer.ui import show, token_view
 from explorer.ui.cockpit import words

@@ -243,14 +243,14 @@ def _cost(name: str) -> str:
     shared = resources.resources()
     try:
         spec = request.make_spec(shared, study="accuracy", model=name, benchmark=PRICED, settings={"per_group": 1})
-        estimate = cost.of_run(spec, shared)
+        estimate = cost.estimate_run(spec, shared)
     except ExplorerError as error:
         return str(error)
     settings = resources.settings()
     priced = "" if settings.price_in or settings.price_out else (
         " No prices are set (EXPLORER_PRICE_IN and EXPLORER_PRICE_OUT, per million tokens)."
     )  # fmt: skip
-    return f"A run over one instance of each of the starter pairs' groups: {cost.in_words(spec, estimate)}{priced}"
+    return f"A run over one instance of each of the starter pairs' groups: {cost.describe(spec, estimate)}{priced}"
 
 
 def _key(name: str) -> str:

@@ -16,7 +16,7 @@ from explorer.scoring import http
 from explorer.settings import Settings
 from explorer.similarity import replication
 from explorer.studies.icl import judging
-from explorer.studies.icl.context import NO_NAMES, DrawnItems, drawn_items
+from explorer.studies.icl.context import NO_NAMES, DrawnItems, sampled_items
 from explorer.studies.icl.study import STUDY
 from explorer.studies.judged import Judgment
 from explorer.ui import layout, links, live, resources, show, texts
@@ -221,4 +221,4 @@ def _answer(
 
 def _drawn(chosen: Chosen) -> DrawnItems:
     spec = RunSpec("icl", STUDY.version, "", chosen.benchmark, settings=STUDY.resolve({}))
-    return drawn_items(spec, resources.resources())
+    return sampled_items(spec, resources.resources())

@@ -297,7 +297,7 @@ def low_high(run_id: str, group: str, chosen: Chosen) -> None:
         (attack, end): figure.value
         for attack in ATTACKS
         for end in ("low", "high")
-        if (figure := published.of_half(chosen.model, group, attack, end))
+        if (figure := published.printed_half(chosen.model, group, attack, end))
     }
     table = halves.assign(
         paper_low=[paper.get((row["attack"], "low"), math.nan) for row in rows],
@@ -327,7 +327,7 @@ def _halves_in_words(halves: pd.DataFrame) -> str:
 
 
 def _of(run_id: str, group: str) -> pd.DataFrame:
-    return resources.ask(memorization_queries.of_group, run_id, group)
+    return resources.ask(memorization_queries.findings_of_group, run_id, group)
 
 
 def _title(attack: str) -> str:
@@ -374,7 +374,7 @@ def _classified(findings: pd.DataFrame, attack: str, model: str, group: str) -> 
             continue
         one, two = f1.iloc[0], area.iloc[0]
         printed = {
-            metric: published.of_classifier(model, group, attack, kind, metric) for metric in ("f1_macro", "auc")
+            metric: published.printed_classifier(model, group, attack, kind, metric) for metric in ("f1_macro", "auc")
         }
         rows.append(
             {

@@ -17,7 +17,7 @@ from explorer.ontologies.as_benchmark import concept_of
 from explorer.ontologies.buckets import fill
 from explorer.ontologies.complete import completeness
 from explorer.ontologies.errors import nearest
-from explorer.ontologies.invariance_requests import ask_again
+from explorer.ontologies.invariance_requests import build_repeated
 from explorer.ontologies.prompts import PROMPTS
 from explorer.records import Instance, RunSpec
 from explorer.rows.builders import instance_of, payload
@@ -215,7 +215,7 @@ def _asked(text: str, model: str, benchmark: str, settings: Settings) -> Asked:
 
 def _answers(spec: RunSpec, put: Asking, instance: Instance, way: str) -> tuple[list[dict[str, Any]], str]:
     held = put.ontology
-    requests = ask_again(instance, put.prompt, held.prefix, held.title, way)
+    requests = build_repeated(instance, put.prompt, held.prefix, held.title, way)
     until = completeness(held.rule, put.prompt.ends_with_prefix)
     options: dict[str, Any] = {} if http.is_endpoint(spec.model) else {"until": until}
     generations, remark = live.generate(spec.model, requests, max_new_tokens=put.new_tokens, **options)

@@ -73,7 +73,7 @@ def draw_popularity_run(chosen: Chosen) -> bool:
 
 def _group(run_id: str, group: str, broadest: str, chosen: Chosen, kept: Slice | None) -> None:
     """What the run found about the group that is looked at, or of the part of it that is in a slice."""
-    findings = resources.ask(popularity_queries.of_group, run_id, group)
+    findings = resources.ask(popularity_queries.findings_of_group, run_id, group)
     items = resources.ask(popularity_queries.items, run_id)
     items = items[members_of(items, group)]
     column = "relative_difference" if items["relative_difference"].notna().any() else "ips"

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from explorer import prompts
 from explorer.records import Instance
 from explorer.variants.context_pools import Pools, candidates
-from explorer.variants.contexts import draw, draw_key, fold
+from explorer.variants.contexts import fold, sample_sentences, sampling_key
 
 TYPED = "typed"
 DRAWN = "#"  # what stands before a drawn sentence's id in the address
@@ -49,7 +49,9 @@ def kind_of(line: Line, item: Instance, sides: Sides) -> str:
 def draw_lines(pools: Pools, item: Instance, kind: str, seed: int, many: int, present: Sequence[Line]) -> list[Line]:
     """The next sentences of a kind before an item, in the order in which a run with this seed has them."""
     used_texts = [*prompts.option_texts(item), *(line.text for line in present)]
-    drawn = draw(candidates(pools, item.group, kind), draw_key(seed, kind, item.id), frozenset(map(fold, used_texts)))
+    drawn = sample_sentences(
+        candidates(pools, item.group, kind), sampling_key(seed, kind, item.id), frozenset(map(fold, used_texts))
+    )
     return [Line(sentence.text, sentence.id) for sentence in itertools.islice(drawn, many)]
 
 

@@ -37,12 +37,13 @@ WORDS = {
 def draw_replication_board(source: str, chosen: Chosen) -> None:
     """One source: its slips, its figures beside ours, and what would compute those that are missing."""
     show.about("replication")
-    every = board(replication_board.of(source), _findings(), chosen.model)
+    every = board(replication_board.figures_of_source(source), _findings(), chosen.model)
     table, model = _pickers(source, every)
     kept = [
-        one.table in (table or one.table) and one.model == (model or one.model) for one in replication_board.of(source)
+        one.table in (table or one.table) and one.model == (model or one.model)
+        for one in replication_board.figures_of_source(source)
     ]
-    printed = [one for one, keep in zip(replication_board.of(source), kept, strict=True) if keep]
+    printed = [one for one, keep in zip(replication_board.figures_of_source(source), kept, strict=True) if keep]
     rows = every[kept].reset_index(drop=True) if len(every) else every
     show.says(in_words(rows, layout.model_title(chosen.model)))
     _figures(rows, layout.model_title(chosen.model))
@@ -82,7 +83,7 @@ def board(printed: Sequence[BoardFigure], findings: pd.DataFrame, model: str) ->
 
 def _pickers(source: str, rows: pd.DataFrame) -> tuple[str, str]:
     """The table and the printed model; the board opens on the first table of which something is computed."""
-    figures = replication_board.of(source)
+    figures = replication_board.figures_of_source(source)
     computed = list(rows.loc[rows["run_id"] != "", "table"]) if len(rows) else []
     left, right = st.columns([1, 1])
     tables = [EVERY_TABLE, *dict.fromkeys(one.table for one in figures)]

@@ -326,7 +326,7 @@ def _log(folder: RunFolder) -> None:
 
 def _conditions(folder: RunFolder) -> None:
     with st.expander("Request and environment"):
-        if (where := places.of(folder)).cluster:
+        if (where := places.read(folder)).cluster:
             st.write(show.plain(f"Done on {where.in_words}."))
         try:
             st.json(dataclasses.asdict(folder.spec), expanded=1)

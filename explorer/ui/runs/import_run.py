@@ -55,10 +55,10 @@ def _bring(uploads: Sequence[Any], model: str) -> list[str]:
 
 def _one(path: Path, model: str) -> list[str]:
     if archive.is_run(path) or path.suffix == ".zip":  # logs come as no .zip, so a broken one is a run's
-        folder, new = ending.bring(path, resources.resources())
+        folder, new = ending.import_archive(path, resources.resources())
         return [f"{path.name}: {'the run' if new else 'here already:'} {folder.run_id}"]
     log = logs.read(path)
-    kept = imported_log.keep(log, resources.resources(), model=model.strip())
+    kept = imported_log.import_log(log, resources.resources(), model=model.strip())
     title = layout.benchmark_title(kept.benchmark)
     lines = [f"{path.name}: {kept.instances:,} samples of {log.made_by}, {kept.matched:,} of them instances of {title}"]
     lines += list(log.remarks)
