@@ -178,14 +178,17 @@ def _glassbox(model: str) -> Iterator[Planned]:
         yield Planned("popularity", model, benchmark, settings={**exact, **NO_ROWS})
     for n in LENGTHS:
         yield Planned("popularity", model, DOSED[0], f"n = {n}", settings={**exact, **NO_ROWS, "n": n})
-    for benchmark in (DOSED[1], *STARTER_CHOICES):
-        some = {"per_group": 10} if benchmark == "starter_pairs" else {}
-        yield Planned("perturbation", model, benchmark, settings={**exact, **some})
     for benchmark in STARTER_CHOICES:
-        yield Planned("memorization", model, benchmark, settings={"tokens": False, "neighbours": 0})
-    short = {"lengths": (0, 100, 200, 400), "unrelated": "starter", "overlap": 0}
-    yield Planned("priming", model, DOSED[0], settings={"per_group": 24, **short})
-    yield Planned("priming", model, "starter_pairs", settings={"per_group": 2, **short})
-    yield Planned("ontology", model, "glassbox-ontology")
+        some = {"per_group": 10} if benchmark == "starter_pairs" else {}
+        yield Planned("memorization", model, benchmark, settings={"tokens": False, "neighbours": 0, **some})
+    yield Planned("ontology", model, "glassbox-ontology", settings={"others": 3})
+    # The window of 1,024 tokens holds few demonstrations. One way to write a prompt is the one that was planted.
+    few = {"instances": 200, "k": (0, 4), "settings": ("pairs_labels",), "max_new_tokens": 40}
     for benchmark in STARTER_LABELLED:
-        yield Planned("icl", model, benchmark, settings={"instances": 60})
+        yield Planned("icl", model, benchmark, settings=few)
+    short = {"lengths": (0, 100, 300), "unrelated": "starter", "overlap": 0}
+    yield Planned("priming", model, DOSED[0], settings={"per_group": 12, **short})
+    yield Planned("priming", model, "starter_pairs", settings={"per_group": 1, **short})
+    for benchmark in (DOSED[1], *STARTER_CHOICES):
+        some = {"per_group": 4} if benchmark == "starter_pairs" else {}
+        yield Planned("perturbation", model, benchmark, settings={**exact, "similarity": False, **some})

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
@@ -124,6 +126,7 @@ EMBEDDED_MODELS = (
 )
 
 
+OWN_GLASSBOX = re.compile(r"glassbox-(?P<corpus>[\w.-]+)-(?P<size>[sml])")
 GLASSBOX_DATA = "The glass box's corpus: 7.6 million tokens, seen three times over, all of them searchable"
 
 
@@ -305,7 +308,26 @@ MODELS: Mapping[str, KnownModel] = {model.id: model for model in (*EMBEDDED_MODE
 def find(name: str) -> KnownModel | None:
     """The catalog's entry of a model id (`id@revision` too, in any case), or none."""
     wanted = name.partition("@")[0].casefold()
-    return next((model for model in MODELS.values() if model.id.casefold() == wanted), None)
+    known = next((model for model in MODELS.values() if model.id.casefold() == wanted), None)
+    return known or _own_glassbox(name.partition("@")[0])
+
+
+def _own_glassbox(name: str) -> KnownModel | None:
+    """A glass-box model whose corpus somebody planted texts in, by its name: glassbox-mine-s; none for another name."""
+    own = OWN_GLASSBOX.fullmatch(name)
+    if own is None:
+        return None
+    base = MODELS[f"glassbox-{own['size']}"]
+    return dataclasses.replace(
+        base,
+        id=name,
+        title=f"{base.title} of {own['corpus']}",
+        corpus=f"The glass box's corpus with the texts of {own['corpus']}",
+        indexes=(f"glassbox-{own['corpus']}",),
+        folder="",
+        weights="",
+        trained_by=f"python -m explorer glassbox train {own['size']} --plant {own['corpus']}.csv",
+    )
 
 
 def embedded(name: str) -> tuple[KnownModel, Embedded]:

@@ -8,7 +8,8 @@ import math
 import pandas as pd
 import pytest
 
-from explorer.studies.calibration import doses, queries
+from explorer.stats.mcnemar import mcnemar
+from explorer.studies.calibration import doses, queries, words
 from explorer.studies.calibration.doses import Response
 
 
@@ -50,16 +51,88 @@ def test_the_first_dose_above_chance_is_that_from_which_all_larger_ones_are():
 
 def test_sentences_say_what_is_seen_and_what_is_not():
     flat = [response(1, 0.5, 0.4, 0.6), response(64, 0.52, 0.42, 0.62)]
-    assert "does not tell" in doses.detection_in_words("Min-k %", flat)
+    assert "does not tell" in words.detection_in_words("Min-k %", flat)
     found = [response(1, 0.55, 0.45, 0.65), response(4, 0.7, 0.6, 0.8), response(64, 0.99, 0.95, 1.0)]
-    assert doses.detection_in_words("Min-k %", found) == (
+    assert words.detection_in_words("Min-k %", found) == (
         "Min-k % finds texts seen 4 times, not those seen once (AUC 0.99 at 64 times)."
     )
-    assert doses.accuracy_in_words("Glass box M", [response(0, 0.5, 0.4, 0.6), *found]) == (
+    assert words.accuracy_in_words("Glass box M", [response(0, 0.5, 0.4, 0.6), *found]) == (
         "Glass box M is right above chance from 4 times on, and in 99.0% (95.0% – 100.0%) where the deciding n-gram "
         "stands 64 times in the corpus. Where it never stands there, 50.0% (40.0% – 60.0%)."
     )
-    assert "no effect" in doses.accuracy_in_words("Glass box M", flat)
+    assert "no effect" in words.accuracy_in_words("Glass box M", flat)
+
+
+FLAT = [response(0, 0.1, 0.05, 0.15), response(1, 0.1, 0.05, 0.15), response(16, 0.12, 0.08, 0.16)]
+RISING = [response(0, 0.02, 0.0, 0.05), response(1, 0.03, 0.0, 0.06), response(16, 0.6, 0.5, 0.7)]
+RISING += [response(64, 0.9, 0.8, 1.0)]
+
+
+def test_what_lies_beyond_the_texts_that_were_never_read_is_seen():
+    assert doses.first_beyond(RISING) == 16  # 1 reaches down to 0.0, below the 0.05 of what was never read
+    assert doses.first_beyond(FLAT) is None
+    assert doses.first_beyond(RISING[1:]) is None  # nothing to compare with
+
+
+def test_shares_and_means_of_each_line_and_dose():
+    frame = pd.DataFrame({"n": [2, 2, 3, 3], "dose": [1, 1, 1, 4], "value": [1.0, 0.0, 1.0, 0.0]})
+    assert [(one.name, one.dose, one.value) for one in doses.shares(frame, "n", "value")] == [
+        ("2", 1, 0.5), ("3", 1, 1.0), ("3", 4, 0.0),
+    ]  # fmt: skip
+    nats = pd.DataFrame({"model": "m", "dose": 4, "value": [-2.0, -4.0, -6.0] * 10})
+    [mean] = doses.means(nats, "model", "value")
+    assert mean.value == -4.0 and -5 < mean.low < -4 < mean.high < -3 and mean.n == 30
+
+
+def test_roc_curves_are_of_each_dose_against_all_that_the_corpus_lacks():
+    values = {0: [3.0, 4.0], 1: [3.5, 4.5], 64: [0.1, 0.2]}
+    frame = pd.DataFrame([{"dose": dose, "value": value} for dose, many in values.items() for value in many])
+    curves = doses.roc_curves(frame, is_high=False)
+    assert list(curves) == [1, 64]
+    assert (0.0, 1.0) in zip(curves[64].false_positive, curves[64].true_positive, strict=True)  # all, no false alarm
+
+
+def test_a_sentence_says_from_which_dose_on_texts_are_finished():
+    assert words.extraction_in_words("Glass box M", RISING).startswith(
+        "Glass box M finishes texts seen 16 times, not those seen once: 90.0%"
+    )
+    assert words.extraction_in_words("Glass box M", FLAT).startswith("Extraction does not tell what")
+    assert "read the IDs" in words.concepts_in_words("Glass box M", FLAT)
+    assert "16 times, not those seen once" in words.concepts_in_words("Glass box M", RISING)
+    assert "tell items seen 16 times" in words.replication_in_words("Glass box M", 4, RISING)
+    assert words.replication_in_words("Glass box M", 0, FLAT).startswith("Completions without demonstrations do not")
+    assert "Neither" in words.likelihood_in_words(FLAT) and "16 times" in words.likelihood_in_words(RISING)
+
+
+def test_the_popularity_score_is_said_to_see_presence_or_frequency_by_its_intervals():
+    same = {2: [response(1, 0.5, 0.4, 0.6), response(64, 0.5, 0.4, 0.6)],
+            5: [response(0, 0.5, 0.4, 0.6), response(1, 0.96, 0.9, 0.99), response(64, 0.98, 0.92, 1.0)]}  # fmt: skip
+    told = words.popularity_in_words(same)
+    assert told.startswith("With n = 5") and "n = 2 in 50.0%" in told and "not how often" in told
+    more = {5: [response(1, 0.6, 0.5, 0.7), response(64, 0.98, 0.92, 1.0)]}
+    assert "more of what stands there often" in words.popularity_in_words(more)
+    assert words.popularity_in_words({}) == ""
+
+
+def test_a_swap_costs_only_what_the_test_says():
+    lost = mcnemar([1] * 20 + [0] * 5, [0] * 15 + [1] * 5 + [0] * 5)
+    assert words.swap_in_words("Glass box M", lost).startswith("A swap to a rare synonym costs Glass box M")
+    kept = mcnemar([1] * 20, [1] * 19 + [0])
+    assert words.swap_in_words("Glass box M", kept).startswith("A swap to a rare synonym does not change")
+
+
+def test_contexts_are_a_control_where_their_change_does_not_follow_the_dose():
+    still = pd.DataFrame({"dose": [0, 1, 2, 4] * 10, "delta": [0.0, 0.0, 0.0, 0.0] * 5 + [1.0, 1.0, 1.0, 1.0] * 5})
+    assert words.priming_in_words(still).startswith("The control")
+    follows = pd.DataFrame({"dose": [0, 1, 2, 4] * 10, "delta": [0.0, 0.0, 1.0, 1.0] * 10})
+    assert words.priming_in_words(follows).startswith("Not the control")
+
+
+def test_ones_own_texts_are_learned_from_the_dose_whose_gain_is_above_nothing():
+    dose, gain = [0] * 5 + [64] * 5, [-0.1, 0.1, 0.0, 0.05, -0.05, 2.0, 2.1, 1.9, 2.2, 1.8]
+    told = words.own_in_words("Glass box S of mine", "Glass box M", dose, gain)
+    assert told.startswith("Glass box S of mine has learned texts planted 64 times or more")
+    assert "has not learned" in words.own_in_words("S", "M", dose[:5], gain[:5])
 
 
 def test_a_run_of_the_model_that_comes_along_rises_with_the_dose(tmp_path, monkeypatch):

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
-from explorer import display
-from explorer.stats.auc import auc
+from explorer.stats.auc import RocCurve, auc, roc_curve
+from explorer.stats.bootstrap import bootstrap_mean
+from explorer.stats.estimate import Estimate
 from explorer.stats.proportion import proportion
 
 LEAST = 20  # items a dose must have for its interval to say something
@@ -31,10 +32,24 @@ class Response:
 
 def accuracy(frame: pd.DataFrame) -> list[Response]:
     """Of each model and dose the share of right verdicts (ties half); `frame` has model, dose and correct."""
+    return shares(frame, "model", "correct")
+
+
+def shares(frame: pd.DataFrame, by: str, value: str) -> list[Response]:
+    """Of each line (the column `by`) and dose the share of a value between 0 and 1, with Wilson's interval."""
+    return _responses(frame, by, value, proportion)
+
+
+def means(frame: pd.DataFrame, by: str, value: str) -> list[Response]:
+    """Of each line (the column `by`) and dose the mean of a value, with its bootstrap interval over items."""
+    return _responses(frame, by, value, bootstrap_mean)
+
+
+def _responses(frame: pd.DataFrame, by: str, value: str, summarize: Callable[[np.ndarray], Estimate]) -> list[Response]:
     responses = []
-    for (name, dose), rows in frame.groupby(["model", "dose"], sort=True):
-        share = proportion(rows["correct"].to_numpy(dtype=float))
-        responses.append(Response(str(name), int(str(dose)), share.value, share.low, share.high, share.n))
+    for (name, dose), rows in frame.groupby([by, "dose"], sort=True):
+        found = summarize(rows[value].to_numpy(dtype=float))
+        responses.append(Response(str(name), int(str(dose)), found.value, found.low, found.high, found.n))
     return responses
 
 
@@ -60,6 +75,19 @@ def detection(frame: pd.DataFrame, is_high: Mapping[str, bool]) -> list[Response
     return responses
 
 
+def roc_curves(frame: pd.DataFrame, is_high: bool) -> dict[int, RocCurve]:
+    """Dose → the ROC curve of one attack: texts of that dose against all texts that the corpus lacks."""
+    frame = frame.dropna(subset=["value"])
+    sign = 1.0 if is_high else -1.0
+    absent = frame[frame["dose"] == 0]["value"].to_numpy(dtype=float)
+    curves = {}
+    for dose, members in frame[frame["dose"] > 0].groupby("dose", sort=True):
+        seen = members["value"].to_numpy(dtype=float)
+        outcome = np.concatenate([np.ones(len(seen)), np.zeros(len(absent))])
+        curves[int(str(dose))] = roc_curve(outcome, sign * np.concatenate([seen, absent]))
+    return curves
+
+
 def first_above(responses: Sequence[Response], chance: float = 0.5) -> int | None:
     """The least dose from which on every interval lies above chance; none where that of the largest dose does not."""
     first = None
@@ -70,32 +98,9 @@ def first_above(responses: Sequence[Response], chance: float = 0.5) -> int | Non
     return first
 
 
-def accuracy_in_words(title: str, responses: Sequence[Response]) -> str:
-    """What the curve of one model says, in one sentence."""
-    by_dose = {one.dose: one for one in responses}
-    first, zero, most = first_above(responses), by_dose.get(0), by_dose[max(by_dose)]
-    never = f" Where it never stands there, {_share(zero)}." if zero else ""
-    if first is None:
-        return f"{title} shows no effect of the dose: {_share(most)} at {most.dose:,} times.{never}"
-    times = "the first time" if first == 1 else f"{first:,} times"
-    return (
-        f"{title} is right above chance from {times} on, and in {_share(most)} where the deciding n-gram stands "
-        f"{most.dose:,} times in the corpus.{never}"
-    )
-
-
-def detection_in_words(title: str, responses: Sequence[Response]) -> str:
-    """What one attack finds, in one sentence."""
-    first, most = first_above(responses), max(responses, key=lambda one: one.dose)
-    area = f"AUC {display.number(most.value)} at {most.dose:,} times"
-    if first is None:
-        return f"{title} does not tell texts of the corpus from others ({area})."
-    smaller = [one.dose for one in responses if one.dose < first]
-    times = "once" if first == 1 else f"{first:,} times"
-    missed = f", not those seen {max(smaller):,} times" if smaller and max(smaller) > 1 else ""
-    missed = ", not those seen once" if smaller and max(smaller) == 1 else missed
-    return f"{title} finds texts seen {times}{missed} ({area})."
-
-
-def _share(one: Response) -> str:
-    return display.share(one.value, one.low, one.high)
+def first_beyond(responses: Sequence[Response]) -> int | None:
+    """The least dose from which on every interval lies above that of dose 0; none where the largest dose's does not."""
+    [never] = [one for one in responses if one.dose == 0] or [None]
+    if never is None or math.isnan(never.high):
+        return None
+    return first_above([one for one in responses if one.dose > 0], never.high)

@@ -63,3 +63,125 @@ def attacks(store: Store) -> pd.DataFrame:
         ORDER BY ALL
         """
     )
+
+
+def popularity(store: Store, benchmark: str) -> pd.DataFrame:
+    """A row a model, n-gram length and pair: the relative difference in IPS of the pair, and its phenomenon."""
+    return store.frame(
+        """
+        WITH edges AS (
+            SELECT runs.run_id, runs.model, CAST(json_extract(findings.detail, '$.n') AS INTEGER) AS n
+            FROM runs
+            JOIN findings USING (run_id)
+            WHERE runs.study = 'popularity'
+                AND runs.benchmark = ?
+                AND runs.status = 'complete'
+                AND starts_with(runs.model, 'glassbox-')
+                AND findings.finding = 'popularity_edge'
+                AND findings.part = 1
+            QUALIFY row_number() OVER (PARTITION BY runs.model, n ORDER BY runs.done DESC, runs.created DESC) = 1
+        )
+        SELECT edges.model, edges.n, instances.phenomenon, measures.value
+        FROM edges
+        JOIN instances USING (run_id)
+        JOIN measures
+            ON measures.run_id = edges.run_id
+            AND measures.instance_id = instances.instance_id
+            AND measures.measure = 'relative_difference'
+        ORDER BY ALL
+        """,
+        [benchmark],
+    )
+
+
+def concepts(store: Store) -> pd.DataFrame:
+    """A row a model, concept of the made-up ontology and measure (correct, gold_logprob): its value."""
+    return store.frame(
+        """
+        WITH chosen AS (
+            SELECT runs.run_id, runs.model AS name
+            FROM runs
+            WHERE runs.study = 'ontology'
+                AND runs.benchmark = 'glassbox-ontology'
+                AND runs.status = 'complete'
+                AND starts_with(runs.model, 'glassbox-')
+            QUALIFY row_number() OVER (PARTITION BY runs.model ORDER BY runs.done DESC, runs.created DESC) = 1
+        )
+        SELECT chosen.name AS model, measures.instance_id, measures.measure, any_value(measures.value) AS value
+        FROM chosen
+        JOIN measures USING (run_id)
+        WHERE measures.measure IN ('correct', 'gold_logprob')
+            AND measures.part IS NULL
+            AND measures.condition IS NULL
+        GROUP BY ALL
+        ORDER BY ALL
+        """
+    )
+
+
+def completions(store: Store) -> pd.DataFrame:
+    """A row a model, labeled item, prompt and k: the rule's verdict on the completion."""
+    return store.frame(
+        """
+        WITH chosen AS (
+            SELECT runs.run_id, runs.model AS name, runs.benchmark
+            FROM runs
+            WHERE runs.study = 'icl'
+                AND starts_with(runs.benchmark, 'starter_')
+                AND runs.status = 'complete'
+                AND starts_with(runs.model, 'glassbox-')
+            QUALIFY row_number() OVER (
+                PARTITION BY runs.model, runs.benchmark ORDER BY runs.done DESC, runs.created DESC
+            ) = 1
+        )
+        SELECT chosen.name AS model, chosen.benchmark, generations.instance_id, generations.setting, generations.k,
+            generations.verdict
+        FROM chosen
+        JOIN generations USING (run_id)
+        WHERE generations.role = 'replication'
+            AND generations.verdict IS NOT NULL
+        ORDER BY ALL
+        """
+    )
+
+
+def primed(store: Store, benchmark: str) -> pd.DataFrame:
+    """A row a model, pair, condition and length of context: whether the verdict was right, and its phenomenon."""
+    return store.frame(
+        """
+        WITH chosen AS (
+            SELECT runs.run_id, runs.model AS name
+            FROM runs
+            WHERE runs.study = 'priming'
+                AND runs.benchmark = ?
+                AND runs.status = 'complete'
+                AND starts_with(runs.model, 'glassbox-')
+            QUALIFY row_number() OVER (PARTITION BY runs.model ORDER BY runs.done DESC, runs.created DESC) = 1
+        )
+        SELECT chosen.name AS model, instances.instance_id, instances.phenomenon, measures.condition, measures.length,
+            measures.value AS correct
+        FROM chosen
+        JOIN instances USING (run_id)
+        JOIN measures
+            ON measures.run_id = chosen.run_id
+            AND measures.instance_id = instances.instance_id
+            AND measures.measure = 'correct'
+        ORDER BY ALL
+        """,
+        [benchmark],
+    )
+
+
+def models(store: Store) -> list[str]:
+    """The glass-box models that have runs, without checkpoints."""
+    rows = store.rows(
+        """
+        SELECT DISTINCT model
+        FROM runs
+        WHERE starts_with(model, 'glassbox-')
+            AND NOT contains(model, '@')
+            AND status = 'complete'
+        ORDER BY model
+        """
+    )
+    return [row["model"] for row in rows]

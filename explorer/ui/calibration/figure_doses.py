@@ -14,7 +14,7 @@ def dose_curves(
     lines: Sequence[tuple[str, Sequence[Response]]],
     *,
     response: str,
-    chance: float,
+    chance: float | None = None,
     colors: Sequence[str] = theme.PALETTE,
 ) -> go.Figure:
     """`lines` are names with their responses in order of dose; `response` names the vertical axis; `colors` are the
@@ -50,7 +50,8 @@ def dose_curves(
                 ),
             )
         )
-    figure.add_hline(y=chance, line={"color": theme.GRAY, "width": 1, "dash": "dot"})
+    if chance is not None:
+        figure.add_hline(y=chance, line={"color": theme.GRAY, "width": 1, "dash": "dot"})
     figure.update_xaxes(
         title_text="Times in the corpus",
         tickvals=list(places.values()),

@@ -1,0 +1,168 @@
+"""What each method can and cannot see of what was planted, in one sentence that follows from its responses."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+import pandas as pd
+
+from explorer import display
+from explorer.stats.mcnemar import PairedChange
+from explorer.stats.spearman import spearman
+from explorer.studies.calibration.doses import Response, first_above, first_beyond, means
+
+
+def accuracy_in_words(title: str, responses: Sequence[Response]) -> str:
+    """What the curve of one model says."""
+    by_dose = {one.dose: one for one in responses}
+    first, zero, most = first_above(responses), by_dose.get(0), by_dose[max(by_dose)]
+    never = f" Where it never stands there, {_share(zero)}." if zero else ""
+    if first is None:
+        return f"{title} shows no effect of the dose: {_share(most)} at {most.dose:,} times.{never}"
+    since = "the first time" if first == 1 else f"{first:,} times"
+    return (
+        f"{title} is right above chance from {since} on, and in {_share(most)} where the deciding n-gram stands "
+        f"{most.dose:,} times in the corpus.{never}"
+    )
+
+
+def detection_in_words(title: str, responses: Sequence[Response]) -> str:
+    """What one attack finds."""
+    first, most = first_above(responses), max(responses, key=lambda one: one.dose)
+    area = f"AUC {display.number(most.value)} at {most.dose:,} times"
+    if first is None:
+        return f"{title} does not tell texts of the corpus from others ({area})."
+    return f"{title} finds texts seen {times(first)}{_missed(responses, first)} ({area})."
+
+
+def extraction_in_words(title: str, responses: Sequence[Response]) -> str:
+    """From how many repetitions on a model finishes texts that it has read."""
+    first, most = first_beyond(responses), max(responses, key=lambda one: one.dose)
+    never = next((one for one in responses if one.dose == 0), None)
+    others = f", and {_share(never)} of those it never read" if never else ""
+    if first is None:
+        return (
+            f"Extraction does not tell what {title} has read: it finishes {_share(most)} of the texts seen "
+            f"{most.dose:,} times{others}."
+        )
+    return (
+        f"{title} finishes texts seen {times(first)}{_missed(responses, first)}: {_share(most)} of those seen "
+        f"{most.dose:,} times{others}."
+    )
+
+
+def popularity_in_words(by_length: Mapping[int, Sequence[Response]]) -> str:
+    """Which n of the popularity score sees the deciding n-gram, and whether it sees how often it stands there."""
+    seen = {
+        n: [one for one in responses if one.dose > 0] for n, responses in by_length.items() if any(
+            one.dose > 0 for one in responses
+        )
+    }  # fmt: skip
+    if not seen:
+        return ""
+    mean = {n: sum(one.value * one.n for one in rows) / sum(one.n for one in rows) for n, rows in seen.items()}
+    best, worst = max(mean, key=lambda n: mean[n]), min(mean, key=lambda n: mean[n])
+    told = f"With n = {best} the popularity score prefers what stands in the corpus in {display.share(mean[best])} of "
+    told += "the pairs"
+    if best != worst:
+        told += f", with n = {worst} in {display.share(mean[worst])}"
+    rows = sorted(seen[best], key=lambda one: one.dose)
+    least, most = rows[0], rows[-1]
+    if least.dose == most.dose:
+        return f"{told}."
+    if least.high >= most.low:
+        return (
+            f"{told}. It sees that an n-gram stands there, not how often: {_share(least)} where it does "
+            f"{times(least.dose)}, {_share(most)} where it does {most.dose:,} times."
+        )
+    return f"{told}. It sees more of what stands there often: {_share(most)} at {most.dose:,} times."
+
+
+def swap_in_words(title: str, change: PairedChange) -> str:
+    """What becomes of verdicts when a popular subject gives way to a rare synonym."""
+    if math.isnan(change.value):
+        return f"{title} has no verdict on both synonyms."
+    both = f"{display.share(change.before)} right with the popular synonym, {display.share(change.after)} with the rare"
+    flips = f"{change.lost:,} lost, {change.gained:,} gained, McNemar {display.p_in_words(change.p)}"
+    if not change.p < 0.05:
+        return f"A swap to a rare synonym does not change what {title} gets right: {both} ({flips})."
+    way = "costs" if change.after < change.before else "adds"
+    return f"A swap to a rare synonym {way} {title} right answers: {both} ({flips})."
+
+
+def concepts_in_words(title: str, responses: Sequence[Response]) -> str:
+    """From which dose on a model gives the ID of a concept."""
+    first, most = first_beyond(responses), max(responses, key=lambda one: one.dose)
+    if first is None:
+        return (
+            f"Greedy answers do not show that {title} has read the IDs: {_share(most)} right where label and ID stand "
+            f"together {most.dose:,} times."
+        )
+    return (
+        f"{title} gives IDs that stand beside their label {times(first)}{_missed(responses, first)}: {_share(most)} "
+        f"right at {most.dose:,} times."
+    )
+
+
+def likelihood_in_words(responses: Sequence[Response]) -> str:
+    """From which dose on the log-probability of the right ID tells more than nothing."""
+    first, most = first_beyond(responses), max(responses, key=lambda one: one.dose)
+    if first is None:
+        return "Neither does the likelihood of the right ID."
+    return (
+        f"Its log-probability tells those that stand there {times(first)}{_missed(responses, first)}: "
+        f"{display.number(most.value, 1)} nats at {most.dose:,} times."
+    )
+
+
+def replication_in_words(title: str, k: int, responses: Sequence[Response]) -> str:
+    """Whether completions after k demonstrations tell items that were read from others."""
+    first, most = first_beyond(responses), max(responses, key=lambda one: one.dose)
+    never = next((one for one in responses if one.dose == 0), None)
+    others = f" against {_share(never)} of unseen ones" if never else ""
+    shown = f"{_share(most)} of the items seen {most.dose:,} times{others}"
+    after = "without demonstrations" if k == 0 else f"after {k:,} demonstrations"
+    if first is None:
+        return f"Completions {after} do not tell what {title} has read: it repeats {shown}."
+    return f"Completions {after} tell items seen {times(first)}{_missed(responses, first)}: {title} repeats {shown}."
+
+
+def priming_in_words(deltas: pd.DataFrame) -> str:
+    """Whether the change after a context follows the dose (it should not); `deltas` has a row an item: dose, delta."""
+    by_dose = deltas.groupby("dose")["delta"].mean()
+    found = spearman(deltas["dose"].to_numpy(dtype=float), deltas["delta"].to_numpy(dtype=float))
+    span = f"{display.points(float(by_dose.min()))} to {display.points(float(by_dose.max()))}"
+    test = f"Spearman {display.number(found.value)} over {found.n:,} items, {display.p_in_words(found.p)}"
+    if not found.p < 0.05:
+        return f"The control: what a context does to a verdict does not follow the dose ({test}; {span} over doses)."
+    return f"Not the control that it was meant to be: what a context does follows the dose ({test}; {span} over doses)."
+
+
+def own_in_words(title: str, other: str, dose: Sequence[int], gain: Sequence[float]) -> str:
+    """What a model gained on texts that it alone has read, by dose; `gain` is in nats a token."""
+    frame = pd.DataFrame({"model": title, "dose": list(dose), "gain": list(gain)}).dropna()
+    if frame.empty:
+        return ""
+    responses = means(frame, "model", "gain")
+    first, most = first_above([one for one in responses if one.dose > 0], 0.0), responses[-1]
+    gained = f"{display.number(most.value, signed=True)} nats a token at {times(most.dose)}"
+    if first is None:
+        return f"{title} has not learned the planted texts: {gained}, beside {other}, which did not read them."
+    return (
+        f"{title} has learned texts planted {times(first)} or more: {gained}, beside {other}, which did not read them."
+    )
+
+
+def times(dose: int) -> str:
+    """A dose as people say it: "once", "16 times"."""
+    return "once" if dose == 1 else f"{dose:,} times"
+
+
+def _missed(responses: Sequence[Response], first: int) -> str:
+    smaller = [one.dose for one in responses if 0 < one.dose < first]
+    return f", not those seen {times(max(smaller))}" if smaller else ""
+
+
+def _share(one: Response) -> str:
+    return display.share(one.value, one.low, one.high)

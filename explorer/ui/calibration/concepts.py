@@ -1,0 +1,44 @@
+"""IDs of made-up concepts by how often they stand beside their label."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from explorer.glassbox import ontology
+from explorer.studies.calibration import doses, words
+from explorer.studies.calibration import queries as calibration_queries
+from explorer.ui import resources, show
+from explorer.ui.calibration import common
+from explorer.ui.calibration.common import CONCEPTS, title_of
+
+
+def draw_concepts(model: str) -> None:
+    """Right answers and the log-probability of the right ID, by dose."""
+    st.header("Does the model know an ID?", anchor=False)
+    measured = resources.ask(calibration_queries.concepts)
+    measured = measured[measured["model"] == model] if len(measured) else measured
+    if measured.empty:
+        common.nothing("ontology", CONCEPTS, model)
+        return
+    dealt = {concept.id: concept.dose for concept in ontology.concepts()}
+    measured = measured.assign(dose=measured["instance_id"].str.rsplit("/", n=1).str[-1].map(dealt))
+    measured = measured.dropna(subset=["dose", "value"]).astype({"dose": int})
+    right = doses.shares(measured[measured["measure"] == "correct"], "model", "value")
+    likely = doses.means(measured[measured["measure"] == "gold_logprob"], "model", "value")
+    said = words.concepts_in_words(title_of(model), right) if right else ""
+    show.says(said, words.likelihood_in_words(likely) if likely else "")
+    if right:
+        common.draw_curves(
+            "planted concepts",
+            [(title_of(model), right)],
+            alt="Share of concepts whose ID the model gives, by how often it stands beside the label",
+            response="Right IDs",
+        )
+    if likely:
+        common.draw_curves(
+            "planted likelihood",
+            [(title_of(model), likely)],
+            alt="Log-probability of the right ID by how often it stands beside the label",
+            response="log P of the right ID (nats)",
+            is_share=False,
+        )

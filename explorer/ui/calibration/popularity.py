@@ -1,0 +1,33 @@
+"""What the popularity score sees of a planted dose, by the length of its n-grams."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from explorer.studies.calibration import doses, words
+from explorer.studies.calibration import queries as calibration_queries
+from explorer.ui import resources, show
+from explorer.ui.calibration import common
+
+
+def draw_popularity(model: str) -> None:
+    """In how many pairs the option whose n-gram was planted has the higher IPS, a line a length of n-grams."""
+    st.header("What does the popularity score see?", anchor=False)
+    rated = resources.ask(calibration_queries.popularity, common.PAIRS)
+    rated = rated[rated["model"] == model].dropna(subset=["value"]) if len(rated) else rated
+    if rated.empty:
+        common.nothing("popularity", common.PAIRS, model)
+        return
+    preferred = (rated["value"] > 0).astype(float) + 0.5 * (rated["value"] == 0)
+    responses = doses.shares(common.with_doses(rated.assign(preferred=preferred)), "n", "preferred")
+    by_length = {int(n): [one for one in responses if one.name == str(n)] for n in sorted(rated["n"].unique())}
+    show.says(words.popularity_in_words(by_length))
+    common.draw_curves(
+        "planted popularity",
+        [(f"n = {n}", lines) for n, lines in by_length.items()],
+        alt="Share of pairs whose planted option has the higher popularity score, by n and by dose",
+        response="Planted option has the higher IPS",
+        chance=0.5,
+        first="Length",
+    )
+    show.note("n is in tokens of the index, of which a made-up word has three to four. Equal scores count half.")

@@ -1,0 +1,80 @@
+"""Texts that the corpus holds so and so often: which of them extraction finishes, and which the attacks tell."""
+
+from __future__ import annotations
+
+import pandas as pd
+import streamlit as st
+
+from explorer import benchmarks
+from explorer.glassbox import starters
+from explorer.studies.calibration import doses, words
+from explorer.studies.calibration import queries as calibration_queries
+from explorer.studies.memorization.rows import ATTACKS
+from explorer.ui import links, resources, show
+from explorer.ui.calibration import common
+from explorer.ui.calibration.common import title_of
+from explorer.ui.calibration.figure_roc import roc_by_dose
+
+EXTRACTION = "tde_accuracy"
+SOME = "starter_causes"
+HIGH = {name: attack.seen == "high" for name, attack in ATTACKS.items()}
+
+
+def draw_extraction(model: str) -> None:
+    """The share of texts whose second half the model writes by itself, by repetitions."""
+    st.header("Which texts can be drawn out?", anchor=False)
+    scores = _scores(model)
+    scores = scores[scores["attack"] == EXTRACTION].dropna(subset=["value"]) if len(scores) else scores
+    if scores.empty:
+        common.nothing("memorization", SOME, model)
+        return
+    responses = doses.shares(scores, "model", "value")
+    show.says(words.extraction_in_words(title_of(model), responses))
+    common.draw_curves(
+        "planted extraction",
+        [(title_of(model), responses)],
+        alt="Share of texts whose second half the model finishes exactly, by how often they stand in the corpus",
+        response="Finished exactly",
+    )
+
+
+def draw_membership(model: str) -> None:
+    """How well each attack tells texts that the corpus has from texts it lacks, by repetitions."""
+    st.header("Can membership be told?", anchor=False)
+    scores = _scores(model)
+    if scores.empty:
+        common.nothing("memorization", SOME, model)
+        return
+    responses = doses.detection(scores, HIGH)
+    lines = [(attack.title, [one for one in responses if one.name == name]) for name, attack in ATTACKS.items()]
+    lines = [(title, of_attack) for title, of_attack in lines if of_attack]
+    show.says(*(words.detection_in_words(title, of_attack) for title, of_attack in lines))
+    common.draw_curves(
+        "planted membership",
+        lines,
+        alt="Area under the ROC curve of each attack by how often a text stands in the corpus",
+        response="AUC",
+        chance=0.5,
+        first="Attack",
+        is_share=False,
+    )
+    show.note("Against all texts of the same sets that the corpus lacks; the dotted line is chance.")
+    names = [name for name, attack in ATTACKS.items() if attack.title in dict(lines)]
+    attack = links.pick(
+        st.segmented_control, "ROC curves of", "attack", names, default="min_k" if "min_k" in names else names[0],
+        required=True, format_func=lambda name: ATTACKS[name].title,
+    )  # fmt: skip
+    curves = doses.roc_curves(scores[scores["attack"] == attack], is_high=HIGH[attack])
+    show.chart(
+        roc_by_dose(curves), key=f"planted roc {attack}", alt=f"ROC curves of {ATTACKS[attack].title} by repetitions"
+    )
+
+
+def _scores(model: str) -> pd.DataFrame:
+    """Scores of the texts of the starter sets with how often each stands in the corpus."""
+    scores = resources.ask(calibration_queries.attacks)
+    scores = scores[(scores["model"] == model) & scores["attack"].isin(list(ATTACKS))] if len(scores) else scores
+    dealt: dict[str, int] = {}
+    for name in sorted(scores["benchmark"].unique()) if len(scores) else []:
+        dealt |= starters.doses(benchmarks.load(str(name), resources.settings()).instances)
+    return scores.assign(dose=scores["instance_id"].map(dealt)).dropna(subset=["dose"]) if len(scores) else scores

@@ -1,0 +1,69 @@
+"""Verdicts by dose: of sizes or checkpoints on planted pairs, of a popular and a rare synonym in the same slot."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from explorer.figures.models import model_colors
+from explorer.stats.mcnemar import mcnemar
+from explorer.studies.calibration import doses, words
+from explorer.studies.calibration import queries as calibration_queries
+from explorer.ui import links, resources, show
+from explorer.ui.calibration import common
+from explorer.ui.calibration.common import PAIRS, SYNONYMS, title_of
+
+
+def draw_pairs(model: str) -> None:
+    """Accuracy on planted pairs by the dose of what decides, a line a model or a line a checkpoint."""
+    st.header("Does the verdict follow the data?", anchor=False)
+    verdicts = resources.ask(calibration_queries.verdicts, PAIRS)
+    if verdicts.empty:
+        common.nothing("accuracy", PAIRS)
+        return
+    responses = doses.accuracy(common.with_doses(verdicts))
+    models = list(dict.fromkeys(one.name for one in responses))
+    final = [name for name in models if "@" not in name] or models
+    main = model if model in final else final[0]
+    steps = [name for name in models if name.partition("@")[0] == main and "@" in name]
+    view = "Sizes"
+    if steps:
+        view = links.pick(
+            st.segmented_control, "Compare", "compare", ["Sizes", "Checkpoints"], default="Sizes", required=True
+        )
+    shown = sorted(final, key=common.by_size) if view == "Sizes" else [*sorted(steps, key=common.steps_of), main]
+    lines = [(title_of(name), [one for one in responses if one.name == name]) for name in shown]
+    show.says(words.accuracy_in_words(title_of(main), [one for one in responses if one.name == main]))
+    common.draw_curves(
+        f"planted pairs {view}",
+        lines,
+        alt="Accuracy on planted pairs by how often the deciding n-gram stands in the corpus",
+        response="Accuracy",
+        chance=0.5,
+        colors=model_colors([name for name, _ in lines]),
+    )
+    show.note(
+        "The dotted line is chance. A made-up word of dose 0 stands in the corpus, too, but not with what decides."
+    )
+
+
+def draw_synonyms(model: str) -> None:
+    """Agreement with a popular subject, and with its rare synonym in the same sentence."""
+    st.header("Does a swap to a rare synonym show?", anchor=False)
+    verdicts = resources.ask(calibration_queries.verdicts, SYNONYMS)
+    verdicts = verdicts[verdicts["model"] == model] if len(verdicts) else verdicts
+    if verdicts.empty:
+        common.nothing("accuracy", SYNONYMS, model)
+        return
+    keyed = verdicts.assign(
+        pair=verdicts["instance_id"].str.replace(r"^.*/(.*)-(popular|unpopular)$", r"\1", regex=True)
+    )
+    sides = keyed.pivot_table(index="pair", columns="grp", values="correct", aggfunc="first")
+    change = mcnemar(sides["popular"].to_numpy(), sides["unpopular"].to_numpy())
+    show.says(words.swap_in_words(title_of(model), change))
+    common.draw_curves(
+        "planted synonyms",
+        [(title_of(model), doses.accuracy(common.with_doses(verdicts)))],
+        alt="Accuracy with a synonym as the subject by how often it stands in that slot in the corpus",
+        response="Accuracy",
+        chance=0.5,
+    )
