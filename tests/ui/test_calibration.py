@@ -2,9 +2,48 @@
 
 from __future__ import annotations
 
+import html
+
+QUESTIONS = [
+    "Does the verdict follow the data?",
+    "What does the popularity score see?",
+    "Does a swap to a rare synonym show?",
+    "Which texts can be drawn out?",
+    "Can membership be told?",
+    "Does the model know an ID?",
+    "Do demonstrations bring out what was read?",
+    "Does a context act alike at every dose?",
+    "Plant your own",
+]
+
+
+def words_of(app) -> str:
+    return html.unescape(" ".join(block.proto.body for block in app.html if "<style>" not in block.proto.body))
+
 
 def test_without_a_run_the_page_says_how_to_make_one(open_page, tmp_path):
     app = open_page("calibration", tmp_path / "cache")
-    assert not app.exception
-    told = " ".join(block.value for block in app.get("html")) if app.get("html") else str(app)
-    assert "No run of a glass-box model yet" in told and "--benchmark glassbox_pairs" in told
+    assert not app.exception and [header.value for header in app.header] == QUESTIONS
+    told = words_of(app)
+    assert told.count("run of a glass-box model here yet") == 8 and "--benchmark glassbox_pairs" in told
+
+
+def test_on_a_clean_clone_every_question_has_a_sentence_and_a_figure(open_page, tmp_path, monkeypatch):
+    monkeypatch.delenv("EXPLORER_PRECOMPUTED")
+    app = open_page("calibration", tmp_path / "cache")
+    assert not app.exception and [header.value for header in app.header] == QUESTIONS
+    told = words_of(app)
+    assert "here yet" not in told
+    assert told.count("What holds for such small models need not hold for large ones") == 1
+    assert told.count("lx-says") == 8 and len(app.get("plotly_chart")) >= 10
+    assert "Glass box M finishes texts seen 16 times, not those seen" in told
+
+
+def test_what_is_planted_is_searched_in_a_table(open_page, tmp_path):
+    from explorer import settings
+    from explorer.ui.calibration import schedule
+
+    planted = schedule.planted(settings.read(cache=tmp_path))
+    assert {"glassbox_pairs", "glassbox_synonyms", "glassbox-ontology", "starter_causes"} <= set(planted["where"])
+    ids = planted[planted["text"].str.startswith("GB:")]
+    assert len(ids) == 2_000 and set(ids["dose"]) >= {0, 1, 1000}
