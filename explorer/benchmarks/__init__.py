@@ -65,6 +65,13 @@ _ENGLISH: dict[str, Benchmark] = {
 BENCHMARKS = {name: dataclasses.replace(benchmark, language="en") for name, benchmark in _ENGLISH.items()}
 
 
+def default_for(model: str) -> str:
+    """The benchmark that is looked at before one is chosen: of a glass-box model what was planted for it."""
+    if model.startswith("glassbox-"):
+        return next(iter(glassbox.BENCHMARKS))
+    return next(iter(starter.BENCHMARKS))
+
+
 def names(settings: Settings) -> list[str]:
     """Every benchmark's name, then those the user has imported."""
     return [*BENCHMARKS, *table.imported_names(settings)]

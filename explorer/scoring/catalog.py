@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -303,6 +303,14 @@ HUB_MODELS = (
 )
 
 MODELS: Mapping[str, KnownModel] = {model.id: model for model in (*EMBEDDED_MODELS, *GLASSBOX_MODELS, *HUB_MODELS)}
+
+
+FIRST_VISIT = "glassbox-m"  # whose every reading can be checked; what a first visit opens on
+
+
+def default_model(with_runs: Collection[str]) -> str:
+    """The model that is looked at before one is chosen: the glass box's where it has runs, else the first embedded."""
+    return FIRST_VISIT if FIRST_VISIT in with_runs else EMBEDDED_MODELS[0].id
 
 
 def find(name: str) -> KnownModel | None:

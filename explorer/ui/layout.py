@@ -11,6 +11,7 @@ import pandas as pd
 import streamlit as st
 
 from explorer import benchmarks
+from explorer.errors import StoreError
 from explorer.figures.models import model_title as model_title  # "layout.model_title" on every page
 from explorer.records import Instance
 from explorer.results import queries
@@ -82,7 +83,8 @@ def open_page(title: str, question: str) -> Chosen:
 def _draw_bar(title: str) -> Chosen:
     """Model, benchmark, the state of runs and the button that starts one, in one row."""
     with st.container(horizontal=True, vertical_alignment="bottom", key="lx-bar-row"):
-        chosen = Chosen(pick_model(), pick_benchmark())
+        model = pick_model()
+        chosen = Chosen(model, pick_benchmark(benchmarks.default_for(model)))
         progress.draw_state()
         search = st.button(
             "Search", key=shortcuts.SEARCH, icon=":material/search:", type="tertiary", shortcut="Ctrl+K",
@@ -100,7 +102,7 @@ def _draw_bar(title: str) -> Chosen:
 
 def pick_model() -> str:
     """The id of the model: one of the catalog's, one that has runs, or any other that is typed in."""
-    default = catalog.EMBEDDED_MODELS[0].id
+    default = catalog.default_model(_stored_models())
     wish = links.recall("model", default) or default
     known = inventory.model_names()
     here = list(dict.fromkeys([*known, *progress.models_of_runs()]))
@@ -123,10 +125,17 @@ def pick_model() -> str:
     )
 
 
-def pick_benchmark() -> str:
+def _stored_models() -> set[str]:
+    """The models that have stored runs; none where the database cannot be read, which the page itself tells."""
+    try:
+        return set(resources.ask(queries.runs)["model"])
+    except StoreError:
+        return set()
+
+
+def pick_benchmark(default: str) -> str:
     """The name of the benchmark."""
     options = benchmarks.names(resources.settings())
-    default = next((name for name in options if name.startswith("starter_")), options[0])
     return links.pick(
         st.selectbox, "Benchmark", "benchmark", options, default=default, always=True, format_func=benchmark_title
     )

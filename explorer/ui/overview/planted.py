@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from explorer import benchmarks
 from explorer.glassbox import starters
 from explorer.scoring import catalog
-from explorer.studies.calibration import doses
+from explorer.studies.calibration import doses, words
 from explorer.studies.calibration import queries as calibration_queries
 from explorer.studies.calibration.doses import Response
 from explorer.studies.memorization.rows import ATTACKS
@@ -32,7 +32,7 @@ def _pairs() -> Card | None:
     lines = [(layout.model_title(model), _of(responses, model)) for model in _in_order(verdicts["model"])]
     title, largest = lines[-1]
     return dose_card(
-        "Known doses", doses.accuracy_in_words(title, largest), lines, tick=".0%",
+        "Known doses", words.accuracy_in_words(title, largest), lines, tick=".0%",
         note="Models of the glass box on pairs planted in their corpus; bands are 95% intervals, "
         f"n = {min(one.n for one in largest):,} pairs or more a dose.",
     )  # fmt: skip
@@ -55,7 +55,7 @@ def _membership() -> Card | None:
         return None
     title, best = max(lines, key=lambda line: line[1][-1].value)
     return dose_card(
-        "Membership", doses.detection_in_words(title, best), lines, tick=".2f",
+        "Membership", words.detection_in_words(title, best), lines, tick=".2f",
         note=f"AUC of each attack on {layout.model_title(model)}, texts of a dose against those its corpus lacks; "
         "bands are 95% intervals.",
     )  # fmt: skip
