@@ -73,6 +73,14 @@ def options(key: str = "options") -> Iterator[None]:
         yield
 
 
+def model_key(colors: Mapping[str, str]) -> None:
+    """The key of all figures beneath, once: a dot in its color for each model."""
+    named = "".join(
+        f'<span><i style="background:{color}"></i>{html.escape(name)}</span>' for name, color in colors.items()
+    )
+    st.html(f'<p class="lx-models">{named}</p>')
+
+
 def note(text: str) -> None:
     """A small remark; the text is shown as it is."""
     st.html(f'<p class="lx-quiet lx-note">{html.escape(text)}</p>')

@@ -40,7 +40,7 @@ def test_a_box_around_dots_lists_their_instances_and_leads_to_a_dossier(browser)
     expect(page.locator("[data-testid=stDataFrame] [role=row]")).to_have_count(picked + 1, timeout=PATIENCE)
     address = page.locator("[data-testid=stDataFrame] [role=gridcell]", has_text="/instance?").first.inner_text()
     page.goto(f"{browser.address}{address}")
-    page.get_by_role("heading", name="Dossier").wait_for()
+    page.get_by_role("heading", name="What the stored runs say about this instance").wait_for()
     expect(page.get_by_role("heading", name="Swapped words")).to_have_count(1, timeout=PATIENCE)
 
 

@@ -6,6 +6,7 @@ import dataclasses
 import shutil
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from explorer import settings as settings_module
 from explorer.records import RunSpec
@@ -13,7 +14,9 @@ from explorer.resources import Resources
 from explorer.results import store
 from explorer.rows.builders import instance_row, measure_row
 from explorer.runs.folder import RunFolder
-from explorer.ui.dossier import dossier_swaps
+from explorer.settings import ROOT
+from explorer.ui.dossier import dossier, dossier_swaps, picture
+from explorer.ui.layout import Chosen
 
 MODEL = "gemma-3-270m"
 HERE = {"model": MODEL, "benchmark": "starter_pairs"}
@@ -30,28 +33,66 @@ def first(everything) -> str:
     return Resources(settings).instances("starter_pairs").instances[0].id
 
 
-def test_a_dossier_holds_every_study(open_page, everything, first):
+@pytest.fixture
+def numbers(monkeypatch, everything, first) -> AppTest:
+    """The page of that instance with the numbers opened."""
+    monkeypatch.setenv("EXPLORER_CACHE", str(everything))
+    app = AppTest.from_file(str(ROOT / "pages" / "instance.py"), default_timeout=60)
+    for name, value in {"instance": first, **HERE}.items():
+        app.query_params[name] = value
+    app.session_state[dossier.NUMBERS] = True
+    return app.run()
+
+
+def test_a_dossier_is_a_picture_with_a_row_a_study(open_page, everything, first):
     app = open_page("instance", everything, instance=first, **HERE)
     assert not app.exception and not app.error
-    assert "Dossier" in {header.value for header in app.header}
-    titles = {element.value for element in app.subheader}
+    assert "What the stored runs say about this instance" in {header.value for header in app.header}
+    shown = html_of(app)
+    rows = ("As it stands", "Swapped words", "Priming", "Memorization", "Popularity")
+    places = [shown.index(f'lx-section">{row}<') for row in rows]
+    assert places == sorted(places)
+    ids = " ".join(str(chart.proto.id) for chart in app.get("plotly_chart"))
+    assert all(f"dossier {row}" in ids for row in rows)
+    assert "With cat → feline the verdict" in shown
+    assert shown.count('class="lx-models"') == 1
+
+
+def test_the_models_stand_side_by_side_the_chosen_one_first(open_page, everything, first):
+    for model, name in ((MODEL, "Gemma 3 270M"), ("smollm2-135m-instruct", "SmolLM2 135M Instruct")):
+        app = open_page("instance", everything, instance=first, model=model, benchmark="starter_pairs")
+        key = html_of(app).partition('class="lx-models">')[2]
+        assert key.partition("</i>")[2].startswith(name)
+
+
+def test_no_table_is_seen_before_the_numbers_are_opened(open_page, everything, first, numbers):
+    folded = open_page("instance", everything, instance=first, **HERE)
+    assert not [table for table in folded.dataframe if "verdict" in table.value]
+    titles = {element.value for element in numbers.subheader}
     assert titles >= {"Verdicts", "Popularity", "Swapped words", "Priming", "Memorization"}
-    assert "6 stored runs of 2 models" in html_of(app)
-    verdicts = next(table.value for table in app.dataframe if "verdict" in table.value and "margin" in table.value)
+    assert "The numbers: 6 stored runs of 2 models" in [one.label for one in numbers.expander]
+    verdicts = next(table.value for table in numbers.dataframe if "verdict" in table.value and "margin" in table.value)
     assert set(verdicts["study"]) == {"accuracy", "popularity", "perturbation"}
     assert len(verdicts) == 4
     assert all(verdicts["run"].str.startswith("/runs?shown="))
 
 
-def test_popularity_names_its_reference_set_one_at_a_time(open_page, everything, first):
-    app = open_page("instance", everything, instance=first, **HERE)
-    box = app.selectbox(key="pick:reference")
+def test_popularity_names_its_reference_set_one_at_a_time(numbers):
+    box = numbers.selectbox(key="pick:reference")
     assert box.options == ["3-grams of all options of 24 pairs, counted in demo"]
 
 
-def test_priming_is_drawn_from_the_baseline_on(open_page, everything, first):
-    app = open_page("instance", everything, instance=first, **HERE)
-    assert any("dossier_priming" in str(chart.proto.id) for chart in app.get("plotly_chart"))
+def test_priming_is_drawn_from_the_baseline_on(numbers):
+    assert any("dossier_priming" in str(chart.proto.id) for chart in numbers.get("plotly_chart"))
+
+
+def test_margins_that_agree_are_drawn_once(everything, first, monkeypatch):
+    monkeypatch.setenv("EXPLORER_CACHE", str(everything))
+    held = dossier.gather(first, None)
+    assert len(held.of(("accuracy", "popularity", "perturbation")).runs) == 4  # three of one model, one of another
+    colors = {"Gemma 3 270M": "#000000", "SmolLM2 135M Instruct": "#ffffff"}
+    row = picture.draw_verdicts(held, colors, Chosen(MODEL, "starter_pairs"))
+    assert row and [len(trace.x) for trace in row.figure.data] == [1, 1]
 
 
 def test_swaps_are_told_in_words():
@@ -63,7 +104,7 @@ def test_swaps_are_told_in_words():
 def test_nothing_stored_says_how_to_get_it(open_page, tmp_path):
     app = open_page("instance", tmp_path / "cache", **HERE)
     assert "Nothing is stored about this instance yet" in html_of(app)
-    assert "python -m explorer run accuracy" in html_of(app)
+    assert any("python -m explorer run accuracy" in block.value for block in app.code)
 
 
 def test_a_run_that_saw_another_text_is_warned_of(open_page, everything, first, tmp_path):
@@ -100,7 +141,7 @@ def test_where_the_text_is_not_here_the_numbers_still_are(open_page, tmp_path):
     app = open_page("instance", settings.cache, model=MODEL, benchmark="copa_superglue")
     assert not app.exception and not app.error
     assert "are not on this machine" in html_of(app)
-    assert [element.value for element in app.subheader] == ["Verdicts"]
+    assert "Gemma 3 270M is right by 2.50 nats." in html_of(app)
     assert app.query_params["instance"] == name
     app.text_input(key="pick:words").set_value("nowhere").run()
     assert "No instance matches" in html_of(app)

@@ -19,9 +19,12 @@ from explorer.ui.dossier import (
     dossier_priming,
     dossier_swaps,
     dossier_verdicts,
+    picture,
 )
 from explorer.ui.dossier.dossier_rows import Held
 from explorer.ui.layout import Chosen
+
+NUMBERS = "dossier:numbers"  # whether the tables are open
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,25 +52,34 @@ SECTIONS = (
 def draw_dossier(instance_id: str, kind: str, chosen: Chosen, instance: Instance | None = None) -> None:
     """The dossier of an instance; `instance` is none where its text is not on this machine."""
     held = gather(instance_id, instance)
-    st.header("Dossier", anchor=False)
+    st.header("What the stored runs say about this instance", anchor=False)
     show.about("dossier", benchmark=chosen.benchmark, n=1)
     if held.runs.empty:
-        show.note(f"Nothing is stored about this instance yet. {_how(kind, (), chosen)}".strip())
+        show.note("Nothing is stored about this instance yet.")
+        _offer(kind, (), chosen)
         return
+    warn_of_other_texts(held)
+    with show.lens("The picture"):
+        picture.draw_picture(held, chosen)
     models = held.runs["model"].nunique()
     runs = "1 stored run" if len(held.runs) == 1 else f"{len(held.runs):,} stored runs"
-    show.lead(f"What is known of this instance from {runs} of {models} {'model' if models == 1 else 'models'}.")
-    warn_of_other_texts(held)
-    there = set(held.runs["study"])
+    numbers = st.expander(
+        f"The numbers: {runs} of {models} {'model' if models == 1 else 'models'}", key=NUMBERS, on_change="rerun"
+    )
+    if numbers.open:
+        with numbers:
+            draw_numbers(held, chosen)
+    _offer(kind, tuple(set(held.runs["study"])), chosen)
+
+
+def draw_numbers(held: Held, chosen: Chosen) -> None:
+    """A table a section, every number with the run that it is from."""
     for section in SECTIONS:
         of_section = held.of(section.studies)
         if len(of_section.runs):
             st.subheader(section.title, anchor=False)
             with show.lens(f"“{section.title}”"):
                 section.draw(of_section, chosen)
-    missing = _how(kind, tuple(there), chosen)
-    if missing:
-        show.note(missing)
 
 
 def gather(instance_id: str, instance: Instance | None) -> Held:
@@ -96,13 +108,14 @@ def warn_of_other_texts(held: Held) -> None:
     )
 
 
-def _how(kind: str, there: tuple[str, ...], chosen: Chosen) -> str:
-    """One line on the studies that would add to the dossier, and how."""
-    fitting = [name for name in STUDIES if kind in study(name).kinds and name not in there]
-    if not fitting:
-        return ""
-    more = f"Not stored yet: {', '.join(fitting)}. " if there else ""
-    return f"{more}To get it: python -m explorer run {fitting[0]} --model {chosen.model} --benchmark {chosen.benchmark}"
+def _offer(kind: str, there: tuple[str, ...], chosen: Chosen) -> None:
+    """Names the studies that would add to the dossier, and how to run the first from the command line."""
+    missing = [name for name in STUDIES if kind in study(name).kinds and name not in there]
+    if not missing:
+        return
+    if there:
+        show.note(f"Not stored yet: {', '.join(study(name).title for name in missing)}.")
+    show.command_line(f"python -m explorer run {missing[0]} --model {chosen.model} --benchmark {chosen.benchmark}")
 
 
 def stored_ids(benchmark: str, part: str = "") -> Mapping[str, str]:

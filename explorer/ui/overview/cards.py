@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from explorer.figures.models import model_colors
+from explorer.figures.small import Curve, Dot, small_curves, small_dots
 from explorer.stats.estimate import Estimate
 from explorer.stats.proportion import wilson
 from explorer.studies import sentences
@@ -17,7 +18,6 @@ from explorer.studies.icl.declared import REPLICATION
 from explorer.studies.ontology import declared as ontology
 from explorer.studies.priming.declared import PRIMING_ACCURACY
 from explorer.studies.sentences import OVER_SUITES, OVERALL, Stored
-from explorer.ui.overview.figure_small import Curve, Dot, small_curves, small_dots
 
 MOST_ROWS = 10  # of a figure: the benchmark that its sentence names, then those with most instances
 # Condition of a context → what it is called at the end of its curve, and how its line is drawn.

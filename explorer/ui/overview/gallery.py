@@ -31,7 +31,7 @@ def draw_gallery() -> None:
     names = list(dict.fromkeys(run.found.about.model for run in plain))
     colors = dict(zip(names, model_colors(names), strict=True))
     if colors:
-        _name_models(colors)
+        show.model_key(colors)
     made = [card for study in STUDIES if (card := cards.card(study, _of(plain, study), colors))]
     made += planted.cards()
     ordered = sorted(made, key=lambda card: -card.size)
@@ -101,11 +101,3 @@ def _also(tried: Sequence[str]) -> list[str]:
 
 def _take_also() -> None:
     links.choose("also", ",".join(st.session_state["pick:also"]))
-
-
-def _name_models(colors: Mapping[str, str]) -> None:
-    """The key of all figures, once: a dot in its color for each model."""
-    named = "".join(
-        f'<span><i style="background:{color}"></i>{html.escape(name)}</span>' for name, color in colors.items()
-    )
-    st.html(f'<p class="lx-models">{named}</p>')

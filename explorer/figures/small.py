@@ -1,0 +1,266 @@
+"""Small figures in one style: rows with a dot a model, or curves; colors are the models', named once above them all."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import plotly.graph_objects as go
+
+from explorer import display
+from explorer.figures import theme
+
+HEIGHT, ROW, FRAME = 240, 21, 50  # pixels: of a figure, of one of its rows, of what is around them
+FONT = 12
+LABEL = 34  # characters of a row's name
+LINE = 15  # pixels from one name to the next
+TOGETHER = 0.12  # curves of one name that end within this share of what the figure spans share a name at their end
+
+
+@dataclass(frozen=True, slots=True)
+class Dot:
+    """A number of a model in the row of this name, with its 95% interval over n (nan and 0 where it has none).
+
+    run_id  where it is from
+    start   where it was before, which is drawn as a ring with a line to the dot; nan for none
+    faint   drawn as a ring: the other side of a pair
+    """
+
+    row: str
+    model: str
+    value: float
+    low: float = math.nan
+    high: float = math.nan
+    n: int = 0
+    run_id: str = ""
+    start: float = math.nan
+    faint: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """A line of dots of one model; `name` is written at its end, once for all curves of this name."""
+
+    model: str
+    name: str
+    dash: str
+    xs: tuple[float, ...]
+    dots: tuple[Dot, ...]
+
+
+def small_dots(
+    dots: Sequence[Dot],
+    colors: Mapping[str, str],
+    *,
+    tick: str,
+    across: str = "",
+    reference: float | None = None,
+    zero: str = "",
+    rows: Sequence[str] = (),
+    least: int = HEIGHT,
+) -> go.Figure:
+    """A row a name with a dot a model: in the order of `rows`, or the highest at the top.
+
+    `reference` is drawn as a line that is called `zero`; the figure is at least `least` pixels high.
+    """
+    means: dict[str, list[float]] = {}
+    for dot in dots:
+        means.setdefault(dot.row, []).append(dot.value)
+    order = [row for row in reversed(rows) if row in means] or sorted(means, key=lambda row: _mean(means[row]))
+    place = {row: number for number, row in enumerate(order)}
+    models = [model for model in colors if any(dot.model == model for dot in dots)]
+    figure = _figure(max(least, FRAME + ROW * len(order)))
+    # Models of one row stand a little above each other, so that none hides another; rows of one model need none.
+    crowded = len({(dot.row, dot.model) for dot in dots}) > len(order)
+    for number, model in enumerate(models):
+        own = [dot for dot in dots if dot.model == model]
+        shift = 0.17 - 0.34 * number / (len(models) - 1) if crowded and len(models) > 1 else 0.0
+        color = colors[model]
+        for dot in own:
+            if dot.start == dot.start:
+                figure.add_trace(_way(dot, place[dot.row] + shift, color, tick))
+        figure.add_trace(
+            go.Scatter(
+                x=[dot.value for dot in own],
+                y=[place[dot.row] + shift for dot in own],
+                mode="markers",
+                showlegend=False,
+                marker={
+                    "size": 9, "color": color, "symbol": ["circle-open" if dot.faint else "circle" for dot in own],
+                    "line": {"width": 2, "color": color},
+                },
+                error_x=_error(own, color),
+                customdata=[[dot.run_id, _words(dot, tick)] for dot in own],
+                hovertemplate=_hover(model),
+            )
+        )  # fmt: skip
+    if reference is not None:
+        _reference(figure, reference, zero, across=False)
+    figure.update_xaxes(tickformat=_short(tick), nticks=6, title={"text": across, "standoff": 4})
+    figure.update_yaxes(
+        tickmode="array", tickvals=list(place.values()), range=[-0.7, len(order) - 0.3], showgrid=False,
+        ticktext=[theme.escape(display.name(row, LABEL)) for row in order],
+    )  # fmt: skip
+    return figure
+
+
+def small_curves(
+    curves: Sequence[Curve],
+    colors: Mapping[str, str],
+    *,
+    tick: str,
+    across: str,
+    reference: float | None = None,
+    zero: str = "",
+    ticks: Mapping[float, str] | None = None,
+    least: int = HEIGHT,
+) -> go.Figure:
+    """A line a curve, its interval a band; `across` names the lower axis, `ticks` its places where it has few."""
+    figure = _figure(least)
+    for curve in curves:
+        color = colors[curve.model]
+        known = [(x, dot) for x, dot in zip(curve.xs, curve.dots, strict=True) if dot.low == dot.low]
+        if known:
+            figure.add_trace(
+                go.Scatter(
+                    x=[*(x for x, _ in known), *(x for x, _ in reversed(known))],
+                    y=[*(dot.high for _, dot in known), *(dot.low for _, dot in reversed(known))],
+                    fill="toself",
+                    mode="none",
+                    fillcolor=_faint(color),
+                    hoverinfo="skip",
+                    showlegend=False,
+                )
+            )
+    for curve in curves:
+        color = colors[curve.model]
+        figure.add_trace(
+            go.Scatter(
+                x=list(curve.xs),
+                y=[dot.value for dot in curve.dots],
+                mode="lines+markers",
+                showlegend=False,
+                line={"color": color, "width": 2, "dash": curve.dash},
+                marker={"size": 5, "color": color},
+                customdata=[[dot.run_id, _words(dot, tick)] for dot in curve.dots],
+                hovertemplate=_hover(curve.model),
+            )
+        )
+    if reference is not None:
+        _reference(figure, reference, zero, across=True)
+    _name_curves(figure, curves, least)
+    figure.update_xaxes(title={"text": across, "standoff": 4}, showgrid=False)
+    if ticks:
+        figure.update_xaxes(tickmode="array", tickvals=list(ticks), ticktext=list(ticks.values()))
+    figure.update_yaxes(tickformat=_short(tick), nticks=5)
+    return figure
+
+
+def _figure(height: int) -> go.Figure:
+    figure = theme.figure(height=height, showlegend=False, dragmode=False)
+    figure.update_layout(margin={"l": 4, "r": 10, "t": 14, "b": 4})
+    figure.update_xaxes(tickfont={"size": FONT}, title={"font": {"size": FONT}}, zeroline=False)
+    figure.update_yaxes(tickfont={"size": FONT}, title={"font": {"size": FONT}}, zeroline=False)
+    return figure
+
+
+def _error(dots: Sequence[Dot], color: str) -> dict[str, object]:
+    # Of a number without an interval the ends are nan, which is no longer than nothing.
+    return {
+        "type": "data", "symmetric": False, "color": color, "thickness": 1.4, "width": 0,
+        "array": [max(0.0, dot.high - dot.value) for dot in dots],
+        "arrayminus": [max(0.0, dot.value - dot.low) for dot in dots],
+    }  # fmt: skip
+
+
+def _way(dot: Dot, place: float, color: str, tick: str) -> go.Scatter:
+    """From where a dot was to where it is."""
+    return go.Scatter(
+        x=[dot.start, dot.value],
+        y=[place, place],
+        mode="lines+markers",
+        showlegend=False,
+        line={"color": color, "width": 2},
+        marker={"size": [9, 0], "symbol": "circle-open", "color": color, "line": {"width": 2, "color": color}},
+        customdata=[[dot.run_id, f"<b>{theme.escape(dot.row)}</b><br>before: {_write(dot.start, tick)}"]] * 2,
+        hovertemplate=_hover(dot.model),
+    )
+
+
+def _words(dot: Dot, tick: str) -> str:
+    """What stands beside a dot that is pointed at."""
+    ends = f" ({_write(dot.low, tick)} to {_write(dot.high, tick)})" if dot.low == dot.low else ""
+    over = f", n = {dot.n:,}" if dot.n else ""
+    return f"<b>{theme.escape(dot.row)}</b><br>{_write(dot.value, tick)}{ends}{over}"
+
+
+def _write(value: float, tick: str) -> str:
+    return format(value, tick).replace("-", display.MINUS)
+
+
+def _short(tick: str) -> str:
+    """The format without zeros at the end, for an axis."""
+    return tick.replace("f", "~f")
+
+
+def _hover(model: str) -> str:
+    return f"%{{customdata[1]}}<extra>{theme.escape(model)}</extra>"
+
+
+def _mean(values: Sequence[float]) -> float:
+    return sum(values) / len(values)
+
+
+def _reference(figure: go.Figure, value: float, name: str, *, across: bool) -> None:
+    line = {"color": theme.GRAY, "width": 1, "dash": "dot"}
+    font = {"size": FONT - 1, "color": theme.GRAY}
+    if across:
+        figure.add_hline(y=value, line=line)
+        figure.add_annotation(
+            x=1, xref="paper", xanchor="right", y=value, yanchor="bottom", showarrow=False, text=name, font=font
+        )
+    else:
+        figure.add_vline(x=value, line=line)
+        figure.add_annotation(x=value, y=1, yref="paper", yanchor="bottom", showarrow=False, text=name, font=font)
+
+
+def _name_curves(figure: go.Figure, curves: Sequence[Curve], height: int) -> None:
+    """A name at the end of its curves; where the curves of a name end far apart, a key of the dashes above them all."""
+    ends: dict[str, list[float]] = {}
+    for curve in curves:
+        if curve.name and curve.dots:
+            ends.setdefault(curve.name, []).append(curve.dots[-1].value)
+    values = [dot.value for curve in curves for dot in curve.dots]
+    span = max(values, default=1.0) - min(values, default=0.0) or 1.0
+    if any(max(of_name) - min(of_name) > TOGETHER * span for of_name in ends.values()):
+        dashes = {curve.name: curve.dash for curve in curves if curve.name}
+        for name, dash in dashes.items():
+            figure.add_trace(
+                go.Scatter(
+                    x=[None], y=[None], mode="lines", name=theme.escape(name), showlegend=True, hoverinfo="skip",
+                    line={"color": theme.GRAY, "width": 2, "dash": dash},
+                )
+            )  # fmt: skip
+        figure.update_layout(showlegend=True, legend={"font": {"size": FONT}, "y": 1.0}, margin={"t": 26})
+        return
+    apart = LINE / max(1, height - FRAME) * span
+    for name, value in _apart({name: _mean(of_name) for name, of_name in ends.items()}, apart).items():
+        figure.add_annotation(
+            x=1, xref="paper", xanchor="left", xshift=6, y=value, yanchor="middle", showarrow=False,
+            text=theme.escape(name), font={"size": FONT, "color": theme.GRAY},
+        )  # fmt: skip
+    figure.update_layout(margin={"r": 12 + 7 * max((len(name) for name in ends), default=0)})
+
+
+def _apart(ends: Mapping[str, float], least: float) -> dict[str, float]:
+    """The places with at least so much between them that no name covers another."""
+    placed: dict[str, float] = {}
+    for name, value in sorted(ends.items(), key=lambda end: end[1]):
+        placed[name] = max(value, max(placed.values()) + least) if placed else value
+    return placed
+
+
+def _faint(color: str) -> str:
+    red, green, blue = (int(color[i : i + 2], 16) for i in (1, 3, 5))
+    return f"rgba({red}, {green}, {blue}, 0.12)"
