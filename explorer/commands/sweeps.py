@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -135,7 +136,7 @@ def export(planned: Sweep, args: argparse.Namespace, settings: Settings) -> int:
         args.out.mkdir(parents=True, exist_ok=True)
         for folder in done.values():
             path = args.out / f"{folder.run_id}.zip"
-            write_atomically(path, lambda temporary, folder=folder: _zip(archive, folder, temporary, settings))
+            write_atomically(path, partial(_zip, archive, folder, settings))
             written.append((path, 1))
     else:
         if args.table in ("all", "prompts"):
@@ -162,7 +163,7 @@ def export(planned: Sweep, args: argparse.Namespace, settings: Settings) -> int:
     return 0
 
 
-def _zip(archive: Any, folder: Any, path: Path, settings: Settings) -> None:
+def _zip(archive: Any, folder: Any, settings: Settings, path: Path) -> None:
     with path.open("wb") as file:
         archive.pack(folder, file, settings)
 

@@ -37,14 +37,14 @@ def correlation_matrix(pairs: pd.DataFrame, names: Sequence[str]) -> go.Figure:
         shared = str(row.get("shared") or "")
         (gray if shared else values)[i, j] = 0.0 if shared else row["rho"]
         ink = theme.ink_on(SHARED if shared else ground_of(row["rho"]))
-        told = theme.hover(
+        hover = theme.hover(
             f"{row['first']} and {row['second']}",
             f"{display.number(row['rho'])} ({display.number(row['low'])} to {display.number(row['high'])}), adjusted "
             f"{display.p_in_words(row['adjusted_p'])}; {row['n']:,} instances",
             f"Both are computed from: {shared}. They go together by the way they are made." if shared else "",
         )
         text = _describe(row["rho"], math.nan if shared else row["adjusted_p"])
-        labels.setdefault(ink, []).append((i, j, text, f"{row['first']}|{row['second']}", told))
+        labels.setdefault(ink, []).append((i, j, text, f"{row['first']}|{row['second']}", hover))
     cells = go.Heatmap(
         z=values[1:, :-1],
         x=list(range(len(names) - 1)),

@@ -36,12 +36,12 @@ def dots_of_runs(rows: pd.DataFrame, unit: Unit | str, title: str, *, first: str
     apart = min(APART, 0.7 / max(1, len(runs)))
     traces = []
     for order, (run, color) in enumerate(zip(runs, model_colors(runs), strict=True)):
-        own = rows[(rows["run"] == run) & rows["row"].isin(labels)]
+        run_rows = rows[(rows["run"] == run) & rows["row"].isin(labels)]
         shift = apart * ((len(runs) - 1) / 2 - order)
         traces.append(
             go.Scatter(
-                x=own["value"],
-                y=[place[label] + shift for label in own["row"]],
+                x=run_rows["value"],
+                y=[place[label] + shift for label in run_rows["row"]],
                 mode="markers",
                 name=theme.escape(display.name(run, 60)),
                 showlegend=len(runs) > 1,
@@ -49,15 +49,17 @@ def dots_of_runs(rows: pd.DataFrame, unit: Unit | str, title: str, *, first: str
                 error_x={
                     "type": "data",
                     "symmetric": False,
-                    "array": (own["high"] - own["value"]).clip(lower=0).fillna(0),
-                    "arrayminus": (own["value"] - own["low"]).clip(lower=0).fillna(0),
+                    "array": (run_rows["high"] - run_rows["value"]).clip(lower=0).fillna(0),
+                    "arrayminus": (run_rows["value"] - run_rows["low"]).clip(lower=0).fillna(0),
                     "color": color,
                     "thickness": 1.4,
                     "width": 0,
                 },
                 customdata=[
                     [theme.escape(str(label)), _interval(low, high, number), f"{int(n):,}"]
-                    for label, low, high, n in zip(own["row"], own["low"], own["high"], own["n"].fillna(0), strict=True)
+                    for label, low, high, n in zip(
+                        run_rows["row"], run_rows["low"], run_rows["high"], run_rows["n"].fillna(0), strict=True
+                    )
                 ],
                 hovertemplate=f"<b>%{{customdata[0]}}</b><br>%{{x:{number}}}%{{customdata[1]}}"
                 "<br>n = %{customdata[2]}<extra>" + theme.escape(run) + "</extra>",

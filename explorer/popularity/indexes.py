@@ -136,8 +136,8 @@ def corpus_of(index: str) -> str:
     """The corpus that an index holds: a key of CORPORA, the name of a planted one, "" for an index that is unknown."""
     if re.fullmatch(r"demo(-[0-9a-f]{12})?", index):
         return DEMO
-    if own := re.fullmatch(r"(glassbox(?:-.+?)??)(?:-[0-9a-f]{12})?", index):
-        return own[1].lower()
+    if planted := re.fullmatch(r"(glassbox(?:-.+?)??)(?:-[0-9a-f]{12})?", index):
+        return planted[1].lower()
     known = INDEXES.get(index)
     return known.corpus if known else ""
 
@@ -168,8 +168,8 @@ def training_corpus(model: str) -> str | None:
     Of a glass-box model on a planted corpus of one's own (glassbox-mine-s) it is that corpus (glassbox-mine).
     """
     name = model.rsplit("/", 1)[-1].lower()
-    if own := re.fullmatch(r"(glassbox(?:-.+)?)-[sml](?:@step\d+)?", name):
-        return own[1]
+    if planted := re.fullmatch(r"(glassbox(?:-.+)?)-[sml](?:@step\d+)?", name):
+        return planted[1]
     return next((corpus for pattern, corpus in TRAINED_ON.items() if fnmatchcase(name, pattern)), None)
 
 

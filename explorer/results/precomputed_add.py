@@ -95,10 +95,10 @@ def _write(file: Path, alone: Path, out: Path) -> None:
 
 
 def _check_format(connection: Connection, file: Path) -> None:
-    found = connection.execute(f"SELECT format FROM {HELD}.about").fetchone()
-    if not found or found[0] != FORMAT:
+    row = connection.execute(f"SELECT format FROM {HELD}.about").fetchone()
+    if not row or row[0] != FORMAT:
         raise StoreError(
-            f"{file} has the format {found[0] if found else 'of no file'}, expected {FORMAT}. Pack all runs anew."
+            f"{file} has the format {row[0] if row else 'of no file'}, expected {FORMAT}. Pack all runs anew."
         )
 
 
@@ -143,9 +143,9 @@ def _add_names(connection: Connection) -> None:
             ORDER BY known
             """
         )
-    found = connection.execute(f"SELECT max(item) FROM {NAME}.items").fetchone()
-    if found and found[0] >= precomputed.OPTIONS:
-        raise StoreError(f"The file would hold {found[0] + 1:,} instances, expected at most {precomputed.OPTIONS:,}.")
+    row = connection.execute(f"SELECT max(item) FROM {NAME}.items").fetchone()
+    if row and row[0] >= precomputed.OPTIONS:
+        raise StoreError(f"The file would hold {row[0] + 1:,} instances, expected at most {precomputed.OPTIONS:,}.")
 
 
 def _add_runs(connection: Connection) -> None:
@@ -202,13 +202,13 @@ def _add_facts(connection: Connection, table: str) -> None:
 
 def _mapped(connection: Connection, table: str, file: str) -> tuple[str, str]:
     """The columns of a packed table with the keys of the new file, and the joins that they need."""
-    own = _NAMED.get(table, ("", ()))[0]
+    key_table = _NAMED.get(table, ("", ()))[0]
     listed, joined = [], []
     for name in _columns(connection)[table]:
         of = _KEYS.get(name, "")
         # In `kinds` and `sets` a column may be called like another table's key: grp and kind of a set are words.
         is_text = table in ("sets", "kinds", "words") or (table == "scores" and name == "context")
-        if not of or name == own or is_text:
+        if not of or name == key_table or is_text:
             listed.append(f'fact."{name}"')
         else:
             listed.append(f'key_{name}.known AS "{name}"')

@@ -68,11 +68,11 @@ def _number(name: str, stem: str) -> int | None:
 
 def _continued(before: Sequence[int], end: int) -> list[int]:
     """The numbers after the last one: in even steps, or multiplied, as the last three were; of two, in even steps."""
-    *_, first, second, last = (*[None] * (3 - len(before)), *before)
-    rises = second is not None and last > second
-    if rises and (first is None or last - second == second - first):
+    last = before[-1]
+    second, first = before[-2] if len(before) > 1 else None, before[-3] if len(before) > 2 else None
+    if second is not None and last > second and (first is None or last - second == second - first):
         return list(range(last + (last - second), end, last - second))[:MOST]
-    if rises and first and last * first == second * second:
+    if second is not None and last > second and first and last * first == second * second:
         numbers = [last]
         while numbers[-1] < end and len(numbers) <= MOST:
             numbers.append(numbers[-1] * second // first)

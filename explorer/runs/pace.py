@@ -38,11 +38,11 @@ class Pace:
 def expected(runs: Sequence[RunInfo], study: str, model: str, benchmark: str, instances: int) -> Pace:
     """The time of a run over so many instances, from the newest runs of the study on this machine."""
     timed = [run for run in runs if run.study == study and run.source == "here" and run.done and run.rate > 0]
-    own = [run for run in timed if run.model == model]
+    same_model = [run for run in timed if run.model == model]
     # The same texts first; within them the newest.
-    own.sort(key=lambda run: (run.benchmark == benchmark, run.created), reverse=True)
-    if own:
-        return Pace(START + instances / own[0].rate, "as fast as this model's last run of this study here")
+    same_model.sort(key=lambda run: (run.benchmark == benchmark, run.created), reverse=True)
+    if same_model:
+        return Pace(START + instances / same_model[0].rate, "as fast as this model's last run of this study here")
     size = _size(model)
     others = sorted((run for run in timed if _size(run.model) > 0), key=lambda run: run.created, reverse=True)
     if size > 0 and others:

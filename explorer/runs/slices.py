@@ -72,17 +72,17 @@ def find(settings: Settings, name: str) -> Slice | None:
 def of_benchmark(settings: Settings, benchmark: str) -> list[Slice]:
     """The slices of a benchmark, the newest first."""
     every = (find(settings, name) for name in _paths(settings))
-    kept = [one for one in every if one is not None and one.benchmark == benchmark]
-    return sorted(kept, key=lambda one: (-one.made, one.name))
+    kept = [slice for slice in every if slice is not None and slice.benchmark == benchmark]
+    return sorted(kept, key=lambda slice: (-slice.made, slice.name))
 
 
 def needed(settings: Settings, name: str, benchmark: str) -> Slice:
     """The slice of this name; UsageError where there is none of this benchmark."""
-    found = find(settings, name)
-    if found is None or found.benchmark != benchmark:
-        there = ", ".join(one.name for one in of_benchmark(settings, benchmark)[:20]) or "none"
+    known = find(settings, name)
+    if known is None or known.benchmark != benchmark:
+        there = ", ".join(slice.name for slice in of_benchmark(settings, benchmark)[:20]) or "none"
         raise UsageError(f"There is no slice {name!r} of {benchmark}; those kept are: {there}.")
-    return found
+    return known
 
 
 def _paths(settings: Settings) -> list[str]:
@@ -103,7 +103,7 @@ def _of(name: str, value: dict[str, object]) -> Slice | None:
         and isinstance(made, int | float)
         and isinstance(ids, list)
         and 0 < len(ids) <= MOST_IDS
-        and all(isinstance(one, str) and 0 < len(one) <= LONGEST_ID for one in ids)
+        and all(isinstance(item_id, str) and 0 < len(item_id) <= LONGEST_ID for item_id in ids)
     )
     if not is_right or not isinstance(ids, list) or not isinstance(made, int | float):
         return None

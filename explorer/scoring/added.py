@@ -19,19 +19,19 @@ def read(settings: Settings) -> list[str]:
         names = json.loads((settings.models / FILE).read_text("utf-8"))
     except (OSError, ValueError, RecursionError):
         return []
-    return [one for one in names if isinstance(one, str) and one] if isinstance(names, list) else []
+    return [listed for listed in names if isinstance(listed, str) and listed] if isinstance(names, list) else []
 
 
 def add(name: str, settings: Settings) -> None:
     """Puts a model's name on the list."""
     if not name.strip() or len(name) > LONGEST:
         raise ModelError(f"A model's name has 1 to {LONGEST:,} characters, and this one has {len(name):,}.")
-    _write([*(one for one in read(settings) if one != name), name], settings)
+    _write([*(listed for listed in read(settings) if listed != name), name], settings)
 
 
 def remove(name: str, settings: Settings) -> None:
     """Takes a name off the list; the model's files and runs stay."""
-    _write([one for one in read(settings) if one != name], settings)
+    _write([listed for listed in read(settings) if listed != name], settings)
 
 
 def _write(names: list[str], settings: Settings) -> None:

@@ -84,8 +84,8 @@ def _tokenizer(path: Path, marks: Mapping[str, Any]) -> str:
 
 
 def _number(fields: Any, names: tuple[str, ...]) -> int:
-    found = [fields.get(name) for name in names] if isinstance(fields, Mapping) else []
-    return next((int(one) for one in found if isinstance(one, int | float) and 0 < one < UNLIMITED), 0)
+    values = [fields.get(name) for name in names] if isinstance(fields, Mapping) else []
+    return next((int(value) for value in values if isinstance(value, int | float) and 0 < value < UNLIMITED), 0)
 
 
 def _json(path: Path) -> dict[str, Any]:

@@ -75,7 +75,7 @@ class MaskedLM:
 
     def logprobs(self, rows: Sequence[Row], progress: Progress | None = None) -> list[tuple[float, bool]]:
         """Of each row the log-probability (nats) of the wanted token in its place, and whether it was the likeliest."""
-        found: list[tuple[float, bool]] = [(float("nan"), False)] * len(rows)
+        given: list[tuple[float, bool]] = [(float("nan"), False)] * len(rows)
         order = sorted(range(len(rows)), key=lambda number: len(rows[number].ids))
         while order:
             longest = len(rows[order[-1]].ids)
@@ -84,10 +84,10 @@ class MaskedLM:
             with turn(self.lock):
                 answers = self._batch([rows[number] for number in batch], longest)
             for number, answer in zip(batch, answers, strict=True):
-                found[number] = answer
+                given[number] = answer
             if progress:
                 progress(len(rows) - len(order), len(rows))
-        return found
+        return given
 
     @torch.inference_mode()
     def _batch(self, rows: Sequence[Row], longest: int) -> list[tuple[float, bool]]:

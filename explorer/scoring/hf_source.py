@@ -204,11 +204,11 @@ def _ready(path: Path, digest: str, settings: Settings, progress: Steps | None) 
 
 def _digest(path: Path, settings: Settings) -> str:
     """The hash of a folder's or a file's weights; of an adapter with those of its base."""
-    own = folder_hash(path, settings)
+    digest = folder_hash(path, settings)
     if not (path / ADAPTER).is_file():
-        return own
+        return digest
     weights = identity(str(hf_weights.adapter(path)["base_model_name_or_path"]), settings)["weights"]
-    return f"sha256:{hashlib.sha256(f'{own} on {weights}'.encode()).hexdigest()[:32]}"
+    return f"sha256:{hashlib.sha256(f'{digest} on {weights}'.encode()).hexdigest()[:32]}"
 
 
 def form_of(path: Path) -> str:

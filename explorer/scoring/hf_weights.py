@@ -89,7 +89,7 @@ def _from_bin(path: Path, out: Path) -> None:
             ) from error
         except (RuntimeError, EOFError, ValueError, OSError, KeyError) as error:
             raise ModelError(f"{file} is damaged ({_line(error)}). Copy or download the model again.") from error
-        if not isinstance(held, Mapping) or not all(isinstance(one, torch.Tensor) for one in held.values()):
+        if not isinstance(held, Mapping) or not all(isinstance(tensor, torch.Tensor) for tensor in held.values()):
             raise ModelError(
                 f"{file.name} of {path} holds {type(held).__name__} with more than named tensors, expected a model's "
                 "weights by their names. Save the model with save_pretrained."
@@ -132,9 +132,10 @@ def _from_gguf(path: Path, out: Path) -> None:
     transformers.utils.logging.disable_progress_bar()
     try:
         tokenizer = transformers.AutoTokenizer.from_pretrained(file.parent, **where)
-        model, report = transformers.AutoModelForCausalLM.from_pretrained(
+        loaded: Any = transformers.AutoModelForCausalLM.from_pretrained(
             file.parent, dtype=torch.float32, output_loading_info=True, **where
         )
+        model, report = loaded
     except Exception as error:  # whatever transformers and gguf raise of files from elsewhere
         raise ModelError(
             f"transformers cannot read {file.name} ({_line(error)}). Give the model in safetensors; or serve this file "
@@ -187,10 +188,10 @@ def _merge(path: Path, base: Callable[[str], Path], out: Path) -> None:
         tensors = load_file(file)
         for name, tensor in tensors.items():
             module = name.removesuffix(".weight")
-            found = next((key for key in left if module in (key, key.partition(".")[2])), None)
-            if found:
-                tensors[name] = _changed(tensor, changes[found], bool(said.get("fan_in_fan_out")), name)
-                left.discard(found)
+            changed = next((key for key in left if module in (key, key.partition(".")[2])), None)
+            if changed:
+                tensors[name] = _changed(tensor, changes[changed], bool(said.get("fan_in_fan_out")), name)
+                left.discard(changed)
         save_file(_apart(tensors), out / file.name, metadata={"format": "pt"})
     if left:
         raise ModelError(

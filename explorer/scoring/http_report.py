@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -42,7 +42,7 @@ def report(endpoint: Endpoint) -> EndpointReport:
     answer, as_chat, seconds, why_no_answer = _written(endpoint)
     logprob, why_no_scores = _scored(endpoint)
     return EndpointReport(
-        offered=tuple(str(one.get("id")) for one in listed),
+        offered=tuple(str(entry.get("id")) for entry in listed),
         answer=answer,
         as_chat=as_chat,
         seconds=seconds,
@@ -50,15 +50,15 @@ def report(endpoint: Endpoint) -> EndpointReport:
         logprob=logprob,
         way="" if why_no_scores else WAYS.get(str(endpoint.record()["prompt_logprobs"]), ""),
         why_no_scores=why_no_scores,
-        window=_window([one for one in listed if one.get("id") == endpoint.model] or listed[:1]),
+        window=_window([entry for entry in listed if entry.get("id") == endpoint.model] or listed[:1]),
     )
 
 
 def _written(endpoint: Endpoint) -> tuple[str, bool, float, str]:
     """The first answer to a conversation, else to plain text; whether it was one, seconds, and why there is none."""
-    asked = Request("test", 0, PROMPT, "")
+    plain = Request("test", 0, PROMPT, "")
     why = ""
-    for request in (replace(asked, conversation=(("user", PROMPT),)), asked):
+    for request in (replace(plain, conversation=(("user", PROMPT),)), plain):
         begun = time.monotonic()
         try:
             (answer,) = endpoint.generate([request], max_new_tokens=NEW_TOKENS)
@@ -79,10 +79,10 @@ def _scored(endpoint: Endpoint) -> tuple[float, str]:
     return (math.nan, score.reason) if score.reason else (score.sum, "")
 
 
-def _window(listed: list[Mapping[str, Any]]) -> int:
-    for one in listed:
-        meta = one.get("meta")
-        for fields in (one, meta if isinstance(meta, Mapping) else {}):
+def _window(listed: Sequence[Mapping[str, Any]]) -> int:
+    for entry in listed:
+        meta = entry.get("meta")
+        for fields in (entry, meta if isinstance(meta, Mapping) else {}):
             for name in WINDOWS:
                 value = fields.get(name)
                 if isinstance(value, int) and not isinstance(value, bool) and 0 < value < 1 << 40:

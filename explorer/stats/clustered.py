@@ -94,6 +94,14 @@ class ClusteredSlopes:
     reason: str = ""
 
 
+# Errors by group. Maximum likelihood adds up what each row says of the slope, and its usual variance takes the rows'
+# shares as independent. Items of a paradigm are one template filled again and again: what one says, all say. So the
+# shares are added up within each group first, and the variance is that of the groups' sums:
+#
+#     rows          g1: +2 +2 +2   g2: -2 -2 -2      sum of squares by row     6 x 4  = 24
+#     by group      g1: +6         g2: -6            sum of squares by group   2 x 36 = 72, three times the variance
+#
+# Few groups make even this too small, hence Student's t over the groups in place of the normal, and none below five.
 def clustered_slopes(
     right: np.ndarray, table: np.ndarray, groups: np.ndarray, names: Sequence[str], *, left_out: int = 0
 ) -> ClusteredSlopes:

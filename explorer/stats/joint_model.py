@@ -250,4 +250,6 @@ def _gains(outcome: np.ndarray, table: np.ndarray, intercepts: np.ndarray, seed:
 
     every = list(range(table.shape[1]))
     whole = held_out(every)
-    return [1000 * (whole - held_out([other for other in every if other != one])) / outcome.size for one in every]
+    return [
+        1000 * (whole - held_out([other for other in every if other != measure])) / outcome.size for measure in every
+    ]

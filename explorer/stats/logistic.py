@@ -127,10 +127,11 @@ def _by_group(
     fit = clustered_slopes(outcome, table, families, labels, left_out=left_out)
     slopes = tuple(
         Slope(
-            name=name, value=one.value, low=one.low, high=one.high, se=one.se, z=one.value / one.se, p=one.p, n=one.n,
-            left_out=left_out, reason=one.reason, per_sd=one.value * float(spread), units=one.units,
+            name=name, value=slope.value, low=slope.low, high=slope.high, se=slope.se, z=slope.value / slope.se,
+            p=slope.p, n=slope.n, left_out=left_out, reason=slope.reason, per_sd=slope.value * float(spread),
+            units=slope.units,
         )
-        for name, one, spread in zip(labels, fit.slopes, table.std(axis=0), strict=True)
+        for name, slope, spread in zip(labels, fit.slopes, table.std(axis=0), strict=True)
     )  # fmt: skip
     return LogisticFit(fit.intercept, slopes, fit.covariance, fit.loglik, outcome.size, int(outcome.sum()), left_out)
 

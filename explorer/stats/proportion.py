@@ -53,7 +53,7 @@ def _over_groups(right: ArrayLike, groups: ArrayLike, level: float) -> Proportio
     )  # fmt: skip
 
 
-def wilson(successes: float, n: int, level: float) -> tuple[float, float]:
+def wilson(successes: float, n: float, level: float) -> tuple[float, float]:
     """The ends of Wilson's score interval: the shares p that lie within z standard errors of the one that was seen.
 
     Solving |seen - p| = z sqrt(p (1 - p) / n) for p gives (Wilson 1927; Newcombe 1998, method 3)

@@ -21,20 +21,20 @@ def residual_ranks(values: ArrayLike, controls: Sequence[ArrayLike], groups: Arr
     from scipy.stats import rankdata
 
     column = numbers(values)
-    others = [numbers(one) for one in controls]
+    others = [numbers(control) for control in controls]
     names = (
         np.zeros(column.size, dtype=int) if groups is None else np.unique(np.asarray(groups), return_inverse=True)[1]
     )
     known = np.isfinite(column)
-    for one in others:
-        known &= np.isfinite(one)
+    for control in others:
+        known &= np.isfinite(control)
     residuals = np.full(column.size, np.nan)
     for name in np.unique(names):
         rows = np.flatnonzero(known & (names == name))
         if rows.size < FEWEST + len(others):
             continue
         ranks = rankdata(column[rows])
-        lines = np.column_stack([np.ones(rows.size), *(rankdata(one[rows]) for one in others)])
+        lines = np.column_stack([np.ones(rows.size), *(rankdata(control[rows]) for control in others)])
         explained = lines @ np.linalg.lstsq(lines, ranks, rcond=None)[0]
         # What rounding leaves of a measure that the controls explain wholly is no measure any more.
         residuals[rows] = np.round(ranks - explained, 9)

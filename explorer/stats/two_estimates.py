@@ -7,19 +7,19 @@ import math
 from explorer.stats.estimate import Estimate
 
 
-def difference(one: Estimate, other: Estimate) -> Estimate:
+def difference(first: Estimate, other: Estimate) -> Estimate:
     """One less the other with its 95% interval, for estimates of different items or models.
 
     The ends lie as far from the difference as the estimates' own ends do, squared and added (Newcombe 1998, method 10,
     for shares; Zou and Donner 2008 for any estimates). Estimates over the same items go together, so that the interval
     is then wider than a paired one.
     """
-    if not all(map(math.isfinite, (one.value, one.low, one.high, other.value, other.low, other.high))):
+    if not all(map(math.isfinite, (first.value, first.low, first.high, other.value, other.low, other.high))):
         return Estimate.point(math.nan, reason="an interval is missing")
-    gap = one.value - other.value
+    gap = first.value - other.value
     return Estimate(
         gap,
-        gap - math.hypot(one.value - one.low, other.high - other.value),
-        gap + math.hypot(one.high - one.value, other.value - other.low),
-        min(one.n, other.n),
+        gap - math.hypot(first.value - first.low, other.high - other.value),
+        gap + math.hypot(first.high - first.value, other.value - other.low),
+        min(first.n, other.n),
     )

@@ -136,14 +136,16 @@ def _popularity(runs: Sequence[OfRun]) -> Together | None:
     gaps = _effects("popularity", runs)
     if not gaps:
         return None
-    own = [run.findings.one(sentences.popularity.INDEX_IS_PRETRAINING_DATA) for run, _ in gaps]
-    foreign = any(one is not None and one.value == 0 for one in own)
+    checks = [run.findings.one(sentences.popularity.INDEX_IS_PRETRAINING_DATA) for run, _ in gaps]
+    foreign = any(check is not None and check.value == 0 for check in checks)
     caveat = "Counts are from an index that is not the models' data. " if foreign else ""
     better = [(run, effect) for run, effect in gaps if effect.is_clear and _value(effect) > 0]
     worse = sum(effect.is_clear and _value(effect) < 0 for _, effect in gaps)
     if not better:
-        told = f"There is no evidence that popular instances are answered better in any of {_count(len(gaps), 'run')}."
-        return Together(told, 0.0, caveat + _by_chance(len(gaps)))
+        sentence = (
+            f"There is no evidence that popular instances are answered better in any of {_count(len(gaps), 'run')}."
+        )
+        return Together(sentence, 0.0, caveat + _by_chance(len(gaps)))
     run, effect = _largest(better)
     but = f", worse in {worse:,}" if worse else ""
     return Together(
@@ -174,8 +176,8 @@ def _ontology(runs: Sequence[OfRun]) -> Together | None:
             caveat,
             run.about.benchmark,
         )
-    labels = [(run, one) for run in runs if (one := run.findings.sure(ontology.GOLD_GAIN_PREFERRED))]
-    clear = [one for _, one in labels if one.low > 0.5]
+    labels = [(run, gain) for run in runs if (gain := run.findings.sure(ontology.GOLD_GAIN_PREFERRED))]
+    clear = [gain for _, gain in labels if gain.low > 0.5]
     none = "No model gives the right IDs" if given else ""
     if not labels:
         return Together(f"{none}.", 0.0, caveat) if none else None
@@ -183,7 +185,7 @@ def _ontology(runs: Sequence[OfRun]) -> Together | None:
     return Together(
         f"{first} {len(labels) - len(clear):,} of {_count(len(labels), 'run')} there is no evidence that a concept's "
         "label tells its ID from others.",
-        max((one.value - 0.5 for one in clear), default=0.0),
+        max((gain.value - 0.5 for gain in clear), default=0.0),
         caveat,
     )
 
@@ -223,15 +225,15 @@ def _icl(runs: Sequence[OfRun]) -> Together | None:
     sets = _count(len(benchmarks), "data set")
     if not added:
         return Together(f"There is no evidence that demonstrations bring texts back on any of {sets}.")
-    first, _, none, gap = max(added, key=lambda one: one[3].value)
+    first, _, none, gap = max(added, key=lambda added_run: added_run[3].value)
     on = first.about.benchmark
-    told = [f"{run.about.model} replicates {effect.text}" for run, effect, *_ in added if run.about.benchmark == on]
+    effects = [f"{run.about.model} replicates {effect.text}" for run, effect, *_ in added if run.about.benchmark == on]
     k = int(most[[run for run, _ in most].index(first)][1].estimate.factors["k"])
     others = len(benchmarks) - len({run.about.benchmark for run, *_ in added})
     rest = f"; on {others:,} other{'s' if others > 1 else ''} there is no evidence of it" if others else ""
     without = sentences.part(none) if none else ""
     return Together(
-        f"After {k:,} demonstrations {_and(told)} of {on}, without any {without}{rest}.", gap.value,
+        f"After {k:,} demonstrations {_and(effects)} of {on}, without any {without}{rest}.", gap.value,
         "Exactly or nearly; a copy of what stands in the prompt counts, too.", on,
     )  # fmt: skip
 

@@ -34,9 +34,9 @@ COMPUTED_FROM: Mapping[str, tuple[str, ...]] = {
 }
 
 
-def shared_number(one: str, other: str) -> str:
+def shared_number(measure: str, other: str) -> str:
     """What two measures of an instance are both computed from, so that they go together by the way they are made."""
-    both = [source for source in COMPUTED_FROM.get(one, ()) if source in COMPUTED_FROM.get(other, ())]
+    both = [source for source in COMPUTED_FROM.get(measure, ()) if source in COMPUTED_FROM.get(other, ())]
     return " and ".join(both)
 
 

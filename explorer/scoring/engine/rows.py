@@ -126,9 +126,9 @@ class RowRunner:
                 return list(zip(best.indices.tolist(), best.values.double().tolist(), strict=True))
 
         too_large = f"Memory ran out on a text of {tokens.shape[1]} tokens. Shorten it, or choose a smaller model."
-        found = run_or_release(ask, too_large, self.device)
-        assert found is not None  # a message was given, so running out raises
-        return found
+        likeliest = run_or_release(ask, too_large, self.device)
+        assert likeliest is not None  # a message was given, so running out raises
+        return likeliest
 
     def _batch_size(self, pending: Sequence[FedRow], budget: int) -> int:
         """How many of the first rows go together: within the budget, and alike."""

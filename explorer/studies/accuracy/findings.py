@@ -84,8 +84,8 @@ def shares(instances: pd.DataFrame, correct: np.ndarray) -> list[Row]:
         names = instances[column].to_numpy()
         for name in dict.fromkeys(names):
             if name:
-                own = names == name
-                rows.append(_share_row(finding, name, proportion(correct[own], families_of(instances[own]))))
+                inside = names == name
+                rows.append(_share_row(finding, name, proportion(correct[inside], families_of(instances[inside]))))
     groups, families = instances["grp"].to_numpy(), families_of(instances)
     share = proportion(correct, families)
     if len(set(groups)) < 2:

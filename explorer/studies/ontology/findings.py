@@ -124,10 +124,13 @@ def strata_of(spec: RunSpec, buckets: Sequence[Bucket], sizes: Mapping[int, int]
 
 
 REWEIGHTED = ("overall", "wrong answers")  # groups of findings that are as of the whole ontology
-WHOLE = {one.name for one in (declared.ACCURACY, declared.SPEARMAN_ITEMS, *declared.KNOWLEDGE)} | {
-    one.name for one in declared.WITH_POPULARITY.values()
+WHOLE = {finding.name for finding in (declared.ACCURACY, declared.SPEARMAN_ITEMS, *declared.KNOWLEDGE)} | {
+    finding.name for finding in declared.WITH_POPULARITY.values()
 }
-IN_BUCKETS = {one.name for one in (*declared.BUCKETS, *(one for one in declared.FINDINGS if one.of == "bucket"))}
+IN_BUCKETS = {
+    finding.name
+    for finding in (*declared.BUCKETS, *(finding for finding in declared.FINDINGS if finding.of == "bucket"))
+}
 
 
 def note_sample(rows: Sequence[Row], each: int) -> None:

@@ -63,7 +63,8 @@ def finding_rows(analysis: Analysis, strata: Strata | None = None, seed: int = 0
         return finding_row(finding, group, estimate, factors=factors, detail=detail)
 
     right = [float(item.correct) for item in analysis.items]
-    share, over_items = proportion(right), analysis.spearman_items
+    share = proportion(right)
+    over_items: Estimate = analysis.spearman_items
     of_sample: dict[str, Any] | None = None
     if strata is not None:
         of_sample = {"sample": share.value}

@@ -71,11 +71,11 @@ def differences(
     """
     pairs = [_preset(presets, preset), *_how_many(made, benchmark, items)]
     settings = {**made.settings, "n": _ngrams(made.settings)} if "n" in made.settings else dict(made.settings)
-    pairs += [one.difference(settings) for one in required]
-    found = list(dict.fromkeys(pair for pair in pairs if pair is not None))
-    if not found:
+    pairs += [requirement.difference(settings) for requirement in required]
+    pairs_differing = list(dict.fromkeys(pair for pair in pairs if pair is not None))
+    if not pairs_differing:
         return ""
-    ours, theirs = (", ".join(dict.fromkeys(filter(None, side))) for side in zip(*found, strict=True))
+    ours, theirs = (", ".join(dict.fromkeys(filter(None, side))) for side in zip(*pairs_differing, strict=True))
     return f"{ours}; the paper: {theirs}"
 
 
@@ -208,4 +208,4 @@ def demonstrated(k: int) -> tuple[Requirement, ...]:
 
 def without(required: Sequence[Requirement], *settings: str) -> tuple[Requirement, ...]:
     """The requirements but for these settings."""
-    return tuple(one for one in required if one.setting not in settings)
+    return tuple(requirement for requirement in required if requirement.setting not in settings)
