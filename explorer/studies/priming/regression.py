@@ -55,8 +55,10 @@ def _by_suite(name: str, table: pd.DataFrame, formula: str, terms: tuple[str, ..
     columns = {term: np.prod([known[part].to_numpy(float) for part in term.split(":")], axis=0) for term in terms}
     fit = logistic(known["correct"], *columns.values(), names=terms, groups=known["suite"])
     intercept = Estimate.point(fit.intercept, fit.n, left_out=len(table) - fit.n, reason=fit.reason)
-    about: dict[str, Any] = {"formula": f"{formula}, errors by suite", "levels": {"suite": int(known["suite"].nunique())},
-             "random": {}, "warnings": [], "aic": None, "nagq": 0}  # fmt: skip
+    about: dict[str, Any] = {
+        "formula": f"{formula}, errors by suite", "levels": {"suite": int(known["suite"].nunique())},
+        "random": {}, "warnings": [], "aic": None, "nagq": 0,
+    }  # fmt: skip
     loglik = Estimate.point(fit.loglik, fit.n, left_out=len(table) - fit.n, reason=fit.reason)
     rows = [finding_row(declared.REGRESSION_FIT, "log-likelihood", loglik, factors={"setting": name}, detail=about)]
     named = [("Intercept", intercept), *((slope.name, slope) for slope in fit.slopes)]
