@@ -589,7 +589,10 @@ def _number(value: Any) -> float:
 
 
 def _count(value: Any) -> int:
-    return 0 if _is_missing(value) else int(value)
+    """A count, or how many are named; 0 where it is neither."""
+    if isinstance(value, list):
+        return len(value)
+    return int(value) if isinstance(value, int | float) and not _is_missing(value) else 0
 
 
 def _detail(text: Any) -> Mapping[str, Any]:
