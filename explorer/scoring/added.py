@@ -1,4 +1,4 @@
-"""The models that the owner added to the list by hand: names in a small file beside the weights."""
+"""The models that the owner added to the list by hand: names in a small file of the cache."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from explorer import sharing
 from explorer.errors import ModelError
 from explorer.settings import Settings
 
-FILE = "added.json"
+FILE = "added_models.json"
 LONGEST = 1_000  # characters of a name
 
 
 def read(settings: Settings) -> list[str]:
     """The names added so far, in that order; none where the file is damaged."""
     try:
-        names = json.loads((settings.models / FILE).read_text("utf-8"))
+        names = json.loads((settings.cache / FILE).read_text("utf-8"))
     except (OSError, ValueError, RecursionError):
         return []
     return [listed for listed in names if isinstance(listed, str) and listed] if isinstance(names, list) else []
@@ -35,7 +35,7 @@ def remove(name: str, settings: Settings) -> None:
 
 
 def _write(names: list[str], settings: Settings) -> None:
-    path = settings.models / FILE
+    path = settings.cache / FILE
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         part = sharing.beside(path)

@@ -32,6 +32,7 @@ class FolderReport:
     vocabulary: int
     window: int  # tokens; 0 where it is not told
     template: bool  # whether a chat template is there
+    masked: bool  # whether it was trained to fill gaps, and is scored by pseudo-log-likelihood
     refusal: str
 
 
@@ -45,11 +46,12 @@ def report(name: str, path: Path) -> FolderReport:
         raise ModelError(f"{path} has no config.json that can be read, so it is no model folder in the Hugging Face "
                          "layout.")  # fmt: skip
     text = config.get("text_config") if isinstance(config.get("text_config"), Mapping) else config
-    refusal, parameters = "", 0
+    refusal, parameters, masked = "", 0, hf_kind.is_masked(config)
     weights = weight_files(path)
     try:
         weights = weights or sources(path)[1:] or sources(path)
-        hf_kind.require_causal(name, config)
+        if not masked:
+            hf_kind.require_causal(name, config)
         parameters = hf_source.count_parameters(path) if path.is_dir() else 0
         if not form:
             hf_source.require_weights(path)
@@ -68,6 +70,7 @@ def report(name: str, path: Path) -> FolderReport:
         vocabulary=_number(text, VOCABULARIES),
         window=_number(text, WINDOWS) or _number(marks, ("model_max_length",)),
         template=bool(marks.get("chat_template")) or (path / "chat_template.jinja").is_file(),
+        masked=masked,
         refusal=refusal,
     )
 

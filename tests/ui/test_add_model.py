@@ -70,7 +70,7 @@ def test_a_folder_is_told_in_facts_with_a_first_score_and_added(open_page, tmp_p
 @pytest.mark.parametrize(
     ("config", "why"),
     [
-        ({"model_type": "bert", "architectures": ["BertForMaskedLM"]}, "masked language model"),
+        ({"model_type": "xlnet", "architectures": ["XLNetLMHeadModel"]}, "a permutation language model"),
         ({"model_type": "bart", "is_encoder_decoder": True}, "encoder-decoder"),
     ],
 )
@@ -183,7 +183,28 @@ def test_what_is_absent_stands_after_what_is_here_and_is_marked(open_page, tmp_p
 def test_a_damaged_list_of_added_models_is_an_empty_one(tmp_path):
     settings = read_settings(cache=tmp_path)
     added.add("a/b", settings)
-    (settings.models / added.FILE).write_text("[1, {")
+    (settings.cache / added.FILE).write_text("[1, {")
     assert added.read(settings) == []
     added.add("c/d", settings)
     assert added.read(settings) == ["c/d"]
+
+
+def test_a_masked_model_is_told_as_one_with_a_first_score_under_its_own_preset(open_page, tmp_path):
+    import torch
+    from transformers import BertConfig, BertForMaskedLM, BertTokenizerFast
+
+    folder = tmp_path / "bert"
+    folder.mkdir()
+    words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "the", "keys", "to", "cabinet", "are", "on", "table", "."]
+    (folder / "vocab.txt").write_text("\n".join(words))
+    torch.manual_seed(1)
+    config = BertConfig(
+        vocab_size=len(words), hidden_size=16, num_hidden_layers=1, num_attention_heads=2, intermediate_size=16
+    )
+    BertForMaskedLM(config).save_pretrained(folder)
+    BertTokenizerFast(str(folder / "vocab.txt")).save_pretrained(folder)
+    app = try_form(open_page, tmp_path / "cache", "A folder", path=str(folder))
+    said = words_of(app)
+    assert not app.exception and not app.error
+    assert "trained to fill gaps" in said and "preset pll" in said and "First score" in said
+    assert app.button(key="bring:add")

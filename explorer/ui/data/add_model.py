@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import html
 from collections.abc import Callable
 
 import streamlit as st
@@ -16,6 +17,7 @@ from explorer.scoring.folder_report import FolderReport
 from explorer.scoring.hf_source import Offer
 from explorer.scoring.http_report import SCORED, EndpointReport
 from explorer.scoring.identity import HUB_ID
+from explorer.scoring.policy import PLL, PRESETS
 from explorer.settings import path_of
 from explorer.ui import inventory, layout, links, live, resources, show, unasked, visitor
 
@@ -98,8 +100,10 @@ def _test(way: str, name: str, look: Callable[[str], Tested]) -> None:
 
 def _result(tested: Tested) -> None:
     if tested.lines:
-        rows = "".join(f'<div class="lx-row-name">{_safe(what)}</div><div>{_safe(said)}</div>' for what, said in
-                       tested.lines)  # fmt: skip
+        rows = "".join(
+            f'<div class="lx-row-name">{html.escape(what)}</div><div>{html.escape(said)}</div>'
+            for what, said in tested.lines
+        )
         st.html(f'<div class="lx-rows">{rows}</div>')
     if tested.against:
         st.error(show.plain(tested.against), icon=":material/error:")
@@ -119,12 +123,6 @@ def _add(name: str) -> None:
         st.session_state[RESULT] = dataclasses.replace(st.session_state[RESULT], against=str(error))
 
 
-def _safe(text: str) -> str:
-    import html
-
-    return html.escape(text)
-
-
 # A folder
 
 
@@ -135,7 +133,7 @@ def _folder(name: str) -> Tested:
     lines = _facts(report)
     against = report.refusal
     if not against and report.bytes <= LARGEST:
-        lines.append(_first_score(str(path)))
+        lines.append(_first_score(str(path), PLL if report.masked else "natural"))
         against = "" if lines[-1][0] == "First score" else lines.pop()[1]
     elif not against:
         lines.append(("First score", "not tried: it is large, and is loaded when it is first used"))
@@ -157,16 +155,19 @@ def _facts(report: FolderReport) -> Lines:
         ("Context window", f"{report.window:,} tokens" if report.window else "not told"),
         ("Chat template", "yes" if report.template else "no"),
     ]
-    return [*lines, ("Causal", "no" if report.refusal else "yes, as its configuration says")]
+    causal = "no" if report.refusal else "yes, as its configuration says"
+    if report.masked:
+        causal = "no: it was trained to fill gaps, and runs with it take the preset pll (pseudo-log-likelihood)"
+    return [*lines, ("Causal", causal)]
 
 
-def _first_score(name: str) -> tuple[str, str]:
+def _first_score(name: str, preset: str) -> tuple[str, str]:
     """The log-probability of a few words, by the model loaded beside the one in use."""
     context, continuation = SCORED
     try:
         with live.turn(name, beside=True):
             scorer = resources.resources().beside().scorer(name)
-            (score,) = scorer.score([Request("test", 0, context, continuation)])
+            (score,) = scorer.score([Request("test", 0, context, continuation)], PRESETS[preset])
     except ExplorerError as error:
         return "Fault", str(error)
     if score.reason:

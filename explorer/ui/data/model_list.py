@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import Sequence
 
 import pandas as pd
@@ -74,7 +75,8 @@ def _added() -> None:
     for number, name in enumerate(names):
         kind = "endpoint" if http.is_endpoint(name) else "folder" if hf_source.is_folder(name) else "Hugging Face hub"
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.markdown(f"**{show.plain(model_title(name))}**  \n{kind}", width="stretch")
+            shown = f"<b>{html.escape(model_title(name))}</b><br><span class='lx-quiet'>{kind}</span>"
+            st.html(f'<div class="lx-run">{shown}</div>', width="stretch")
             layout.link_to("Instance", "Open", model=name)
             st.button("Take off the list", key=f"added:{number}", type="tertiary", icon=":material/close:",
                       on_click=_remove, args=(name,))  # fmt: skip
