@@ -5,19 +5,26 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import combinations
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 
 from explorer import benchmarks as registry
 from explorer import display
+from explorer.errors import BenchmarkError
 from explorer.figures.comparison import margins_of_two_runs
 from explorer.figures.runs import MOST_ROWS, dots_of_runs
 from explorer.results import queries
 from explorer.scoring.reduce import word_of
+from explorer.stats.bootstrap import bootstrap_mean
+from explorer.stats.estimate import Estimate
+from explorer.stats.gaps import ties_wrong
 from explorer.stats.mcnemar import mcnemar
 from explorer.stats.multiple import correct
+from explorer.stats.paired_shares import paired_shares
 from explorer.stats.proportion import proportion
 from explorer.studies import STUDIES, declared
+from explorer.studies.families import families_of
 from explorer.ui import instance_list, layout, links, resources, run_names, show, undecided
 from explorer.ui.columns import (
     count_column,
@@ -143,11 +150,12 @@ def _judged(compared: pd.DataFrame, names: dict[str, str]) -> None:
         return
     outcomes = shared.pivot(index="instance_id", columns="run_id", values="correct")[ids]
     known = outcomes.dropna()
-    pairs = _pairs(known, names)
-    show.lead(_sentence(known, pairs, names))
-    rows = [_row(names[one], ALL, known[one]) for one in ids]
-    group_of = shared.drop_duplicates("instance_id").set_index("instance_id")["grp"]
-    groups = known.groupby(group_of.reindex(known.index), sort=False)
+    place = shared.drop_duplicates("instance_id").set_index("instance_id")
+    families = _families(place.reindex(known.index), str(compared["benchmark"].iloc[0]))
+    pairs = _pairs(known, names, families)
+    show.lead(_sentence(known, pairs, names, families))
+    rows = [_row(names[one], ALL, known[one], families) for one in ids]
+    groups = known.groupby(place["grp"].reindex(known.index), sort=False)
     if groups.ngroups > 1:
         rows += [_row(names[one], display.words(str(name)), own[one]) for name, own in groups for one in ids]
     figure = pd.DataFrame(rows)
@@ -174,9 +182,11 @@ def _judged(compared: pd.DataFrame, names: dict[str, str]) -> None:
         columns={
             "first": "First", "second": "Second",
             "difference": points_column("Points", "second less first"),
+            "low": points_column("From", "95% interval, over paradigms or suites where items share them"),
+            "high": points_column("To"),
             "lost": count_column("Lost", "right in the first only"),
             "gained": count_column("Gained", "right in the second only"),
-            "p": p_column("p", "McNemar's exact two-sided test on the instances that changed sides"),
+            "p": p_column("p", "McNemar's exact two-sided test on the instances that changed sides: of these items"),
             "adjusted": p_column("p (Holm)", "adjusted over the pairs of this table"),
         },
         n=len(known),
@@ -185,18 +195,32 @@ def _judged(compared: pd.DataFrame, names: dict[str, str]) -> None:
     _changed(shared, known, compared, names)
 
 
-def _row(run: str, label: str, outcomes: pd.Series) -> dict[str, object]:
-    share = proportion(outcomes)
+def _families(place: pd.DataFrame, benchmark: str) -> np.ndarray | None:
+    """The paradigm or suite of each instance where items share them, over which intervals then are; else none."""
+    try:
+        kind = registry.find(benchmark, resources.settings()).kind
+    except BenchmarkError:
+        return None
+    return families_of(place.assign(kind=kind, benchmark=benchmark))
+
+
+def _row(run: str, label: str, outcomes: pd.Series, families: np.ndarray | None = None) -> dict[str, object]:
+    share = proportion(outcomes, families)
     return {"run": run, "row": label, "value": share.value, "low": share.low, "high": share.high, "n": share.n}
 
 
-def _pairs(known: pd.DataFrame, names: dict[str, str]) -> pd.DataFrame:
+def _pairs(known: pd.DataFrame, names: dict[str, str], families: np.ndarray | None) -> pd.DataFrame:
     rows = []
     for one, other in combinations(names, 2):
         change = mcnemar(known[one], known[other])
+        over: Estimate = paired_shares(change.lost, change.gained, change.n)
+        if families is not None:
+            right = (ties_wrong(known[other]) - ties_wrong(known[one])).astype(float)
+            over = bootstrap_mean(right, families)
         rows.append(
             {
-                "first": names[one], "second": names[other], "difference": change.value, "lost": change.lost,
+                "first": names[one], "second": names[other], "difference": change.value,
+                "low": over.low, "high": over.high, "lost": change.lost,
                 "gained": change.gained, "p": change.p,
             }
         )  # fmt: skip
@@ -205,18 +229,24 @@ def _pairs(known: pd.DataFrame, names: dict[str, str]) -> pd.DataFrame:
     return frame.assign(p=frame["p"].map(display.above_zero), adjusted=frame["adjusted"].map(display.above_zero))
 
 
-def _sentence(known: pd.DataFrame, pairs: pd.DataFrame, names: dict[str, str]) -> str:
+def _sentence(known: pd.DataFrame, pairs: pd.DataFrame, names: dict[str, str], families: np.ndarray | None) -> str:
     shares = {names[one]: float(known[one].mean()) for one in names}
     best, worst = max(shares, key=shares.__getitem__), min(shares, key=shares.__getitem__)
     if best == worst or shares[best] == shares[worst]:
         return f"All are right equally often: {display.share(shares[best])} of {len(known):,} instances."
     pair = pairs[pairs["first"].isin([best, worst]) & pairs["second"].isin([best, worst])].iloc[0]
-    more = (
+    sides = (
         f"{best} is right on {display.share(shares[best])} of {len(known):,} shared instances, {worst} on "
         f"{display.share(shares[worst])}"
     )
-    chance = "more than chance" if pair["adjusted"] < 0.05 else "which chance alone could do"
-    return f"{more}: {chance} ({display.p_in_words(pair['adjusted'])}, McNemar)."
+    if np.isnan(pair["low"]):
+        return f"{sides}; too few paradigms for an interval of the difference."
+    ends = sorted((abs(pair["low"]), abs(pair["high"])))
+    over = "these items" if families is None else f"{len(set(families))} groups, whose items share material"
+    if pair["low"] <= 0 <= pair["high"]:
+        return f"{sides}: no evidence of a difference, since the interval over {over} holds zero."
+    between = f"{display.number(100 * ends[0], 1)} to {display.number(100 * ends[1], 1)}"
+    return f"{sides}: {display.number(100 * abs(pair['difference']), 1)} points more ({between} over {over})."
 
 
 def _margins(shared: pd.DataFrame, ids: Sequence[str], names: dict[str, str]) -> None:
