@@ -22,8 +22,20 @@ ENDED = "run:ended"  # the runs that ended while this window was open and whose 
 
 
 def draw_state() -> None:
-    """A few words on the runs, which lead to their page."""
+    """A few words on the runs, which lead to their page; looked at anew for as long as any goes on."""
     live = [run for run in _listed() if run.status in LIVE]
+    if live:
+        _watch_state()
+    else:
+        _state(live)
+
+
+@st.fragment(run_every=EVERY)
+def _watch_state() -> None:
+    _state(live_runs())
+
+
+def _state(live: Sequence[RunInfo]) -> None:
     page_list.link(page_list.find("Runs"), state_in_words(live, _finished()), {}, icon=":material/stacks:")
 
 

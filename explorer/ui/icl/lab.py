@@ -23,6 +23,7 @@ from explorer.ui import layout, links, live, resources, show, texts
 from explorer.ui.columns import check_column, nats_column
 from explorer.ui.icl import run
 from explorer.ui.icl.review import diff_html
+from explorer.ui.icl.telling import Telling
 from explorer.ui.instance import ngram_strip
 from explorer.ui.layout import Chosen
 from explorer.variants.demonstrations import Pieces
@@ -30,6 +31,7 @@ from explorer.variants.demonstrations import Pieces
 MOST = 200
 NEW_TOKENS = 60
 START = "3"
+MOST_KEPT = 64  # answers
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,10 +97,15 @@ def draw_icl_lab(chosen: Chosen) -> None:
         live.forget_fault("icl")
     if st.session_state.get("icl:asked") != question:
         return
-    with st.spinner(show.plain(live.waiting(chosen.model, title)), show_time=True):
-        answered = live.attempt(
-            "icl", chosen.model, question, lambda: answer(chosen.model, chosen.benchmark, name, setting, k, order)
-        )
+    asked = (chosen.model, chosen.benchmark, name, setting, k, order)
+    answered = None
+    if (kept := _kept().get((*asked, resources.settings()))) is not None:
+        answered = kept
+    else:
+        telling = Telling(_stop, "icl:stop")
+        telling.step(live.waiting(chosen.model, title))
+        answered = live.attempt("icl", chosen.model, question, lambda: answer(*asked, telling))
+        telling.close()
     if answered is None:
         return
     if answered.remark:
@@ -166,41 +173,66 @@ def _labels(answered: Answered) -> None:
     )  # fmt: skip
 
 
-def answer(model: str, benchmark: str, item: str, setting: str, k: int, order: int) -> Answered:
+def _stop() -> None:
+    """Nothing is asked any more, until the button is pressed again."""
+    st.session_state["icl:asked"] = None
+
+
+def answer(
+    model: str, benchmark: str, item: str, setting: str, k: int, order: int, telling: Telling | None = None
+) -> Answered:
     """What the model makes of an item now; ExplorerError where it cannot be asked."""
-    question = (model, benchmark, item, setting, k, order, resources.settings())
-    answered = _answer(*question)
-    if http.is_endpoint(model) and (answered.reason or answered.unscored or any(answered.labels["reason"])):
-        _answer.clear(*question)  # a server may think better of what it refused
+    answered = _answer(model, benchmark, item, setting, k, order, telling)
+    # A server may think better of what it refused, so that is not kept.
+    if not (http.is_endpoint(model) and (answered.reason or answered.unscored or any(answered.labels["reason"]))):
+        kept = _kept()
+        kept[model, benchmark, item, setting, k, order, resources.settings()] = answered
+        for oldest in list(kept)[:-MOST_KEPT]:
+            kept.pop(oldest, None)
     return answered
 
 
-@st.cache_data(max_entries=64, show_spinner=False)
+# By hand, since what Streamlit remembers must not draw while it is made.
+@st.cache_resource(show_spinner=False)
+def _kept() -> dict[tuple[str, str, str, str, int, int, Settings], Answered]:
+    return {}
+
+
 def _answer(
-    model: str, benchmark: str, item: str, setting: str, k: int, order: int, settings: Settings
+    model: str, benchmark: str, item: str, setting: str, k: int, order: int, telling: Telling | None
 ) -> Answered:  # fmt: skip
     """The answer by the code of runs; an endpoint that cannot score still writes."""
+    step = telling.step if telling else lambda text: None
+
+    def is_complete(text: str) -> bool:
+        if telling:
+            telling.wrote(text)
+        return prompts_icl.is_complete(text)
+
     held = _drawn(Chosen(model, benchmark))
     shots = held.orders[order][:k]
     pieces = held.pieces[item]
     before = prompts_icl.shared(shots, setting, held.example, held.draw.split)
     shared = resources.resources()
     is_remote = http.is_endpoint(model)
-    options: dict[str, Any] = {} if is_remote else {"until": prompts_icl.is_complete}
+    options: dict[str, Any] = {} if is_remote else {"until": is_complete}
     scores: list[Score] = []
     unscored = ""
     policy = judging.policy_of()
     with live.turn(model):
         request = prompts_icl.replication(pieces, before, setting, k, chat=is_remote)
+        step("Waiting for the server" if is_remote else f"Reading a prompt of {len(request.context):,} characters")
         (written,), remark = live.generate(model, [request], max_new_tokens=NEW_TOKENS, **options)
         opening = prompts_icl.label_shared(shots, held.example)
         label_requests = prompts_icl.label_requests(pieces.instance, opening, k, order)
+        step(f"Scoring {len(label_requests)} labels after the same demonstrations")
         try:
             scores = shared.scorer(model).score(label_requests, policy)
         except ExplorerError as error:
             if not is_remote:
                 raise
             unscored = str(error)
+    step("Comparing the answer with the original")
     match = _judged(pieces, written, not held.foreign)
     words = prompts.label_words(pieces.instance)
     dtype = str(shared.model_record(model).get("dtype", "")) if scores else ""
