@@ -17,6 +17,7 @@ from explorer.records import Instance
 from explorer.results import queries
 from explorer.scoring import catalog
 from explorer.ui import (
+    glossary,
     inventory,
     links,
     live,
@@ -76,6 +77,7 @@ def open_page(title: str, question: str) -> Chosen:
     show.about(title, chosen.model, chosen.benchmark)
     st.title(title, anchor=False)
     show.lead(question)
+    glossary.draw_terms(title)
     visitor.ask_about(chosen.model, "model")
     return chosen
 
@@ -89,7 +91,7 @@ def _draw_bar(title: str) -> Chosen:
         search = st.button(
             "Search", key=shortcuts.SEARCH, icon=":material/search:", type="tertiary", shortcut="Ctrl+K",
         )  # fmt: skip
-        keys = st.button("", key=shortcuts.HELP, icon=":material/keyboard:", type="tertiary", help="Keys (?)")
+        keys = st.button("Keys", key=shortcuts.HELP, icon=":material/keyboard:", type="tertiary")
         run_panel.draw_run_button(title)
     if search or keys:
         run_panel.close()  # one dialog at a time

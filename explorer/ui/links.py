@@ -11,7 +11,7 @@ from typing import Any
 
 import streamlit as st
 
-from explorer import numbers
+from explorer import display, numbers
 from explorer.ui import wrong_address
 
 MOST = 2**31 - 1  # what a number box and every generator of random numbers take
@@ -95,7 +95,8 @@ def pick(
     and never what a link says.
     """
     first = default if default in options or not options else options[0]
-    value = recall(name, first, options, arguments.get("format_func") or str)
+    arguments.setdefault("format_func", display.words)  # a stored name is read without its underscores
+    value = recall(name, first, options, arguments["format_func"])
     key = f"pick:{name}"
     st.session_state[key] = value
     answer = widget(label, options, key=key, on_change=_take, args=(name, key, first, on_pick), **arguments)

@@ -17,7 +17,14 @@ from explorer.writing import fold_text
 MOST = 8  # results of a kind
 # A dialog takes the focus for itself; who searches wants to type at once.
 FOCUS = """<script>
-setTimeout(() => document.querySelector(".st-key-palette-words input")?.focus(), 60);
+{
+  const began = Date.now();
+  const timer = setInterval(() => {
+    const line = document.querySelector(".st-key-palette-words input");
+    if (line && document.activeElement !== line) line.focus();
+    if (Date.now() - began > 900) clearInterval(timer);
+  }, 60);
+}
 </script>"""
 MATERIAL = {"page": "article", "instance": "short_text", "run": "stacks"}
 

@@ -40,9 +40,10 @@ def test_a_run_from_the_bar_finishes_and_its_instances_are_stepped_through(brows
     dialog.get_by_text("24 instances").wait_for()
     dialog.get_by_role("button", name="Start", exact=True).click()
     dialog.wait_for(state="detached")
-    page.locator("[class*=st-key-lx-ended]", has_text="is done: 24 instances").wait_for(timeout=240_000)
-
-    # The page shows the finished run by itself.
+    ended = page.locator("[class*=st-key-lx-ended]", has_text="is done: 24 instances")
+    ended.wait_for(timeout=480_000)
+    browser.settle()
+    ended.get_by_role("link", name="See what it found").click()
     page.locator(".lx-where", has_text="1 of 24 ·").wait_for(timeout=240_000)
     browser.settle()
     page.locator("button.lx-token").first.wait_for()

@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from explorer import prompts, prompts_icl
+from explorer import display, prompts, prompts_icl
 from explorer.errors import ExplorerError
 from explorer.records import Generation, RunSpec, Score
 from explorer.scoring import http
@@ -65,7 +65,7 @@ def draw_icl_lab(chosen: Chosen) -> None:
     with columns[0]:
         name = links.pick(
             st.selectbox, "Test item", "item", list(items),
-            format_func=lambda key: f"{items[key].first[:70]} ({items[key].instance.label or key})",
+            format_func=lambda key: f"{items[key].first[:70]} ({display.words(items[key].instance.label) or key})",
         )  # fmt: skip
     with columns[1]:
         setting = links.pick(
