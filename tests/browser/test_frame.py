@@ -12,6 +12,7 @@ HERE = f"model={MODEL}&benchmark=starter_pairs"
 
 def test_the_search_opens_by_a_key_and_leads_to_a_page_and_to_an_instance(browser):
     page = browser.open(f"overview?{HERE}")
+    page.locator(".st-key-lx-search button").wait_for()  # the client brings buttons a moment after the title
     page.keyboard.press("Control+k")
     dialog = page.get_by_role("dialog")
     dialog.get_by_text("Pages, instances and runs").wait_for()
@@ -38,6 +39,7 @@ def test_the_search_opens_by_a_key_and_leads_to_a_page_and_to_an_instance(browse
 
 def test_a_question_mark_lists_the_keys_but_not_while_typing(browser):
     page = browser.open(f"data?{HERE}")
+    page.locator(".st-key-lx-help button").wait_for()
     page.keyboard.press("?")
     page.get_by_role("dialog").get_by_text("search pages, instances and runs").wait_for()
     page.keyboard.press("Escape")

@@ -92,5 +92,8 @@ def test_a_page_without_runs_speaks_plainly(open_page, tmp_path, page):
 
 def _is_folded(app: AppTest, command: str) -> bool:
     return any(
-        command == code.value for part in app.expander if "command line" in part.label for code in part.get("code")
+        command == code.value
+        for part in app.expander
+        if "command line" in part.label.lower()
+        for code in part.get("code")
     )
