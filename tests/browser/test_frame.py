@@ -17,11 +17,11 @@ def test_the_search_opens_by_a_key_and_leads_to_a_page_and_to_an_instance(browse
     dialog = page.get_by_role("dialog")
     dialog.get_by_text("Pages, instances and runs").wait_for()
     page.wait_for_function("() => document.activeElement.tagName === 'INPUT'")  # who opened it can type at once
-    page.keyboard.type("prim")
+    page.keyboard.type("runs")
     page.keyboard.press("Enter")
     dialog.get_by_role("link", name="Perturbation").wait_for(state="detached")
-    dialog.get_by_role("link", name="Priming").first.click()
-    page.locator("h1", has_text="Priming").wait_for()
+    dialog.get_by_role("link", name="Runs", exact=True).click()
+    page.locator("h1", has_text="Runs").wait_for()
     browser.settle()
 
     page.mouse.click(700, 700)
