@@ -9,6 +9,7 @@ from collections.abc import Iterator
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from explorer.ui import glossary
 from explorer.ui.layout import PAGES
 
 # Page → the choices that open each of its views.
@@ -54,7 +55,8 @@ def shown(app: AppTest) -> Iterator[str]:
         for element in app.get(kind):
             yield plain(str(element.value))
     for element in app.get("html"):
-        yield plain(element.proto.body)
+        if "lx-terms" not in element.proto.body:
+            yield plain(element.proto.body)
     for kind in LABELED:
         for element in app.get(kind):
             yield str(element.label)
@@ -79,6 +81,8 @@ def test_a_page_with_runs_speaks_plainly(open_page, everything, page, view):
     assert not app.exception
     found = strays(shown(app))
     assert not found, "\n".join(found)
+    untold = glossary.used(" \n ".join(shown(app))) - set(glossary.ON_PAGES.get(app.title[0].value, ()))
+    assert not untold  # every short name is told at the head of the page
 
 
 @pytest.mark.parametrize("page", [page.address for page in PAGES])

@@ -50,7 +50,7 @@ def draw_own(model: str) -> None:
             "A CSV file with the columns text and dose becomes a corpus and a model of your own within an hour on two "
             "processors. It is then listed at the top of this page."
         )
-        st.code(STEPS, language="bash")
+        show.command_line(STEPS)
         return
     seen = _nats_a_token(tuple(texts["text"]), model, resources.settings())
     unseen = _nats_a_token(tuple(texts["text"]), FIRST, resources.settings())
