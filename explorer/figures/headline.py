@@ -31,15 +31,7 @@ def headline(results: pd.DataFrame) -> go.Figure:
                 mode="markers",
                 name=theme.escape(str(model)),
                 marker={"size": 10, "color": color},
-                error_x={
-                    "type": "data",
-                    "symmetric": False,
-                    "array": (rows["high"] - rows["value"]).clip(lower=0),
-                    "arrayminus": (rows["value"] - rows["low"]).clip(lower=0),
-                    "color": color,
-                    "thickness": 1.6,
-                    "width": 0,
-                },
+                error_x=theme.interval_bars(rows["value"], rows["low"], rows["high"], color, 1.6),
                 customdata=rows[["n"]].to_numpy(),
                 hovertemplate="%{x:.1%} of %{customdata[0]} instances<extra>" + theme.escape(str(model)) + "</extra>",
             )

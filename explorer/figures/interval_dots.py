@@ -25,15 +25,7 @@ def interval_dots(groups: pd.DataFrame, number: str) -> tuple[go.Scatter, dict[s
         y=places,
         mode="markers",
         marker={"size": 8, "color": theme.BLUE},
-        error_x={
-            "type": "data",
-            "symmetric": False,
-            "array": (rows["high"] - rows["value"]).clip(lower=0),
-            "arrayminus": (rows["value"] - rows["low"]).clip(lower=0),
-            "color": theme.BLUE,
-            "thickness": 1.4,
-            "width": 0,
-        },
+        error_x=theme.interval_bars(rows["value"], rows["low"], rows["high"], theme.BLUE),
         customdata=[
             [
                 str(row["grp"]),

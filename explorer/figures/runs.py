@@ -46,15 +46,7 @@ def dots_of_runs(rows: pd.DataFrame, unit: Unit | str, title: str, *, first: str
                 name=theme.escape(display.name(run, 60)),
                 showlegend=len(runs) > 1,
                 marker={"size": 9, "color": color},
-                error_x={
-                    "type": "data",
-                    "symmetric": False,
-                    "array": (run_rows["high"] - run_rows["value"]).clip(lower=0).fillna(0),
-                    "arrayminus": (run_rows["value"] - run_rows["low"]).clip(lower=0).fillna(0),
-                    "color": color,
-                    "thickness": 1.4,
-                    "width": 0,
-                },
+                error_x=theme.interval_bars(run_rows["value"], run_rows["low"], run_rows["high"], color),
                 customdata=[
                     [theme.escape(str(label)), _interval(low, high, number), f"{int(n):,}"]
                     for label, low, high, n in zip(

@@ -166,12 +166,9 @@ def _figure(height: int) -> go.Figure:
 
 
 def _error(dots: Sequence[Dot], color: str) -> dict[str, object]:
-    # Of a number without an interval the ends are nan, which is no longer than nothing.
-    return {
-        "type": "data", "symmetric": False, "color": color, "thickness": 1.4, "width": 0,
-        "array": [max(0.0, dot.high - dot.value) for dot in dots],
-        "arrayminus": [max(0.0, dot.value - dot.low) for dot in dots],
-    }  # fmt: skip
+    return theme.interval_bars(
+        [dot.value for dot in dots], [dot.low for dot in dots], [dot.high for dot in dots], color
+    )
 
 
 def _way(dot: Dot, place: float, color: str, tick: str) -> go.Scatter:

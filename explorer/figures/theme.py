@@ -7,7 +7,7 @@ dark ground alike, so a figure keeps them when the reader changes the theme; onl
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -109,6 +109,19 @@ def between(start: str, end: str, share: float) -> str:
 def ink_on(ground: str) -> str:
     """Black or white, whichever is read more easily on this ground; one of the two always has 4.5."""
     return max("#000000", "#ffffff", key=lambda ink: contrast(ink, ground))
+
+
+def interval_bars(
+    value: Iterable[float], low: Iterable[float], high: Iterable[float], color: str, thickness: float = 1.4
+) -> dict[str, Any]:
+    """Bars from each value to the ends of its interval, for `error_x` or `error_y`; none where an end is nan."""
+    points = list(zip(value, low, high, strict=True))
+    # max(0.0, nan) is 0.0, in this order: a bar without length.
+    return {
+        "type": "data", "symmetric": False, "color": color, "thickness": thickness, "width": 0,
+        "array": [max(0.0, top - middle) for middle, _, top in points],
+        "arrayminus": [max(0.0, middle - bottom) for middle, bottom, _ in points],
+    }  # fmt: skip
 
 
 def escape(text: str) -> str:

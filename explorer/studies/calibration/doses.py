@@ -100,7 +100,7 @@ def first_above(responses: Sequence[Response], chance: float = 0.5) -> int | Non
 
 def first_beyond(responses: Sequence[Response]) -> int | None:
     """The least dose from which on every interval lies above that of dose 0; none where the largest dose's does not."""
-    [never] = [one for one in responses if one.dose == 0] or [None]
+    never = next((response for response in responses if response.dose == 0), None)
     if never is None or math.isnan(never.high):
         return None
     return first_above([one for one in responses if one.dose > 0], never.high)

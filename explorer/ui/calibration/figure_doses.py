@@ -34,15 +34,13 @@ def dose_curves(
                 name=theme.escape(name),
                 line={"color": color, "width": 2},
                 marker={"size": 8, "color": color},
-                error_y={
-                    "type": "data",
-                    "symmetric": False,
-                    "array": [max(0.0, one.high - one.value) for one in responses],
-                    "arrayminus": [max(0.0, one.value - one.low) for one in responses],
-                    "color": color,
-                    "thickness": 1.3,
-                    "width": 0,
-                },
+                error_y=theme.interval_bars(
+                    [one.value for one in responses],
+                    [one.low for one in responses],
+                    [one.high for one in responses],
+                    color,
+                    1.3,
+                ),
                 customdata=[[one.dose, one.low, one.high, one.n] for one in responses],
                 hovertemplate=(
                     f"{theme.escape(name)}<br>%{{customdata[0]:,}} times in the corpus: %{{y:.3f}} "

@@ -59,7 +59,9 @@ def draw_own(model: str) -> None:
         (title_of(name), doses.means(rows.assign(model=name), "model", column))
         for name, column in ((model, "seen"), (FIRST, "unseen"))
     ]
-    show.says(words.own_in_words(title_of(model), title_of(FIRST), rows["dose"], rows["seen"] - rows["unseen"]))
+    show.says(
+        words.own_in_words(title_of(model), title_of(FIRST), list(rows["dose"]), list(rows["seen"] - rows["unseen"]))
+    )
     common.draw_curves(
         "own texts",
         lines,

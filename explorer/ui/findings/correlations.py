@@ -101,7 +101,7 @@ def strongest(pairs: pd.DataFrame, *, within: bool, allow: bool) -> str:
     where = ("within groups" if within else "pooled over groups") + (", length allowed for" if allow else "")
     if clear.empty:
         return f"No evidence that any two measures which share no number go together {where} ({len(apart)} pairs)."
-    best = clear.loc[clear["rho"].abs().idxmax()]
+    best = clear.iloc[clear["rho"].abs().argmax()]
     way = "together" if best["rho"] > 0 else "in opposite directions"
     numbers = f"rho {display.number(best['rho'])}, 95% interval {display.number(best['low'])} to "
     numbers += f"{display.number(best['high'])}, n = {best['n']:,}"

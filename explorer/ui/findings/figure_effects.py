@@ -28,10 +28,7 @@ def effects_held(effects: pd.DataFrame) -> go.Figure:
                 mode="markers",
                 marker={"size": 10, "color": color, "symbol": "circle" if survives else "circle-open",
                         "line": {"width": 2, "color": color}},
-                error_x={
-                    "type": "data", "symmetric": False, "array": some["high"] - some["value"],
-                    "arrayminus": some["value"] - some["low"], "color": color, "thickness": 2, "width": 0,
-                },
+                error_x=theme.interval_bars(some["value"], some["low"], some["high"], color, 2),
                 customdata=np.column_stack([some["title"].map(theme.escape), some["low"], some["high"], some["n"]]),
                 hovertemplate="<b>%{customdata[0]}</b><br>%{x:+.2f} (%{customdata[1]:+.2f} to %{customdata[2]:+.2f})"
                 "<br>%{customdata[3]} items<extra></extra>",

@@ -86,7 +86,7 @@ def _in_words(groups: pd.DataFrame, test: GroupDifference, name: str, by: str) -
     """Whether the groups differ, how much of the ranks' variation lies between them, and which are at the ends."""
     if test.reason:
         return f"The {by}s cannot be compared: {test.reason}."
-    low, high = groups.loc[groups["value"].idxmin()], groups.loc[groups["value"].idxmax()]
+    low, high = groups.iloc[groups["value"].argmin()], groups.iloc[groups["value"].argmax()]
     ends = f"lowest in {display.words(str(low['grp']))}, highest in {display.words(str(high['grp']))}"
     if test.p >= CERTAIN:
         return f"No evidence that {MEASURES[name].title} differs from {by} to {by} ({display.p_in_words(test.p)})."

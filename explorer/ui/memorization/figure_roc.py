@@ -65,10 +65,7 @@ def areas(rows: pd.DataFrame) -> go.Figure:
                 mode="markers",
                 name=name,
                 marker={"size": 10, "color": color, "symbol": "circle-open" if decides else "circle"},
-                error_x={
-                    "type": "data", "symmetric": False, "array": part["high"] - part["value"],
-                    "arrayminus": part["value"] - part["low"], "color": color, "thickness": 1.4, "width": 0,
-                },
+                error_x=theme.interval_bars(part["value"], part["low"], part["high"], color),
                 customdata=[
                     theme.hover(
                         str(row["attack"]),

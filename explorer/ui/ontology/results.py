@@ -71,7 +71,7 @@ def draw_ontology_results(chosen: Chosen, options: Any) -> bool:
     per_bucket = int(spec["settings"].get("per_bucket") or 0)
     told = [one for one in conclusions.of_run(run_id) if not per_bucket or "drawn by popularity bucket" not in one]
     show.says(*told, design.in_words(run_id, findings, chosen.benchmark, per_bucket))
-    gives_some = bool(ours.loc[declared.ACCURACY.name, "value"] > 0)
+    gives_some = bool(ours["value"].to_dict()[declared.ACCURACY.name] > 0)
     # What a model knows that gives no right ID is in the likelihoods; else its answers come first.
     if not gives_some:
         knowledge.draw_ontology_knowledge(run_id, known, chosen)

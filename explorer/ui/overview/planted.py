@@ -29,7 +29,7 @@ def _pairs() -> Card | None:
     if verdicts.empty:
         return None
     responses = doses.accuracy(verdicts.assign(dose=verdicts["phenomenon"].str.removeprefix("dose ").astype(int)))
-    lines = [(layout.model_title(model), _of(responses, model)) for model in _in_order(verdicts["model"])]
+    lines = [(layout.model_title(model), _of(responses, model)) for model in _in_order(list(verdicts["model"]))]
     title, largest = lines[-1]
     return dose_card(
         "Known doses", words.accuracy_in_words(title, largest), lines, tick=".0%",
@@ -46,7 +46,7 @@ def _membership() -> Card | None:
     dealt: dict[str, int] = {}
     for name in sorted(scores["benchmark"].unique()):
         dealt |= starters.doses(benchmarks.load(str(name), resources.settings()).instances)
-    model = _in_order(scores["model"])[-1]
+    model = _in_order(list(scores["model"]))[-1]
     of_model = scores[scores["model"] == model].assign(dose=lambda rows: rows["instance_id"].map(dealt))
     high = {name: attack.seen == "high" for name, attack in ATTACKS.items()}
     responses = doses.detection(of_model.dropna(subset=["dose"]), high)

@@ -46,15 +46,7 @@ def popularity_curve(
             mode="markers",
             name="bins of about equal size, with their 95% intervals",
             marker={"size": 9, "color": theme.BLUE},
-            error_y={
-                "type": "data",
-                "symmetric": False,
-                "array": (bins["high"] - bins["value"]).clip(lower=0),
-                "arrayminus": (bins["value"] - bins["low"]).clip(lower=0),
-                "color": theme.BLUE,
-                "thickness": 1.4,
-                "width": 0,
-            },
+            error_y=theme.interval_bars(bins["value"], bins["low"], bins["high"], theme.BLUE),
             customdata=[
                 [
                     place,

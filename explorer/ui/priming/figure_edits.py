@@ -80,15 +80,9 @@ def edit_effects(effects: pd.DataFrame) -> go.Figure:
                 textposition=["top right" if place % 2 else "bottom right" for place in range(len(of_condition))],
                 textfont={"size": 12, "color": theme.GRAY},
                 marker={"size": 10, "color": color},
-                error_y={
-                    "type": "data",
-                    "symmetric": False,
-                    "array": (of_condition["high"] - of_condition["value"]).clip(lower=0),
-                    "arrayminus": (of_condition["value"] - of_condition["low"]).clip(lower=0),
-                    "color": color,
-                    "thickness": 1.2,
-                    "width": 0,
-                },
+                error_y=theme.interval_bars(
+                    of_condition["value"], of_condition["low"], of_condition["high"], color, 1.2
+                ),
                 hovertemplate="%{text}: token F1 %{x:.2f}, %{y:+.1%}<extra></extra>",
                 showlegend=False,
             ),

@@ -30,10 +30,7 @@ def regression_terms(terms: pd.DataFrame) -> go.Figure:
             "symbol": ["circle" if one else "circle-open" for one in clear],
             "line": {"width": 2, "color": theme.BLUE},
         },
-        error_x={
-            "type": "data", "symmetric": False, "array": rows["high"] - rows["estimate"],
-            "arrayminus": rows["estimate"] - rows["low"], "color": theme.BLUE, "thickness": 1.4, "width": 0,
-        },
+        error_x=theme.interval_bars(rows["estimate"], rows["low"], rows["high"], theme.BLUE),
         customdata=[
             theme.hover(
                 str(row["term"]),

@@ -70,7 +70,7 @@ def moved_in_words(suites: pd.DataFrame, contexts: str) -> str:
     if suites.empty:
         return ""
     down, up = int((suites["delta"] < 0).sum()), int((suites["delta"] > 0).sum())
-    most = suites.loc[suites["delta"].abs().idxmax()]
+    most = suites.iloc[suites["delta"].abs().argmax()]
     return (
         f"After {contexts} contexts accuracy falls in {down} of {len(suites)} suites and rises in {up}; "
         f"{display.words(str(most['grp']))} moves most ({display.points(most['delta'])} points, mean over lengths)."

@@ -204,7 +204,7 @@ def draw_strip(strip: Strip, key: str, take: Callable[[Act], None]) -> None:
 
     def acted() -> None:
         answer = st.session_state.get(key)
-        act = answer.get("act") if hasattr(answer, "get") else None
+        act = answer.get("act") if answer is not None and hasattr(answer, "get") else None
         # A click may arrive after what it was on has gone.
         if isinstance(act, Mapping) and "do" in act:
             take(act)
