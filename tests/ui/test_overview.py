@@ -15,9 +15,12 @@ from explorer.rows.builders import finding_row
 from explorer.runs.folder import RunFolder
 from explorer.stats.estimate import Estimate
 from explorer.studies.accuracy.declared import ACCURACY
+from explorer.studies.across import OfRun
 from explorer.studies.popularity.declared import INDEX_IS_PRETRAINING_DATA, SPLIT
 from explorer.studies.priming.declared import PRIMING_ACCURACY, PRIMING_DELTA
-from explorer.ui.overview import cards
+from explorer.studies.sentences import About, Findings
+from explorer.ui.overview import cards, gallery
+from explorer.ui.overview.stored import Run
 
 GEMMA, SMOLLM, MINE = "gemma-3-270m", "smollm2-135m-instruct", "someone/my-model"
 
@@ -120,6 +123,17 @@ def test_without_a_run_it_says_how_to_start_one(open_page, tmp_path, monkeypatch
     app = open_page("overview", tmp_path / "cache")
     assert not app.exception and "No run has finished yet" in html_of(app)
     assert not app.get("plotly_chart")
+
+
+def test_a_dot_that_is_clicked_leads_to_its_run():
+    card = cards.Card("Priming", "", None, "", 0.5, "Priming", {"priming": "Curves"})
+    run = Run("priming", GEMMA, "blimp", OfRun("priming-1", About(), Findings([])))
+    point = {"selection": {"points": [{"customdata": ["priming-1", "900 tokens"]}]}}
+    page, choices = gallery.behind(point, card, {"priming-1": run})
+    assert page.title == "Priming"
+    assert choices == {"model": GEMMA, "benchmark": "blimp", "run": "priming-1", "priming": "Curves"}
+    assert gallery.behind({"selection": {"points": []}}, card, {"priming-1": run}) is None
+    assert gallery.behind(point, card, {}) is None  # of the glass box no dot names a run
 
 
 def dot(row: str, model: str, value: float, low: float, high: float) -> Dot:

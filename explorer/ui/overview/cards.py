@@ -250,7 +250,7 @@ def _largest(dots: Sequence[Dot], runs: Sequence[OfRun]) -> str:
 
 
 def _points(dots: Sequence[Dot], colors: Mapping[str, str], zero: str) -> Any:
-    return small_dots(dots, colors, tick=".0f", across="Points", reference=0.0, zero=zero)
+    return small_dots(dots, colors, tick=".1f", across="Points", reference=0.0, zero=zero)
 
 
 def _note(text: str, said: Together) -> str:

@@ -15,6 +15,7 @@ from explorer.ui import layout, links, show
 from explorer.ui.overview import cards, planted, stored
 from explorer.ui.overview.cards import Card
 from explorer.ui.overview.stored import Run
+from explorer.ui.page_list import Page
 
 MOST = 8  # figures at first sight
 
@@ -40,7 +41,7 @@ def draw_gallery() -> None:
         for card in ordered[:MOST]:
             _draw(card, by_id)
     if ordered[MOST:]:
-        drawer = st.expander("More figures", key="gallery:more", on_change="rerun")
+        drawer = st.expander("More figures", key="more:figures", on_change="rerun")
         if drawer.open:
             with drawer, st.container(key="gallery-more"):
                 for card in ordered[MOST:]:
@@ -74,14 +75,21 @@ def _draw(card: Card, runs: Mapping[str, Run]) -> None:
 
 
 def _follow(picked: Any, card: Card, runs: Mapping[str, Run]) -> None:
-    """Opens the page behind a dot that was clicked, on its run."""
+    """Opens the page behind a dot that was clicked."""
+    if found := behind(picked, card, runs):
+        page, choices = found
+        st.switch_page(page.path, query_params=choices)
+
+
+def behind(picked: Any, card: Card, runs: Mapping[str, Run]) -> tuple[Page, dict[str, str]] | None:
+    """The page of the card and what it opens on: the run of the dot that was clicked; none where none was."""
     points = picked["selection"]["points"] if picked else []
     run_id = next((str(point["customdata"][0]) for point in points if point.get("customdata")), "")
-    if run_id in runs:
-        run = runs[run_id]
-        page = next(page for page in layout.PAGES if page.title == card.page)
-        about = {"model": run.model, "benchmark": run.benchmark, "run": run_id, **card.choices}
-        st.switch_page(page.path, query_params=about)
+    if run_id not in runs:
+        return None
+    run = runs[run_id]
+    page = next(page for page in layout.PAGES if page.title == card.page)
+    return page, {"model": run.model, "benchmark": run.benchmark, "run": run_id, **card.choices}
 
 
 def _also(tried: Sequence[str]) -> list[str]:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
+
+import pandas as pd
 
 from explorer import benchmarks
 from explorer.glassbox import starters
+from explorer.results.store import Store
 from explorer.scoring import catalog
 from explorer.studies.calibration import doses, words
 from explorer.studies.calibration import queries as calibration_queries
@@ -15,7 +19,14 @@ from explorer.ui import layout, resources
 from explorer.ui.overview.cards import Card, dose_card
 
 PAIRS = "glassbox_pairs"
-FINAL = "@"  # stands in the id of a checkpoint
+CHECKPOINT = "@"  # stands in the id of a model that was still being trained
+# Attacks, of which a small figure holds few → what they are called at the end of a curve, and in a sentence.
+SHOWN = {
+    "mia_loss": ("loss", "The loss of a text"),
+    "min_k": ("rarest tokens", "The loss of a text's rarest tokens"),
+    "tde_likelihood": ("second half", "The likelihood of a text's second half after its first"),
+}
+MODEL = "of"  # the column that says whose membership scores these are
 
 
 def cards() -> list[Card]:
@@ -23,49 +34,71 @@ def cards() -> list[Card]:
     return [card for card in (_pairs(), _membership()) if card]
 
 
-def _pairs() -> Card | None:
-    verdicts = resources.ask(calibration_queries.verdicts, PAIRS)
-    verdicts = verdicts[~verdicts["model"].str.contains(FINAL)] if len(verdicts) else verdicts
+def pairs(store: Store) -> pd.DataFrame:
+    """Accuracy on planted pairs, a row a model and dose; for `resources.ask`, which remembers it."""
+    verdicts = calibration_queries.verdicts(store, PAIRS)
+    verdicts = verdicts[~verdicts["model"].str.contains(CHECKPOINT)] if len(verdicts) else verdicts
     if verdicts.empty:
-        return None
-    responses = doses.accuracy(verdicts.assign(dose=verdicts["phenomenon"].str.removeprefix("dose ").astype(int)))
-    lines = [(layout.model_title(model), _of(responses, model)) for model in _in_order(list(verdicts["model"]))]
-    title, largest = lines[-1]
-    return dose_card(
-        "Known doses", words.accuracy_in_words(title, largest), lines, tick=".0%",
-        note="Models of the glass box on pairs planted in their corpus; bands are 95% intervals, "
-        f"n = {min(one.n for one in largest):,} pairs or more a dose.",
-    )  # fmt: skip
+        return pd.DataFrame()
+    dosed = verdicts.assign(dose=verdicts["phenomenon"].str.removeprefix("dose ").astype(int))
+    return pd.DataFrame([asdict(one) for one in doses.accuracy(dosed)])
 
 
-def _membership() -> Card | None:
-    scores = resources.ask(calibration_queries.attacks)
-    scores = scores[scores["attack"].isin(list(ATTACKS))] if len(scores) else scores
+def membership(store: Store) -> pd.DataFrame:
+    """How well attacks tell texts of a dose from texts that the corpus of the largest model lacks; the same."""
+    scores = calibration_queries.attacks(store)
+    scores = scores[scores["attack"].isin(list(SHOWN))] if len(scores) else scores
     if scores.empty:
-        return None
+        return pd.DataFrame()
     dealt: dict[str, int] = {}
     for name in sorted(scores["benchmark"].unique()):
         dealt |= starters.doses(benchmarks.load(str(name), resources.settings()).instances)
     model = _in_order(list(scores["model"]))[-1]
     of_model = scores[scores["model"] == model].assign(dose=lambda rows: rows["instance_id"].map(dealt))
-    high = {name: attack.seen == "high" for name, attack in ATTACKS.items()}
+    high = {name: ATTACKS[name].seen == "high" for name in SHOWN}
     responses = doses.detection(of_model.dropna(subset=["dose"]), high)
-    lines = [(attack.title, own) for name, attack in ATTACKS.items() if (own := _of(responses, name))]
-    if not lines:
+    return pd.DataFrame([{**asdict(one), MODEL: model} for one in responses])
+
+
+def _pairs() -> Card | None:
+    found = _responses(resources.ask(pairs))
+    if not found:
         return None
-    title, best = max(lines, key=lambda line: line[1][-1].value)
+    lines = [(layout.model_title(model), _of(found, model)) for model in _in_order(one.name for one in found)]
+    title, largest = lines[-1]
     return dose_card(
-        "Membership", words.detection_in_words(title, best), lines, tick=".2f",
-        note=f"AUC of each attack on {layout.model_title(model)}, texts of a dose against those its corpus lacks; "
-        "bands are 95% intervals.",
+        "Known doses", words.accuracy_in_words(title, largest), lines, tick=".0%",
+        note="The glass box on pairs planted in its corpus; bands are 95% intervals, n = "
+        f"{min(one.n for one in largest):,} pairs or more a dose.",
     )  # fmt: skip
+
+
+def _membership() -> Card | None:
+    frame = resources.ask(membership)
+    found = _responses(frame)
+    attacks = [(name, own) for name in SHOWN if (own := _of(found, name))]
+    if not attacks:
+        return None
+    name, best = max(attacks, key=lambda attack: attack[1][-1].value)
+    lines = [(SHOWN[attack][0], own) for attack, own in attacks]
+    model = layout.model_title(str(frame[MODEL].iloc[0]))
+    return dose_card(
+        "Membership", words.detection_in_words(SHOWN[name][1], best), lines, tick=".2f",
+        note=f"AUC of attacks on {model}: texts of a dose against those its corpus lacks; bands are 95% intervals, n = "
+        f"{min(one.n for one in best):,} texts or more a dose.",
+    )  # fmt: skip
+
+
+def _responses(frame: pd.DataFrame) -> list[Response]:
+    rows = frame.drop(columns=MODEL, errors="ignore").to_dict("records")
+    return [Response(**{str(name): value for name, value in row.items()}) for row in rows]
 
 
 def _of(responses: Sequence[Response], name: str) -> list[Response]:
     return [one for one in responses if one.name == name]
 
 
-def _in_order(models: Sequence[str]) -> list[str]:
+def _in_order(models: Iterable[str]) -> list[str]:
     """Models of the glass box, the largest last."""
     known = {name: model.parameters for name, model in catalog.MODELS.items()}
     return sorted(set(models), key=lambda name: known.get(name, 0))
