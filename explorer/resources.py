@@ -84,7 +84,7 @@ class Resources:
         self.fetch(name, dtype, device)
         with stopping.turn(self._lock):
             if self._model is None or self._model[0] != wanted:
-                self._model = self._generator = None
+                self._model = self._generator = self._masked = None
                 source = self._fetched.pop(wanted, None)
                 loaded = hf.load(name, self.settings, device=device, dtype=dtype, progress=self._steps(), source=source)
                 self._model = (wanted, loaded)
@@ -103,6 +103,7 @@ class Resources:
             source = self._fetched.get(wanted)
             if source and hf_kind.is_masked_folder(source.path):
                 with stopping.turn(self._lock):
+                    self._model = self._generator = self._masked = None  # one at a time
                     self._masked = (wanted, hf_masked.load(source, device, dtype))
                     return self._masked[1]
         return self.model(name, dtype, device)
