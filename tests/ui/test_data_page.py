@@ -56,12 +56,11 @@ def test_a_table_is_guessed_shown_and_kept(open_page, tmp_path):
     looked = open_page("instance", tmp_path / "cache", benchmark="imported_my_pairs")
     assert not looked.exception
     looked.button(key="step:forth").click().run()
-    assert "<script>x" not in html_of(looked)
-    assert "&lt;script&gt;" in html_of(looked)
+    assert "2 of 2" in html_of(looked) and "<script>x" not in html_of(looked)
 
 
 def test_a_table_imported_again_under_its_name_replaces_the_older_one(open_page, tmp_path):
-    for rows, shown in ((PAIRS, "1 of 2 ·"), (PAIRS.partition(b"<script>")[0], "1 of 1 ·")):
+    for rows, shown in ((PAIRS, "1 of 2"), (PAIRS.partition(b"<script>")[0], "1 of 1")):
         app = open_page("data", tmp_path / "cache", shelf="Import a table")
         app.file_uploader(key="import:file").set_value(("mine.csv", rows, "text/csv")).run()
         app.button(key="import:store").click().run()
