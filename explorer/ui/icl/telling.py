@@ -16,7 +16,7 @@ OFTEN = 0.12  # seconds between two looks at what is being written
 class Telling:
     """A place on the page that shows the step and the text so far, with a button that stops the work."""
 
-    def __init__(self, stop: Callable[[], object], key: str) -> None:
+    def __init__(self, stop: Callable[[], None], key: str) -> None:
         self._began = time.monotonic()
         self._shown = 0.0
         self._place = st.empty()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -210,7 +211,7 @@ def _row(run: str, label: str, outcomes: pd.Series, families: np.ndarray | None 
 
 
 def _pairs(known: pd.DataFrame, names: dict[str, str], families: np.ndarray | None) -> pd.DataFrame:
-    rows = []
+    rows: list[dict[str, Any]] = []
     for one, other in combinations(names, 2):
         change = mcnemar(known[one], known[other])
         over: Estimate = paired_shares(change.lost, change.gained, change.n)
