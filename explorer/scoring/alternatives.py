@@ -47,6 +47,15 @@ def likeliest(
 
     They are those of the forward pass that scores the token: the same context, BOS and split.
     """
+    before, standing = before_place(model, request, place, policy)
+    ranked = model.likeliest(before, count)
+    return [Alternative(model.decode((token,))[0], logprob, token == standing) for token, logprob in ranked]
+
+
+def before_place(
+    model: Expecting, request: Request, place: int, policy: ScoringPolicy = PRESETS["natural"]
+) -> tuple[tuple[int, ...], int]:
+    """The tokens that stand before the continuation's token number `place`, and that token."""
     encoding = model.encode(*policy.move(request.context, request.continuation), policy.bos, policy.split)
     at = encoding.start + place
     if not encoding.start <= at < len(encoding.ids):
@@ -56,5 +65,4 @@ def likeliest(
         raise ScoringError("Nothing stands before the first token, so the model expects nothing there.")
     if at > model.window:
         raise ScoringError(f"{at:,} tokens stand before it, more than the model's window of {model.window:,}.")
-    ranked = model.likeliest(encoding.ids[:at], count)
-    return [Alternative(model.decode((token,))[0], logprob, token == encoding.ids[at]) for token, logprob in ranked]
+    return encoding.ids[:at], encoding.ids[at]

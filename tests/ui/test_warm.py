@@ -19,7 +19,7 @@ def test_over_an_empty_cache_nothing_is_loaded(tmp_path):
         "import sys\n"
         "from explorer.ui.cockpit import warm\n"
         "faults = warm.load()\n"
-        "print(faults, *[name for name in ('torch', 'spacy', 'nltk') if name in sys.modules])\n"
+        "print(faults, *[name for name in ('torch', 'spacy') if name in sys.modules])\n"
     )
     environment = {**os.environ, "EXPLORER_CACHE": str(tmp_path / "cache"), "EXPLORER_OFFLINE": "1"}
     command = [sys.executable, "-W", "ignore", "-c", code]

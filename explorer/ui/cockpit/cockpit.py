@@ -65,7 +65,8 @@ def draw_cockpit(
 def _cockpit(item: Instance, chosen: Chosen, run_id: str, unit: Unit, shape: str, layer: str, draws: bool) -> None:
     """Only this part is drawn anew when a word is clicked or changed."""
     model, scoring = chosen.model, layout.scoring_of(run_id)
-    above, controls, strip, below = st.container(), st.container(), st.container(), st.container()
+    above = st.container(key="cockpit-above", gap="small")
+    controls, strip, below = st.container(), st.container(), st.container()
     with above:
         lines = context_line.lines_of(item)
         sentences = [line.text for line in lines]

@@ -11,7 +11,7 @@ import streamlit as st
 
 from explorer.records import Instance, Request, RunSpec
 from explorer.scoring import alternatives, http
-from explorer.scoring.alternatives import Alternative
+from explorer.scoring.alternatives import Alternative, Expecting
 from explorer.scoring.policy import ScoringPolicy
 from explorer.settings import Settings
 from explorer.studies.accuracy import study as accuracy_study
@@ -109,7 +109,12 @@ def expected(
 ) -> tuple[Alternative, ...]:
     """The likeliest tokens in the place of a scored token, by the same policy; ExplorerError where that fails."""
     policy = priming_requests.policy_of(CONTEXT_PRESET, "preset") if primed else _policy(model, scoring)
-    return _expected(model, context, continuation, place, policy, resources.settings())
+    with live.turn(model):
+        loaded = resources.resources().model(model)
+        before, standing = alternatives.before_place(loaded, Request("", 0, context, continuation), place, policy)
+        # A word that is swapped leaves what the model expects in its place as it is: only what stands before counts.
+        ranked = _ranked(model, before, resources.settings(), _loaded=loaded)
+        return tuple(Alternative(text, logprob, token == standing) for token, text, logprob in ranked)
 
 
 def can_expect(model: str) -> bool:
@@ -118,12 +123,12 @@ def can_expect(model: str) -> bool:
 
 
 @st.cache_data(max_entries=512, show_spinner=False)
-def _expected(
-    model: str, context: str, continuation: str, place: int, policy: ScoringPolicy, settings: Settings
-) -> tuple[Alternative, ...]:
-    request = Request("", 0, context, continuation)
-    with live.turn(model):
-        return tuple(alternatives.likeliest(resources.resources().model(model), request, place, policy))
+def _ranked(
+    model: str, before: tuple[int, ...], settings: Settings, *, _loaded: Expecting
+) -> list[tuple[int, str, float]]:
+    """The likeliest tokens after these: id, text, log-probability in nats."""
+    ranked = _loaded.likeliest(before, alternatives.SHOWN)
+    return [(token, _loaded.decode((token,))[0], logprob) for token, logprob in ranked]
 
 
 def _policy(model: str, scoring: Mapping[str, Any]) -> ScoringPolicy:
