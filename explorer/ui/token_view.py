@@ -79,35 +79,6 @@ def aligned(
     )
 
 
-def regions(parts: Sequence[tuple[str, Sequence[Token]]], unit: Unit = "nats", *, label: str = "Regions") -> str:
-    """A text cut into regions: each region's tokens over its name and its surprisal."""
-    blocks = []
-    many = sum(len(tokens) for _, tokens in parts)
-    place = 0
-    for name, tokens in parts:
-        boxes = []
-        for token in tokens:
-            place += 1
-            boxes.append(_box(token, place, many, unit, focusable=many <= FOCUSABLE))
-        known = [token.nats for token in tokens if not math.isnan(token.nats)]
-        total = display.number(in_unit(math.fsum(known), unit), 1) if known else display.MISSING
-        blocks.append(
-            f'<div class="lx-region"><div class="lx-strip">{"".join(boxes)}</div>'
-            f'<span class="lx-region-name">{html.escape(name)} · {total}</span></div>'
-        )
-    return f'<div class="lx-regions" role="group" aria-label="{_attribute(label)}">{"".join(blocks)}</div>'
-
-
-def rows(lines: Sequence[tuple[str, str, Sequence[Token]]], unit: Unit = "nats") -> str:
-    """A line a text: its name, a remark (its sum), and its tokens; for more texts than two."""
-    cells = [
-        f'<span class="lx-row-name">{html.escape(name)}<span class="lx-quiet">{html.escape(remark)}</span></span>'
-        + strip(tokens, unit, label=name)
-        for name, remark, tokens in lines
-    ]
-    return f'<div class="lx-rows">{"".join(cells)}</div>'
-
-
 def align(first: Sequence[str], second: Sequence[str]) -> list[tuple[int | None, int | None]]:
     """Pairs of places (or none) that put equal tokens beside each other; every place occurs once, in order."""
     # What two texts begin and end with alike is set aside first: matching takes the square of what is left.

@@ -165,7 +165,7 @@ def test_a_word_that_was_swapped_says_what_it_was_and_opens_by_its_name():
 
 def test_a_document_is_cut_around_its_n_gram():
     pieces = (("x" * 1000, False), ("<i>", True), ("y" * 1000, False))
-    page = panel._page(Document(1, 9, pieces, "a.txt"))
+    page = panel.page_of(Document(1, 9, pieces, "a.txt"))
     assert page.pieces[1] == ("<i>", True)
     assert sum(len(text) for text, _ in page.pieces) < 800
     assert page.where == "a.txt · 9 tokens"

@@ -20,8 +20,6 @@ def test_no_text_ever_becomes_markup(first, second, unit):
     made = [
         token_view.strip(dressed, unit, context=HOSTILE, label=HOSTILE),
         token_view.aligned(dressed, second, unit, labels=(HOSTILE, HOSTILE)),
-        token_view.regions([(HOSTILE, dressed)], unit, label=HOSTILE),
-        token_view.rows([(HOSTILE, HOSTILE, dressed)], unit),
         token_view.verdict("right", HOSTILE, HOSTILE),
     ]
     for body in made:

@@ -7,7 +7,7 @@ All that a reader changes goes through `take` into explorer/ui/cockpit/state.py,
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +16,7 @@ import streamlit as st
 from explorer.errors import ExplorerError
 from explorer.records import Instance
 from explorer.scoring import catalog
-from explorer.ui import layout, links, live, progress, show
+from explorer.ui import layout, links, live, progress, show, token_view
 from explorer.ui.cockpit import context_line, edits, gauges, layers, panel, pinned, scores, sources, state, words
 from explorer.ui.cockpit.layers import DIFFERENCE, LAYERS, MODELS, POPULARITY, SURPRISAL, Marks, Placed, Row
 from explorer.ui.cockpit.scores import Scores
@@ -235,7 +235,7 @@ def _strip(
     own = rated[len(rated) // 2 :]
     spans = shown.spans
     opened = panel.find_open(changed, rows, spans)
-    marks = Marks(spans, links.recall(state.WORD), links.recall(state.TOKEN), edits.touched(shown.item, shown.base))
+    marks = Marks(spans, links.recall(state.WORD), edits.touched(shown.item, shown.base))
     steps = state.history()
     pin = {"id": shown.item.id, state.EDIT: state.edits().edit, state.SWAPS: state.edits().swaps}
     faults = list(dict.fromkeys(row.asked.reason for row in rows if row.asked.reason))
@@ -283,12 +283,12 @@ def _blocks(
     return layers.blocks(changed, rows, by_surprisal, unit, notes, total="each", marks=marks)
 
 
-def _by_difference(rows: Sequence[Row], unit: Unit, marks: Marks):
+def _by_difference(rows: Sequence[Row], unit: Unit, marks: Marks) -> Callable[[Placed], Cell]:
     """Each token by what its text gains on the other in its column."""
     first, second = (row.tokens for row in rows)
     gains: dict[tuple[int, int], float] = {}
     texts = [[one.token.text for one in tokens] for tokens in (first, second)]
-    for a, b in layers.token_view.align(*texts):
+    for a, b in token_view.align(*texts):
         top, bottom = (first[a] if a is not None else None), (second[b] if b is not None else None)
         nats = layers.difference(top, bottom)
         if top:
@@ -319,7 +319,7 @@ def _second(changed: Instance, other: str, scoring: Mapping[str, Any], *, primed
     return layers.rows(changed, found.asked) if found else []
 
 
-def _taker(shown: Shown, opened: panel.Open | None):
+def _taker(shown: Shown, opened: panel.Open | None) -> Callable[[Act], None]:
     """What becomes of what the reader does with the strip that is shown."""
     simple = {
         "close": state.close_word,

@@ -61,7 +61,6 @@ class Marks:
 
     spans: Sequence[Span]
     word: str = ""
-    token: str = ""  # the row in which the word was opened: its field
     changed: Mapping[str, Sequence[tuple[int, int]]] | None = None  # field → characters that were typed
 
     def span(self, part: str, start: int, end: int) -> Span | None:
@@ -150,11 +149,7 @@ def two_models(
         title = answers.option_name(instance, row.asked.option)
         if instance.kind == "regions":
             title = f"{row.asked.condition}, region {row.asked.part}"
-        lines = (
-            Line(names[0], _sum(row.asked, unit), row.tokens[0].part if row.tokens else "", ""),
-            Line(names[1], _sum(other.asked, unit)),
-        )
-        lines = (replace(lines[0], part=""), lines[1])
+        lines = (Line(names[0], _sum(row.asked, unit)), Line(names[1], _sum(other.asked, unit)))
         columns = _aligned(row.tokens, other.tokens, paint, unit, total="each")
         shown.append(Block(lines, columns, f"{title} by {names[0]} and {names[1]}", title=title, total="Difference"))
     return shown

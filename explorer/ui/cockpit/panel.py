@@ -228,10 +228,11 @@ def _documents(gram: RatedNgram, source: Source) -> tuple[tuple[Page, ...], str]
         return (), "The index does not show its documents."
     more = gram.count > len(found)
     note = f"The first {len(found)} of {shown_count(gram.count)} places." if more else ""
-    return tuple(_page(one) for one in found), note
+    return tuple(page_of(one) for one in found), note
 
 
-def _page(document: Document) -> Page:
+def page_of(document: Document) -> Page:
+    """A document around the n-gram, cut where it is long; where it stands is told below."""
     pieces = []
     for number, (text, is_gram) in enumerate(document.pieces):
         first, last = number == 0, number == len(document.pieces) - 1

@@ -9,9 +9,9 @@ from typing import Any
 
 import streamlit as st
 
-from explorer import display, prompts
+from explorer import benchmarks, display, prompts
 from explorer.records import Instance
-from explorer.ui import instance_list, links, live, show, texts, token_view
+from explorer.ui import instance_list, links, live, resources, show, texts, token_view
 from explorer.ui import scored_options as answers
 from explorer.ui.cockpit import edits, state, words
 from explorer.ui.instance import answer, ngram_rating
@@ -19,6 +19,7 @@ from explorer.ui.instance import view as instance_view
 from explorer.ui.instance.answer import Answer
 from explorer.ui.instance.ngram_rating import Source
 from explorer.ui.token_view import Unit, in_unit
+from explorer.variants import by_hand
 
 SIDE_BY_SIDE = 2
 
@@ -40,7 +41,8 @@ def draw_pins(model: str, run_id: str, scoring: Mapping[str, Any], source: Sourc
 def version(pin: Mapping[str, str]) -> tuple[Instance, Instance] | None:
     """A pinned instance as it stands, and with the edits it was pinned with; none where its texts are not here."""
     benchmark = pin["id"].partition("/")[0]
-    if not _is_here(benchmark):
+    # A link may name any benchmark.
+    if benchmark not in benchmarks.names(resources.settings()) or not texts.are_here(benchmark):
         return None
     item = instance_list.listing(benchmark).by_id.get(pin["id"])
     if item is None:
@@ -50,14 +52,7 @@ def version(pin: Mapping[str, str]) -> tuple[Instance, Instance] | None:
     if not swaps or not words.has_wordnet():
         return item, base
     read = words.read_words(base, ())
-    return item, words.by_hand.edited(base, read.swapped(swaps))
-
-
-def _is_here(benchmark: str) -> bool:
-    try:
-        return texts.are_here(benchmark)
-    except Exception:  # a name from a link, of a benchmark that there is not
-        return False
+    return item, by_hand.edited(base, read.swapped(swaps))
 
 
 def _pin(

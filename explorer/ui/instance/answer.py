@@ -34,27 +34,6 @@ def stored(run_id: str, instance: Instance) -> Answer | None:
     return Answer(answers.of_rows(scores), Judgment.of_rows(dict(row) for _, row in measures.iterrows()))
 
 
-def offered(instance: Instance, model: str, scoring: Mapping[str, Any], missing: str) -> Answer | None:
-    """The model's answer: at once where it is loaded, else when the reader asks for it; `missing` says what for."""
-    if why := live.why_unknown(model):
-        show.note(why)
-        return None
-    title = layout.model_title(model)
-    asked_for = st.session_state.get("score:asked") == (instance.id, model)
-    if not live.is_loaded(model) and not asked_for:
-        st.button(
-            f"Score with {show.plain(title)}",
-            icon=":material/bolt:",
-            key="score:now",
-            on_click=st.session_state.__setitem__,
-            args=("score:asked", (instance.id, model)),
-        )
-        show.note(f"{missing} {title} can score it now; {live.beginning(model)}.")
-        return None
-    about = tuple(sorted(scoring.items()))
-    return live.attempt("instance", model, about, lambda: now(instance, model, scoring))
-
-
 def now(instance: Instance, model: str, scoring: Mapping[str, Any]) -> Answer:
     """The model's answer, with a word on what takes long the first time."""
     if live.is_loaded(model):
