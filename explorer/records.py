@@ -112,6 +112,9 @@ class Score:
     truncated: int = 0  # context tokens cut at the left
     reason: str = ""  # why there is no score
     likeliest: tuple[bool, ...] = ()  # for each token whether no other was likelier at its place
+    # Where they were asked for, for each token mean and standard deviation of log P over the vocabulary at its place.
+    means: tuple[float, ...] = ()
+    deviations: tuple[float, ...] = ()
 
     @property
     def scored(self) -> int:

@@ -20,8 +20,9 @@ if TYPE_CHECKING:
     from explorer.resources import Resources
 
 FILE = "answers.jsonl"
+LOCAL = ("request", "reason", "means", "deviations")  # not of an endpoint's answer
 WRITTEN = ("text", "finish", "token_ids")
-SCORED = tuple(field.name for field in dataclasses.fields(Score) if field.name not in ("request", "reason"))
+SCORED = tuple(field.name for field in dataclasses.fields(Score) if field.name not in LOCAL)
 
 T = TypeVar("T", Generation, Score)
 OnAnswer = Callable[[int, Any], None]

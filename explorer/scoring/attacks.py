@@ -5,6 +5,9 @@ loss, perplexity   how surprising is the whole text? (Yeom et al. 2018)
 min-k %            how surprising are its least likely tokens? (Shi et al. 2024)
 zlib ratio         how surprising is it for what it compresses to? (Carlini et al. 2021)
 neighbours         how much more surprising are texts that differ in a word? (Mattern et al. 2023)
+min-k %++          how unlikely are its least likely tokens beside all that could stand there? (Zhang et al. 2025)
+ReCaLL             how much less surprising is it after texts that were not seen? (Xie et al. 2024)
+calibrated loss    how much less surprising is it than to a reference model? (Carlini et al. 2021; Watson et al. 2022)
 
 A text is scored once, whole: all of these follow from its tokens, since a greedy completion equals the rest of a text
 exactly where every token of the rest is the likeliest after those before it.
@@ -73,6 +76,51 @@ def min_k(score: Score, share: float = MIN_K) -> Signal:
     values = sorted(value for value in score.logprobs if not math.isnan(value))
     lowest = values[: max(1, int(share * len(values)))]
     return Signal(-math.fsum(lowest) / len(lowest))
+
+
+def min_k_plus(score: Score, share: float = MIN_K) -> Signal:
+    """The mean of the lowest `share` of the tokens' standardized log-probabilities, at least one; no unit.
+
+    A token's is (log P - mean) / standard deviation, both over the vocabulary at its place, each word weighing as much
+    as its probability: a seen token is a mode of what could stand there, however flat that is. High speaks for
+    membership.
+    """
+    if score.reason:
+        return Signal(math.nan, score.reason)
+    if not score.means:
+        return Signal(math.nan, "the vocabulary's mean and deviation were not asked for")
+    values = sorted(
+        (value - mean) / deviation
+        for value, mean, deviation in zip(score.logprobs, score.means, score.deviations, strict=True)
+        if not math.isnan(value) and deviation > 0
+    )
+    if not values:
+        return Signal(math.nan, "no place at which words differ in probability")
+    lowest = values[: max(1, int(share * len(values)))]
+    return Signal(math.fsum(lowest) / len(lowest))
+
+
+def recall(text_loss: Signal, loss_after: Signal) -> Signal:
+    """The loss after a prefix of texts that were not seen over the loss without it; a ratio.
+
+    Such a prefix makes an unseen text likelier and tells the model little of one that it knows: a seen text has the
+    higher ratio.
+    """
+    if text_loss.reason or loss_after.reason:
+        return Signal(math.nan, text_loss.reason or loss_after.reason)
+    if not text_loss.value:
+        return Signal(math.nan, "the loss without a prefix is 0")
+    return Signal(loss_after.value / text_loss.value)
+
+
+def calibrated(text_loss: Signal, reference: Signal) -> Signal:
+    """The loss less that of a reference model on the same text, in nats a token; low speaks for membership.
+
+    Tokens of two models are not the same, so that a reference with other tokens is compared by its loss a token, too.
+    """
+    if text_loss.reason or reference.reason:
+        return Signal(math.nan, text_loss.reason or f"reference model: {reference.reason}")
+    return Signal(text_loss.value - reference.value)
 
 
 def zlib_ratio(score: Score, text: str) -> Signal:

@@ -73,10 +73,15 @@ class HFModel:
         return self.encoder.texts(ids)
 
     def logprobs(
-        self, rows: Sequence[PackedRow], progress: Progress | None = None, token_budget: int | None = None
+        self,
+        rows: Sequence[PackedRow],
+        progress: Progress | None = None,
+        token_budget: int | None = None,
+        *,
+        moments: bool = False,
     ) -> list[RowScores]:
         """Scores of packed rows, in the order asked; a batch holds at most `token_budget` tokens."""
-        return self.runner.run(rows, progress, token_budget)
+        return self.runner.run(rows, progress, token_budget, moments=moments)
 
     def likeliest(self, ids: Sequence[int], count: int) -> list[tuple[int, float]]:
         """The `count` likeliest next tokens after these, each with its log-probability in nats."""

@@ -34,14 +34,17 @@ def score(
     *,
     token_budget: int | None = None,
     truncate: Truncate = "error",
+    moments: bool = False,
 ) -> list[Score]:
     """log P(continuation | context) of each request, token by token, in nats; nan with a reason where there is none.
 
     Progress counts requests. `token_budget` bounds the tokens of one forward pass; the numbers do not depend on it.
     A request longer than the model's window gets a reason, or with truncate="left" loses the first tokens of its
-    context (never a BOS that the policy put there), and says how many.
+    context (never a BOS that the policy put there), and says how many. With `moments` a score also holds, for each
+    token, the mean and the standard deviation of log P over the vocabulary at its place.
     """
     options: dict[str, Any] = {} if token_budget is None else {"token_budget": token_budget}
+    options |= {"moments": True} if moments else {}
     made: list[Future[list[Score]]] = []
     done = 0
     # While the model is busy with one stretch of requests, the next is encoded and the last is put together. One
@@ -130,6 +133,11 @@ def _finish(model: LanguageModel, prepared: _Prepared, rows: Sequence[RowScores]
     is_scored = slots >= 0
     at = np.where(is_scored, slots + np.repeat(first[[place.row for place in places]], sizes), len(logprobs) - 1)
     values, likeliest = logprobs[at], greedy[at]
+    spread = [
+        np.concatenate([*(getattr(row, name) for row in rows), [math.nan]])[at].tolist()
+        for name in ("means", "deviations")
+        if rows and all(getattr(row, name) is not None for row in rows)
+    ]
     ends = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
 
     def within(flags: np.ndarray) -> list[int]:
@@ -161,6 +169,7 @@ def _finish(model: LanguageModel, prepared: _Prepared, rows: Sequence[RowScores]
                 truncated=target.cut,
                 reason=why,
                 likeliest=tuple(all_likeliest[start:end]),
+                **{name: tuple(each[start:end]) for name, each in zip(("means", "deviations"), spread, strict=False)},
             )
         )
         number += 1
@@ -189,6 +198,15 @@ class ModelScorer:
     ) -> list[Score]:
         """Scores in the order asked."""
         return score(self.model, requests, policy, progress, token_budget=self.token_budget, truncate=self.truncate)
+
+    def score_with_moments(
+        self, requests: Sequence[Request], policy: ScoringPolicy, progress: Progress | None = None
+    ) -> list[Score]:
+        """The same with mean and standard deviation of log P over the vocabulary at each token's place."""
+        return score(
+            self.model, requests, policy, progress, token_budget=self.token_budget, truncate=self.truncate,
+            moments=True,
+        )  # fmt: skip
 
 
 class Batch:

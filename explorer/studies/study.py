@@ -23,11 +23,15 @@ KINDS = {bool: "true or false", int: "a whole number", float: "a number", tuple:
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """One choice of a study: its default (whose type the value takes), what it means, and the values allowed."""
+    """One choice of a study: its default (whose type the value takes), what it means, and the values allowed.
+
+    An `is_optional` one stands in a run's settings only where it is given, so that runs made before it keep their ids.
+    """
 
     default: bool | int | float | str | tuple[int, ...] | tuple[str, ...]
     help: str
     choices: tuple[str, ...] = ()
+    is_optional: bool = False
 
     @property
     def default_text(self) -> str:
@@ -115,6 +119,8 @@ class Study:
             )
         resolved = {}
         for name, setting in self.settings.items():
+            if setting.is_optional and name not in given:
+                continue
             value = given.get(name, setting.default)
             if isinstance(value, str) and not isinstance(setting.default, str):
                 value = setting.parse(name, value)

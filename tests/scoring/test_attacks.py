@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import zlib
 
 import pytest
+import torch
 
 from explorer import settings as settings_module
 from explorer.records import Request, Score
@@ -111,3 +113,48 @@ def test_all_attacks_equal_a_loop_that_shares_no_code(architecture, tiny_folders
 def test_a_policy_with_one_front_for_all_needs_one_pass(bos, tiny_folders, tmp_path):
     scorer = ModelScorer(hf.load(str(tiny_folders("gpt2")), settings_module.read(cache=tmp_path)))
     assert attacks.extraction_policy(scorer, ScoringPolicy(bos=bos)) is None
+
+
+def with_moments(logprobs, means, deviations):
+    return dataclasses.replace(made(logprobs), means=tuple(means), deviations=tuple(deviations))
+
+
+def test_min_k_plus_is_the_mean_of_the_lowest_standardized_tokens():
+    # (-1 + 2) / 1 = 1, (-6 + 2) / 2 = -2, (-3 + 1) / 4 = -0.5, nan is no token; 40 % of three tokens is the lowest one
+    score = with_moments([math.nan, -1, -6, -3], [math.nan, -2, -2, -1], [math.nan, 1, 2, 4])
+    assert attacks.min_k_plus(score, 0.4).value == -2.0
+    assert attacks.min_k_plus(score, 0.67).value == pytest.approx((-2 - 0.5) / 2)
+    assert "not asked for" in attacks.min_k_plus(made([-1, -2])).reason
+    assert attacks.min_k_plus(made([], reason="too long")).reason == "too long"
+    assert "no place" in attacks.min_k_plus(with_moments([-1.0], [-1.0], [0.0])).reason
+
+
+def test_recall_and_calibrated_loss_compare_two_losses():
+    loss, after, gap = attacks.Signal(2.0), attacks.Signal(1.5), attacks.Signal(math.nan, "too long")
+    assert attacks.recall(loss, after).value == 0.75
+    assert attacks.calibrated(loss, after).value == 0.5
+    assert attacks.recall(loss, gap).reason == "too long"
+    assert attacks.calibrated(loss, gap).reason == "reference model: too long"
+    assert attacks.recall(attacks.Signal(0.0), after).reason == "the loss without a prefix is 0"
+
+
+@pytest.mark.parametrize("architecture", ("gpt2", "gemma3_text"))
+def test_min_k_plus_equals_a_loop_over_a_whole_forward_pass(tiny_folders, naive, tmp_path, architecture):
+    model = hf.load(str(tiny_folders(architecture)), settings_module.read(cache=tmp_path), dtype="float32")
+    requests = [Request(f"x/g/{i}", 0, "", text) for i, text in enumerate(TEXTS)]
+    scores = ModelScorer(model).score_with_moments(requests, PRESETS["natural"])
+    assert [score.logprobs for score in scores] == [score.logprobs for score in ModelScorer(model).score(requests)]
+    for text, score in zip(TEXTS, scores, strict=True):
+        if score.reason:
+            continue
+        ids, start = naive.encode(model.tokenizer, "", text)
+        with torch.no_grad():
+            logits = model.model(torch.tensor([ids])).logits[0].double()
+        values = []
+        for place in range(max(start, 1), len(ids)):
+            logprobs = logits[place - 1].log_softmax(-1)
+            mean = (logprobs.exp() * logprobs).sum()
+            deviation = ((logprobs.exp() * logprobs**2).sum() - mean**2).sqrt()
+            values.append(((logprobs[ids[place]] - mean) / deviation).item())
+        lowest = sorted(values)[: max(1, int(0.2 * len(values)))]
+        assert attacks.min_k_plus(score).value == pytest.approx(sum(lowest) / len(lowest), abs=2e-3)

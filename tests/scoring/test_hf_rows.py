@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 import torch
@@ -10,7 +12,7 @@ from hypothesis import strategies as st
 
 from explorer.errors import ModelError
 from explorer.records import PackedRow
-from explorer.scoring.engine import masks
+from explorer.scoring.engine import heads, masks
 from explorer.scoring.engine import rows as engine_rows
 from explorer.scoring.engine import tree as engine_tree
 from explorer.scoring.engine.device import row_length
@@ -329,3 +331,32 @@ def test_a_model_whose_heads_share_their_keys_scores_rows_of_all_lengths_as_eage
         model.model.set_attn_implementation("eager")
         for one, other in zip(found, sums(model, sequences, 1), strict=True):
             np.testing.assert_allclose(one, other, atol=near)
+
+
+@pytest.mark.parametrize("architecture", ("gpt_neox", "llama", "gemma3_text"))
+def test_mean_and_deviation_over_the_vocabulary_are_those_of_a_whole_forward_pass(runners, architecture, monkeypatch):
+    """Tile by tile they are what one softmax over all words gives, however far the logits are apart."""
+    monkeypatch.setitem(heads.TILE, "cpu", 97)  # several tiles, the last one short
+    runner = runners(architecture)
+    ids = (3, 40, 7, 99, 12, 5, 61)
+    (row,) = runner.run([PackedRow(ids, (-1, *range(6)), tuple(range(7)), (False, *[True] * 6))], moments=True)
+    with torch.inference_mode():
+        logits = runner.model(torch.tensor([ids])).logits[0, :-1].double()
+    logprobs = logits.log_softmax(-1)
+    mean = (logprobs.exp() * logprobs).sum(-1)
+    deviation = ((logprobs.exp() * (logprobs - mean[:, None]) ** 2).sum(-1)).sqrt()
+    np.testing.assert_allclose(row.means, mean.numpy(), atol=2e-4)
+    np.testing.assert_allclose(row.deviations, deviation.numpy(), atol=2e-4)
+    plain = runner.run([PackedRow(ids, (-1, *range(6)), tuple(range(7)), (False, *[True] * 6))])[0]
+    np.testing.assert_array_equal(plain.logprobs, row.logprobs)
+    assert plain.means is None
+
+
+def test_moments_hold_for_logits_that_are_hundreds_apart():
+    logits = torch.tensor([[-400.0, 0.0, 350.0, 349.0, 10.0]])
+    mean, deviation = heads.moments_of(logits.log_softmax(-1))
+    chance = math.exp(-1) / (1 + math.exp(-1))  # of the second of two words that alone have any
+    first, second = math.log(1 - chance), math.log(chance)
+    expected = (1 - chance) * first + chance * second
+    assert mean.item() == pytest.approx(expected, abs=1e-5)
+    assert deviation.item() == pytest.approx(math.sqrt((1 - chance) * chance) * (first - second), abs=1e-4)

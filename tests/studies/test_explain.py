@@ -68,11 +68,9 @@ def test_what_is_usual_is_stored_and_shares_nothing_with_the_verdict():
 def test_the_sentence_says_what_survives_and_for_what_there_is_no_evidence():
     gathered = made_up(ips_difference=0.8)
     told = answer.explain(gathered, answer.usual(gathered))
-    first, second = answer.sentences(told, "Gemma on COPA")
-    assert first.startswith(
-        "Gemma on COPA: with all else held, one standard deviation more of IPS difference goes with"
-    )
-    assert "600 items of 6 groups, errors by group" in first
+    first, unit, second = answer.sentences(told, "Gemma on COPA")
+    assert first.startswith("Gemma on COPA: with all else held, being right goes with IPS difference (odds times")
+    assert unit == "The odds are those of a standard deviation more, over 600 items of 6 groups, errors by group."
     assert second == "There is no evidence for length and min-k %, level: the intervals hold zero."
 
 

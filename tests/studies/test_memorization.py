@@ -249,3 +249,15 @@ def test_a_percentage_of_tokens_that_cannot_be_meant_is_refused(percent, tmp_pat
     spec = RunSpec("memorization", 1, "", "starter_pairs", settings=STUDY.resolve({"min_k": percent}))
     with pytest.raises(UsageError, match="min_k"):
         STUDY.select(spec, resources)
+
+
+def test_further_attacks_are_measured_of_every_text_where_a_run_asks_for_them(finished, tmp_path_factory, tiny_gpt2):
+    world = world_of(tmp_path_factory.mktemp("more"), PAIRS)
+    folder = do(world, run_of(world, tiny_gpt2, neighbours=0, more="min_k_plus,recall"))
+    own = folder.read("measures")
+    for name in ("min_k_plus", "recall"):
+        rows = own[own["measure"] == name]
+        assert len(rows) == 12 and (rows["value"].notna() | (rows["reason"] != "")).all(), name
+        assert rows["value"].notna().sum() >= 11, name
+    assert not set(finished.read("measures")["measure"]) & {"min_k_plus", "recall"}
+    assert value(folder, "0", 0, "mia_loss") == pytest.approx(value(finished, "0", 0, "mia_loss"), abs=1e-5)

@@ -15,10 +15,16 @@ Progress = Callable[[int, int], None]  # rows done, rows in all
 
 @dataclass(frozen=True, slots=True)
 class RowScores:
-    """For the scored tokens of a row, in row order: log-probability in nats (float64) and whether it was the argmax."""
+    """For the scored tokens of a row, in row order: log-probability in nats (float64) and whether it was the argmax.
+
+    Where they were asked for, also the mean and the standard deviation (nats) of the log-probability over the whole
+    vocabulary at the token's place, each word weighing as much as its probability.
+    """
 
     logprobs: np.ndarray
     greedy: np.ndarray
+    means: np.ndarray | None = None
+    deviations: np.ndarray | None = None
 
 
 @dataclass(slots=True)

@@ -65,6 +65,39 @@ class Head:
             parts.append(self._score(hidden[first : first + rows], *indices))
         return torch.cat([part[0] for part in parts]), torch.cat([part[1] for part in parts])
 
+    def moments(self, hidden: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """At each head the mean and the standard deviation of log P over the vocabulary, weighed by P, in nats.
+
+        `hidden` is (heads, width). The log of the softmax is a logit less a constant, so that both follow from the
+        weighed sums of the logits and of their squares, which are kept a tile at a time with the highest logit so far
+        taken out, as in an online softmax:
+
+            weight of a word   exp(logit - highest)
+            mean of the logits sum of weight * (logit - highest) / sum of weight
+            mean of log P      that mean - log of the sum of weights
+        """
+        rows, tile = ROWS.get(hidden.device.type, 256), TILE.get(hidden.device.type, 32768)
+        means, deviations = [], []
+        for start in range(0, len(hidden), rows):
+            part = hidden[start : start + rows]
+            highest = torch.full((len(part),), -torch.inf, device=part.device)
+            total = torch.zeros((3, len(part)), device=part.device)  # of the weights, times the logits, times squares
+            for first in range(0, self.words, tile):
+                logits = self.logits(part, first, min(first + tile, self.words))
+                peak = torch.maximum(highest, logits.max(1).values)
+                down = torch.where(torch.isfinite(highest), highest - peak, torch.zeros_like(peak))
+                # What was summed so far is about a lower highest logit: (l - peak) = (l - highest) + down.
+                total = torch.stack([total[0], total[1] + down * total[0],
+                                     total[2] + 2 * down * total[1] + down**2 * total[0]]) * down.exp()  # fmt: skip
+                above = logits - peak[:, None]
+                weight = above.exp()
+                total = total + torch.stack([weight.sum(1), (weight * above).sum(1), (weight * above**2).sum(1)])
+                highest = peak
+            mean = total[1] / total[0]
+            means.append(mean - total[0].log())
+            deviations.append((total[2] / total[0] - mean**2).clamp(min=0).sqrt())
+        return torch.cat(means), torch.cat(deviations)
+
     # A softmax over the whole vocabulary, a tile at a time. The sums of the tiles' exponentials differ by hundreds of
     # powers of e; `logsumexp` of each tile, then of the tiles' results, keeps them in range:
     #
@@ -92,3 +125,12 @@ class Head:
         best = torch.stack(peaks).argmax(0)
         argmax = torch.stack(argmaxes).gather(0, best[None])[0]
         return target_logits - torch.stack(sums).logsumexp(0)[heads], argmax[heads] == targets
+
+
+def moments_of(logprobs: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """Mean and standard deviation of log P over the vocabulary (the last axis), weighed by P, in nats."""
+    weight = logprobs.exp()
+    # A word without any probability adds nothing, though its log-probability is minus infinity.
+    mean = (weight * logprobs).nan_to_num(0.0).sum(-1)
+    square = (weight * logprobs**2).nan_to_num(0.0).sum(-1)
+    return mean, (square - mean**2).clamp(min=0).sqrt()

@@ -20,7 +20,8 @@ from explorer.records import PackedRow
 from explorer.scoring.engine import tree
 from explorer.scoring.engine.contract import RowScores
 
-Scored = tuple[np.ndarray, np.ndarray]  # for all targets of a batch: log-probability in nats, whether it is the argmax
+# For all targets of a batch: log-probability in nats, whether it is the argmax; mean and deviation where asked for.
+Scored = tuple[np.ndarray, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,15 +117,19 @@ def targets_of(batch: Sequence[FedRow], length: int) -> tuple[np.ndarray, np.nda
     return heads, target_heads, np.concatenate([fed.targets for fed in batch])
 
 
-def no_scores(rows: Sequence[PackedRow]) -> list[RowScores]:
+def no_scores(rows: Sequence[PackedRow], *, moments: bool = False) -> list[RowScores]:
     """Room for the scores of rows, nan for now: what nothing stands before stays so."""
     sizes = [sum(row.scored) for row in rows]
+    if moments:
+        return [RowScores(np.full(n, np.nan), np.zeros(n, bool), *np.full((2, n), np.nan)) for n in sizes]
     return [RowScores(np.full(size, np.nan), np.zeros(size, bool)) for size in sizes]
 
 
 def write_scores(batch: Sequence[FedRow], scored: Scored, results: Sequence[RowScores]) -> None:
     """Puts the scores of a batch's targets, row after row, to their places in the results."""
     cuts = np.cumsum([len(fed.targets) for fed in batch])[:-1]
-    for fed, logprobs, greedy in zip(batch, *(np.split(part, cuts) for part in scored), strict=True):
-        results[fed.row].logprobs[fed.slots] = logprobs
-        results[fed.row].greedy[fed.slots] = greedy
+    for fed, *parts in zip(batch, *(np.split(part, cuts) for part in scored), strict=True):
+        row = results[fed.row]
+        for room, part in zip((row.logprobs, row.greedy, row.means, row.deviations), parts, strict=False):
+            if room is not None:
+                room[fed.slots] = part

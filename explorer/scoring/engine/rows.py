@@ -19,7 +19,7 @@ from explorer.scoring.engine import masks
 from explorer.scoring.engine.contract import Progress, RowScores
 from explorer.scoring.engine.device import row_length
 from explorer.scoring.engine.flex import FROM_TOKENS, FlexLayers
-from explorer.scoring.engine.heads import Head
+from explorer.scoring.engine.heads import Head, moments_of
 from explorer.scoring.engine.out_of_memory import is_out_of_memory, no_room_to_run, run_or_release
 from explorer.scoring.engine.packing import (
     FedRow,
@@ -81,10 +81,18 @@ class RowRunner:
         return "flex" if self.flex else f"{usual}, flex in long runs" if self.flex_later else usual
 
     def run(
-        self, rows: Sequence[PackedRow], progress: Progress | None = None, token_budget: int | None = None
+        self,
+        rows: Sequence[PackedRow],
+        progress: Progress | None = None,
+        token_budget: int | None = None,
+        *,
+        moments: bool = False,
     ) -> list[RowScores]:
-        """Scores of the rows, in the order asked; nan for a scored token that nothing stands before."""
-        results = no_scores(rows)
+        """Scores of the rows, in the order asked; nan for a scored token that nothing stands before.
+
+        `moments` adds the mean and the standard deviation of log P over the vocabulary at each scored token's place.
+        """
+        results = no_scores(rows, moments=moments)
         fed_rows = [prepare(row, number) for number, row in enumerate(rows)]
         if self.mode != "packed":
             fed_rows = [path for fed in fed_rows for path in paths(fed)]
@@ -96,7 +104,7 @@ class RowRunner:
         self._consider_flex(pending)
         while pending:
             batch = pending[: self._batch_size(pending, budget)]
-            scored = self._try(batch)
+            scored = self._try(batch, moments)
             if scored is None:
                 # For all that follows, too: what has run out once is not tried again.
                 budget = len(batch[0]) * (len(batch) // 2)
@@ -143,12 +151,12 @@ class RowRunner:
             size += 1
         return size
 
-    def _try(self, batch: Sequence[FedRow]) -> Scored | None:
+    def _try(self, batch: Sequence[FedRow], moments: bool = False) -> Scored | None:
         """The batch's scores, or none where memory ran out and a smaller batch may do."""
 
         def score() -> Scored:
             with self.lock, torch.inference_mode():
-                return self._score(batch)
+                return self._score(batch, moments)
 
         too_large = (
             f"Memory ran out on a single row of {len(batch[0])} tokens. Shorten the context, or choose a "
@@ -156,8 +164,8 @@ class RowRunner:
         )
         return run_or_release(score, too_large if len(batch) == 1 else "", self.device)
 
-    def _score(self, batch: Sequence[FedRow]) -> Scored:
-        """Log-probabilities and greedy flags of all targets of a batch, row after row."""
+    def _score(self, batch: Sequence[FedRow], moments: bool = False) -> Scored:
+        """Log-probabilities and greedy flags of all targets of a batch, row after row; with `moments` two more."""
         length = row_length(max(map(len, batch)), self.device)
         flex = self.flex if length >= FROM_TOKENS else None
         if flex:
@@ -168,13 +176,17 @@ class RowRunner:
             # The output layer only where something is scored: it is the largest product of a small model.
             hidden = self._hidden(batch[0].chain, *padded, flex).flatten(0, 1)[self._put(heads)]
             logprobs, greedy = self.head.score(hidden, target_heads, targets)
+            spread = [each[self._put(target_heads)] for each in self.head.moments(hidden)] if moments else []
         else:
             # An architecture the engine does not know may do more behind its layers than Head does: its own logits.
             logits = self._logits(batch, padded[0]).flatten(0, 1)[self._put(heads[target_heads])].float()
             at = self._put(targets)
-            logprobs, greedy = logits.log_softmax(-1).gather(1, at[:, None])[:, 0], logits.argmax(-1) == at
+            every = logits.log_softmax(-1)
+            logprobs, greedy = every.gather(1, at[:, None])[:, 0], logits.argmax(-1) == at
+            spread = list(moments_of(every)) if moments else []
         # Float64 from here on: sums over thousands of tokens then add no rounding of their own.
-        return logprobs.double().cpu().numpy(), greedy.cpu().numpy()
+        more = tuple(each.double().cpu().numpy() for each in spread)
+        return (logprobs.double().cpu().numpy(), greedy.cpu().numpy(), *more)
 
     def _hidden(
         self, chains: bool, ids: np.ndarray, positions: np.ndarray, ends: np.ndarray, flex: FlexLayers | None

@@ -72,7 +72,8 @@ def sentences(answer: Answer, title: str) -> tuple[str, ...]:
     unit = "errors by group" if model.is_by_group else "errors over items"
     told = []
     if kept:
-        told.append(f"{title}: with all else held, {_listed([_effect(one) for one in kept])} ({over}, {unit}).")
+        told.append(f"{title}: with all else held, being right goes with {_listed([_effect(one) for one in kept])}.")
+        told.append(f"The odds are those of a standard deviation more, over {over}, {unit}.")
     else:
         told.append(f"{title}: no evidence that any of these measures goes with being right ({over}, {unit}).")
     if kept and rest:
@@ -107,11 +108,11 @@ def _cautions(answer: Answer) -> list[str]:
 
 
 def _effect(effect: Effect) -> str:
-    """ "more IPS difference goes with odds of being right × 1.32 per standard deviation (1.10 to 1.58)"."""
+    """ "IPS difference (odds times 1.34, 95% interval 1.15 to 1.56)"."""
     odds, low, high = (math.exp(value) for value in (effect.value, effect.low, effect.high))
     return (
-        f"one standard deviation more of {_name(effect)} goes with odds of being right times {display.number(odds)} "
-        f"(95% interval {display.number(low)} to {display.number(high)})"
+        f"{_name(effect)} (odds times {display.number(odds)}, 95% interval {display.number(low)} to "
+        f"{display.number(high)})"
     )
 
 

@@ -17,19 +17,23 @@ from explorer import prompts
 from explorer.errors import UsageError
 from explorer.popularity.tasks import task_of
 from explorer.records import Instance, Request, RunSpec, Score
+from explorer.rows.builders import measure_row
 from explorer.rows.columns import Table, score_table
 from explorer.runs import response_cache
 from explorer.runs import spec as specs
 from explorer.scoring import attacks
 from explorer.scoring.http_cost import Planned
 from explorer.scoring.model import Proposer
+from explorer.scoring.score import ModelScorer
 from explorer.studies import QUESTIONS, selection, verdicts
 from explorer.studies.accuracy import study as accuracy_study
 from explorer.studies.memorization import findings
+from explorer.studies.memorization.membership import MIN_K_PLUS, MORE, RECALL, UNSEEN
 from explorer.studies.memorization.rows import EXTRACTION, NEIGHBOR, NUMBERS, PER_OPTION, TEXT, text_measures
 from explorer.studies.study import Progress, Setting, Study
 from explorer.variants import neighbors
 from explorer.variants.neighbors import Neighbor, Source
+from explorer.writing import joined
 
 if TYPE_CHECKING:
     from explorer.resources import Resources
@@ -46,6 +50,12 @@ SETTINGS = {
     ),
     "neighbours_cap": Setting(100, "instances of each task that get neighbors, drawn with the seed; 0 = all"),
     "min_k": Setting(100 * attacks.MIN_K, "percent of a text's tokens that min-k % looks at"),
+    "more": Setting(
+        (),
+        "further attacks: min_k_plus (Min-K%++, of models on this machine), recall (ReCaLL, reads every text twice)",
+        MORE,
+        is_optional=True,
+    ),
 }
 STEP_SECONDS = 2.0  # of making neighbors, after which progress is told
 JUDGED = ("pair", "choice", "cloze", "regions", "labelled")  # kinds with a verdict
@@ -81,7 +91,11 @@ def run_part(spec: RunSpec, resources: Resources, instances: Sequence[Instance],
     cases = build_cases(spec, resources, instances, proposer, progress)
     scoring = progress if proposer is None else second_half(progress)
     # All in one call: a text, its options' shared beginning and its neighbors are read once where they are the same.
-    scores = iter(scorer.score([request for case in cases for request in case.requests()], policy, scoring))
+    more = tuple(spec.settings.get("more", ()))
+    ask_scores = scorer.score
+    if MIN_K_PLUS in more and isinstance(scorer, ModelScorer):
+        ask_scores = scorer.score_with_moments
+    scores = iter(ask_scores([request for case in cases for request in case.requests()], policy, scoring))
     for case in cases:
         case.scores = {"verdict": [next(scores) for _ in case.verdict], TEXT: [next(scores) for _ in case.texts]}
         case.scores[NEIGHBOR] = [next(scores) for _ in case.requests()[len(case.verdict) + len(case.texts) :]]
@@ -92,8 +106,11 @@ def run_part(spec: RunSpec, resources: Resources, instances: Sequence[Instance],
         for case in cases:
             case.scores[EXTRACTION] = [next(prompted) for _ in case.texts]
 
+    after = iter(scorer.score(after_unseen(cases), policy)) if RECALL in more else iter(())
+
     tables: dict[str, list[Row]] = {"variants": [], "measures": []}
     for case in cases:
+        tables["measures"] += further_measures(case, more, float(spec.settings["min_k"]) / 100, after)
         if case.verdict:
             tables["measures"] += verdicts.judge(case.instance, case.scores["verdict"], policy, dtype)
         tables["measures"] += measures(case, float(spec.settings["min_k"]) / 100)
@@ -207,6 +224,29 @@ def measures(case: Asked, min_k: float) -> list[Row]:
             else [score for score in case.scores[NEIGHBOR] if score.request.option == option]
         )
         rows += text_measures(case.instance.id, option, text, whole[option], prompted[option], near, min_k)
+    return rows
+
+
+def after_unseen(cases: Sequence[Asked]) -> list[Request]:
+    """Each text after sentences that no corpus holds, as ReCaLL asks for it."""
+    return [
+        Request(case.instance.id, option, UNSEEN, joined(UNSEEN, text)[1], "recall")
+        for case in cases
+        for option, text in enumerate(case.texts)
+    ]
+
+
+def further_measures(case: Asked, more: Sequence[str], min_k: float, after: Iterator[Score]) -> list[Row]:
+    """Rows of `measures` of the attacks that a run asks for beside the usual ones; `after` gives ReCaLL's scores."""
+    rows = []
+    for option, whole in enumerate(case.scores[TEXT]):
+        signals = {MIN_K_PLUS: attacks.min_k_plus(whole, min_k)} if MIN_K_PLUS in more else {}
+        if RECALL in more:
+            signals[RECALL] = attacks.recall(attacks.loss(whole), attacks.loss(next(after)))
+        rows += [
+            measure_row(case.instance.id, name, signal.value, option=option, reason=signal.reason)
+            for name, signal in signals.items()
+        ]
     return rows
 
 
