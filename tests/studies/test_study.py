@@ -24,7 +24,7 @@ ITEMS = [
 def test_every_study_fills_in_its_defaults_and_refuses_a_setting_it_does_not_have(name):
     recipe = study(name)
     assert recipe.name == name
-    assert set(recipe.resolve({})) == set(recipe.settings)
+    assert set(recipe.resolve({})) == {key for key, setting in recipe.settings.items() if not setting.is_optional}
     with pytest.raises(UsageError, match="no setting colour"):
         recipe.resolve({"colour": "red"})
 
