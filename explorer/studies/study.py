@@ -119,7 +119,7 @@ class Study:
             )
         resolved = {}
         for name, setting in self.settings.items():
-            if setting.is_optional and name not in given:
+            if setting.is_optional and not given.get(name):
                 continue
             value = given.get(name, setting.default)
             if isinstance(value, str) and not isinstance(setting.default, str):

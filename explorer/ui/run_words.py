@@ -44,6 +44,7 @@ LABELS: Mapping[str, str] = {
     "matrix": "Items asked after every suite",
     "max_new_tokens": "Tokens an answer may have",
     "min_k": "Percent of tokens that Min-k % looks at",
+    "more": "Further attacks",
     "n": "Length of an n-gram (0: what suits the corpus)",
     "neighbours": "Neighbors of each text",
     "neighbours_by": "Who proposes the neighbors' words",
@@ -85,6 +86,7 @@ CHOICES: Mapping[str, Mapping[str, str]] = {
         "pmi": "What the context adds (pointwise mutual information)",
     },
     "initial": {"running": "As in running text", "both": "Also at the beginning of a text"},
+    "more": {"min_k_plus": "Min-K%++", "recall": "ReCaLL"},
     "pos": {"N": "Nouns", "V": "Verbs", "NV": "Nouns and verbs"},
     "senses": {
         "blend": "Definition and frequency together",

@@ -80,6 +80,7 @@ def test_the_loss_is_calibrated_by_a_stored_run_of_a_reference_model():
 
 def test_further_attacks_stand_in_a_runs_settings_only_where_they_are_asked_for():
     assert "more" not in STUDY.resolve({}), "runs made before keep their ids"
+    assert "more" not in STUDY.resolve({"more": []}), "as the dialog gives it where none is chosen"
     assert STUDY.resolve({"more": "min_k_plus,recall"})["more"] == ["min_k_plus", "recall"]
 
 
