@@ -110,9 +110,11 @@ def likelihood_in_words(responses: Sequence[Response]) -> str:
     first, most = first_beyond(responses), max(responses, key=lambda one: one.dose)
     if first is None:
         return "Neither does the likelihood of the right ID."
+    never = next(one for one in responses if one.dose == 0)
     return (
         f"Its log-probability tells those that stand there {times(first)}{_missed(responses, first)}: "
-        f"{display.number(most.value, 1)} nats at {most.dose:,} times."
+        f"{display.number(never.value, 1)} nats where they never do, {display.number(most.value, 1)} at "
+        f"{most.dose:,} times."
     )
 
 
