@@ -206,7 +206,10 @@ def pack_runs(args: argparse.Namespace, settings: Settings) -> int:
     from explorer.results import precomputed, precomputed_add
     from explorer.runs.folder import RunFolder
 
-    folders = [RunFolder.find(settings.runs, run_id) for run_id in args.runs] or list(_finished(settings, args.add))
+    folders = [RunFolder.find(settings.runs, run_id) for run_id in args.runs]
+    if not args.runs:
+        known = precomputed_add.held(args.out) if args.add and args.out.is_file() else set()
+        folders = [folder for folder in _finished(settings, args.add) if folder.run_id not in known]
     size = (precomputed_add.add if args.add else precomputed.pack)(folders, args.out)
     if size > precomputed.LARGEST:
         common.report(

@@ -13,6 +13,7 @@ A row tells the place of its instance as its number + `shift`: 100 rows further 
 
 from __future__ import annotations
 
+import contextlib
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -63,8 +64,18 @@ def add(folders: Sequence[RunFolder], file: Path, out: Path | None = None) -> in
     return out.stat().st_size
 
 
+def held(file: Path) -> set[str]:
+    """The ids of the runs in a precomputed file."""
+    with contextlib.closing(store.Store(None, file)) as opened:
+        return {row["run_id"] for row in opened.rows("SELECT run_id FROM runs")}
+
+
 def _write(file: Path, alone: Path, out: Path) -> None:
     connection = duckdb.connect()
+    # One thread, and the file written once, at the end: several threads leave blocks in it that hold nothing (a fifth of
+    # it, as measured).
+    connection.execute("SET checkpoint_threshold = '16GB'")
+    connection.execute("SET threads = 1")
     try:
         for path, name in ((file, HELD), (alone, FRESH)):
             connection.execute(f"ATTACH '{store.quoted(path)}' AS {name} (READ_ONLY)")

@@ -372,3 +372,12 @@ def test_a_missing_encoder_leaves_swaps_by_another_method_scores_and_popularity(
     assert alike(app) == {"ROUGE-L"}
     assert any("told apart by Lesk" in line for line in quiet(app))
     assert "not installed" in str(icl_lab._judged(HALF, HALF, True))
+
+
+def test_a_model_whose_text_is_here_is_rated_in_no_other(here):
+    keep_run(here, "small", manifest.read(here.indexes / "small").key)
+    assert ngram_rating.stored("starter_pairs", "gemma-3-270m").sources
+    of_glass_box = ngram_rating.stored("starter_pairs", "glassbox-m")
+    assert not of_glass_box.sources and "not this model's training text" in of_glass_box.unfit
+    fits = keep_run(here, "glassbox", counters.GLASSBOX_INDEX)
+    assert list(ngram_rating.stored("starter_pairs", "glassbox-m").sources) == [fits]

@@ -135,6 +135,7 @@ def priming_in_words(deltas: pd.DataFrame) -> str:
     by_dose = deltas.groupby("dose")["delta"].mean()
     found = spearman(deltas["dose"].to_numpy(dtype=float), deltas["delta"].to_numpy(dtype=float))
     span = f"{display.points(float(by_dose.min()))} to {display.points(float(by_dose.max()))}"
+    span += " points"
     test = f"Spearman {display.number(found.value)} over {found.n:,} items, {display.p_in_words(found.p)}"
     if not found.p < 0.05:
         return f"The control: what a context does to a verdict does not follow the dose ({test}; {span} over doses)."

@@ -84,7 +84,8 @@ class Stored:
 def stored(benchmark: str, model: str) -> Stored:
     """The decile edges of this benchmark's runs (of all, for ""), those of the model's own first.
 
-    Runs with the same index and the same edges stand once.
+    Runs with the same index and the same edges stand once. Of a model whose training text is here, those that were
+    counted in another text are left out.
     """
     runs = resources.ask(popularity_queries.runs)
     if benchmark:
@@ -103,6 +104,11 @@ def stored(benchmark: str, model: str) -> Stored:
             sources[str(run["run_id"])] = source
         else:
             unfit.append(f"stored runs were counted in {source.edges.index}, and the index here is {key}.")
+    if indexes.is_planted(indexes.training_corpus(model) or ""):
+        elsewhere = len(sources)
+        sources = {run: one for run, one in sources.items() if indexes.is_pretraining_data(one.index, model)}
+        if elsewhere and not sources:
+            unfit = ["stored runs were counted in an index that is not this model's training text."]
     return Stored(sources, unfit[0] if unfit and not sources else "")
 
 
