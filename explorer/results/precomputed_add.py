@@ -72,8 +72,8 @@ def held(file: Path) -> set[str]:
 
 def _write(file: Path, alone: Path, out: Path) -> None:
     connection = duckdb.connect()
-    # One thread, and the file written once, at the end: several threads leave blocks in it that hold nothing (a fifth of
-    # it, as measured).
+    # One thread, and the file written once, at the end: several threads leave blocks in it that hold nothing (a fifth
+    # of it, as measured).
     connection.execute("SET checkpoint_threshold = '16GB'")
     connection.execute("SET threads = 1")
     try:
