@@ -18,11 +18,12 @@ MOST = 8  # results of a kind
 # A dialog takes the focus for itself; who searches wants to type at once.
 FOCUS = """<script>
 {
-  const began = Date.now();
+  let looks = 0, held = 0;
   const timer = setInterval(() => {
     const line = document.querySelector(".st-key-palette-words input");
-    if (line && document.activeElement !== line) line.focus();
-    if (Date.now() - began > 900) clearInterval(timer);
+    held = line && document.activeElement === line ? held + 1 : 0;
+    if (line && !held) line.focus();
+    if (held > 4 || ++looks > 200) clearInterval(timer);
   }, 60);
 }
 </script>"""
