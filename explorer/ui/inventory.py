@@ -172,10 +172,12 @@ def model_names() -> list[str]:
     return list(dict.fromkeys([*here, *added_models(), *absent]))
 
 
-def picker_title(name: str) -> str:
-    """What the picker calls a model, with a mark where it is not on this machine."""
+def picker_titles(names: Sequence[str]) -> dict[str, str]:
+    """What the picker calls these models, with a mark where one is not on this machine."""
     absent = {row.id for row in models() if not row.ready}
-    return f"{model_title(name)} (not on this machine)" if name in absent else model_title(name)
+    return {
+        name: f"{model_title(name)} (not on this machine)" if name in absent else model_title(name) for name in names
+    }
 
 
 def _state(row: KnownBenchmark) -> str:

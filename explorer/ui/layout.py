@@ -109,6 +109,7 @@ def pick_model() -> str:
     known = inventory.model_names()
     here = list(dict.fromkeys([*known, *progress.models_of_runs()]))
     options = list(dict.fromkeys([*here, wish]))
+    titles = inventory.picker_titles(options)  # once, since Streamlit asks for each option's several times
     if links.is_news("model") and wish not in here and live.why_unknown(wish):
         near = wrong_address.nearest(wish, here, model_title)
         if near or "/" not in wish:
@@ -120,7 +121,7 @@ def pick_model() -> str:
         options,
         default=default,
         always=True,
-        format_func=inventory.picker_title,
+        format_func=lambda name: titles.get(name) or model_title(name),  # one typed is not among them
         accept_new_options=True,
         on_pick=visitor.allow,
         help="One of the list, or any Hugging Face id (id@revision) or folder: type it and press Enter.",
