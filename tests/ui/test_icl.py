@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 
 import pandas as pd
@@ -219,3 +220,37 @@ def test_copies_of_the_prompt_and_short_endings_are_told_apart_from_memory():
     said = baselines.in_words(table, "final")
     assert said.startswith("Of 3 completions that count as memorized, 1 repeat the first sentence")
     assert "1 have fewer than four words" in said and "1 (33.3%) are left" in said
+
+
+def test_an_answer_is_shown_as_it_is_written_and_then_kept(open_page, runs, tiny_gpt2, monkeypatch):
+    from explorer.ui.icl import lab
+    from explorer.ui.icl.telling import Telling
+
+    steps, written = [], []
+    monkeypatch.setattr(Telling, "step", lambda self, text: steps.append(text))
+    monkeypatch.setattr(Telling, "wrote", lambda self, text: written.append(text))
+    app = open_page(
+        "in_context", runs[0], model=str(tiny_gpt2), benchmark="starter_entailment", facet="Live lab", shots="1"
+    )
+    app.button(key="icl:ask").click().run()
+    assert not app.exception and not app.error
+    assert any(step.startswith("Reading a prompt") for step in steps) and "Comparing" in steps[-1]
+    # Each text goes on from the one before, and the last is what the page shows.
+    assert len(written) > 1
+    assert all(len(later) >= len(earlier) for earlier, later in itertools.pairwise(written))
+    assert "icl:stop" not in {button.key for button in app.button}
+    assert len(lab._kept()) == 1
+    steps.clear()
+    app.run()
+    assert steps == []  # kept, so nothing is asked again
+
+
+def test_who_stops_an_answer_is_asked_no_more(open_page, runs, tiny_gpt2):
+    from explorer.ui.icl import lab
+
+    app = open_page(
+        "in_context", runs[0], model=str(tiny_gpt2), benchmark="starter_entailment", facet="Live lab", shots="1"
+    )
+    app.session_state["icl:asked"] = None  # as the button Stop leaves it
+    app.run()
+    assert not lab._kept() and "In the data set" not in words_of(app)
