@@ -33,17 +33,16 @@ LAB, CURVES, SUITES, REGRESSION, EDITS, MATRICES, PAPER = (
 chosen = layout.open_page(
     "Priming", "Sentences before a pair move what a model prefers: acceptable or not, like the pair or unlike it."
 )
-with st.container(horizontal=True, vertical_alignment="bottom"):
-    view = links.pick(
-        st.segmented_control,
-        "View",
-        "priming",
-        [LAB, CURVES, SUITES, REGRESSION, EDITS, MATRICES, PAPER],
-        default=LAB,
-        required=True,
-        label_visibility="collapsed",
-    )
-    options = st.container()
+view = links.pick(
+    st.segmented_control,
+    "View",
+    "priming",
+    [LAB, CURVES, SUITES, REGRESSION, EDITS, MATRICES, PAPER],
+    default=LAB,
+    required=True,
+    label_visibility="collapsed",
+)
+options = st.container()
 with show.problems():
     run_id = ""
     if view != LAB:

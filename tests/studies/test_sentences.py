@@ -364,3 +364,8 @@ def test_a_sample_by_bucket_that_was_reweighted_says_so():
                       detail={"sample": 0.3})  # fmt: skip
     lines = sentences.sentences("ontology", frame(row), About("Gemma", "GO", "go", {"per_bucket": 130}))
     assert lines[-1] == sentences.WEIGHED
+
+
+def test_suites_that_are_named_one_by_one_are_counted():
+    assert sentences._count(["a", "b"]) == 2
+    assert sentences._count(3) == 3 and sentences._count(None) == 0 and sentences._count("a") == 0

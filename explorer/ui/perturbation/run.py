@@ -49,7 +49,7 @@ def draw_perturbation_run(chosen: Chosen) -> None:
     if run_id:
         layout.about_run(run_id)
         settings = settings_of(run_id)
-        if pos in settings["pos"]:
+        if pos in (settings.get("pos") or POS):
             _run(run_id, pos, kept, settings, chosen)
         else:
             show.note(f"This run did not swap {POS[pos].lower()}.")
@@ -57,8 +57,9 @@ def draw_perturbation_run(chosen: Chosen) -> None:
 
 
 def _run(run_id: str, pos: str, kept: slices.Slice | None, settings: dict[str, Any], chosen: Chosen) -> None:
-    index = str(settings["index"])
-    corpus_mark.draw(index, chosen.model)
+    index = str(settings.get("index") or "")
+    if index:
+        corpus_mark.draw(index, chosen.model)
     show.says(*(conclusions.of_run(run_id) if pos == "NV" else []))
     items = slices.narrowed(resources.ask(perturbation_queries.outcomes, run_id, pos), kept)
     items = items.assign(fate=fates_of(items))
@@ -73,7 +74,7 @@ def _run(run_id: str, pos: str, kept: slices.Slice | None, settings: dict[str, A
     with st.expander("Popularity, frequency and likeness, before and after", key="distributions"):
         _popularity(run_id, pos)
         _frequencies(run_id, pos, index)
-        _similarities(run_id, pos, str(settings["encoder"]))
+        _similarities(run_id, pos, str(settings.get("encoder") or "the encoder of the run"))
 
 
 def fates_of(items: pd.DataFrame) -> list[str]:
