@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.browser.conftest import Browser
+from tests.browser.conftest import PATIENCE, Browser
 from tests.endpoint_servers import Server, scoring
 
 pytestmark = pytest.mark.browser
@@ -43,6 +43,10 @@ def test_an_endpoint_is_tested_added_and_asked_in_the_live_views(browser: Browse
     browser.settle()
     before = len(scored.calls)
     page.locator(".st-key-icl\\:ask button, [class*=st-key-icl-ask] button").first.click()
-    browser.settle()
+    for _ in range(PATIENCE // 200):  # the answer comes word by word, beside the page
+        if len(scored.calls) > before:
+            break
+        page.wait_for_timeout(200)
     assert len(scored.calls) > before
+    browser.settle()
     assert browser.tracebacks() == []
