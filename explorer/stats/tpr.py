@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -35,7 +36,7 @@ def true_positives(
     """
     (outcome, score), left_out = drop_gaps(ties_wrong(member), numbers(scores))
     members, others = score[outcome == 1], score[outcome == 0]
-    about = {"rate": rate, "members": members.size, "others": others.size}
+    about: dict[str, Any] = {"rate": rate, "members": members.size, "others": others.size}
     why = ""
     if not members.size or not others.size:
         why = "all texts are members" if members.size else "no text is a member"

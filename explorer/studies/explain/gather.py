@@ -53,9 +53,8 @@ def gather(store: Store, model: str, benchmark: str) -> Gathered:
         predictor = PREDICTORS[name]
         if not predictor.studies:
             continue
-        candidates = (runs if predictor.of_text else own)[
-            lambda frame, wanted=predictor: frame["study"].isin(wanted.studies)
-        ]
+        pool = runs if predictor.of_text else own
+        candidates = pool[pool["study"].isin(predictor.studies)]
         ordered = candidates.assign(other=candidates["model"] != model).sort_values("other", kind="stable")
         values, used = _joined(store, ordered, predictor.query, predictor.studies, set(table["instance_id"]))
         if values.empty:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -92,7 +92,7 @@ def run_part(spec: RunSpec, resources: Resources, instances: Sequence[Instance],
     scoring = progress if proposer is None else second_half(progress)
     # All in one call: a text, its options' shared beginning and its neighbors are read once where they are the same.
     more = tuple(spec.settings.get("more", ()))
-    ask_scores = scorer.score
+    ask_scores: Callable[..., list[Score]] = scorer.score
     if MIN_K_PLUS in more and isinstance(scorer, ModelScorer):
         ask_scores = scorer.score_with_moments
     scores = iter(ask_scores([request for case in cases for request in case.requests()], policy, scoring))
@@ -106,7 +106,7 @@ def run_part(spec: RunSpec, resources: Resources, instances: Sequence[Instance],
         for case in cases:
             case.scores[EXTRACTION] = [next(prompted) for _ in case.texts]
 
-    after = iter(scorer.score(after_unseen(cases), policy)) if RECALL in more else iter(())
+    after: Iterator[Score] = iter(scorer.score(after_unseen(cases), policy)) if RECALL in more else iter(())
 
     tables: dict[str, list[Row]] = {"variants": [], "measures": []}
     for case in cases:
@@ -238,7 +238,7 @@ def after_unseen(cases: Sequence[Asked]) -> list[Request]:
 
 def further_measures(case: Asked, more: Sequence[str], min_k: float, after: Iterator[Score]) -> list[Row]:
     """Rows of `measures` of the attacks that a run asks for beside the usual ones; `after` gives ReCaLL's scores."""
-    rows = []
+    rows: list[Row] = []
     for option, whole in enumerate(case.scores[TEXT]):
         signals = {MIN_K_PLUS: attacks.min_k_plus(whole, min_k)} if MIN_K_PLUS in more else {}
         if RECALL in more:
