@@ -28,7 +28,8 @@ HERE = {"model": MODEL, "benchmark": "starter_pairs"}
 
 
 def html_of(app) -> str:
-    return "\n".join(element.proto.body for element in app.html if "<style>" not in element.proto.body)
+    shown = [element.proto.body for element in app.html if "<style>" not in element.proto.body]
+    return "\n".join([*shown, *(str(block.value) for block in app.code)])
 
 
 @pytest.mark.parametrize("view", VIEWS)
