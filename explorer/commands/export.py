@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from explorer.commands import common, sweeps
+from explorer.commands import common
 from explorer.errors import RunError, UsageError
 from explorer.rows.schema import TABLES
 from explorer.settings import Settings
@@ -39,6 +39,7 @@ def add(subparsers: Any) -> None:
 
 
 def export_run(args: argparse.Namespace, settings: Settings) -> int:
+    from explorer.commands import sweeps
     from explorer.results import export
     from explorer.results.packed_run import PackedRun, find
     from explorer.runs import sweep

@@ -7,7 +7,7 @@ import dataclasses
 import functools
 from typing import TYPE_CHECKING, Any
 
-from explorer.commands import common, sweeps, where, work_here
+from explorer.commands import common, where
 from explorer.errors import UsageError
 from explorer.settings import Settings
 from explorer.studies import QUESTIONS, declared
@@ -68,6 +68,7 @@ def _add_study(name: str, parser: argparse.ArgumentParser) -> None:
 
 
 def run_study(args: argparse.Namespace, settings: Settings) -> int:
+    from explorer.commands import sweeps, work_here
     from explorer.resources import Resources
     from explorer.runs import cost, name_lists, queue, slices
     from explorer.runs.folder import RunFolder
@@ -146,6 +147,7 @@ def _dry_run(args: argparse.Namespace, spec: RunSpec, resources: Resources) -> i
 
 
 def work_on_run(args: argparse.Namespace, settings: Settings) -> int:
+    from explorer.commands import sweeps, work_here
     from explorer.resources import Resources
     from explorer.results import mending
     from explorer.runs import sweep

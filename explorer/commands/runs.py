@@ -7,7 +7,7 @@ import dataclasses
 from datetime import UTC, datetime
 from typing import Any
 
-from explorer.commands import common, sweeps, where
+from explorer.commands import common, where
 from explorer.settings import Settings
 
 
@@ -47,6 +47,7 @@ def list_all(args: argparse.Namespace, settings: Settings) -> int:
 
 
 def resume_run(args: argparse.Namespace, settings: Settings) -> int:
+    from explorer.commands import sweeps
     from explorer.commands.run import work_on_run
     from explorer.results import mending
     from explorer.results.packed_run import find_own
@@ -73,6 +74,7 @@ def resume_run(args: argparse.Namespace, settings: Settings) -> int:
 
 
 def cancel_run(args: argparse.Namespace, settings: Settings) -> int:
+    from explorer.commands import sweeps
     from explorer.results.packed_run import find_own
     from explorer.runs import queue, sweep
 
@@ -82,6 +84,7 @@ def cancel_run(args: argparse.Namespace, settings: Settings) -> int:
 
 
 def delete_run(args: argparse.Namespace, settings: Settings) -> int:
+    from explorer.commands import sweeps
     from explorer.results import ending
     from explorer.results.packed_run import find_own
     from explorer.runs import sweep

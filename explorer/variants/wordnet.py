@@ -160,9 +160,10 @@ class WordNet:
             def map_wn(self, version: str = "wordnet") -> None:
                 """Nothing: the map to other versions takes seconds and serves other languages only."""
 
-        home = str(folder.parent.parent)
-        if home not in nltk.data.path:
-            nltk.data.path.append(home)  # nltk opens nothing outside of these folders
+        # nltk opens nothing outside of these folders, and a link counts as where it leads to (a lab may share WordNet so).
+        for home in (str(folder.parent.parent), str(folder.resolve().parent.parent)):
+            if home not in nltk.data.path:
+                nltk.data.path.append(home)
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # "multilingual functions are not available"

@@ -41,6 +41,7 @@ def test_a_box_around_dots_lists_their_instances_and_leads_to_a_dossier(browser)
     address = page.locator("[data-testid=stDataFrame] [role=gridcell]", has_text="/instance?").first.inner_text()
     page.goto(f"{browser.address}{address}")
     page.get_by_role("heading", name="What the stored runs say about this instance").wait_for()
+    page.locator("[data-testid=stExpander]", has_text="The numbers:").locator("summary").click()
     expect(page.get_by_role("heading", name="Swapped words")).to_have_count(1, timeout=PATIENCE)
 
 

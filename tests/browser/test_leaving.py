@@ -18,9 +18,12 @@ def score(page, address: str, model: str, sentence: str) -> None:
     page.goto(f"{address}/instance?model={quote(model)}&benchmark=starter_pairs")
     if model.startswith("http"):
         page.get_by_role("button", name="Ask http").first.click()  # a server that a link names is asked about first
-    field = page.get_by_label("Acceptable", exact=True)
+        page.get_by_role("button", name="Score with").first.click()
+        return
+    page.locator("[data-id='edit:option 0']").click()
+    field = page.locator("[data-id=editor]")
     field.fill(sentence)
-    page.get_by_test_id("stFormSubmitButton").get_by_role("button").click()
+    field.press("Enter")
 
 
 def until(true, seconds: float) -> None:
@@ -44,7 +47,7 @@ def test_a_slow_endpoint_keeps_no_other_visitor_and_is_left_with_the_window(serv
         score(first, server, f"{endpoint.url}#m", "A visitor who waits.")
         until(lambda: endpoint.asked, 60)
         score(second, server, MODEL, f"A visitor beside one whose endpoint {way.__name__}.")
-        second.get_by_text("Changed, as a whole").wait_for()
+        second.locator(".lx-token", has_text="visitor").first.wait_for()
         assert not endpoint.hung_up
         asked = endpoint.asked
         first.context.close()

@@ -66,7 +66,7 @@ USAGE = {
     "delete": "ID",
     "rebuild": "",
     "score": (
-        "--model M --in FILE --out FILE [--preset {natural,lm-eval,minicons}] [--bos {auto,always,never}] "
+        "--model M --in FILE --out FILE [--preset {natural,lm-eval,minicons,pll}] [--bos {auto,always,never}] "
         "[--dtype D] [--device D] [--tokens] [--truncate {error,left}] [--token-budget N]"
     ),
     "glassbox": "ACTION ...",
