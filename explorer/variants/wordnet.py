@@ -160,7 +160,7 @@ class WordNet:
             def map_wn(self, version: str = "wordnet") -> None:
                 """Nothing: the map to other versions takes seconds and serves other languages only."""
 
-        # nltk opens nothing outside of these folders, and a link counts as where it leads to (a lab may share WordNet so).
+        # nltk opens nothing outside of these folders; a link counts as where it leads to (a lab may share WordNet so).
         for home in (str(folder.parent.parent), str(folder.resolve().parent.parent)):
             if home not in nltk.data.path:
                 nltk.data.path.append(home)
