@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+from explorer.errors import StoreError
 from explorer.figures.models import model_title
 from explorer.results import queries
 from explorer.runs import queue
@@ -92,7 +93,11 @@ def _listed() -> list[RunInfo]:
 
 
 def _finished() -> int:
-    return int((resources.ask(queries.runs)["status"] == "complete").sum())
+    """How many stored runs are complete; none where the database cannot be read, which the page itself tells."""
+    try:
+        return int((resources.ask(queries.runs)["status"] == "complete").sum())
+    except StoreError:
+        return 0
 
 
 @st.fragment(run_every=EVERY)
@@ -155,10 +160,17 @@ def _are_stored(run_ids: set[str]) -> bool:
     if not run_ids:
         return False
     since = st.session_state.setdefault("live:since", time.monotonic())
-    if run_ids <= set(resources.ask(queries.runs)["run_id"]) or time.monotonic() - since > PATIENCE:
+    if run_ids <= _stored() or time.monotonic() - since > PATIENCE:
         del st.session_state["live:since"]
         return True
     return False
+
+
+def _stored() -> set[str]:
+    try:
+        return set(resources.ask(queries.runs)["run_id"])
+    except StoreError:
+        return set()
 
 
 def bar(run: RunInfo) -> None:

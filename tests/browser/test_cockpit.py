@@ -100,7 +100,7 @@ def test_the_copied_link_opens_the_same_in_another_browser(browser, tab):
     page.get_by_role("heading", name="Pinned").wait_for()
     browser.settle()
     # Without the right to use the clipboard the address stands in a field, selected.
-    page.evaluate("navigator.clipboard.writeText = () => Promise.reject(new Error('no'))")
+    page.evaluate("() => { navigator.clipboard.writeText = () => Promise.reject(new Error('no')); }")
     page.locator("[data-id=link]").click()
     address = page.locator(".lx-link").input_value()
     shown, numbers = strip(page), gauges(page)
@@ -163,6 +163,7 @@ def test_a_text_is_typed_over_and_a_word_is_removed_or_taken_from_what_the_model
     page.locator(".lx-token", has_text="Again").first.wait_for()
     assert page.locator(".lx-where").first.inner_text() == where
     page.locator("button.lx-token", has_text="last").first.click()
+    page.locator(".lx-expected li").nth(9).wait_for()
     assert page.locator(".lx-expected li").count() == 10
     page.locator("[data-id=remove]").click()
     page.locator("button.lx-token", has_text="last").first.wait_for(state="detached")
