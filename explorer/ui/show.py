@@ -76,7 +76,8 @@ def options(key: str = "options") -> Iterator[None]:
 def model_key(colors: Mapping[str, str]) -> None:
     """The key of all figures beneath, once: a dot in its color for each model."""
     named = "".join(
-        f'<span><span class="lx-dot" style="background:{color}"></span>{html.escape(name)}</span>' for name, color in colors.items()
+        f'<span><span class="lx-dot" style="background:{color}"></span>{html.escape(name)}</span>'
+        for name, color in colors.items()
     )
     st.html(f'<p class="lx-models">{named}</p>')
 

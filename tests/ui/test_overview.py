@@ -96,7 +96,7 @@ def test_a_figure_a_study_stands_under_its_sentence_the_largest_clear_effect_fir
 
 def test_models_are_named_once_above_all_figures(open_page, came_along):
     shown = html_of(open_page("overview", came_along))
-    assert shown.count('class="lx-models"') == 1 and "</i>Gemma 3 270M</span>" in shown
+    assert shown.count('class="lx-models"') == 1 and "</span>Gemma 3 270M</span>" in shown
 
 
 def test_a_model_that_was_tried_here_stays_out_until_it_is_ticked(open_page, came_along):
