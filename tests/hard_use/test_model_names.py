@@ -26,7 +26,8 @@ PAGES = sorted(path.stem for path in (ROOT / "pages").glob("*.py"))
 TEXT = {
     ("Selectbox", "options"), ("Selectbox", "raw_value"), ("Selectbox", "placeholder"), ("MultiSelect", "options"),
     ("TextInput", "value"), ("TextInput", "default"), ("TextInput", "placeholder"), ("TextArea", "default"),
-    ("PlotlyChart", "alt"), ("PlotlyChart", "id"), ("Arrow", "alt"), ("Json", "body"), ("Code", "code_text"), ("PageLink", "query_string"),
+    ("PlotlyChart", "alt"), ("PlotlyChart", "id"), ("Arrow", "alt"), ("Json", "body"), ("Code", "code_text"),
+    ("PageLink", "query_string"),
 }  # fmt: skip
 
 

@@ -74,7 +74,7 @@ def test_the_cache_may_hold_the_tokenizer_of_a_public_index(settings: Settings, 
 
 @pytest.mark.parametrize("name", ["", "nonsense", "v4_nonsense"])
 def test_an_unknown_name_is_told_with_what_there_is(settings: Settings, name: str):
-    with pytest.raises(CountError, match=r"There is no index .*demo.*v4_piletrain_llama.*mini:NAME"):
+    with pytest.raises(CountError, match=r"There is no index .*glassbox.*v4_piletrain_llama.*mini:NAME"):
         open_counter(name, settings)
 
 
