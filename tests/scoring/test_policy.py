@@ -31,6 +31,7 @@ def test_the_presets_fix_every_convention():
         "natural": ("auto", "spaces", "offsets", "sum", "half"),
         "lm-eval": ("declared", "whitespace", "spliced", "sum", "first"),
         "minicons": ("tokenizer", "stay", "token_count", "mean_token", "first"),
+        "pll": ("tokenizer", "spaces", "offsets", "sum", "half"),
     }
     assert all(policy.preset == name for name, policy in PRESETS.items())
 
