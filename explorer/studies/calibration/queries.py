@@ -5,6 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from explorer.results.store import Store
+from explorer.studies.popularity.declared import EDGE
 
 
 def verdicts(store: Store, benchmark: str) -> pd.DataFrame:
@@ -77,7 +78,7 @@ def popularity(store: Store, benchmark: str) -> pd.DataFrame:
                 AND runs.benchmark = ?
                 AND runs.status = 'complete'
                 AND starts_with(runs.model, 'glassbox-')
-                AND findings.finding = 'popularity_edge'
+                AND findings.finding = ?
                 AND findings.part = 1
             QUALIFY row_number() OVER (PARTITION BY runs.model, n ORDER BY runs.done DESC, runs.created DESC) = 1
         )
@@ -90,7 +91,7 @@ def popularity(store: Store, benchmark: str) -> pd.DataFrame:
             AND measures.measure = 'relative_difference'
         ORDER BY ALL
         """,
-        [benchmark],
+        [benchmark, EDGE.name],
     )
 
 
