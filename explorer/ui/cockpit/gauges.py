@@ -40,10 +40,12 @@ class Gauge:
 def draw_verdict(item: Instance, scores: Scores) -> None:
     """What the model does with the instance now, and what it did as it stands."""
     shown = scores.after or scores.before
-    if shown is None or item.kind == "text":
+    if shown is None:
         return
     for fault in dict.fromkeys(one.reason for one in shown.asked if one.reason):
         show.note(f"Without a score: {fault}")
+    if item.kind == "text":
+        return
     correct = shown.judgment.get("correct")
     kind = answers.verdict_of(correct.value)
     sentence = answers.verdict_sentence(
