@@ -180,7 +180,7 @@ def test_a_region_without_a_score_leaves_open_what_hangs_on_it_alone(formulas, f
 
 
 def test_shares_are_given_by_group_over_all_and_as_the_mean_of_groups():
-    instances = pd.DataFrame({"grp": ["a", "a", "a", "b"], "phenomenon": ["", "", "", ""]})
+    instances = pd.DataFrame({"grp": list("aaab"), "phenomenon": [""] * 4, "kind": ["choice"] * 4})
     rows = accuracy_findings.shares(instances, pd.array([1.0, 1.0, 0.0, 0.0]).to_numpy(dtype=float))
     found = {(row["finding"], row["grp"]): row["value"] for row in rows}
     # over items 2 / 4, over groups (2/3 + 0) / 2

@@ -2,8 +2,8 @@
 
 An attack is judged against labels that do not come from the model: a column of the benchmark, an index of the corpus
 that the model was trained on (a text that stands there verbatim), or the doses planted in the glass box's corpus.
-Without any of these there is no judgment: an area under the curve over texts of two sorts tells the sorts apart, too
-(.97 and .79 on texts that no model was trained on).
+Without any of these there is no judgment: an area under the curve over texts of two sorts tells the sorts apart, too,
+even where no model was trained on either.
 """
 
 from __future__ import annotations

@@ -160,7 +160,7 @@ NEIGHBORS = (
     Requirement("neighbours", (10,), lambda value: f"{value} neighbors a text", "10 neighbors a text"),
     Requirement("neighbours_cap", (0,), lambda value: f"neighbors of {value} items a task", "neighbors of all items"),
 )
-MIN_K = (Requirement("min_k", (20.0, 20), lambda value: f"min-k of {value:g} %", "min-k of 20 %"),)
+MIN_K = (Requirement("min_k", (20,), lambda value: f"min-k of {value:g}%", "min-k of 20%"),)
 PRIMED = (
     Requirement("chains", (0,), lambda value: f"items share {value} contexts", "a context of its own for each item"),
     Requirement("unrelated", ("wikitext",), lambda value: f"unrelated sentences of {value}", "WikiText"),
