@@ -108,7 +108,7 @@ def _cautions(answer: Answer) -> list[str]:
 
 
 def _effect(effect: Effect) -> str:
-    """ "IPS difference (odds times 1.5, 95% interval 1.25 to 1.75)"."""
+    """ "IPS difference (odds times 1.5, 95% interval 1.25 to 1.8)"."""
     odds, low, high = (math.exp(value) for value in (effect.value, effect.low, effect.high))
     return (
         f"{_name(effect)} (odds times {display.number(odds)}, 95% interval {display.number(low)} to "
