@@ -24,7 +24,7 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_a_box_around_dots_lists_their_instances_and_leads_to_a_dossier(browser):
     page = browser.open(f"findings?model={MODEL}&benchmark=starter_pairs&finding=Two+measures&x=ips&y=margin")
-    page.get_by_text("Draw a box around dots").wait_for()
+    page.get_by_text("draw a box around some").wait_for()
     page.locator(".js-plotly-plot .scatterlayer .point").first.wait_for()
     browser.settle()
     told = page.get_by_text("picked instances")
