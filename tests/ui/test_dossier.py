@@ -62,7 +62,7 @@ def test_the_models_stand_side_by_side_the_chosen_one_first(open_page, everythin
     for model, name in ((MODEL, "Gemma 3 270M"), ("smollm2-135m-instruct", "SmolLM2 135M Instruct")):
         app = open_page("instance", everything, instance=first, model=model, benchmark="starter_pairs")
         key = html_of(app).partition('class="lx-models">')[2]
-        assert key.partition("</i>")[2].startswith(name)
+        assert key.partition("</span>")[2].startswith(name)
 
 
 def test_no_table_is_seen_before_the_numbers_are_opened(open_page, everything, first, numbers):

@@ -104,9 +104,9 @@ def test_a_model_that_was_tried_here_stays_out_until_it_is_ticked(open_page, cam
     store.ingest(settings, [accuracy(settings.runs, MINE, "copa", 0.99)])
     app = open_page("overview", came_along)
     assert not app.exception
-    assert "99.0%" not in html_of(app) and f"</i>{MINE}" not in html_of(app)
+    assert "99.0%" not in html_of(app) and f"</span>{MINE}" not in html_of(app)
     ticked = open_page("overview", came_along, also=MINE)
-    assert "someone/my-model 99.0%" in html_of(ticked) and f"</i>{MINE}</span>" in html_of(ticked)
+    assert "someone/my-model 99.0%" in html_of(ticked) and f"</span>{MINE}</span>" in html_of(ticked)
 
 
 def test_where_nothing_but_tried_models_has_a_run_they_are_shown(open_page, tmp_path, monkeypatch):
