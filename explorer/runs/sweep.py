@@ -148,7 +148,7 @@ def do(
     While the card works on one model, the next is fetched.
     """
     cancel_mark(settings, sweep.name).unlink(missing_ok=True)
-    had = {member.model: hub_cache.commits(member.model) for member in sweep.members}
+    had = hub_cache.all_commits() if sweep.keep == "none" else frozenset()
     statuses = [NOT_STARTED] * len(sweep.members)
     for place, planned in enumerate(sweep.members):
         if cancel_mark(settings, sweep.name).exists():
@@ -157,16 +157,20 @@ def do(
         ahead = next((member.model for member in sweep.members[place + 1 :] if member.model != planned.model), "")
         _fetch_ahead(resources, ahead, str(sweep.request.get("dtype", "auto")))
         say(f"{sweep.name}: run {place + 1} of {len(sweep.members)}: {planned.model} on {planned.benchmark}")
+        commit = ""
         try:
-            folder = RunFolder.create(settings.runs, make(planned))
+            spec = make(planned)
+            commit = spec.revision
+            folder = RunFolder.create(settings.runs, spec)
             sweep = _with(settings, sweep, place, dataclasses.replace(planned, run_id=folder.run_id))
             statuses[place] = "complete" if folder.progress().status == "complete" else work(folder)
         except ExplorerError as error:
             say(f"{planned.model} on {planned.benchmark}: {' '.join(str(error).split())}")
             statuses[place] = "failed"
         is_last = all(other.model != planned.model for other in sweep.members[place + 1 :])
-        if sweep.keep == "none" and is_last:
-            _let_go(planned.model, had[planned.model], say)
+        # Only what this run used: the next checkpoint, of the same repository, may be arriving beside it.
+        if sweep.keep == "none" and is_last and commit and commit not in had:
+            _let_go(planned.model, commit, say)
     return sweep, statuses
 
 
@@ -184,9 +188,9 @@ def _fetch_ahead(resources: Resources, model: str, dtype: str) -> None:
     threading.Thread(target=fetch, name="fetch ahead", daemon=True).start()
 
 
-def _let_go(model: str, had: frozenset[str], say: Callable[[str], None]) -> None:
-    """Removes the weights of a model that were not here before the sweep."""
-    freed = hub_cache.remove(model, hub_cache.commits(model) - had)
+def _let_go(model: str, commit: str, say: Callable[[str], None]) -> None:
+    """Removes the weights of a hub model at this commit."""
+    freed = hub_cache.remove(model, [commit])
     if freed:
         say(f"{model}: its weights were removed, {freed / 1e9:.2f} GB")
 

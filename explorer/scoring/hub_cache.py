@@ -10,6 +10,11 @@ def commits(model: str) -> frozenset[str]:
     return frozenset(revision.commit_hash for revision in _revisions(model))
 
 
+def all_commits() -> frozenset[str]:
+    """Every commit of every hub model that is on this machine; asks no network."""
+    return frozenset(revision.commit_hash for repo in _repositories() for revision in repo.revisions)
+
+
 def remove(model: str, commit_hashes: Iterable[str]) -> int:
     """Removes these commits of a hub model and what no other commit shares with them; bytes that were freed."""
     from huggingface_hub import scan_cache_dir
@@ -23,12 +28,15 @@ def remove(model: str, commit_hashes: Iterable[str]) -> int:
 
 
 def _revisions(model: str) -> Iterable:  # type: ignore[type-arg]  # of huggingface_hub's CachedRevisionInfo
+    name = model.partition("@")[0]
+    return next((repo.revisions for repo in _repositories() if repo.repo_id == name), ())
+
+
+def _repositories() -> list:  # type: ignore[type-arg]  # of huggingface_hub's CachedRepoInfo
     from huggingface_hub import scan_cache_dir
     from huggingface_hub.errors import CacheNotFound
 
     try:
-        repositories = scan_cache_dir().repos
+        return [repo for repo in scan_cache_dir().repos if repo.repo_type == "model"]
     except CacheNotFound:
-        return ()
-    name = model.partition("@")[0]
-    return next((repo.revisions for repo in repositories if repo.repo_type == "model" and repo.repo_id == name), ())
+        return []

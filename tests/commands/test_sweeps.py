@@ -119,6 +119,34 @@ def test_a_cancelled_sweep_begins_no_other_run_until_it_is_resumed(settings, mod
     assert states == ["first", sweeps.NOT_STARTED]
 
 
+def test_only_the_weights_that_a_run_used_are_let_go(settings, monkeypatch):
+    from explorer.records import RunSpec
+    from explorer.resources import Resources
+
+    here = {"old"}  # commits on this machine; the second checkpoint is one that was here before
+
+    def make(member: sweeps.Member) -> RunSpec:
+        commit = {"a/b@step1": "one", "a/b@step2": "old", "a/b@step4": "four"}[member.model]
+        here.add(commit)
+        here.add("four")  # fetched ahead while the first is worked on
+        return RunSpec("accuracy", 1, member.model, member.benchmark, revision=commit, seed=member.seed)
+
+    removed: list[str] = []
+    monkeypatch.setattr(sweeps.hub_cache, "all_commits", lambda: frozenset(here))
+    monkeypatch.setattr(sweeps.hub_cache, "remove", lambda model, commits: removed.extend(commits) or 1)
+    monkeypatch.setattr(sweeps, "_fetch_ahead", lambda *words: None)
+    models = ["a/b@step1", "a/b@step2", "a/b@step4"]
+    planned = sweeps.plan("accuracy", models, ["starter_pairs"], [0], request={}, name="three", keep="none")
+    seen = []
+
+    def work(folder: RunFolder) -> str:
+        seen.append(list(removed))
+        return "complete"
+
+    sweeps.do(settings, sweeps.keep(settings, planned), Resources(settings), make, work, lambda line: None)
+    assert seen == [[], ["one"], ["one"]] and removed == ["one", "four"]
+
+
 def test_nothing_is_started_by_a_dry_run(settings, models, capsys):
     code, told = call(capsys, *asked(models, "--dry-run"))
     assert code == 0 and [run["status"] for run in told["runs"]] == ["not started", "not started"]
