@@ -7,6 +7,7 @@ import dataclasses
 import importlib.util
 import os
 import secrets
+import shutil
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -126,6 +127,39 @@ def shared_settings(embedded_cache: Path) -> Settings:
     except LexiconError as error:
         pytest.skip(str(error))
     return shared
+
+
+@pytest.fixture(scope="session", autouse=True)
+def glassbox_index(session_folder: Path) -> Iterator[None]:
+    """The index of the glass box is built once a session, by the first test that needs it; others get a copy.
+
+    All that building asks of a cache is asked of theirs, too; who builds it by name (tests/glassbox) builds it.
+    """
+    from explorer.glassbox import corpus, index
+
+    built, real = session_folder / "glassbox_index", index.ensure_own
+
+    def ensure_own(settings: Settings, *words: Any, **named: Any) -> Path:
+        folder = settings.indexes / index.GLASSBOX
+        if built.is_dir() and not folder.exists():
+            corpus._wordnet(settings)  # refuses a cache without the WordNet that the corpus is made of
+            settings.indexes.mkdir(parents=True, exist_ok=True)
+            partial = folder.with_name(f".{folder.name}.{os.getpid()}")
+            shutil.copytree(built, partial)
+            partial.rename(folder)
+        ready = real(settings, *words, **named)
+        if not built.exists():
+            partial = session_folder / f"glassbox_index.{os.getpid()}"
+            shutil.copytree(ready, partial)
+            try:
+                partial.rename(built)
+            except OSError:  # the other process was first
+                shutil.rmtree(partial)
+        return ready
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(index, "ensure_own", ensure_own)
+        yield
 
 
 @pytest.fixture(scope="session")
