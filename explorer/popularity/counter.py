@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from explorer.errors import CountError
+from explorer.popularity.next_tokens import Chance, Following
 from explorer.records import Count
 
 Progress = Callable[[int, int], None]  # n-grams done, n-grams in all
@@ -52,3 +53,36 @@ class DocumentCounter(Counter, Protocol):
 
     def documents(self, ids: Sequence[int], limit: int = 5) -> list[Document]:
         """The first `limit` places that hold the n-gram, about a thousand tokens each."""
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """Where an n-gram stands: how often in all, and the ranks of each shard's suffix array that begin with it."""
+
+    count: int
+    ranks: tuple[tuple[int, int], ...]  # first, one behind the last
+
+    def first(self, limit: int) -> list[tuple[int, int]]:
+        """The first `limit` places as (shard, rank)."""
+        places = [
+            (shard, rank)
+            for shard, (first, last) in enumerate(self.ranks)
+            for rank in range(first, min(last, first + limit))
+        ]
+        return places[:limit]
+
+
+class TokenIndex(DocumentCounter, Protocol):
+    """All that can be asked of an index of tokens, the same of a folder on this machine and of a service."""
+
+    def find(self, ids: Sequence[int]) -> Places:
+        """Where an n-gram stands (infini-gram's `find`)."""
+
+    def document(self, ids: Sequence[int], shard: int, rank: int) -> Document:
+        """The document at a place that `find` gave, the n-gram marked (`get_doc_by_rank`)."""
+
+    def chance(self, ids: Sequence[int], *, back_off: bool = False) -> Chance:
+        """How likely the last token is after the others: `prob`, or with `back_off` `infgram_prob`."""
+
+    def following(self, ids: Sequence[int], *, back_off: bool = False) -> Following:
+        """Which tokens follow: `ntd`, or with `back_off` `infgram_ntd`, after the longest ending that occurs at all."""

@@ -15,7 +15,15 @@ from explorer import fetch, stopping
 from explorer.errors import CountError
 from explorer.popularity.cached import UNREACHABLE, Answer, Ngram, count_with_cache
 from explorer.popularity.count_cache import CountCache, Encoded
-from explorer.popularity.counter import Document, Progress, TextNotEncoded
+from explorer.popularity.counter import Document, Places, Progress, TextNotEncoded
+from explorer.popularity.next_tokens import (
+    Chance,
+    Following,
+    chance_of,
+    check_chance,
+    check_following,
+    following_of,
+)
 from explorer.popularity.pieces import MOST_CHARACTERS, split
 from explorer.popularity.service import (
     PATIENCE,
@@ -94,10 +102,34 @@ class InfinigramAPI:
         except (Refused, Unreachable):
             return math.nan
 
+    def find(self, ids: Sequence[int]) -> Places:
+        """Where an n-gram stands."""
+        answer = self._service.asked({"query_type": "find", "query_ids": list(ids)}, _check_segments)
+        ranks = tuple((first, last) for first, last in answer["segment_by_shard"])
+        return Places(sum(last - first for first, last in ranks), ranks)
+
+    def document(self, ids: Sequence[int], shard: int, rank: int) -> Document:
+        """The document at a place, the n-gram marked."""
+        query = {"query_type": "get_doc_by_rank", "query_ids": list(ids), "s": shard, "rank": rank,
+                 "max_disp_len": 1000}  # fmt: skip
+        answer = self._service.asked(query, _check_document)
+        pieces = tuple((str(text), label is not None) for text, label in answer["spans"])
+        return Document(answer["doc_ix"], answer["doc_len"], pieces, source=source_of(answer.get("metadata")))
+
     def documents(self, ids: Sequence[int], limit: int = 5) -> list[Document]:
         """The first `limit` places that hold the n-gram."""
-        answer = self._service.asked({"query_type": "find", "query_ids": list(ids)}, _check_segments)
-        return [self._document(list(ids), *place) for place in first_places(answer["segment_by_shard"], limit)]
+        return [self.document(ids, *place) for place in self.find(ids).first(limit)]
+
+    def chance(self, ids: Sequence[int], *, back_off: bool = False) -> Chance:
+        """How likely the last token is after the others."""
+        query = {"query_type": "infgram_prob" if back_off else "prob", "query_ids": self._asked(ids)}
+        return chance_of(self._service.asked(query, _of_ids(ids, check_chance)), len(ids))
+
+    def following(self, ids: Sequence[int], *, back_off: bool = False) -> Following:
+        """Which tokens follow; from a sample where the text stands in more than a thousand places."""
+        asked = self._asked(ids) if len(ids) else []
+        query = {"query_type": "infgram_ntd" if back_off else "ntd", "query_ids": asked}
+        return following_of(self._service.asked(query, _of_ids(ids, check_following)), len(ids), self.decode)
 
     def count_together(self, clauses: Sequence[Sequence[Ngram]]) -> Count:
         """In how many places an n-gram of each clause stands near the others; sampled by the service where frequent."""
@@ -105,11 +137,14 @@ class InfinigramAPI:
         answer = self._service.asked(query, check_together)
         return Count(self.index, (), float(answer["count"]), approx=bool(answer.get("approx")))
 
-    def _document(self, ids: list[int], shard: int, rank: int) -> Document:
-        query = {"query_type": "get_doc_by_rank", "query_ids": ids, "s": shard, "rank": rank, "max_disp_len": 1000}
-        answer = self._service.asked(query, _check_document)
-        pieces = tuple((str(text), label is not None) for text, label in answer["spans"])
-        return Document(answer["doc_ix"], answer["doc_len"], pieces, source=source_of(answer.get("metadata")))
+    def _asked(self, ids: Sequence[int]) -> list[int]:
+        """The ids if the service takes them."""
+        if not 0 < len(ids) <= MOST_TOKENS or min(ids) < 0 or max(ids) >= SEPARATOR:
+            raise CountError(
+                f"{self.index} was asked about {len(ids):,} ids ({str(list(ids))[:60]}), expected 1 to {MOST_TOKENS} "
+                f"from 0 to {SEPARATOR - 1:,}. Ask about a shorter text, in the index's own tokens."
+            )
+        return [int(each) for each in ids]
 
     def _ask_counts(self, ngrams: Sequence[Ngram], outage: Outage) -> Iterator[tuple[Ngram, Answer]]:
         if not outage.reason:
@@ -225,14 +260,6 @@ def served_names(url: str, patience: fetch.Patience = PATIENCE, offline: bool = 
     return names
 
 
-def first_places(segments: Sequence[Sequence[int]], limit: int) -> list[tuple[int, int]]:
-    """The first `limit` (shard, rank) pairs of a `find` answer."""
-    places = [
-        (shard, rank) for shard, (first, last) in enumerate(segments) for rank in range(first, min(last, first + limit))
-    ]
-    return places[:limit]
-
-
 def source_of(metadata: Any) -> str:
     """Where a document came from, out of the metadata line that an index keeps with it."""
     try:
@@ -252,6 +279,18 @@ def _count_of(ngram: Ngram) -> Check:
         return check_count(body)
 
     return check
+
+
+def _of_ids(ids: Sequence[int], check: Check) -> Check:
+    """The check of an answer that must be for these ids."""
+    asked = [int(each) for each in ids]
+
+    def checked(body: Mapping[str, Any]) -> str:
+        if body.get("token_ids", asked) != asked:
+            return f"the answer is for the ids {str(body.get('token_ids'))[:60]}, asked were {str(asked)[:60]}"
+        return check(body)
+
+    return checked
 
 
 def _encoding_of(ids: list[int]) -> Check:

@@ -29,8 +29,9 @@ from explorer.popularity import manifest as manifests
 from explorer.popularity import tokenizer as tokenizers
 from explorer.popularity.cached import Answer, Ngram, count_with_cache
 from explorer.popularity.count_cache import CountCache
-from explorer.popularity.counter import Document, Progress
-from explorer.popularity.infinigram_api import first_places, source_of
+from explorer.popularity.counter import Document, Places, Progress
+from explorer.popularity.infinigram_api import source_of
+from explorer.popularity.next_tokens import END, Chance, Following, chance_of, following_of
 from explorer.records import Count
 
 PACKAGE = "infini_gram"
@@ -39,6 +40,9 @@ BATCH = 1_000  # n-grams in one frame: a tenth of a second, minutes from a slow 
 RESTARTS = 3  # for one question; a killed child is worth another try, a damaged index is not worth many
 PATIENCE = 600.0  # seconds for one frame
 SHOWN = 1000  # tokens of a document
+SUPPORT = (
+    1_000_000  # places up to which all next tokens are counted; the engine's own 1,000 makes samples of small ones
+)
 
 _HEADER = struct.Struct("<IB")  # bytes that follow, kind
 _NUMBERS, _JSON, _READY = 0, 1, 2
@@ -194,11 +198,33 @@ class LocalCounter:
         """The corpus size in tokens."""
         return float(self.manifest.tokens)
 
+    def find(self, ids: Sequence[int]) -> Places:
+        """Where an n-gram stands."""
+        answer = _checked(self.engine.call("find", input_ids=[int(each) for each in ids]))
+        return Places(int(answer["cnt"]), tuple((int(a), int(b)) for a, b in answer["segment_by_shard"]))
+
+    def document(self, ids: Sequence[int], shard: int, rank: int) -> Document:
+        """The document at a place, the n-gram marked."""
+        answer = _checked(self.engine.call("get_doc_by_rank", s=shard, rank=rank, max_disp_len=SHOWN))
+        pieces = tuple((self.text(part), is_needle) for part, is_needle in spans(answer["token_ids"], ids))
+        return Document(answer["doc_ix"], answer["doc_len"], pieces, source=source_of(answer["metadata"]))
+
     def documents(self, ids: Sequence[int], limit: int = 5) -> list[Document]:
         """The first `limit` places that hold the n-gram."""
-        needle = [int(each) for each in ids]
-        answer = _checked(self.engine.call("find", input_ids=needle))
-        return [self._document(needle, *place) for place in first_places(answer["segment_by_shard"], limit)]
+        return [self.document(ids, *place) for place in self.find(ids).first(limit)]
+
+    def chance(self, ids: Sequence[int], *, back_off: bool = False) -> Chance:
+        """How likely the last token is after the others."""
+        *prompt, last = self._asked(ids)
+        method = "infgram_prob" if back_off else "prob"
+        return chance_of(_checked(self.engine.call(method, prompt_ids=prompt, cont_id=last)), len(ids))
+
+    def following(self, ids: Sequence[int], *, back_off: bool = False) -> Following:
+        """Which tokens follow; from a sample where the text stands in more than SUPPORT places."""
+        prompt = self._asked(ids) if len(ids) else []
+        method = "infgram_ntd" if back_off else "ntd"
+        answer = _checked(self.engine.call(method, prompt_ids=prompt, max_support=SUPPORT))
+        return following_of(answer, len(ids), self._names)
 
     def count_together(self, clauses: Sequence[Sequence[Ngram]]) -> Count:
         """In how many places an n-gram of each clause stands near the others; from a sample where they are frequent."""
@@ -219,10 +245,19 @@ class LocalCounter:
     def _is_countable(self, ngram: Ngram) -> bool:
         return max(ngram) < self.manifest.vocabulary
 
-    def _document(self, needle: list[int], shard: int, rank: int) -> Document:
-        answer = _checked(self.engine.call("get_doc_by_rank", s=shard, rank=rank, max_disp_len=SHOWN))
-        pieces = tuple((self.text(ids), is_needle) for ids, is_needle in spans(answer["token_ids"], needle))
-        return Document(answer["doc_ix"], answer["doc_len"], pieces, source=source_of(answer["metadata"]))
+    def _asked(self, ids: Sequence[int]) -> list[int]:
+        """The ids if the engine can be asked about them."""
+        asked = [int(each) for each in ids]
+        if not asked or min(asked) < 0 or max(asked) >= self.manifest.vocabulary:
+            raise CountError(
+                f"{self.index} was asked about the ids {str(asked)[:60]}, expected at least one, each from 0 to "
+                f"{self.manifest.vocabulary - 1:,}. Encode the text with this index's own tokenizer."
+            )
+        return asked
+
+    def _names(self, ids: Sequence[int]) -> list[str]:
+        """The text of each token; the id behind the vocabulary is a document's end."""
+        return [END if each >= self.manifest.vocabulary else self.tokenizer.decode([each])[0] for each in ids]
 
     def text(self, ids: Sequence[int]) -> str:
         """The text of ids that stand side by side."""

@@ -15,9 +15,9 @@ from typing import Any
 from explorer.errors import CountError
 from explorer.popularity.cached import Ngram, count_with_cache
 from explorer.popularity.count_cache import CountCache
-from explorer.popularity.counter import Document, Progress
+from explorer.popularity.counter import Document, Places, Progress
 from explorer.popularity.indexes import MINI
-from explorer.popularity.infinigram_api import BATCH, first_places
+from explorer.popularity.infinigram_api import BATCH
 from explorer.popularity.service import Outage, Refused, Service, check_count
 from explorer.records import Count
 
@@ -71,7 +71,7 @@ class InfinigramMini:
         """The first `limit` places that hold the string, with some text around."""
         needle = "".join(self.decode(ids))
         answer = self._service.asked({"query_type": "find", "query": needle}, _check_segments)
-        return [self._document(needle, *place) for place in first_places(answer["segment_by_shard"], limit)]
+        return [self._document(needle, *place) for place in _places(answer["segment_by_shard"]).first(limit)]
 
     def _document(self, needle: str, shard: int, rank: int) -> Document:
         query = {"query_type": "get_doc_by_rank", "query": needle, "s": shard, "rank": rank, "max_ctx_len": CONTEXT}
@@ -85,6 +85,11 @@ class InfinigramMini:
         if not needle.strip():
             raise Refused("an empty string has no count")
         return int(self._service.ask({"query_type": "count", "query": needle}, check_count)["count"])
+
+
+def _places(segments: Sequence[Sequence[int]]) -> Places:
+    ranks = tuple((first, last) for first, last in segments)
+    return Places(sum(last - first for first, last in ranks), ranks)
 
 
 def _check_segments(body: Mapping[str, Any]) -> str:

@@ -19,6 +19,7 @@ from explorer.errors import CountError
 from explorer.popularity import manifest as manifests
 from explorer.popularity import tokenizer as tokenizers
 from explorer.popularity.infinigram_local import Engine, spans
+from explorer.popularity.next_tokens import END
 
 MOST_CHARACTERS = 1000
 MOST_TOKENS = 500  # of a whole CNF
@@ -26,7 +27,6 @@ MOST_CLAUSES = 4
 MOST_TERMS = 4  # of one clause
 LARGEST = {"max_support": 1000, "max_clause_freq": 500_000, "max_diff_tokens": 1000, "max_disp_len": 10_000}
 MOST_BYTES = 1 << 20  # of a request
-END = "[end of document]"
 
 Ids = list[int]
 Cnf = list[list[Ids]]
