@@ -26,7 +26,7 @@ with show.problems():
         with options, show.options("ontology:run"):
             run_id = ontology_results.pick(chosen)
         ontology_inspector.draw_ontology_inspector(run_id, chosen)
-    elif not ontology_results.draw_ontology_results(chosen := nearest_run.with_runs("ontology", chosen), options):
+    elif not ontology_results.draw_ontology_results(chosen := ontology_results.nearest(chosen), options):
         study_start.offer(
             "ontology",
             chosen,

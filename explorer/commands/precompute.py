@@ -6,6 +6,7 @@ import argparse
 import os
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -26,11 +27,12 @@ if TYPE_CHECKING:
 EPILOG = """plan    which runs are planned, and how far each is
 run     do them in the plan's order, from where they stand, for some minutes; call it again until all is done
 merge   add run folders that were made elsewhere
-pack    put the finished ones into one file; with --add, beside those in it"""
+pack    put the finished ones into one file; with --add, beside those in it
+released  add the figures of predictions that the ontology paper's authors released"""
 
 
 def add(subparsers: Any) -> None:
-    """`precompute plan`, `run`, `merge`, `pack`."""
+    """`precompute plan`, `run`, `merge`, `pack`, `released`."""
     parser = common.command(subparsers, "precompute", epilog=EPILOG)
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
 
@@ -55,6 +57,10 @@ def add(subparsers: Any) -> None:
     pack.add_argument("--out", type=Path, default=PRECOMPUTED, help="the file (cache/precomputed.duckdb)")
     pack.add_argument("--add", action="store_true", help="keep the runs that the file holds, and add these to them")
     pack.set_defaults(run=pack_runs)
+
+    released = common.parser(actions, "released", "add figures of the predictions that the ontology paper released")
+    released.add_argument("--out", type=Path, default=PRECOMPUTED, help="the file (cache/precomputed.duckdb)")
+    released.set_defaults(run=add_released)
 
 
 def _add_filters(parser: argparse.ArgumentParser) -> None:
@@ -221,6 +227,21 @@ def pack_runs(args: argparse.Namespace, settings: Settings) -> int:
         what = "runs added to" if args.add else "runs in"
         print(f"{len(folders)} {what} {args.out}, {size / 2**20:.2f} MiB")
     return 0 if size <= precomputed.LARGEST else 1
+
+
+def add_released(args: argparse.Namespace, settings: Settings) -> int:
+    """Adds runs of the released predictions, findings alone, to the file beside those in it."""
+    from explorer.results import precomputed_add
+    from explorer.studies.imported.released import aggregates
+
+    with tempfile.TemporaryDirectory() as place:
+        folders = aggregates(settings, Path(place))
+        size = precomputed_add.add(folders, args.out)
+    if args.json:
+        common.print_json({"file": str(args.out), "bytes": size, "runs": [folder.run_id for folder in folders]})
+    else:
+        print(f"{len(folders)} runs added to {args.out}, {size / 2**20:.2f} MiB")
+    return 0
 
 
 def _finished(settings: Settings, adding: bool) -> Iterator[RunFolder]:

@@ -140,7 +140,7 @@ def _add_names(connection: Connection) -> None:
             CREATE TEMP TABLE map_{table} AS
             WITH fresh AS (SELECT {fresh[0]} FROM {FRESH}.{table} AS fact {fresh[1]}),
             met AS (SELECT fresh.*, there."{key}" AS known FROM fresh LEFT JOIN {NAME}.{table} AS there ON {same})
-            SELECT * REPLACE (coalesce(known, (SELECT max("{key}") FROM {NAME}.{table})
+            SELECT * REPLACE (coalesce(known, (SELECT coalesce(max("{key}"), -1) FROM {NAME}.{table})
                 + count(*) FILTER (known IS NULL) OVER (ORDER BY "{key}"))::INTEGER AS known), "{key}" AS was
             FROM met
             """
@@ -150,12 +150,12 @@ def _add_names(connection: Connection) -> None:
             f"""
             INSERT INTO {NAME}.{table} ("{key}", {columns})
             SELECT known, {columns} FROM map_{table}
-            WHERE known > (SELECT max("{key}") FROM {NAME}.{table})
+            WHERE known > (SELECT coalesce(max("{key}"), -1) FROM {NAME}.{table})
             ORDER BY known
             """
         )
     row = connection.execute(f"SELECT max(item) FROM {NAME}.items").fetchone()
-    if row and row[0] >= precomputed.OPTIONS:
+    if row and row[0] is not None and row[0] >= precomputed.OPTIONS:
         raise StoreError(f"The file would hold {row[0] + 1:,} instances, expected at most {precomputed.OPTIONS:,}.")
 
 

@@ -26,6 +26,11 @@ def label(spec: RunSpec | str) -> str:
     return f"imported{named}, SHA-256 {digest}"
 
 
+def short_label(spec: RunSpec | str) -> str:
+    """The mark for a sentence or a figure's key: "imported", with the harness where one is known, without the hash."""
+    return label(spec).partition(", SHA-256")[0]
+
+
 def source(folder: RunFolder) -> str:
     """Where an imported run came from, in words; "" for a run that was done here."""
     return outside.progress(files.read_json(folder.path / "progress.json")).imported

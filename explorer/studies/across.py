@@ -162,7 +162,7 @@ def _ontology(runs: Sequence[OfRun]) -> Together | None:
     drawn = [effect for run, effect in given if int(run.about.settings.get("per_bucket") or 0)]
     of_sample = any("sample" not in effect.estimate.detail for effect in drawn)
     caveat = (sentences.OF_SAMPLE if of_sample else sentences.WEIGHED) if drawn else ""
-    known = [(run, effect) for run, effect in given if _value(effect) >= FEW]
+    known = [(run, effect) for run, effect in given if gives_ids(run)]
     if known:
         run, effect = _largest(known)
         curve = run.findings.sure(ontology.SPEARMAN_BUCKETS, setting="corrected")
@@ -170,8 +170,11 @@ def _ontology(runs: Sequence[OfRun]) -> Together | None:
         if curve and sentences.is_clear(curve):
             way = "rises" if curve.value > 0 else "falls"
             rises = f", and accuracy {way} with the popularity of a concept (Spearman {display.number(curve.value)})"
+        on = run.about.benchmark
+        without = [other.about.model for other, its in given if other.about.benchmark == on and not _value(its)]
+        none = f"; {_and(without)} give{'s' if len(without) == 1 else ''} none" if without else ""
         return Together(
-            f"{run.about.model} gives the right ID of {effect.text} of concepts{run.about.of}{rises}.",
+            f"{run.about.model} gives the right ID of {effect.text} of concepts{run.about.of}{rises}{none}.",
             curve.value if curve and rises else effect.size,
             caveat,
             run.about.benchmark,
@@ -188,6 +191,13 @@ def _ontology(runs: Sequence[OfRun]) -> Together | None:
         max((gain.value - 0.5 for gain in clear), default=0.0),
         caveat,
     )
+
+
+def gives_ids(run: OfRun) -> bool:
+    """Whether a model gives right IDs to speak of: many, or the more the more popular a concept is."""
+    share = run.findings.one(ontology.ACCURACY, setting="corrected")
+    curve = run.findings.sure(ontology.SPEARMAN_BUCKETS, setting="corrected")
+    return bool(share and share.value >= FEW) or bool(curve and curve.value > 0 and sentences.is_clear(curve))
 
 
 def _memorization(runs: Sequence[OfRun]) -> Together | None:

@@ -43,4 +43,5 @@ def draw_sentences(run_id: str, beside: Sequence[str] = ()) -> None:
 def about_run(run: Mapping[Any, Any]) -> About:
     """What a run (a row with its model and spec) is of; of an import the model is named with its source."""
     about = conclusions.about(specs.from_json(str(run["spec"])))
-    return dataclasses.replace(about, model=imported.named(about.model, str(run["spec"])))
+    mark = imported.short_label(str(run["spec"]))
+    return dataclasses.replace(about, model=f"{about.model} ({mark})") if mark else about

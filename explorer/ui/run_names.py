@@ -21,7 +21,7 @@ CALLED: Mapping[str, str] = {
     "unrelated": "unrelated contexts from",
 }  # fmt: skip
 # By the mark of an imported run; and what is stored of a run says nothing of what was asked.
-UNSAID = ("imported", "log", "tokens", "rows")
+UNSAID = ("imported", "log", "tokens", "rows", "after_prefix")
 INFILL = "infill:"  # before the name of a causal model that fills gaps
 TIME = "%d %b %Y, %H:%M"
 

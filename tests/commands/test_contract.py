@@ -57,6 +57,7 @@ USAGE = {
     ),
     "precompute merge": "FOLDER [FOLDER ...]",
     "precompute pack": "[--out OUT] [--add] [RUN ...]",
+    "precompute released": "[--out OUT]",
     "run": "STUDY ...",
     "work": "RUN",
     "runs": "",

@@ -317,8 +317,14 @@ def test_concepts_that_nobody_knows_and_that_somebody_knows():
                  share(ontology.SPEARMAN_BUCKETS, 0.9, 0.8, 0.95, 50, setting="corrected"))  # fmt: skip
     assert runs_of("ontology", ("Gemma", "GO", none), ("GPT", "GO", some)) == (
         "GPT gives the right ID of 20.0% of concepts of GO, and accuracy rises with the popularity of a concept "
-        "(Spearman 0.90)."
+        "(Spearman 0.90); Gemma gives none."
     )
+    rare = frame(share(ontology.ACCURACY, 0.005, 0.004, 0.006, setting="corrected"),
+                 share(ontology.SPEARMAN_BUCKETS, 0.9, 0.8, 0.95, 50, setting="corrected"))  # fmt: skip
+    assert "accuracy rises with the popularity" in runs_of("ontology", ("Pythia", "GO", rare))
+    flat = frame(share(ontology.ACCURACY, 0.005, 0.004, 0.006, setting="corrected"),
+                 share(ontology.SPEARMAN_BUCKETS, 0.1, -0.3, 0.5, 50, setting="corrected"))  # fmt: skip
+    assert runs_of("ontology", ("Pythia", "GO", flat)) == "No model gives the right IDs."
 
 
 def test_texts_by_heart():

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from explorer import settings as settings_module
+from explorer.settings import PRECOMPUTED
 
 WORDS = ("heart", "valve", "cell", "bone", "growth", "repair", "membrane", "acid", "transport", "fold")
 
@@ -149,3 +150,17 @@ def test_with_another_kind_of_benchmark_the_inspector_takes_the_ontology_of_a_ru
     assert not app.exception
     assert any("on Starter pairs yet; shown is" in one.proto.body for one in app.html)
     assert any(one.label == "Concept" for one in app.selectbox)
+
+
+def test_a_fresh_clone_opens_on_accuracy_that_rises_with_popularity(open_page, tmp_path, monkeypatch):
+    monkeypatch.setenv("EXPLORER_PRECOMPUTED", str(PRECOMPUTED))
+    app = open_page("ontology", tmp_path / "cache")
+    assert not app.exception
+    told = "\n".join(one.proto.body for one in app.html)
+    assert "Accuracy rises with the popularity of a concept" in told
+    assert "only figures over all answers are kept" in told
+    app = open_page("ontology", tmp_path / "cache", model="gemma-3-270m", benchmark="go")
+    assert not app.exception
+    beside = next(one for one in app.selectbox if one.label == "Beside it")
+    assert "pythia-12b" in next(name for name in beside.options if "pythia" in name)
+    assert beside.value, "beside a model that gives no ID stands one that does"

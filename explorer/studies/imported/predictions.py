@@ -46,8 +46,12 @@ def store_predictions(
     settings: Settings,
     after_prefix: bool = False,
     seed: int = 0,
+    rows: bool = True,
 ) -> RunFolder:
-    """The run folder that holds the answers and both analyses; importing the same file again finds it."""
+    """The run folder that holds the answers (unless `rows` is false) and both analyses.
+
+    Importing the same file again finds it.
+    """
     from explorer.runs.folder import RunFolder
 
     spec = RunSpec(
@@ -65,7 +69,7 @@ def store_predictions(
         total = len(predictions.concepts)
         if folder.unfinished(total):
             made = instances(predictions.concepts, ontology, predictions.rule.prefix)
-            folder.write_part(0, total - 1, answer_rows(made, corrected))
+            folder.write_part(0, total - 1, answer_rows(made, corrected) if rows else {})
         folder.write_findings(finding_rows(released) + finding_rows(corrected))
         folder.write_progress(status="complete", total=total, done=total, message="")
     return folder

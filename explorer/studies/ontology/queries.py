@@ -15,6 +15,19 @@ def runs(store: Store, benchmark: str) -> pd.DataFrame:
     return runs_on(store, "ontology", benchmark)
 
 
+def rising(store: Store) -> pd.DataFrame:
+    """The runs (run_id) whose accuracy clearly rises with popularity, by their interval over buckets."""
+    return store.frame(
+        f"""
+        SELECT run_id
+        FROM findings
+        WHERE finding = '{declared.SPEARMAN_BUCKETS}'
+            AND setting = 'corrected'
+            AND low > 0
+        """
+    )
+
+
 def buckets(store: Store, run_id: str, setting: str) -> pd.DataFrame:
     """A row a popularity bucket: concepts, mean count, accuracy, nearness of wrong ids, share of repeated ids."""
     return store.frame(

@@ -16,17 +16,28 @@ from explorer.ui.ontology.concepts import draw_concepts
 from explorer.ui.ontology.figure_buckets import COUNT, Series, by_bucket, sizes
 
 
-def pick_beside(others: Mapping[str, str]) -> str:
-    """The id of the run that is drawn beside; "" for none."""
+def pick_beside(run_id: str, others: Mapping[str, str]) -> str:
+    """The id of the run that is drawn beside; "" for none.
+
+    Beside a run without a rising curve stands by default one that has it.
+    """
     if not others:
         return ""
+    rising = set(resources.ask(ontology_queries.rising)["run_id"])
+    default = "" if run_id in rising else next((name for name in others if name in rising), "")
     return links.pick(
-        st.selectbox, "Beside it", "alongside", ["", *others], format_func=lambda name: others.get(name, "nothing")
-    )
+        st.selectbox, "Beside it", "alongside", ["", *others], default=default,
+        format_func=lambda name: others.get(name, "nothing"),
+    )  # fmt: skip
 
 
-def draw_ontology_popularity(run_id: str, setting: str, beside: str, name: str, chosen: Chosen) -> None:
-    """The figures of one run, and of another beside it where one is chosen (its id and name)."""
+def draw_ontology_popularity(
+    run_id: str, setting: str, beside: str, name: str, chosen: Chosen, *, has_rows: bool = True
+) -> None:
+    """The figures of one run, and of another beside it where one is chosen (its id and name).
+
+    `has_rows` tells whether its concepts can be listed.
+    """
     buckets = resources.ask(ontology_queries.buckets, run_id, setting)
     held = buckets[buckets["n"] > 0]
     if held.empty:
@@ -47,7 +58,8 @@ def draw_ontology_popularity(run_id: str, setting: str, beside: str, name: str, 
             on_select="rerun",
         )
         show.note(
-            "A dot a bucket of equally many distinct web counts (the paper's figure 2a). Click one to see its concepts."
+            "A dot a bucket of equally many distinct web counts (the paper's figure 2a)."
+            + (" Click one to see its concepts." if has_rows else "")
         )
         draw_concepts(run_id, behind.picked(answer), chosen)
     else:

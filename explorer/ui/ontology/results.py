@@ -11,17 +11,22 @@ import streamlit as st
 from explorer import display
 from explorer.finding import Finding
 from explorer.results import queries
+from explorer.runs import imported
 from explorer.studies.ontology import declared
 from explorer.studies.ontology import queries as ontology_queries
 from explorer.studies.ontology.published import BESIDE, MODELS, SIGNIFICANT, figures_of, mark, size
 from explorer.studies.ontology.rows import AS_RELEASED, CORRECTED
-from explorer.ui import conclusions, links, resources, run_names, show
+from explorer.ui import conclusions, layout, links, nearest_run, resources, run_names, show
 from explorer.ui.columns import count_column, text_column
 from explorer.ui.layout import Chosen
 from explorer.ui.ontology import design, invariance, knowledge, popularity
 
 ROW = 35  # pixels of a table's row
 COUNTED = {"Corrected": CORRECTED, "As the authors counted": AS_RELEASED}
+FIGURES_ONLY = (
+    "Of this run only figures over all answers are kept. The command import-predictions, given the released file and "
+    "the same model name, makes the same run with its answers."
+)
 KNOWLEDGE = {
     declared.GOLD_LOGPROB: ("log P of the right ID (nats)", "Summed over the ID's digits, after the prompt."),
     declared.GOLD_GAIN_PREFERRED: (
@@ -48,6 +53,12 @@ def pick(chosen: Chosen) -> str:
     )
 
 
+def nearest(chosen: Chosen) -> Chosen:
+    """The choice; where it has no run, one whose accuracy rises with popularity, since there is most to see."""
+    rising = set(resources.ask(ontology_queries.rising)["run_id"])
+    return nearest_run.with_runs("ontology", chosen, useful=rising.__contains__, far=True)
+
+
 def draw_ontology_results(chosen: Chosen, options: Any) -> bool:
     """Everything about one run; False where there is none. Which run and how it counts are asked in `options`."""
     with options, show.options("ontology:options"):
@@ -57,7 +68,7 @@ def draw_ontology_results(chosen: Chosen, options: Any) -> bool:
                 st.segmented_control, "Counted", "counted", list(COUNTED), default="Corrected", required=True
             )
             others = others_of(run_id, chosen)
-            beside = popularity.pick_beside(others)
+            beside = popularity.pick_beside(run_id, others)
     if not run_id:
         return False
     setting = COUNTED[counted]
@@ -75,7 +86,9 @@ def draw_ontology_results(chosen: Chosen, options: Any) -> bool:
     # What a model knows that gives no right ID is in the likelihoods; else its answers come first.
     if not gives_some:
         knowledge.draw_ontology_knowledge(run_id, known, chosen)
-    popularity.draw_ontology_popularity(run_id, setting, beside, others.get(beside, ""), chosen)
+    answers = resources.ask(ontology_queries.repeated_answers, run_id)
+    name = _in_figure(beside) if beside else ""
+    popularity.draw_ontology_popularity(run_id, setting, beside, name, chosen, has_rows=not answers.empty)
     if gives_some:
         knowledge.draw_ontology_knowledge(run_id, known, chosen)
     _numbers(findings, ours, setting)
@@ -93,12 +106,15 @@ def draw_ontology_results(chosen: Chosen, options: Any) -> bool:
         columns=columns,
         height=ROW * (len(table) + 1) + 3,
     )
-    show.folded_table(
-        resources.ask(ontology_queries.repeated_answers, run_id),
-        "repeated answers",
-        title="Most repeated answers",
-        columns={"text": "Answer", "verdict": "Kind", "times": count_column("Times")},
-    )
+    if answers.empty:
+        show.note(FIGURES_ONLY)
+    else:
+        show.folded_table(
+            answers,
+            "repeated answers",
+            title="Most repeated answers",
+            columns={"text": "Answer", "verdict": "Kind", "times": count_column("Times")},
+        )
     return True
 
 
@@ -126,6 +142,14 @@ def beside_the_paper(ours: pd.DataFrame, benchmark: str) -> pd.DataFrame:
             }
         )
     return pd.DataFrame(rows)
+
+
+def _in_figure(run_id: str) -> str:
+    """The name of a run in a figure: its model, with the mark of an import."""
+    row = resources.ask(queries.run, run_id).iloc[0]
+    mark = imported.short_label(str(row["spec"]))
+    title = layout.model_title(str(row["model"]))
+    return f"{title} ({mark})" if mark else title
 
 
 def others_of(run_id: str, chosen: Chosen) -> dict[str, str]:

@@ -12,7 +12,7 @@ from explorer.figures.small import Curve, Dot, small_curves, small_dots
 from explorer.stats.estimate import Estimate
 from explorer.stats.proportion import wilson
 from explorer.studies import sentences
-from explorer.studies.across import FEW, OfRun, Together, together
+from explorer.studies.across import OfRun, Together, gives_ids, together
 from explorer.studies.calibration import doses
 from explorer.studies.icl.declared import REPLICATION
 from explorer.studies.ontology import declared as ontology
@@ -125,9 +125,8 @@ def _ontology(said: Together, runs: Sequence[OfRun], colors: Mapping[str, str]) 
 
 
 def _buckets(run: OfRun) -> Curve | None:
-    share = run.findings.one(ontology.ACCURACY, setting="corrected")
     rows = [one for one in run.findings.all(ontology.BUCKET_ACCURACY, None) if one.group.isdecimal()]
-    if share is None or share.value < FEW or len(rows) < 2:
+    if not gives_ids(run) or len(rows) < 2:
         return None
     ordered = sorted(rows, key=lambda one: int(one.group))
     dots = []
