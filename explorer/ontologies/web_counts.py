@@ -2,7 +2,7 @@
 
     from_file           the counts of a table
     cooccurrences       documents of an n-gram index in which label and id stand near each other (approximate)
-    google              Google's estimate of pages with "label" and id, as Bombieri et al. 2024 counted
+    google              Google's estimate of pages with "label" and id, as Bombieri et al. 2024 counted (until 2027)
     europe_pmc          articles in Europe PMC with both
 
 A count that could not be had is nan with a reason. Answers of services are kept on disk, so that a broken-off round
@@ -28,7 +28,9 @@ from explorer.ontologies.contents import read_text
 from explorer.records import Concept, Count
 from explorer.settings import Settings
 
-# Google closes this service on January 1, 2027, and takes no new customers.
+# Google closes this service then, and takes no new customers. What can be asked after it stands in INSTEAD.
+CLOSES = "January 1, 2027"
+INSTEAD = "counts in a file, in an n-gram index, or in Europe PMC"
 GOOGLE = "https://www.googleapis.com/customsearch/v1"
 EUROPE_PMC = "https://www.ebi.ac.uk/europepmc/webservices/rest/search"
 
@@ -105,11 +107,12 @@ def google(
     patience: Patience = PATIENCE,
     progress: Progress | None = None,
 ) -> list[WebCount]:
-    """Google's estimated number of pages for "label" id, with the user's own key and search engine."""
+    """Google's estimated number of pages for "label" id, with the user's own key and search engine; until CLOSES."""
     if not settings.google_key or not settings.google_engine:
         raise OntologyError(
             "Google wants a key and the id of a Programmable Search Engine. Set EXPLORER_GOOGLE_KEY and "
-            "EXPLORER_GOOGLE_ENGINE, or choose another source of counts."
+            f"EXPLORER_GOOGLE_ENGINE; the service closes on {CLOSES}, so take {INSTEAD} (--set counts=file, index or "
+            "europe-pmc) for what is to be done again later."
         )
 
     def address(concept: Concept) -> str:
@@ -144,7 +147,7 @@ def europe_pmc(
 SOURCES: Mapping[str, str] = {
     "file": "the counts of a table",
     "index": "label and id near each other in an n-gram index (approximate)",
-    "google": "pages that Google estimates for label and id",
+    "google": f"pages that Google estimates for label and id; the service closes on {CLOSES}, take index or europe-pmc",
     "europe-pmc": "articles in Europe PMC with label and id",
 }
 

@@ -141,7 +141,7 @@ CHOICES: Mapping[str, Mapping[str, str]] = {
     "counts": {
         "file": "A file of counts",
         "index": "An n-gram index",
-        "google": "Google",
+        "google": "Google (closes on January 1, 2027)",
         "europe-pmc": "Europe PMC",
     },
     "settings": {

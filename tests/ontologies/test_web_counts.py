@@ -14,6 +14,8 @@ from explorer.errors import CountError, OntologyError
 from explorer.ontologies import web_counts
 from explorer.records import Concept, Count
 from explorer.settings import Settings
+from explorer.studies.ontology.study import SETTINGS
+from explorer.ui.run_words import CHOICES
 
 KEY = "google-secret-key"
 QUICK = fetch.Patience(tries=2, delay=0.01)
@@ -187,3 +189,10 @@ def test_concepts_take_counts_by_id_and_keep_gaps():
     found = web_counts.with_counts(CONCEPTS, {"TOY:0000000": 5.0})
     assert found[0].web_count == 5
     assert all(math.isnan(concept.web_count) for concept in found[1:])
+
+
+def test_whoever_chooses_google_is_told_that_it_closes_and_what_to_take(settings):
+    with pytest.raises(OntologyError, match=r"closes on January 1, 2027.*europe-pmc"):
+        web_counts.google([Concept("GO:1", "a")], replace(settings, google_key=""))
+    told = (web_counts.SOURCES["google"], SETTINGS["counts"].help, CHOICES["counts"]["google"])
+    assert all(web_counts.CLOSES in one for one in told), told

@@ -55,7 +55,11 @@ SETTINGS = {
     "again_per_bucket": Setting(PER_BUCKET, "concepts a bucket whose question is repeated"),
     "buckets": Setting(BUCKETS, "buckets of equally many distinct counts"),
     "per_bucket": Setting(0, "that many concepts of each bucket, drawn with the seed; 0 = all"),
-    "counts": Setting("file", "where a concept's popularity is counted", tuple(web_counts.SOURCES)),
+    "counts": Setting(
+        "file",
+        f"where a concept's popularity is counted; google closes on {web_counts.CLOSES}: index or europe-pmc instead",
+        tuple(web_counts.SOURCES),
+    ),
     "index": Setting(indexes.GLASSBOX, "n-gram index, for counts=index"),
 }
 
