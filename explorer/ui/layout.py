@@ -104,7 +104,7 @@ def _draw_bar(title: str) -> Chosen:
 
 def pick_model() -> str:
     """The id of the model: one of the catalog's, one that has runs, or any other that is typed in."""
-    default = catalog.default_model(_stored_models())
+    default = first_model()
     wish = links.recall("model", default) or default
     known = inventory.model_names()
     here = list(dict.fromkeys([*known, *progress.models_of_runs()]))
@@ -126,6 +126,11 @@ def pick_model() -> str:
         on_pick=visitor.allow,
         help="One of the list, or any Hugging Face id (id@revision) or folder: type it and press Enter.",
     )
+
+
+def first_model() -> str:
+    """The id of the model that a first visit looks at."""
+    return catalog.default_model(_stored_models())
 
 
 def _stored_models() -> set[str]:

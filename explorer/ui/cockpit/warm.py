@@ -46,11 +46,10 @@ def load() -> list[str]:
 
 
 def _model() -> None:
-    """The embedded model, where its converted files are here and no other one is loaded."""
-    from explorer.scoring import catalog
-    from explorer.ui import live, resources
+    """The model of the first visit, where its files are here and no other one is loaded."""
+    from explorer.ui import layout, live, resources
 
-    name = catalog.EMBEDDED_MODELS[0].id
+    name = layout.first_model()
     if not resources.loaded_model() and live.answers_at_once(name):
         live.judge(resources.instances(FIRST).instances[0], name, {})
 
