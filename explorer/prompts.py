@@ -318,7 +318,7 @@ def _label_text(instance: Instance) -> str:
 
 def _without_tabs(text: str) -> str:
     """DBpedia's sentences are parted by tabs, which stand for blanks."""
-    return re.sub(r"[ \xa0]*\t\s*", " ", text).strip()
+    return re.sub(r"(?<![ \xa0])[ \xa0]*\t\s*", " ", text).strip()
 
 
 def _labeled_text(instance: Instance) -> tuple[str, ...]:

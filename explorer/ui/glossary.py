@@ -80,7 +80,7 @@ ON_PAGES: Mapping[str, Sequence[str]] = {
     "Instance": ("Nats and bits", "Margin", "IPS", "n-gram", "TDE", "Min-k %", "ROUGE-L"),
     "Popularity": ("IPS", "n-gram", "AUC", "Nats and bits", "Margin"),
     "Perturbation": ("Nats and bits", "Margin", "IPS", "n-gram", "ROUGE-L"),
-    "Priming": ("Margin", "Nats and bits"),
+    "Priming": ("Margin", "Nats and bits", "IPS", "n-gram"),
     "Ontologies": ("Nats and bits", "n-gram"),
     "Memorization": ("TDE", "MIA", "Min-k %", "AUC", "Nats and bits", "Margin"),
     "In-context": ("k", "ROUGE-L", "Nats and bits"),

@@ -131,6 +131,7 @@ def chart(
     `alt` says in words what it shows and is its caption, `n` over how many instances; `remark` stands under it, and
     `beside` draws what stands in one line with the download.
     """
+    key = key and re.sub(r"[^\w:.,+/-]+", "-", key)  # names of models may be anything, and keys become HTML ids
     name = key or _slug(alt)[:40]
     picked = st.plotly_chart(
         figure,

@@ -119,8 +119,8 @@ found = settings.read(cache=sys.argv[1])
 made = []
 wordnet.WordNet = lambda folder: folder
 wordnet_files.irregular_forms = lambda: {part: [("went", "go")] for part in wordnet_files.PARTS}
-laid = wordnet_files.lay_out
-wordnet_files.lay_out = lambda *given: (made.append(1), laid(*given))
+laid = wordnet_files.unpack_into
+wordnet_files.unpack_into = lambda *given: (made.append(1), laid(*given))
 print(wordnet.open_lexicon(found), len(made))
 """
 

@@ -148,7 +148,7 @@ def test_each_setting_that_matters_makes_a_figure_not_comparable(case):
 def test_min_k_of_another_share_differs():
     assert MIN_K == [] or judged(MIN_K[0], min_k=10.0)[1].startswith("min-k of 10")
     made = method.Made({"min_k": 10.0})
-    assert method.differences(method.MIN_K, (), "", made, benchmark="piqa").startswith("min-k of 10 %; ")
+    assert method.differences(method.MIN_K, (), "", made, benchmark="piqa").startswith("min-k of 10%; ")
 
 
 def test_another_benchmark_or_model_answers_nothing():
