@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from explorer.scoring import catalog
+from explorer.scoring.suites import GLASSBOX_STEPS
 
 if TYPE_CHECKING:
     from explorer.records import RunSpec
@@ -85,19 +86,32 @@ NO_ROWS = {"rows": False, "tokens": False}
 GLASSBOX = "glassbox-m"
 DOSED = ("glassbox_pairs", "glassbox_synonyms")
 LENGTHS = (2, 3, 5, 6, 7)  # of n-grams, in tokens, beside the default: what a popularity score sees of a dose
+SIZES = ("s", "m", "l")
+# The window of 1,024 tokens holds few demonstrations. One way to write a prompt is the one that was planted.
+FEW = {"instances": 200, "k": (0, 4), "settings": ("pairs_labels",), "max_new_tokens": 40}
+SHORT = {"lengths": (0, 100, 300), "unrelated": "starter", "overlap": 0}
 
 
 def plan() -> list[Planned]:
     """Every planned run, in the order in which they are done: study by study, and within a study model by model.
 
-    Those of the glass box come last: they take minutes on two cores.
+    Those of the glass box come last: they take minutes on two cores. Its other sizes and its checkpoints are trained
+    first (`python -m explorer glassbox train SIZE`).
     """
     models = [model.id for model in catalog.EMBEDDED_MODELS]
     return [
         *(run for study in (_accuracy, _priming, _perturbation, _popularity, _ontology, _memorization, _icl,
                             _neighbours) for model in models for run in study(model)),
         *_glassbox(GLASSBOX),
+        *(run for model in trained_here() for run in _checkpoint(model)),
     ]  # fmt: skip
+
+
+def trained_here() -> list[str]:
+    """The glass box's models whose weights do not come along: checkpoints of all sizes, and the other sizes' last."""
+    steps = sorted(GLASSBOX_STEPS)
+    names = [f"glassbox-{size}@step{step}" for size in SIZES for step in steps[:-1]]
+    return [*names, *(f"glassbox-{size}" for size in SIZES if f"glassbox-{size}" != GLASSBOX)]
 
 
 def _accuracy(model: str) -> Iterator[Planned]:
@@ -182,13 +196,25 @@ def _glassbox(model: str) -> Iterator[Planned]:
         some = {"per_group": 10} if benchmark == "starter_pairs" else {}
         yield Planned("memorization", model, benchmark, settings={"tokens": False, "neighbours": 0, **some})
     yield Planned("ontology", model, "glassbox-ontology", settings={"others": 3})
-    # The window of 1,024 tokens holds few demonstrations. One way to write a prompt is the one that was planted.
-    few = {"instances": 200, "k": (0, 4), "settings": ("pairs_labels",), "max_new_tokens": 40}
     for benchmark in STARTER_LABELLED:
-        yield Planned("icl", model, benchmark, settings=few)
-    short = {"lengths": (0, 100, 300), "unrelated": "starter", "overlap": 0}
-    yield Planned("priming", model, DOSED[0], settings={"per_group": 12, **short})
-    yield Planned("priming", model, "starter_pairs", settings={"per_group": 1, **short})
+        yield Planned("icl", model, benchmark, settings=FEW)
+    yield Planned("priming", model, DOSED[0], settings={"per_group": 12, **SHORT})
+    yield Planned("priming", model, "starter_pairs", settings={"per_group": 1, **SHORT})
     for benchmark in (DOSED[1], *STARTER_CHOICES):
         some = {"per_group": 4} if benchmark == "starter_pairs" else {}
         yield Planned("perturbation", model, benchmark, settings={**exact, "similarity": False, **some})
+
+
+def _checkpoint(model: str) -> Iterator[Planned]:
+    """What is asked of a model on its way: what was planted, without the rows of single options."""
+    whole = {"tokens": False, "neighbours": 0}
+    yield Planned("accuracy", model, DOSED[0], settings={"tokens": False})
+    yield Planned("popularity", model, DOSED[0], settings={**NO_ROWS, "index": "glassbox"})
+    yield Planned("memorization", model, "starter_cloze", settings=whole)
+    yield Planned("ontology", model, "glassbox-ontology", settings={"others": 3})
+    yield Planned("icl", model, "starter_questions", settings=FEW)
+    if model.startswith(GLASSBOX):
+        yield Planned("memorization", model, "starter_pairs", settings={**whole, "per_group": 10})
+        yield Planned("priming", model, DOSED[0], settings={"per_group": 12, **SHORT})
+        counted = {**NO_ROWS, "index": "glassbox", "similarity": False}
+        yield Planned("perturbation", model, DOSED[1], settings=counted)

@@ -10,8 +10,8 @@ from explorer import benchmarks
 from explorer.benchmarks import starter
 from explorer.ontologies.as_benchmark import NAMES as ONTOLOGIES
 from explorer.resources import Resources
-from explorer.results.precomputed_plan import FORMAL, FUNCTIONAL, GLASSBOX, plan
-from explorer.scoring import catalog
+from explorer.results.precomputed_plan import FORMAL, FUNCTIONAL, GLASSBOX, plan, trained_here
+from explorer.scoring import catalog, suites
 from explorer.studies import STUDIES, selection, study
 
 
@@ -19,7 +19,11 @@ def test_every_planned_run_has_a_name_of_its_own_and_settings_that_its_study_has
     planned = plan()
     assert max(Counter(run.name for run in planned).values()) == 1
     assert {run.study for run in planned} <= set(STUDIES)
-    assert {run.model for run in planned} == {*(model.id for model in catalog.EMBEDDED_MODELS), GLASSBOX}
+    assert {run.model for run in planned} == {
+        *(model.id for model in catalog.EMBEDDED_MODELS),
+        GLASSBOX,
+        *trained_here(),
+    }
     for run in planned:
         study(run.study).resolve(run.settings)
         kind = "concept" if run.benchmark in ONTOLOGIES else benchmarks.BENCHMARKS[run.benchmark].kind
@@ -27,7 +31,7 @@ def test_every_planned_run_has_a_name_of_its_own_and_settings_that_its_study_has
 
 
 def test_studies_are_done_in_order_and_those_of_the_glass_box_last():
-    others = [run for run in plan() if run.model != GLASSBOX]
+    others = [run for run in plan() if not run.model.startswith("glassbox-")]
     studies = list(dict.fromkeys(run.study for run in others))
     assert studies == ["accuracy", "priming", "perturbation", "popularity", "ontology", "memorization", "icl"]
     assert "neighbours" in others[-1].task
@@ -38,7 +42,7 @@ def test_studies_are_done_in_order_and_those_of_the_glass_box_last():
 def test_a_model_whose_data_is_here_is_counted_in_it():
     for run in plan():
         if "index" in run.settings:
-            assert run.settings["index"] == ("glassbox" if run.model == GLASSBOX else "demo"), run.name
+            assert run.settings["index"] == ("glassbox" if run.model.startswith("glassbox-") else "demo"), run.name
 
 
 def test_each_formal_and_functional_task_has_a_thousand_instances_or_all(real_settings):
@@ -71,7 +75,16 @@ def test_concepts_are_spread_over_the_buckets(real_settings, benchmark):
 
 
 def test_each_model_completes_items_of_every_labelled_starter_set():
-    asked = Counter(run.benchmark for run in plan() if run.study == "icl")
+    asked = Counter(run.benchmark for run in plan() if run.study == "icl" and run.model not in trained_here())
     for name in starter.BENCHMARKS:
         if benchmarks.BENCHMARKS[name].kind == "labelled":
             assert asked[name] == len(catalog.EMBEDDED_MODELS) + 1  # the glass box's
+
+
+def test_checkpoints_of_every_size_are_known_by_their_steps_and_tokens():
+    names = trained_here()
+    assert len(names) == len(set(names)) == 38
+    for name in names:
+        model, _, revision = name.partition("@")
+        assert catalog.find(model), name
+        assert not revision or int(revision.removeprefix("step")) in suites.GLASSBOX_STEPS
