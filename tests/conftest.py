@@ -141,7 +141,7 @@ def glassbox_index(session_folder: Path) -> Iterator[None]:
 
     def ensure_own(settings: Settings, *words: Any, **named: Any) -> Path:
         folder = settings.indexes / index.GLASSBOX
-        if corpus.CORPUS != whole:  # a test that has a small corpus in its place
+        if whole != corpus.CORPUS:  # a test that has a small corpus in its place
             return real(settings, *words, **named)
         if built.is_dir() and not folder.exists():
             corpus._wordnet(settings)  # refuses a cache without the WordNet that the corpus is made of
