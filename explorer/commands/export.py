@@ -11,14 +11,17 @@ from explorer.errors import RunError, UsageError
 from explorer.rows.schema import TABLES
 from explorer.settings import Settings
 
+OVER_SEEDS = "over_seeds"
+
 
 def add(subparsers: Any) -> None:
     export = common.command(subparsers, "export")
     export.add_argument("run_id", metavar="ID")
     export.add_argument(
         "--table",
-        choices=[*TABLES, "prompts", "all"],
-        help="one table, or all of them into a folder; prompts: whole prompts with what the model wrote after them",
+        choices=[*TABLES, "prompts", "over_seeds", "all"],
+        help="one table, or all of them into a folder; prompts: whole prompts with what the model wrote after them; "
+        "over_seeds: of a sweep, each finding's mean and spread over seeds beside the sampling error of one run",
     )
     export.add_argument(
         "--format",
@@ -51,6 +54,10 @@ def export_run(args: argparse.Namespace, settings: Settings) -> int:
         _check_packed_run(folder, args.table)
     if args.format == "zip":
         return _export_zip(folder, args, settings)
+    if args.table == OVER_SEEDS:
+        raise UsageError(
+            f"--table {OVER_SEEDS} is of a sweep; {args.run_id} is one run. Name a sweep with several seeds."
+        )
     if args.table == "prompts":
         rows = export.write_frame(_read_prompts(folder), args.format, args.out, spreadsheet_safe=args.spreadsheet_safe)
         written = [(args.out, rows)]

@@ -11,13 +11,16 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from explorer.commands import common, work_here
 from explorer.errors import RunError, UsageError
 from explorer.runs import sweep as sweep_file
 from explorer.runs.sweep import Member, Sweep
 from explorer.settings import ROOT, Settings
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 COMPLETE = "complete"
 
@@ -45,6 +48,23 @@ def list_sweeps(args: argparse.Namespace, settings: Settings) -> int:
     else:
         common.report("No sweeps yet. Name several models: python -m explorer run accuracy --model A B --benchmark X")
     return 0
+
+
+def _over_seeds(planned: Sweep, findings: pd.DataFrame) -> pd.DataFrame:
+    """A row a model, benchmark and finding: mean, sd and range over seeds beside the sampling error of one run."""
+    import pandas as pd
+
+    from explorer.results import seeds
+
+    if findings["seed"].nunique() < 2:
+        raise RunError(f"The complete runs of {planned.name} have one seed, expected two or more: run with --seeds 5.")
+    frames = []
+    for (model, benchmark), rows in findings.groupby(["model", "benchmark"], sort=False):
+        merged = seeds.merge(rows)
+        merged.insert(0, "benchmark", benchmark)
+        merged.insert(0, "model", model)
+        frames.append(merged)
+    return pd.concat(frames, ignore_index=True)
 
 
 def needed(settings: Settings, name: str) -> Sweep:
@@ -141,15 +161,19 @@ def export(planned: Sweep, args: argparse.Namespace, settings: Settings) -> int:
     else:
         if args.table in ("all", "prompts"):
             raise UsageError(f"--table {args.table} is of one run; of a sweep name one table, such as findings.")
+        over_seeds = args.table == "over_seeds"
         frames = []
         for member, folder in done.items():
-            frame = exports.by_instance(folder) if args.table is None else folder.read(args.table)
+            table = "findings" if over_seeds else args.table
+            frame = exports.by_instance(folder) if table is None else exports.read(folder, table)
             frame = frame.drop(columns=[name for name in _row(member, "") if name in frame])
             for place, (name, value) in enumerate(_row(member, "").items()):
                 if name != "status":
                     frame.insert(place, name, value)
             frames.append(frame)
         whole = pd.concat(frames, ignore_index=True)
+        if over_seeds:
+            whole = _over_seeds(planned, whole)
         rows = exports.write_frame(
             whole, args.format, args.out, caption=f"The sweep {planned.name}.", label=planned.name,
             spreadsheet_safe=args.spreadsheet_safe,

@@ -13,6 +13,7 @@ from explorer.results import conclusions, formats
 from explorer.results.packed_run import Run
 from explorer.rows.schema import FACTORS, TABLES
 from explorer.runs.files import write_atomically
+from explorer.studies import many_tests
 
 
 def write(
@@ -28,16 +29,22 @@ def write(
                 "folder."
             ) from error
         ending = formats.FORMATS[format].ending
-        frames = {out / f"{name}.{ending}": folder.read(name) for name in TABLES}
+        frames = {out / f"{name}.{ending}": read(folder, name) for name in TABLES}
         frames[out / f"by_instance.{ending}"] = by_instance(folder)
     else:
-        frames = {out: by_instance(folder) if table is None else folder.read(table)}
+        frames = {out: by_instance(folder) if table is None else read(folder, table)}
     spec = folder.spec
     caption = f"{spec.study.capitalize()} of {spec.model or 'no model'} on {spec.benchmark}."
     if table == "findings" and format == "latex":
         caption = " ".join([caption, *conclusions.of_run(folder)])
     about: dict[str, Any] = {"caption": caption, "label": folder.run_id, "spreadsheet_safe": spreadsheet_safe}
     return [(path, write_frame(frame, format, path, **about)) for path, frame in frames.items()]
+
+
+def read(folder: Run, table: str) -> pd.DataFrame:
+    """The table's rows; findings with their family of tests and the p adjusted within it."""
+    frame = folder.read(table)
+    return many_tests.with_families(frame, folder.spec.study) if table == "findings" else frame
 
 
 def write_frame(frame: pd.DataFrame, format: str, out: Path, **options: Any) -> int:

@@ -26,6 +26,18 @@ FINDINGS: Mapping[str, tuple[Finding, ...]] = {
 }
 
 
+# Study → its families of tests: those that are looked at together, whose p-values are adjusted together.
+FAMILIES: Mapping[str, Mapping[str, tuple[Finding, ...]]] = {
+    "accuracy": accuracy.FAMILIES,
+    "popularity": {**accuracy.FAMILIES, **popularity.FAMILIES},
+    "perturbation": perturbation.FAMILIES,
+    "memorization": {**accuracy.FAMILIES, **memorization.FAMILIES},
+    "priming": priming.FAMILIES,
+    "ontology": ontology.FAMILIES,
+    "icl": icl.FAMILIES,
+}
+
+
 # Measure of an instance → what it is computed from, as each study declares it.
 COMPUTED_FROM: Mapping[str, tuple[str, ...]] = {
     name: sources
@@ -38,6 +50,12 @@ def shared_number(measure: str, other: str) -> str:
     """What two measures of an instance are both computed from, so that they go together by the way they are made."""
     both = [source for source in COMPUTED_FROM.get(measure, ()) if source in COMPUTED_FROM.get(other, ())]
     return " and ".join(both)
+
+
+def family_of(study: str, name: str) -> str:
+    """The family that the tests of a finding belong to; "" where it has none, or is of a later version."""
+    families = FAMILIES.get(study, {})
+    return next((family for family, findings in families.items() if name in {one.name for one in findings}), "")
 
 
 def in_words(study: str) -> str:

@@ -26,7 +26,7 @@ USAGE = {
     ),
     "doctor": "[--verify]",
     "export": (
-        "[--table {instances,variants,scores,generations,counts,measures,findings,prompts,all}] --format "
+        "[--table {instances,variants,scores,generations,counts,measures,findings,prompts,over_seeds,all}] --format "
         "{csv,parquet,jsonl,latex,zip} --out FILE [--spreadsheet-safe] ID"
     ),
     "import-run": "FILE [FILE ...]",

@@ -89,6 +89,20 @@ def test_rows_of_all_runs_come_in_one_file_with_model_and_seed(settings, models,
     assert code == 0 and len(told) == 2 and all(Path(row["file"]).stat().st_size for row in told)
 
 
+def test_a_sweep_over_seeds_is_exported_as_one_row_a_finding(settings, models, capsys, tmp_path):
+    table = str(tmp_path / "over.csv")
+    export = ["export", "both", "--table", "over_seeds", "--format", "csv", "--out", table]
+    call(capsys, *asked(models[:1], "--seeds", "3", "--sweep", "both"))
+    assert call(capsys, *export)[0] == 0
+    frame = pd.read_csv(table)
+    row = frame[(frame["finding"] == "accuracy") & (frame["grp"] == "overall") & frame["setting"].isna()].iloc[0]
+    # the limit takes the same four items with every seed, and the model draws nothing
+    assert row["seeds"] == 3 and row["sd"] == 0 and row["least"] == row["greatest"] == row["mean"]
+    assert {"low", "high", "n"} <= set(frame)
+    run_id = sweeps.find(settings, "both").members[0].run_id
+    assert main([*export[:1], run_id, *export[2:]]) == 1
+
+
 def test_deleting_a_sweep_leaves_runs_that_another_holds(settings, models, capsys):
     both = call(capsys, *asked(models, "--sweep", "both"))[1]
     call(capsys, *asked(models[:1], "--sweep", "one"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import shutil
 from pathlib import Path
 
@@ -11,8 +12,10 @@ import pytest
 from explorer import settings as settings_module
 from explorer.figures.runs import MOST_ROWS, dots_of_runs
 from explorer.resources import Resources
+from explorer.results.store import Store
 from explorer.runs import request, worker
 from explorer.runs.folder import RunFolder
+from explorer.settings import PRECOMPUTED
 
 
 def html_of(app) -> str:
@@ -145,3 +148,31 @@ def test_rows_in_which_runs_lie_widest_apart_stand_at_the_top_and_the_first_abov
     assert list(figure.layout.yaxis.ticktext) == ["row 0", "row 1", "row 3", "row 4", "row 2"]
     assert len({trace.marker.color for trace in figure.data}) == 3
     assert len(dots_of_runs(dots(2, MOST_ROWS + 9), "nats", "x").layout.yaxis.ticktext) == MOST_ROWS
+
+
+def test_runs_that_differ_in_their_seed_are_shown_as_one_thing(open_page, finished, tmp_path):
+    cache = tmp_path / "cache"
+    shutil.copytree(finished[0], cache)
+    resources = Resources(settings_module.read(cache=cache))
+    first = RunFolder.find(resources.settings.runs, finished[1])
+    other = RunFolder.create(resources.settings.runs, dataclasses.replace(first.spec, seed=1))
+    assert worker.work(other, resources, lambda text: None, wait=False) == "complete"
+    app = open_page("runs", cache, shown=finished[1])
+    assert not app.exception
+    assert "Over 2 seeds: mean" in html_of(app) and "sd over seeds" in html_of(app)
+    app = open_page("runs", cache, view="Compare", runs=f"{finished[1]},{other.run_id}")
+    assert not app.exception
+    assert "Spread over seeds and sampling error are two things" in html_of(app)
+    over = next(frame.value for frame in app.dataframe if "greatest" in frame.value)
+    assert set(over["seeds"]) == {2}
+
+
+def test_tests_of_a_run_are_adjusted_within_their_family(open_page, tmp_path, monkeypatch):
+    monkeypatch.setenv("EXPLORER_PRECOMPUTED", str(PRECOMPUTED))
+    opened = Store(None, PRECOMPUTED)
+    runs = opened.frame("SELECT run_id FROM findings WHERE finding = 'popularity_slope' AND p < 1 ORDER BY run_id")
+    opened.close()
+    app = open_page("runs", tmp_path / "cache", shown=runs["run_id"].mode()[0], concluded="popularity_slope")
+    assert not app.exception
+    assert "are one family (“popularity and being right”)" in html_of(app)
+    assert any("p_adjusted" in frame.value for frame in app.dataframe)

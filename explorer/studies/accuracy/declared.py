@@ -62,5 +62,9 @@ RATING_SPEARMAN = Finding(
     "found it.",
 )
 FINDINGS = (ACCURACY, ACCURACY_BY_PHENOMENON, FORMULA, FORMULA_EQUAL, PERPLEXITY, RATING_PEARSON, RATING_SPEARMAN)
+# Name → the findings whose tests are looked at together, and whose p-values are adjusted together.
+FAMILIES: Mapping[str, tuple[Finding, ...]] = {
+    "scores and ratings": (RATING_PEARSON, RATING_SPEARMAN),
+}
 # Each measure of an instance → what it is computed from.
 COMPUTED_FROM: Mapping[str, tuple[str, ...]] = {"correct": (OPTION_LOGPROBS,), "margin": (OPTION_LOGPROBS,)}

@@ -114,6 +114,11 @@ FINDINGS = (
     REPLICATION, REPLICATION_EXACT, LABEL_ACCURACY, LABEL_ACCURACY_WRITTEN, PEARSON, PEARSON_EXACT, TRANSITION,
     ACCURACY_MEMORIZED, ACCURACY_OTHER, ACCURACY_GAP, KAPPA, SKIPPED_K, DRAWN, PREFILL,
 )  # fmt: skip
+# Name → the findings whose tests are looked at together, and whose p-values are adjusted together.
+FAMILIES: Mapping[str, tuple[Finding, ...]] = {
+    "performance and replication": (PEARSON, PEARSON_EXACT),
+    "replicated items against others": (ACCURACY_GAP,),
+}
 # Each measure of an instance → what it is computed from.
 COMPUTED_FROM: Mapping[str, tuple[str, ...]] = {
     "replicated_zero": ("the completion without demonstrations",),

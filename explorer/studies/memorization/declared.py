@@ -54,6 +54,18 @@ NEIGHBORS_BY = Finding(
 CLASSIFIED = (CLASSIFIER_F1, CLASSIFIER_AUC, CLASSIFIER_COEFFICIENT)
 OF_ATTACK = (SCORE, *CLASSIFIED, *SPLIT.every, *PUBLISHED.every, *PLAIN.every)
 FINDINGS = (*OF_ATTACK, NEIGHBORS_BY)
+# Name → the findings whose tests are looked at together, and whose p-values are adjusted together.
+FAMILIES: Mapping[str, tuple[Finding, ...]] = {
+    "memorization and being right": (
+        SPLIT.difference,
+        SPLIT.difference_over_paradigms,
+        SPLIT.slope,
+        SPLIT.auc,
+        PLAIN.difference,
+    ),
+    "halves as published": (PUBLISHED.difference,),
+    "classifiers": (CLASSIFIER_COEFFICIENT,),
+}
 # Each attack → what its score is computed from. The verdict compares the same log-probabilities of the same texts.
 COMPUTED_FROM: Mapping[str, tuple[str, ...]] = {
     "tde_accuracy": (CONTINUATION,),

@@ -247,6 +247,18 @@ FINDINGS = (
     LANGUAGE_ACCURACY, LANGUAGE_AGREEMENT, INVARIANCE, INVARIANCE_ACCURACY, SPEARMAN_INVARIANCE, PROMPT,
     PROMPT_ACCURACY,
 )  # fmt: skip
+# Name → the findings whose tests are looked at together, and whose p-values are adjusted together.
+FAMILIES: Mapping[str, tuple[Finding, ...]] = {
+    "popularity and answers": (
+        SPEARMAN_BUCKETS,
+        SPEARMAN_ITEMS,
+        SPEARMAN_JACCARD,
+        SPEARMAN_LEVENSHTEIN,
+        SPEARMAN_REPEATED,
+    ),
+    "popularity and knowledge": tuple(WITH_POPULARITY.values()),
+    "popularity and invariance": (SPEARMAN_INVARIANCE,),
+}
 # Each measure of a concept → what it is computed from.
 COMPUTED_FROM: Mapping[str, tuple[str, ...]] = {
     "known": ("the answer given",),

@@ -134,6 +134,11 @@ FINDINGS = (
     PERPLEXITY_CHANGE, IPS_OF_LOST, IPS_OF_KEPT, IPS_LOST_LESS_KEPT,
     ACCEPTED, *SIMILARITIES, JUDGED_SAME, FREQUENCY_ORIGINAL, FREQUENCY_SYNONYM,
 )  # fmt: skip
+# Name → the findings whose tests are looked at together, and whose p-values are adjusted together.
+FAMILIES: Mapping[str, tuple[Finding, ...]] = {
+    "changes after swaps": (CHANGE,),
+    "popularity of what flips": (IPS_OF_LOST, IPS_OF_KEPT, IPS_LOST_LESS_KEPT),
+}
 # Each measure of an instance → what it is computed from.
 COMPUTED_FROM: Mapping[str, tuple[str, ...]] = {
     "swaps": ("the words swapped",),

@@ -22,6 +22,10 @@ INDEX_IS_PRETRAINING_DATA = Finding(
     "1 where the counted index is known to be what the model was trained on, 0 where it is known not to be.",
 )
 FINDINGS = (EDGE, *SPLIT.every, INDEX_IS_PRETRAINING_DATA)
+# Name → the findings whose tests are looked at together, and whose p-values are adjusted together.
+FAMILIES: Mapping[str, tuple[Finding, ...]] = {
+    "popularity and being right": (SPLIT.difference, SPLIT.difference_over_paradigms, SPLIT.slope, SPLIT.auc),
+}
 # Each measure of an instance → what it is computed from.
 COMPUTED_FROM: Mapping[str, tuple[str, ...]] = {
     "ips": ("counts of the option's n-grams",),

@@ -190,6 +190,11 @@ FINDINGS = (
     UNRELATED_SOURCE, SHARED_CONTEXTS, REGRESSION, REGRESSION_FIT, MOST_AFFECTED, EDIT_CURVE, EDIT_EFFECT,
     EDIT_CORRELATION, TOKEN_F1, DEPENDENCY_F1, MATRIX_ACCURACY, MATRIX_DELTA, MATRIX_CORRELATION, OVERLAP_AND_JUDGMENT,
 )  # fmt: skip
+# Name → the findings whose tests are looked at together, and whose p-values are adjusted together.
+FAMILIES: Mapping[str, tuple[Finding, ...]] = {
+    "regression on contexts": (REGRESSION,),
+    "likeness and change": (BASELINE_AGAINST_LONGEST, EDIT_CORRELATION, MATRIX_CORRELATION, OVERLAP_AND_JUDGMENT),
+}
 # Each measure of an instance → what it is computed from: a change is from the margin without a context.
 COMPUTED_FROM: Mapping[str, tuple[str, ...]] = {
     f"primed_{condition}": (OPTION_LOGPROBS, f"log-probabilities after {condition.replace('_', ' ')} contexts")

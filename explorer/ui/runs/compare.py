@@ -37,7 +37,7 @@ from explorer.ui.columns import (
     text_column,
     unit_column,
 )
-from explorer.ui.runs import finding_rows
+from explorer.ui.runs import finding_rows, seeds
 
 MOST = 6  # runs: as many as there are colors
 ALL = "all shared instances"
@@ -353,3 +353,4 @@ def _findings(study: str, names: dict[str, str]) -> None:
         runs = [run for run in dict.fromkeys(rows["run"])]
         columns = {"row": "Of"} | {f"value_{n}": unit_column(unit, run) for n, run in enumerate(runs, 1)}
         show.table(wide, f"{name} of the runs", columns=columns)
+    seeds.draw_over_seeds(study, seeds.siblings(list(names)), name)

@@ -24,7 +24,7 @@ from explorer.runs import imported, queue
 from explorer.runs import where as places
 from explorer.runs.folder import RunFolder
 from explorer.runs.queue import RunInfo
-from explorer.studies import declared
+from explorer.studies import declared, many_tests
 from explorer.studies.accuracy import declared as accuracy
 from explorer.ui import layout, links, progress, resources, show, starting, undecided
 from explorer.ui.columns import (
@@ -37,7 +37,7 @@ from explorer.ui.columns import (
     p_column,
     unit_column,
 )
-from explorer.ui.runs import finding_rows
+from explorer.ui.runs import finding_rows, seeds
 
 # What is shown of a run's findings; a column without a value in any row is left out. Stored names, details and meanings
 # stand in the file.
@@ -55,6 +55,7 @@ FINDINGS: Mapping[str, Any] = {
     "low": mixed_column("From", "the 95% interval"),
     "high": mixed_column("To"),
     "p": p_column(),
+    "p_adjusted": p_column("p (BH)", "adjusted by Benjamini and Hochberg within the family of tests"),
     "n": count_column("n"),
     "left_out": count_column("Left out"),
     "reason": "Remark",
@@ -169,6 +170,7 @@ def _findings(run: RunInfo) -> None:
             _ratings(run)
             return
         undecided.tell([run.run_id])
+        seeds.draw_over_seeds(run.study, seeds.siblings([run.run_id]), accuracy.ACCURACY.name)
         groups = resources.ask(queries.accuracy_by_group, run.run_id)
         items = resources.ask(queries.items, run.run_id)
         _items(items, "Margins")
@@ -194,7 +196,7 @@ def _explained(findings: pd.DataFrame, study: str) -> pd.DataFrame:
         column: findings["finding"].map({name: getattr(one, column) for name, one in declared_findings.items()})
         for column in ("title", "unit", "of", "meaning")
     }
-    return findings.assign(**columns)
+    return many_tests.with_families(findings.assign(**columns), study)
 
 
 def _one_finding(run: RunInfo, findings: pd.DataFrame) -> None:
@@ -211,12 +213,13 @@ def _one_finding(run: RunInfo, findings: pd.DataFrame) -> None:
     )
     rows = findings[findings["finding"] == name]
     finding = known[name]
+    family = many_tests.in_words(run.study, name, int(rows["tests"].max())) if rows["p"].notna().any() else ""
     columns = {
         column: shown for column, shown in FINDINGS.items() if column != "title" and _says_something(rows[column])
     }
     if finding:
         show.lead(finding.meaning)
-        show.note(f"Unit: {finding.unit}; n counts: {finding.of}.")
+        show.note(f"Unit: {finding.unit}; n counts: {finding.of}. {family}".strip())
         titles = {"value": "Value", "low": "From", "high": "To"}
         columns |= {one: unit_column(finding.unit, titles[one]) for one in titles if one in columns}
     known_rows = rows[rows["value"].notna()].reset_index(drop=True)
@@ -231,6 +234,7 @@ def _one_finding(run: RunInfo, findings: pd.DataFrame) -> None:
             show.table(rows, f"findings {run.run_id}", columns=columns, whole=findings)
     else:
         show.table(rows, f"findings {run.run_id}", columns=columns, whole=findings)
+    seeds.draw_over_seeds(run.study, seeds.siblings([run.run_id]), name)
 
 
 def _says_something(column: pd.Series) -> bool:
