@@ -70,4 +70,5 @@ def dots_of_runs(rows: pd.DataFrame, unit: Unit | str, title: str, *, first: str
 
 
 def _interval(low: float, high: float, number: str) -> str:
-    return "" if pd.isna(low) or pd.isna(high) else f" ({low:{number}} to {high:{number}})"
+    plain = number.replace("~", "")  # "~" drops closing zeros in the browser's formats, and is none of Python's
+    return "" if pd.isna(low) or pd.isna(high) else f" ({low:{plain}} to {high:{plain}})"
