@@ -78,6 +78,7 @@ TERMS: Mapping[str, Term] = {
 ON_PAGES: Mapping[str, Sequence[str]] = {
     "Overview": ("IPS", "n-gram", "Margin", "Nats and bits", "AUC", "TDE", "MIA", "Min-k %"),
     "Instance": ("Nats and bits", "Margin", "IPS", "n-gram", "TDE", "Min-k %", "ROUGE-L"),
+    "Corpus": ("n-gram",),
     "Popularity": ("IPS", "n-gram", "AUC", "Nats and bits", "Margin"),
     "Perturbation": ("Nats and bits", "Margin", "IPS", "n-gram", "ROUGE-L"),
     "Priming": ("Margin", "Nats and bits", "IPS", "n-gram"),

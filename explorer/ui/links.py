@@ -103,11 +103,14 @@ def pick(
     return remember(name, first if answer is None else str(answer), None if always else first)
 
 
-def type_in(label: str, name: str, **arguments: Any) -> str:
-    """Draws a line of text and gives what stands in it."""
+def type_in(
+    label: str, name: str, *, default: str = "", widget: Callable[..., Any] = st.text_input, **arguments: Any
+) -> str:
+    """Draws a line of text, or another widget to type into, and gives what stands in it."""
     key = f"pick:{name}"
-    st.session_state[key] = recall(name)
-    return remember(name, st.text_input(label, key=key, on_change=_take, args=(name, key, ""), **arguments) or "", "")
+    st.session_state[key] = recall(name, default)
+    typed = widget(label, key=key, on_change=_take, args=(name, key, default), **arguments)
+    return remember(name, typed or "", default)
 
 
 def _take(name: str, key: str, default: str, on_pick: Callable[[str], None] | None = None) -> None:

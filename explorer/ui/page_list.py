@@ -34,6 +34,7 @@ class Page:
 PAGES = (
     Page("pages/overview.py", "Overview", "Explore"),
     Page("pages/instance.py", "Instance", "Explore"),
+    Page("pages/corpus.py", "Corpus", "Explore"),
     Page("pages/popularity.py", "Popularity", "Studies", "popularity"),
     Page("pages/perturbation.py", "Perturbation", "Studies", "perturbation"),
     Page("pages/priming.py", "Priming", "Studies", "priming"),

@@ -1,0 +1,115 @@
+"""All n-grams of a text as a pyramid: its tokens along the foot, longer n-grams above, darker where more frequent."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import plotly.graph_objects as go
+
+from explorer import display
+from explorer.figures import theme
+
+ROW = 34  # pixels a length of n-gram
+WRITTEN = 26  # tokens up to which a cell has room for its count
+FOOT = 96  # pixels under the cells
+LIGHTEST, DARKEST = "#d9e8f2", "#004B78"
+NONE = "rgba(127, 127, 127, 0.13)"
+
+
+@dataclass(frozen=True, slots=True)
+class Gram:
+    """An n-gram of a text: its first token, its length, its text and how often it occurs, nan where unknown."""
+
+    start: int
+    n: int
+    text: str
+    count: float
+
+
+# A cell of n tokens is as wide as one, and stands over the middle of what it is made of:
+#
+#     3             [the cat sat]
+#     2       [the cat]     [cat sat]
+#     1    [the]      [cat]       [sat]
+def gram_pyramid(tokens: Sequence[str], grams: Sequence[Gram], picked: tuple[int, int] | None = None) -> go.Figure:
+    """A cell an n-gram; each carries its start and length, and the picked one has a frame."""
+    known = [math.log10(1 + one.count) for one in grams if one.count > 0]
+    most = max(known, default=1.0)
+    longest = max((one.n for one in grams), default=1)
+    colors = [_color(one.count, most) for one in grams]
+    wide = len(tokens) > WRITTEN
+    cells = go.Bar(
+        x=[one.start + (one.n - 1) / 2 for one in grams],
+        y=[0.92] * len(grams),
+        base=[one.n - 0.46 for one in grams],
+        width=0.95,
+        marker={
+            "color": colors,
+            "line": {
+                "width": [2.5 if (one.start, one.n) == picked else 0 for one in grams],
+                "color": theme.VERMILION,
+            },
+        },
+        text=["" if wide else _short(one.count) for one in grams],
+        textposition="inside",
+        insidetextanchor="middle",
+        textangle=0,
+        insidetextfont={"size": 11, "color": [_ink(color) for color in colors]},
+        customdata=[[one.start, one.n, theme.hover(f"“{one.text.strip()}”", _told(one.count))] for one in grams],
+        hovertemplate="%{customdata[2]}<extra></extra>",
+        showlegend=False,
+    )
+    figure = theme.figure(cells, _scale(most), height=FOOT + 40 + ROW * longest, barmode="overlay", dragmode=False)
+    figure.update_xaxes(
+        tickmode="array", tickvals=list(range(len(tokens))), ticktext=[_label(token) for token in tokens],
+        tickangle=-60 if len(tokens) > 12 else 0, showgrid=False, zeroline=False,
+        range=[-0.6, max(len(tokens), 6) - 0.4], fixedrange=True,
+        tickfont={"size": 13 if len(tokens) <= WRITTEN else 11},
+    )  # fmt: skip
+    figure.update_yaxes(
+        title_text="Tokens in a row", tickmode="array", tickvals=list(range(1, longest + 1)), showgrid=False,
+        zeroline=False, range=[0.45, longest + 0.55], fixedrange=True,
+    )  # fmt: skip
+    return figure
+
+
+def _scale(most: float) -> go.Scatter:
+    """The color bar, of counts as they are."""
+    ticks = [power for power in range(0, 13) if math.log10(1 + 10**power) <= most] or [0]
+    return go.Scatter(
+        x=[None], y=[None], mode="markers", showlegend=False, hoverinfo="skip",
+        marker={
+            "color": [0], "cmin": 0, "cmax": most, "colorscale": [[0, LIGHTEST], [1, DARKEST]], "showscale": True,
+            "colorbar": {
+                "title": {"text": "times in the corpus", "side": "right"}, "thickness": 12, "outlinewidth": 0,
+                "tickvals": [math.log10(1 + 10**power) for power in ticks],
+                "ticktext": [display.compact(10**power) for power in ticks],
+            },
+        },
+    )  # fmt: skip
+
+
+def _color(count: float, most: float) -> str:
+    if not count > 0:
+        return NONE
+    return theme.between(LIGHTEST, DARKEST, math.log10(1 + count) / most)
+
+
+def _ink(color: str) -> str:
+    return theme.GRAY if color == NONE else theme.ink_on(color)
+
+
+def _short(count: float) -> str:
+    return "?" if math.isnan(count) else display.compact(count)
+
+
+def _told(count: float) -> str:
+    if math.isnan(count):
+        return "how often is unknown"
+    return f"{display.count(count)} times" if count != 1 else "once"
+
+
+def _label(token: str) -> str:
+    return theme.escape(display.name(token.strip() or "␣", 14))

@@ -1,0 +1,78 @@
+"""A text with what the corpus holds of it marked, and documents with a match marked, as HTML."""
+
+from __future__ import annotations
+
+import html
+import itertools
+from collections.abc import Sequence
+from pathlib import Path
+
+import streamlit as st
+
+from explorer import display
+from explorer.popularity.counter import Document
+from explorer.popularity.verbatim import Verbatim
+from explorer.ui import show
+
+AROUND = 140  # characters of a document on either side of a match
+
+
+def draw_style() -> None:
+    """The style sheet of marked texts, once on a page."""
+    st.html(f"<style>{_style(Path(__file__).with_name('corpus.css'))}</style>")
+
+
+@st.cache_data(max_entries=1, show_spinner=False)
+def _style(path: Path) -> str:
+    return path.read_text(encoding="utf-8")
+
+
+def draw_marked(found: Verbatim, picked: tuple[int, int] | None = None) -> None:
+    """The text, each span underlined; where spans lie over one another the ground is darker."""
+    st.html(_marked(found, picked))
+
+
+def _marked(found: Verbatim, picked: tuple[int, int] | None) -> str:
+    borders = sorted({0, len(found.text), *(place for span in found.spans for place in (span.first, span.last))})
+    parts = []
+    for start, end in itertools.pairwise(borders):
+        over = [span for span in found.spans if span.first <= start and end <= span.last]
+        text = html.escape(found.text[start:end])
+        if not over:
+            parts.append(text)
+            continue
+        told = "; ".join(f"“{span.text}” {times(span.count)}" for span in over)
+        kind = "lx-held lx-twice" if len(over) > 1 else "lx-held"
+        if picked in [(span.start, span.end - span.start) for span in over]:
+            kind += " lx-picked"
+        parts.append(f'<mark class="{kind}" title="{html.escape(told, quote=True)}">{text}</mark>')
+    return f'<p class="lx-sentence lx-traced">{"".join(parts)}</p>'
+
+
+def draw_documents(documents: Sequence[Document], count: float) -> None:
+    """Documents with their match marked, cut where they are long."""
+    for document in documents:
+        where = f"{document.source or f'document {document.number:,}'} · {document.tokens:,} tokens"
+        st.html(
+            f'<div class="lx-document"><p>{_around(document)}</p>'
+            f'<p class="lx-quiet lx-note">{html.escape(where)}</p></div>'
+        )
+    if count > len(documents):
+        show.note(f"The first {len(documents)} of {display.count(count)} places.")
+
+
+def _around(document: Document) -> str:
+    first = next((i for i, (_, is_match) in enumerate(document.pieces) if is_match), 0)
+    before = "".join(text for text, _ in document.pieces[:first])
+    match = document.pieces[first][0] if document.pieces else ""
+    after = "".join(text for text, _ in document.pieces[first + 1 :])
+    head = f"… {before[-AROUND:]}" if len(before) > AROUND else before
+    tail = f"{after[:AROUND]} …" if len(after) > AROUND else after
+    return f"{html.escape(head)}<mark>{html.escape(match)}</mark>{html.escape(tail)}".replace("\n", "<br>")
+
+
+def times(count: float) -> str:
+    """A count as a sentence ends with it."""
+    if count != count:
+        return "an unknown number of times"
+    return "once" if count == 1 else "twice" if count == 2 else f"{display.count(count)} times"
