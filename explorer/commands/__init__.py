@@ -26,6 +26,9 @@ COMMANDS: Mapping[str, Command] = {
     "work": Command("explorer.commands.run", "do what is left of a run (the app starts this)"),
     "runs": Command("explorer.commands.runs", "list the runs here, the newest first, and those that came along"),
     "sweeps": Command("explorer.commands.sweeps", "list the sweeps, or the runs of one"),
+    "trajectories": Command(
+        "explorer.commands.trajectories", "findings along training, size or seed, and when instances were learned"
+    ),
     "resume": Command("explorer.commands.runs", "do what is left of a run"),
     "cancel": Command("explorer.commands.runs", "stop a run; what is finished is kept"),
     "delete": Command("explorer.commands.runs", "remove a run from disk and from the database"),

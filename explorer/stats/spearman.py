@@ -20,35 +20,53 @@ _CELLS = 2_000_000  # numbers held at once while permuting
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RankCorrelation(Estimate):
-    """Spearman's rho with its bootstrap interval and permutation p; `groups` is how many groups it is an average of."""
+    """Spearman's rho with its bootstrap interval and permutation p.
+
+    groups  how many groups it is an average of
+    units   over how many groups its interval is, where whole groups were drawn anew; else none
+    """
 
     groups: int = 1
+    units: int | None = None
 
 
 Table = Mapping[tuple[str, str], RankCorrelation]
 
 
 def spearman(
-    x: ArrayLike, y: ArrayLike, *, permutations: int = PERMUTATIONS, resamples: int = 1_000, seed: int = 0
+    x: ArrayLike,
+    y: ArrayLike,
+    *,
+    groups: ArrayLike | None = None,
+    permutations: int = PERMUTATIONS,
+    resamples: int = 1_000,
+    seed: int = 0,
 ) -> RankCorrelation:
     """Spearman's rho with average ranks, its percentile interval over items and its two-sided permutation p.
 
+    With `groups` whole groups are drawn anew for the interval, since their items share material, and there is no p,
+    which would take items as independent.
     The p is exact for up to 8 pairs, else (b + 1) / (N + 1) over `permutations` random ones; with `permutations=0`
     it is that of scipy's t distribution, which is the same to three digits from some hundred pairs on. With
     `resamples=0` there is no interval. Both are quicker on tens of thousands of rows.
     """
     from scipy.stats import spearmanr
 
-    (a, b), left_out = drop_gaps(numbers(x), numbers(y))
+    first, second = numbers(x), numbers(y)
+    (a, b, names), left_out = drop_gaps(first, second, np.arange(first.size) if groups is None else groups)
+    units = np.unique(names, return_inverse=True)[1]
+    many = None if groups is None else int(units.max(initial=-1)) + 1
     problem = _problem(a, b)
     if problem:
-        return RankCorrelation.point(math.nan, a.size, left_out=left_out, reason=problem)
+        return RankCorrelation.point(math.nan, a.size, left_out=left_out, reason=problem, units=many)
     # The interval is from resampled items, since Fisher's is for normal data; the p is from permuted pairings, since
     # counts and shares have many ties, for which no table of rho holds.
     low, high, reason = math.nan, math.nan, ""
     if resamples:
-        low, high, reason = percentile_interval(_resampled(a, b, resamples, seed), 0.95)
+        low, high, reason = percentile_interval(_resampled(a, b, units, resamples, seed), 0.95)
     correlation = spearmanr(a, b)
+    if groups is not None:
+        return RankCorrelation(float(correlation.statistic), low, high, a.size, math.nan, left_out, reason, units=many)
     p = (
         pairing_p(_ranks(a), _ranks(b), permutations=permutations, seed=seed)
         if permutations
@@ -184,11 +202,11 @@ def _problem(a: np.ndarray, b: np.ndarray) -> str:
     return ""
 
 
-def _resampled(a: np.ndarray, b: np.ndarray, resamples: int, seed: int) -> np.ndarray:
+def _resampled(a: np.ndarray, b: np.ndarray, units: np.ndarray, resamples: int, seed: int) -> np.ndarray:
     """The rho of each resample, from weighted average ranks; nan where a resample has one value only."""
     levels = [np.unique(values, return_inverse=True)[1] for values in (a, b)]
     rhos = np.empty(resamples)
-    for i, weights in enumerate(resample_weights(np.arange(a.size), resamples, seed)):
+    for i, weights in enumerate(resample_weights(units, resamples, seed)):
         first, second = (_weighted_ranks(places, weights) for places in levels)
         spread = math.sqrt((weights @ first**2) * (weights @ second**2))
         rhos[i] = (weights * first) @ second / spread if spread > 0 else math.nan

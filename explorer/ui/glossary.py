@@ -88,6 +88,7 @@ ON_PAGES: Mapping[str, Sequence[str]] = {
     "Findings": ("IPS", "n-gram", "Margin", "Nats and bits", "TDE", "MIA", "Min-k %", "AUC", "ROUGE-L"),
     "Replication": ("IPS", "n-gram", "AUC", "TDE", "MIA", "Min-k %", "ROUGE-L", "Margin", "Nats and bits", "k"),
     "Calibration": ("AUC", "MIA", "Min-k %", "TDE", "Nats and bits", "Margin", "IPS", "n-gram"),
+    "Trajectories": ("IPS", "n-gram", "TDE", "MIA", "Min-k %", "AUC", "ROUGE-L", "Margin", "Nats and bits", "k"),
     "Runs": ("IPS", "n-gram", "AUC", "TDE", "MIA", "Min-k %", "ROUGE-L", "Margin", "Nats and bits", "k"),
 }
 

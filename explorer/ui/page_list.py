@@ -43,6 +43,7 @@ PAGES = (
     Page("pages/in_context.py", "In-context", "Studies", "icl"),
     Page("pages/findings.py", "Findings", "Across studies"),
     Page("pages/replication.py", "Replication", "Across studies"),
+    Page("pages/trajectories.py", "Trajectories", "Across studies"),
     Page("pages/calibration.py", "Calibration", "Across studies"),
     Page("pages/runs.py", "Runs", "Workshop"),
     Page("pages/data.py", "Data and models", "Workshop"),

@@ -30,7 +30,7 @@ def test_ties_share_their_average_rank_as_in_scipy():
 def test_a_resample_has_scipys_rho(rows):
     x, y = (np.array(column, dtype=float) for column in zip(*rows, strict=True))
     rng = np.random.default_rng(0)
-    for value in _resampled(x, y, 5, 0):
+    for value in _resampled(x, y, np.arange(len(x)), 5, 0):
         chosen = rng.integers(0, x.size, x.size)
         if np.ptp(x[chosen]) == 0 or np.ptp(y[chosen]) == 0:
             assert math.isnan(value)

@@ -1,0 +1,108 @@
+"""Every line of a reading as rows, for the page, its downloads and the command line: the figures of stored findings."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+
+from explorer.results import queries as stored
+from explorer.results.store import Store
+from explorer.settings import Settings
+from explorer.studies.sentences import Findings
+from explorer.studies.trajectories import queries
+from explorer.studies.trajectories.lines import Along, LeftOut, Line, lines_of
+from explorer.studies.trajectories.place import Place, places
+from explorer.studies.trajectories.readings import PLAIN, Point, Reading, Series, point, stored_readings
+
+Ask = Callable[..., pd.DataFrame]  # a question with its arguments → its answer, perhaps remembered
+
+
+def of_store(store: Store) -> Ask:
+    """Asks a store itself, for who has no cache of answers."""
+    return lambda question, *arguments: question(store, *arguments)
+
+
+def runs_of(runs: pd.DataFrame, study: str, benchmark: str) -> pd.DataFrame:
+    """The rows of `queries.runs` of a study on a benchmark."""
+    return runs[(runs["study"] == study) & (runs["benchmark"] == benchmark)]
+
+
+def places_of(runs: pd.DataFrame, settings: Settings) -> dict[str, Place]:
+    """Model → its place; what a training here wrote down counts for models whose runs were done here."""
+    own: dict[str, bool] = {}
+    for row in runs.to_dict("records"):
+        model = str(row["model"])
+        own[model] = own.get(model, False) or os.path.isfile(settings.runs / str(row["run_id"]) / "spec.json")
+    return places(own, settings)
+
+
+def with_lines(runs: pd.DataFrame, settings: Settings, along: Along) -> list[tuple[str, str, list[Line]]]:
+    """(study, benchmark, lines) of all that have a line along an axis, the one with the most stops first."""
+    known = places_of(runs, settings)
+    found = []
+    for (study, benchmark), rows in runs.groupby(["study", "benchmark"], sort=True):
+        lines, _ = lines_of(rows, known, along)
+        if lines and str(study) in PLAIN:
+            found.append((str(study), str(benchmark), lines))
+    return sorted(found, key=lambda one: -sum(len(line.stops) for line in one[2]))
+
+
+@dataclass(frozen=True, slots=True)
+class Traced:
+    """A line with what each series of a reading has at each of its stops."""
+
+    line: Line
+    series: Series
+    points: tuple[Point, ...]
+
+
+def trace(ask: Ask, lines: Sequence[Line], reading: Reading) -> list[Traced]:
+    """Every line of a reading, line by line and series by series; a series without any number is left out."""
+    run_ids = tuple(stop.run_id for line in lines for stop in line.stops)
+    if not run_ids:
+        return []
+    rows = ask(stored.found, run_ids)
+    by_run: Mapping[str, Findings] = {
+        str(run_id): Findings(of_run.to_dict("records")) for run_id, of_run in rows.groupby("run_id", sort=False)
+    }
+    nothing = Findings([])
+    traced = [
+        Traced(line, series, tuple(point(series, by_run.get(stop.run_id, nothing)) for stop in line.stops))
+        for line in lines
+        for series in reading.series
+    ]
+    return [one for one in traced if any(held.n or held.value == held.value for held in one.points)]
+
+
+def readings_of(ask: Ask, study: str, lines: Sequence[Line]) -> list[Reading]:
+    """The plain readings of a study, then every finding that several of the lines' runs have stored."""
+    run_ids = tuple(stop.run_id for line in lines for stop in line.stops)
+    listed = ask(queries.listed, run_ids).to_dict("records") if run_ids else []
+    return [*PLAIN.get(study, ()), *stored_readings(study, listed)]
+
+
+def as_table(traced: Sequence[Traced]) -> pd.DataFrame:
+    """A row a line, series and stop: where it stands, its number with interval and n, and the run that it is from."""
+    rows = [
+        {
+            "line": one.line.name, "series": one.series.name, "model": stop.model, "step": stop.place.step,
+            "tokens": stop.place.tokens, "parameters": stop.place.parameters, "seed": stop.seed, "value": held.value,
+            "low": held.low, "high": held.high, "n": held.n, "reason": held.reason, "run_id": stop.run_id,
+        }
+        for one in traced
+        for stop, held in zip(one.line.stops, one.points, strict=True)
+    ]  # fmt: skip
+    columns = ["line", "series", "model", "step", "tokens", "parameters", "seed", "value", "low", "high", "n", "reason",
+               "run_id"]  # fmt: skip
+    return pd.DataFrame(rows, columns=columns)
+
+
+def in_short(left_out: Sequence[LeftOut]) -> str:
+    """How many runs are on no line, by reason."""
+    counts = pd.Series([one.reason for one in left_out], dtype=object).value_counts()
+    told = [f"{many:,} {why}" for why, many in counts.items()]
+    runs = "1 run is" if len(left_out) == 1 else f"{len(left_out):,} runs are"
+    return f"{runs} on no line: {', '.join(told)}." if told else ""

@@ -1,0 +1,159 @@
+"""What lines along an axis say, in sentences that follow from their numbers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from explorer import display
+from explorer.finding import Unit
+from explorer.stats.estimate import Estimate
+from explorer.stats.two_estimates import difference
+from explorer.studies.sentences import is_clear
+from explorer.studies.trajectories.learned import Earlier
+from explorer.studies.trajectories.lines import Along, Stop
+from explorer.studies.trajectories.readings import Point
+
+OTHERS = 3  # further lines whose ends are told
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A line with what was read off each of its stops; `name` is what people call it."""
+
+    name: str
+    stops: Sequence[Stop]
+    points: Sequence[Point]
+
+
+def writer(unit: Unit | str) -> Callable[[float], str]:
+    """How a number of this unit is written in a sentence."""
+    if unit == "share":
+        return display.share
+    if unit == "points":
+        return lambda value: f"{display.points(value)} points"
+    if unit == "percent":
+        return lambda value: f"{display.number(value, 1, signed=True)}%"
+    if unit == "nats":
+        return display.nats
+    return display.significant
+
+
+def at(stop: Stop, along: Along) -> str:
+    """A place on an axis in words: "512 steps (8.4M tokens)", "7.5M parameters", "seed 3"."""
+    if along == "parameters":
+        return f"{display.compact(stop.x)} parameters"
+    if along == "seed":
+        return f"seed {stop.seed}"
+    step, tokens = stop.place.step, stop.place.tokens
+    if math.isnan(step):
+        return f"{display.compact(tokens)} tokens"
+    steps = "no training" if step == 0 else f"{display.count(step)} step{'' if step == 1 else 's'}"
+    return steps if math.isnan(tokens) or step == 0 else f"{steps} ({display.compact(tokens)} tokens)"
+
+
+def in_words(told: Sequence[Told], noun: str, unit: str, along: Along) -> str:
+    """What the first line says from its one end to the other, and where the others end."""
+    known = [line for line in told if sum(not math.isnan(point.value) for point in line.points) > 1]
+    if not known:
+        return ""
+    sentences = [_over_seeds(known[0], noun, unit) if along == "seed" else _ends(known[0], noun, unit, along)]
+    rest = known[1 : 1 + OTHERS]
+    if rest and along != "seed":
+        write = writer(unit)
+        ends = [f"{line.name} {write(_last(line)[1].value)}" for line in rest]
+        sentences.append(f"At their ends: {', '.join(ends)}.")
+    return " ".join(sentences)
+
+
+def _ends(line: Told, noun: str, unit: str, along: Along) -> str:
+    write = writer(unit)
+    (begin, first), (end, last) = _first(line), _last(line)
+    was, now = f"{write(first.value)} {_after(begin, along)}", f"{write(last.value)} {_after(end, along)}"
+    gap = difference(_estimate(last), _estimate(first))
+    if math.isnan(gap.value):
+        return f"{line.name}: {noun} goes from {was} to {now} (no interval)."
+    if not is_clear(gap):
+        return f"{line.name}: there is no evidence that {noun} changes, {was} and {now}."
+    rises = gap.value > 0
+    since = _since(line, rises, along)
+    return f"{line.name}: {noun} {'rises' if rises else 'falls'} from {was} to {now}{since}."
+
+
+def _since(line: Told, rises: bool, along: Along) -> str:
+    """From where on every interval lies beyond that of the first stop; nothing where that is the last stop alone."""
+    (_, first), first_beyond = _first(line), None
+    pairs = [pair for pair in zip(line.stops, line.points, strict=True) if not math.isnan(pair[1].value)]
+    for stop, point in reversed(pairs[1:]):
+        beyond = point.low > first.high if rises else point.high < first.low
+        if not beyond:
+            break
+        first_beyond = stop
+    if first_beyond is None or first_beyond is pairs[-1][0]:
+        return ""
+    return f"; from {at(first_beyond, along)} on it is clearly {'above' if rises else 'below'} where it began"
+
+
+def _over_seeds(line: Told, noun: str, unit: str) -> str:
+    write = writer(unit)
+    values = [point.value for point in line.points if not math.isnan(point.value)]
+    return f"{line.name}: over {len(values):,} seeds {noun} lies between {write(min(values))} and {write(max(values))}."
+
+
+def _after(stop: Stop, along: Along) -> str:
+    if along == "parameters":
+        return f"at {at(stop, along)}"
+    return "without training" if stop.place.step == 0 else f"after {at(stop, along)}"
+
+
+def _first(line: Told) -> tuple[Stop, Point]:
+    return next(pair for pair in zip(line.stops, line.points, strict=True) if not math.isnan(pair[1].value))
+
+
+def _last(line: Told) -> tuple[Stop, Point]:
+    pairs = list(zip(line.stops, line.points, strict=True))
+    return next(pair for pair in reversed(pairs) if not math.isnan(pair[1].value))
+
+
+def _estimate(point: Point) -> Estimate:
+    return Estimate(point.value, point.low, point.high, point.n)
+
+
+def earlier_in_words(name: str, found: Earlier, what: str) -> str:
+    """Whether popular instances are learned earlier; `what` is the popularity: "dose", "IPS of the right option"."""
+    rho = found.rho
+    if math.isnan(rho.value):
+        return f"{name}: whether popular instances are learned earlier cannot be said ({rho.reason})."
+    if math.isnan(rho.low):
+        return (
+            f"{name}: Spearman's rank correlation of {what} and the step at which an instance is learned is "
+            f"{display.number(rho.value)} over {rho.n:,} instances ({rho.reason or 'no interval'})."
+        )
+    groups = f" of {rho.units:,} paradigms" if rho.units is not None else ""
+    numbers = (
+        f"Spearman {display.number(rho.value)}, 95% interval {display.number(rho.low)} to {display.number(rho.high)}, "
+        f"{rho.n:,} instances{groups}"
+    )
+    if not is_clear(rho):
+        return f"{name}: there is no evidence that popular instances are learned earlier or later ({what}; {numbers})."
+    return f"{name} learns popular instances {'earlier' if rho.value < 0 else 'later'} ({what}; {numbers})."
+
+
+def left_out_in_words(found: Earlier) -> str:
+    """How many were never learned, and which have no part in the correlation and why."""
+    parts = []
+    if found.never:
+        parts.append(f"{found.never:,} were not learned by the end; they are tied last")
+    parts += [f"{many:,} left out: {why}" for why, many in found.left_out.items()]
+    return f"{'; '.join(parts)}." if parts else ""
+
+
+def learned_in_words(title: str, stops: Sequence[Stop], place: int | None, last_right: bool) -> str:
+    """When one instance was learned, in a sentence."""
+    if place is None:
+        end = "it is right at the end, but not in every checkpoint that is stored" if last_right else "wrong at the end"
+        return f"{title} has not learned it: {end}."
+    if place == 0:
+        return f"{title} is right from the first checkpoint on, {_after(stops[0], 'tokens')}."
+    return f"{title} has learned it after {at(stops[place], 'tokens')}: from there on it stays right."

@@ -1,0 +1,33 @@
+"""What stands on the page where no runs lie on a line yet: what a sweep is, and how to get one."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from explorer.studies.trajectories import table
+from explorer.studies.trajectories.lines import AXES
+from explorer.ui import resources, show
+from explorer.ui.layout import Chosen
+
+TITLE = "No trajectory yet"
+COMMANDS = """python -m explorer glassbox train s
+python -m explorer run accuracy --model "glassbox-s@step{0,1,2,4,...,1024}" glassbox-s --benchmark glassbox_pairs
+python -m explorer run accuracy --model "EleutherAI/pythia-70m@step{0,1,2,4,...,512,1000,10000,143000}" \\
+    --benchmark starter_pairs --keep none"""
+
+
+def is_empty(runs: pd.DataFrame) -> bool:
+    """Whether no two runs lie on one line, along any axis."""
+    settings = resources.settings()
+    return not any(table.with_lines(runs, settings, along) for along in AXES)
+
+
+def draw_empty(chosen: Chosen) -> None:
+    """What a trajectory needs, and the commands that make one."""
+    show.nothing_yet(
+        TITLE,
+        "A trajectory needs the same study on the same benchmark with several checkpoints of a model, several sizes or "
+        "several seeds. Such a set of runs is called a sweep: press Run, choose a study, and open Several models; or "
+        "train the smallest model of the glass box here, which keeps a dozen checkpoints.",
+        COMMANDS,
+    )

@@ -1,0 +1,196 @@
+"""When instances were learned: the share by then, by popularity or dose, and the instances behind a dot."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from explorer.figures import theme
+from explorer.results.measures import MEASURES
+from explorer.stats.proportion import wilson
+from explorer.studies.trajectories import judged, queries, words
+from explorer.studies.trajectories import learned as learning
+from explorer.studies.trajectories.judged import Popularity
+from explorer.studies.trajectories.learned import Earlier, Learned
+from explorer.studies.trajectories.lines import Line
+from explorer.ui import behind, links, resources, run_names, show
+from explorer.ui.columns import count_column, number_column, share_column, size_column, text_column
+from explorer.ui.layout import Chosen
+from explorer.ui.trajectories import findings, naming
+from explorer.ui.trajectories.figure_lines import Drawn, trajectory
+from explorer.ui.trajectories.judged import doses, pick
+
+COLORS = (theme.ORANGE, theme.VERMILION, theme.PURPLE, theme.BLUE)  # from the least popular to the most
+PAGE, ONE = "Trajectories", "One instance"
+
+
+def draw_learned(chosen: Chosen, runs: pd.DataFrame) -> None:
+    """The pickers, the correlation in a sentence, the figure, and the instances of a dot."""
+    known = judged.lines(runs, resources.settings())
+    if not known:
+        show.nothing_yet(
+            "No model has checkpoints on one benchmark yet",
+            "When an instance was learned is seen in accuracy or popularity runs of several checkpoints of a model.",
+            'python -m explorer run accuracy --model "glassbox-s@step{0,1,2,4,...,1024}" glassbox-s '
+            "--benchmark glassbox_pairs",
+        )
+        return
+    benchmark, line, _ = pick(chosen, known)
+    found = of_line(line)
+    if found.items.empty:
+        show.nothing_yet("No instance is in every run of this line", "Choose another model or benchmark.")
+        return
+    popularity = pick_popularity(benchmark, line, found)
+    title = naming.title_of(line)
+    if popularity is None:
+        show.says(_share_in_words(title, found, line))
+        groups, order = pd.Series("all", index=found.items.index), ["all"]
+    else:
+        show.says(words.earlier_in_words(title, _earlier(found, popularity), popularity.title))
+        values = found.items["instance_id"].map(popularity.values).astype(float)
+        groups, order = judged.groups_of(values, dosed=popularity.title == judged.DOSED)
+    shares = learning.shares_learned(found.items, groups, order, len(line.stops))
+    answer = show.chart(
+        _figure(shares, line),
+        key=f"learned:{benchmark}:{line.key}:{popularity.title if popularity else ''}",
+        alt=f"Share of instances that {title} has learned, by training",
+        n=len(found.items),
+        on_select="rerun",
+    )
+    show.note(
+        " ".join(
+            filter(
+                None,
+                (
+                    "Learned: right from there on in every checkpoint. A coin would be right in the last one in half "
+                    "of all pairs, so that late steps say less than early ones.",
+                    words.left_out_in_words(_earlier(found, popularity)) if popularity else "",
+                    "Click a dot to see what was learned there.",
+                ),
+            )
+        )
+    )
+    _behind(found, groups, popularity, line, benchmark, behind.picked(answer))
+    _numbers(shares, line)
+
+
+@st.cache_data(max_entries=16, show_spinner=False)
+def _learned(run_ids: tuple[str, ...], rows: pd.DataFrame) -> Learned:
+    return learning.learned(rows, len(run_ids))
+
+
+def of_line(line: Line) -> Learned:
+    """When the instances of a line were learned."""
+    run_ids = tuple(stop.run_id for stop in line.stops)
+    return _learned(run_ids, resources.ask(queries.learned, run_ids))
+
+
+def _earlier(found: Learned, popularity: Popularity) -> Earlier:
+    return _correlated(found.items, dict(found.left_out), dict(popularity.values))
+
+
+@st.cache_data(max_entries=16, show_spinner="Correlating")
+def _correlated(items: pd.DataFrame, left_out: dict[str, int], values: dict[str, float]) -> Earlier:
+    return learning.earlier(Learned(items, left_out), values)
+
+
+def pick_popularity(benchmark: str, line: Line, found: Learned) -> Popularity | None:
+    """The popularity by which instances are told apart; none where no dose is known and nothing was counted."""
+    dosed = doses(benchmark, line, found.items)
+    options = judged.sources(resources.ask, benchmark, dosed, str(found.items["kind"].iloc[0]))
+    if not options:
+        return None
+    names = run_names.names(resources.ask(queries.counted_runs, benchmark))
+
+    def title(option: str) -> str:
+        run_id, _, measure = option.partition(" ")
+        return "Times in the corpus" if option == judged.DOSE else f"{MEASURES[measure].title}, {names[run_id]}"
+
+    with show.options("learned:options"):
+        option = links.pick(st.selectbox, "Popularity", "popularity", options, default=options[0], format_func=title)
+    return judged.popularity(resources.ask, option, found, dosed)
+
+
+def _figure(shares: pd.DataFrame, line: Line) -> Any:
+    drawn = []
+    groups = list(dict.fromkeys(shares["group"]))
+    above = [group for group in groups if group != "never in the corpus"]
+    for group in groups:
+        rows = shares[shares["group"] == group]
+        n = int(rows["n"].iloc[0])
+        ends = [wilson(share * n, n, 0.95) for share in rows["share"]]
+        color = theme.GRAY if group not in above else _color(above.index(group), len(above))
+        drawn.append(
+            Drawn(
+                f"{group} ({n:,})",
+                color,
+                [stop.x for stop in line.stops],
+                rows["share"].tolist(),
+                [low for low, _ in ends],
+                [high for _, high in ends],
+                [
+                    f"{words.at(stop, judged.along_of(line))}: {share:.1%} learned, {here:,} of them here"
+                    for stop, share, here in zip(line.stops, rows["share"], rows["here"], strict=True)
+                ],
+                [f"{group}|{place}" for place in rows["place"]],
+            )
+        )
+    axis = findings.axis_of(judged.along_of(line), line.stops)
+    return trajectory(drawn, axis, response="Learned by then", unit="share")
+
+
+def _color(place: int, many: int) -> str:
+    return COLORS[-1] if many == 1 else COLORS[round(place * (len(COLORS) - 1) / (many - 1))]
+
+
+def _share_in_words(title: str, found: Learned, line: Line) -> str:
+    known = found.items["place"].notna()
+    return (
+        f"{title} has learned {int(known.sum()):,} of {len(found.items):,} instances by "
+        f"{words.at(line.stops[-1], judged.along_of(line))}; of how popular they are nothing is stored."
+    )
+
+
+def _behind(
+    found: Learned, groups: pd.Series, popularity: Popularity | None, line: Line, benchmark: str, picked: list[str]
+) -> None:
+    """The instances of the dots that were clicked."""
+    for one in picked[:1]:
+        group, _, place = one.rpartition("|")
+        rows = found.items[(groups == group) & (found.items["place"] == float(place))]
+        stop = line.stops[int(place)]
+        if rows.empty:
+            show.note("Nothing was learned just there.")
+            return
+        columns = {}
+        if popularity:
+            rows = rows.assign(popularity=rows["instance_id"].map(popularity.values))
+            columns = {"popularity": number_column("Popularity", help=popularity.title)}
+        behind.draw_instances(
+            rows[["instance_id", "grp", *columns]],
+            Chosen(stop.model, benchmark),
+            f"learned after {words.at(stop, judged.along_of(line))}",
+            columns,
+            key="learned",
+            title=f"{len(rows):,} learned after {words.at(stop, judged.along_of(line))}: {group}",
+            page=PAGE,
+            also={"trajectory": ONE, "line": line.key, "on": benchmark},
+        )
+
+
+def _numbers(shares: pd.DataFrame, line: Line) -> None:
+    stops = [line.stops[int(place)] for place in shares["place"]]
+    rows = shares.assign(
+        step=[stop.place.step for stop in stops],
+        tokens=[stop.place.tokens for stop in stops],
+    )
+    show.folded_table(
+        rows.drop(columns=["place"]), "learned by then",
+        columns={
+            "group": text_column("Popularity"), "step": count_column("Steps"), "tokens": size_column("Tokens"),
+            "share": share_column("Learned by then"), "here": count_column("Learned just here"),
+            "n": count_column("Instances"),
+        },
+    )  # fmt: skip

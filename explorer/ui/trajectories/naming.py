@@ -1,0 +1,60 @@
+"""What lines and places on an axis are called."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from explorer import display
+from explorer.scoring.suites import SUITES
+from explorer.studies.trajectories.lines import Along, Line, differing
+from explorer.ui import layout, run_names
+
+AXES: Mapping[Along, str] = {
+    "tokens": "Training tokens", "steps": "Training steps", "parameters": "Parameters", "seed": "Seeds",
+}  # fmt: skip
+
+
+def names_of(lines: Sequence[Line]) -> dict[str, str]:
+    """Line's key → its name, with what was asked differently where that tells lines apart."""
+    told = differing(lines)
+    seeds = {line.seed for line in lines}
+    named = {}
+    for line in lines:
+        parts = [_asked(told[line.key])]
+        if len(seeds) > 1 and line.seed >= 0:
+            parts.append(f"seed {line.seed}")
+        more = ", ".join(filter(None, parts))
+        named[line.key] = f"{title_of(line)} ({more})" if more else title_of(line)
+    return named
+
+
+def title_of(line: Line) -> str:
+    """A family, suite or model as people call it; of sizes with the step at which they were taken."""
+    suite = SUITES.get(line.name)
+    title = suite.title if suite else layout.model_title(line.name)
+    return title if math.isnan(line.step) else f"{title} after {display.count(line.step)} steps"
+
+
+def asked_in_words(line: Line, lines: Sequence[Line]) -> str:
+    """How the runs of a line were asked, as far as it differs from the others."""
+    return _asked(differing(lines)[line.key]) or "as by default"
+
+
+def _asked(values: Mapping[str, Any]) -> str:
+    fields = {name: value for name, value in values.items() if name in ("version", "suites", "limit", "dtype")}
+    others = {name: value for name, value in values.items() if name not in (*fields, "data_hash", "uses")}
+    parts = [run_names.settings_in_words(others)] if others else []
+    if "suites" in fields:
+        suites = fields["suites"]
+        parts.append(f"{len(suites):,} groups" if suites else "all groups")
+    if "limit" in fields:
+        parts.append(f"the first {fields['limit']:,}" if fields["limit"] else "no limit")
+    if "dtype" in fields:
+        parts.append(f"number format {fields['dtype']}")
+    if "version" in fields:
+        parts.append(f"version {fields['version']} of the study")
+    if "data_hash" in values:
+        parts.append(f"data {str(values['data_hash'])[:6]}")
+    return ", ".join(filter(None, parts))
