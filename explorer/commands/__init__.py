@@ -45,6 +45,9 @@ COMMANDS: Mapping[str, Command] = {
     "popularity": Command(
         "explorer.commands.popularity", "how popular texts are in a corpus: n-grams, counts, popularity and IPS"
     ),
+    "corpus": Command(
+        "explorer.commands.corpus", "what a corpus holds of texts: verbatim spans, n-gram counts and next tokens"
+    ),
     "perturb": Command("explorer.commands.perturb", "swap nouns and verbs of texts for synonyms"),
     "glassbox": Command(
         "explorer.commands.glassbox", "build the glass box's corpus and index, plant texts, train its models"

@@ -51,13 +51,13 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Verbatim:
-    """A text's maximal spans, from left to right; shares are of its characters that are no blanks.
+    """A text in the index's tokens and its maximal spans; shares are of its characters that are no blanks.
 
     `label` is WHOLE, PART, ABSENT or UNKNOWN by RULE, `reason` says why it is unknown.
     """
 
     text: str
-    tokens: int
+    ids: Ids
     spans: tuple[Span, ...]
     covered: float
     longest: float
@@ -88,7 +88,7 @@ def traces(counter: Counter, texts: Iterable[str], *, least: int = LEAST, part: 
         try:
             made.append(trace(counter, text, least=least, part=part))
         except TextNotEncoded as error:
-            made.append(Verbatim(text, 0, (), math.nan, math.nan, UNKNOWN, str(error)))
+            made.append(Verbatim(text, (), (), math.nan, math.nan, UNKNOWN, str(error)))
     return made
 
 
@@ -173,19 +173,19 @@ def _trace(counter: Counter, text: str, ids: Ids, least: int, part: float) -> Ve
     spans = tuple(
         _span(text, places, ids, start, end, count.count) for (start, end), count in zip(kept, counts, strict=True)
     )
-    return _labeled(text, len(ids), spans, least, part, whole=bool(ids) and ends[0] == len(ids))
+    return _labeled(text, ids, spans, least, part)
 
 
-def _labeled(text: str, tokens: int, spans: tuple[Span, ...], least: int, part: float, *, whole: bool) -> Verbatim:
+def _labeled(text: str, ids: Ids, spans: tuple[Span, ...], least: int, part: float) -> Verbatim:
     inked = [not sign.isspace() for sign in text]
     all_of_it = sum(inked)
-    if tokens < least or not all_of_it:
-        why = f"the text has {tokens:,} tokens, and a span has at least {least:,}"
-        return Verbatim(text, tokens, (), math.nan, math.nan, UNKNOWN, why)
+    if len(ids) < least or not all_of_it:
+        why = f"the text has {len(ids):,} tokens, and a span has at least {least:,}"
+        return Verbatim(text, ids, (), math.nan, math.nan, UNKNOWN, why)
     covered = {place for span in spans for place in range(span.first, span.last) if inked[place]}
     longest = max((sum(inked[span.first : span.last]) for span in spans), default=0) / all_of_it
-    label = WHOLE if whole else PART if longest >= part else ABSENT
-    return Verbatim(text, tokens, spans, len(covered) / all_of_it, longest, label)
+    label = WHOLE if longest == 1 else PART if longest >= part else ABSENT
+    return Verbatim(text, ids, spans, len(covered) / all_of_it, longest, label)
 
 
 def _maximal(runs: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:

@@ -24,6 +24,10 @@ USAGE = {
         "{0,1,letter,text,names,flags}] [--labels FILE] [--first {good,bad}] [--acceptable VALUE] [--split NAME] "
         "[--formula FORMULA] [--connectors CAUSE,EFFECT] [--dry-run] FILE"
     ),
+    "corpus": (
+        "[--index I] [--in FILE] [--out FILE] [--least LEAST] [--longest LONGEST] [--documents N] [--tokenizer T] "
+        "[TEXT ...]"
+    ),
     "doctor": "[--verify]",
     "export": (
         "[--table {instances,variants,scores,generations,counts,measures,findings,prompts,over_seeds,all}] --format "

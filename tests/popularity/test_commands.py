@@ -169,3 +169,29 @@ def test_without_the_package_a_servers_index_still_works(
     assert "pip install infini-gram" in capsys.readouterr().err
     assert main(["index", "count", "--index", f"{server.url}#small", "the cat", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)[0]["count"] > 0
+
+
+def test_texts_are_looked_up_in_a_corpus(cache_folder: Path, index_folder, server: IndexServer, tmp_path, capsys):
+    document = "Zoë’s café AND bar, naïve 日本 text."
+    for index in (str(index_folder), f"{server.url}#small"):
+        assert main(["corpus", document, "a", "--index", index, "--documents", "1", "--json"]) == 0
+        whole, short = json.loads(capsys.readouterr().out)["texts"]
+        assert (whole["label"], whole["covered"], whole["spans"][0]["text"]) == ("in the corpus", 1, document)
+        [shown] = whole["spans"][0]["documents"]
+        assert shown["text"][shown["first"] : shown["last"]].strip() == document and shown["source"] == "odd.txt:4"
+        after = whole["next_after_longest_ending"]
+        assert sum(one["count"] for one in after["tokens"]) == after["places"] == 1
+        assert short["label"] == "unknown" and short["covered"] is None and "at least 6" in short["reason"]
+        assert len(short["ngrams"]) == sum(max(0, len(short["tokens"]) - n + 1) for n in range(1, 7))
+    source = write(tmp_path / "in.jsonl", {"text": document, "id": 7})
+    assert main(["corpus", "--in", source, "--out", str(tmp_path / "out"), "--index", str(index_folder)]) == 0
+    assert [(row["id"], row["label"]) for row in lines(tmp_path / "out")] == [(7, "in the corpus")]
+    assert main(["corpus", document, "--index", str(index_folder), "--documents", "1"]) == 0
+    assert "in the corpus, spans cover 100%" in capsys.readouterr().out
+
+
+def test_a_look_up_that_cannot_be_meant_is_refused(cache_folder: Path, index_folder, capsys):
+    assert main(["corpus", "--index", str(index_folder)]) != 0
+    assert "no text" in capsys.readouterr().err
+    assert main(["corpus", "a", "--index", str(index_folder), "--longest", "11"]) != 0
+    assert "--longest got 11, expected a number up to 10" in capsys.readouterr().err

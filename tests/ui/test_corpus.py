@@ -116,5 +116,5 @@ def test_each_source_of_next_tokens_has_its_bars_or_says_why_not():
     ],
 )
 def test_what_a_label_means_is_said_in_words(label, said):
-    found = verbatim.Verbatim("a b", 2, (), 0.0, 0.0, label, "the text has 2 tokens")
+    found = verbatim.Verbatim("a b", (1, 2), (), 0.0, 0.0, label, "the text has 2 tokens")
     assert search.in_words(found, "the corpus") == [said]

@@ -74,15 +74,14 @@ def check(text: str) -> str:
     return text.strip()
 
 
-def counted(text: str, index: str, longest: int) -> Counted:
-    """The n-grams of a text and their counts."""
-    return ngram_rating.patiently(index, lambda: _counted(text, index, longest, resources.settings()))
+def counted(ids: tuple[int, ...], index: str, longest: int) -> Counted:
+    """The n-grams of a text in the index's tokens, and their counts."""
+    return ngram_rating.patiently(index, lambda: _counted(ids, index, longest, resources.settings()))
 
 
 @st.cache_data(max_entries=128, show_spinner="Counting the text's n-grams")
-def _counted(text: str, index: str, longest: int, settings: Settings) -> Counted:
+def _counted(ids: tuple[int, ...], index: str, longest: int, settings: Settings) -> Counted:
     counter = _counter(index)
-    [ids] = counter.encode([text])
     tokens = counter.decode(ids)
     many = min(len(ids), DRAWN)
     places = [(start, n) for n in range(1, longest + 1) for start in range(many - n + 1)]

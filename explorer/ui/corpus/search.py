@@ -50,8 +50,8 @@ def draw_search(chosen: Chosen) -> None:
         return
     if not asking.may_ask(index):
         return
-    counted = asking.counted(text, index, rows)
     found = asking.traced(text, index, least)
+    counted = asking.counted(found.ids, index, rows)
     picked = _picked(counted)
     _spans(found, index, picked)
     picked = _pyramid(counted, index, picked)

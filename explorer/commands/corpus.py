@@ -1,0 +1,164 @@
+"""`corpus`: texts in; the spans of them that a corpus holds word for word, n-gram counts and what comes next out."""
+
+from __future__ import annotations
+
+import argparse
+import math
+from typing import TYPE_CHECKING, Any
+
+from explorer.commands import common, jsonl
+from explorer.commands.index import StepLines
+from explorer.errors import UsageError
+from explorer.settings import Settings, path_of
+
+if TYPE_CHECKING:
+    from explorer.popularity.counter import Document, TokenIndex
+    from explorer.popularity.next_tokens import Following
+    from explorer.popularity.verbatim import Span, Verbatim
+
+AROUND = 80  # characters of a document on either side of a match
+SHOWN_NEXT = 10  # next tokens; with --json as many
+
+
+def add(subparsers: Any) -> None:
+    """`corpus`."""
+    parser = common.command(
+        subparsers,
+        "corpus",
+        epilog="A span is a longest run of tokens that stands in the corpus word for word. A text is “in the corpus”\n"
+        "where all of it does, “in part” where one span holds at least half of its characters, else “not found”.\n"
+        "With --in, lines of a JSONL file with `text` are looked up, each answered by a line that repeats it.",
+    )  # fmt: skip
+    parser.add_argument("--index", default="glassbox", metavar="I", help="glassbox, a folder, a public index, URL#name")
+    parser.add_argument("--in", dest="source", metavar="FILE", help="JSON lines with `text`; - = stdin")
+    parser.add_argument("--out", metavar="FILE", help="where the JSON lines go (default: standard output)")
+    parser.add_argument("--least", type=int, default=6, help="tokens a span has at least (default: 6)")
+    parser.add_argument("--longest", type=int, default=6, help="count n-grams of up to so many tokens (default: 6)")
+    parser.add_argument("--documents", type=int, default=0, metavar="N", help="documents of the longest span to show")
+    parser.add_argument("--tokenizer", metavar="T", help="a local folder with the tokenizer of a service's index")
+    parser.add_argument("texts", nargs="*", metavar="TEXT", help="texts to look up")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace, settings: Settings) -> int:
+    """Looks the texts up and prints what was found."""
+    if bool(args.texts) == bool(args.source):
+        raise UsageError("Found " + ("texts and --in" if args.texts else "no text") + ", expected TEXT or --in FILE.")
+    for name, most in (("least", 500), ("longest", 10), ("documents", 100)):
+        if not (0 if name == "documents" else 1) <= getattr(args, name) <= most:
+            raise UsageError(f"--{name} got {getattr(args, name)}, expected a number up to {most}.")
+    rows = jsonl.read_objects(args.source, ("text",)) if args.source else [{"text": text} for text in args.texts]
+    index = open_index(args, settings)
+    answers = [{**row, **look_up(index, str(row["text"]), args)} for row in rows]
+    if args.json:
+        common.print_json({"index": index.index, "tokens": index.total_tokens(), "texts": answers})
+    elif args.source or args.out:
+        jsonl.write_objects(args.out or "-", common.without_nan(answers))
+    else:
+        for answer in answers:
+            print_answer(answer)
+    return 0
+
+
+def open_index(args: argparse.Namespace, settings: Settings) -> TokenIndex:
+    """The index that is asked; that of the glass box is built where there is none."""
+    from explorer.popularity.counters import open_counter
+    from explorer.popularity.indexes import GLASSBOX, MINI
+
+    if args.index.startswith(MINI):
+        raise UsageError(f"{args.index} is an index over characters, expected one of tokens. See `index check --help`.")
+    if args.index == GLASSBOX:
+        from explorer.glassbox.index import ensure_own
+
+        ensure_own(settings, common.ProgressLine("building the index of the glass box"))
+    tokenizer = path_of(args.tokenizer) if args.tokenizer else None
+    return open_counter(args.index, settings, tokenizer=tokenizer, progress=StepLines())  # type: ignore[return-value]
+
+
+def look_up(index: TokenIndex, text: str, args: argparse.Namespace) -> dict[str, Any]:
+    """All that is found about one text, as plain values."""
+    from explorer.popularity import verbatim
+
+    found = verbatim.trace(index, text, least=args.least)
+    ids = found.ids
+    places = [(start, n) for n in range(1, args.longest + 1) for start in range(len(ids) - n + 1)]
+    counts = index.count([ids[start : start + n] for start, n in places])
+    tokens = index.decode(ids)
+    return {
+        "label": found.label,
+        "reason": found.reason,
+        "covered": found.covered,
+        "longest": found.longest,
+        "tokens": list(tokens),
+        "spans": [_span(index, found, span, args.documents) for span in found.spans],
+        "ngrams": [
+            {"text": "".join(tokens[start : start + n]), "start": start, "n": n,
+             "count": None if math.isnan(one.count) else int(one.count), "reason": one.reason}
+            for (start, n), one in zip(places, counts, strict=True)
+        ],
+        "next": _next(index.following(ids, back_off=False)) if ids else None,
+        "next_after_longest_ending": _next(index.following(ids, back_off=True)) if ids else None,
+    }  # fmt: skip
+
+
+def _span(index: TokenIndex, found: Verbatim, span: Span, documents: int) -> dict[str, Any]:
+    longest = max(found.spans, key=lambda one: one.last - one.first)
+    shown = index.documents(span.ids, documents) if documents and span == longest else []
+    return {
+        "text": span.text,
+        "tokens": span.end - span.start,
+        "first": span.first,
+        "last": span.last,
+        "count": span.count,
+        "documents": [_document(one) for one in shown],
+    }
+
+
+def _document(document: Document) -> dict[str, Any]:
+    """A document and the characters of its first match."""
+    start = 0
+    for text, is_match in document.pieces:
+        if is_match:
+            break
+        start += len(text)
+    match = next((text for text, is_match in document.pieces if is_match), "")
+    return {
+        "source": document.source,
+        "number": document.number,
+        "tokens": document.tokens,
+        "text": "".join(text for text, _ in document.pieces),
+        "first": start,
+        "last": start + len(match),
+    }
+
+
+def _next(found: Following) -> dict[str, Any]:
+    return {
+        "after_tokens": found.suffix,
+        "places": found.prompt_count,
+        "approx": found.approx,
+        "reason": found.reason,
+        "tokens": [
+            {"text": one.text, "id": one.id, "count": one.count, "probability": one.probability}
+            for one in found.tokens[:SHOWN_NEXT]
+        ],
+    }
+
+
+def print_answer(answer: dict[str, Any]) -> None:
+    """One text's answer for a terminal: its label, its spans, and what comes next."""
+    shares = f", spans cover {answer['covered']:.0%}, the longest {answer['longest']:.0%}" if answer["spans"] else ""
+    print(f"{answer['text']}\n{answer['label']}{shares}{': ' + answer['reason'] if answer['reason'] else ''}")
+    if answer["spans"]:
+        common.print_rows(answer["spans"], ("text", "tokens", "count"))
+    after = answer["next_after_longest_ending"]
+    if after and after["tokens"]:
+        ending = "".join(answer["tokens"][len(answer["tokens"]) - after["after_tokens"] :]).strip()
+        print(f"after {ending!r}, {after['places']:,} times:")
+        common.print_rows(
+            [{**one, "text": repr(one["text"])} for one in after["tokens"]], ("text", "count", "probability")
+        )
+    for document in [one for span in answer["spans"] for one in span["documents"]]:
+        start, end = max(0, document["first"] - AROUND), document["last"] + AROUND
+        print(f"{document['source'] or document['number']}: {' '.join(document['text'][start:end].split())}")
+    print()
