@@ -7,10 +7,11 @@ from explorer.ui.icl import lab as icl_lab
 from explorer.ui.icl import results as icl_results
 from explorer.ui.icl import review as icl_review
 from explorer.ui.icl import run as icl_run
+from explorer.ui.icl import together as icl_together
 
 VIEWS = {"Over k": icl_results.draw_icl_results, "Review verdicts": icl_review.draw_icl_review}
 NEAREST = {"Review verdicts": {"useful": icl_review.keeps_completions}}
-LIVE = "Live lab"
+LIVE, TOGETHER = "Live lab", "All data sets"
 
 chosen = layout.open_page(
     "In-context",
@@ -18,13 +19,18 @@ chosen = layout.open_page(
 )
 with st.container(horizontal=True, vertical_alignment="bottom"):
     view = links.pick(
-        st.segmented_control, "View", "facet", [*VIEWS, LIVE], default="Over k", required=True,
+        st.segmented_control, "View", "facet", ["Over k", TOGETHER, "Review verdicts", LIVE], default="Over k",
+        required=True,
         label_visibility="collapsed",
     )  # fmt: skip
     options = st.container()
 with show.problems():
     if view == LIVE:
         icl_lab.draw_icl_lab(chosen)
+    elif view == TOGETHER:
+        chosen = nearest_run.with_runs("icl", chosen)
+        if not icl_together.draw_icl_together(chosen):
+            show.note("No in-context run of this model has concluded yet.")
     else:
         chosen = nearest_run.with_runs("icl", chosen, **NEAREST.get(view, {}))
         with options, show.options("icl:run"):

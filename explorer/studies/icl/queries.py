@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
+from explorer.finding import quoted
 from explorer.results.queries import runs_on
 from explorer.results.store import Store
 from explorer.rows.schema import TABLES
@@ -33,4 +34,40 @@ def findings(store: Store, run_id: str, finding: str, group: str = "overall") ->
         ORDER BY setting, condition, part, k
         """,
         [run_id, finding, group, group],
+    )
+
+
+def together(store: Store, model: str) -> pd.DataFrame:
+    """Of the model's largest complete run on each benchmark the shares replicated and the label accuracy over k.
+
+    Columns benchmark, run_id, finding, setting, k, condition (whose verdicts), value, low, high, n.
+    """
+    return store.frame(
+        f"""
+        WITH largest AS (
+            SELECT benchmark, run_id
+            FROM runs
+            WHERE study = 'icl'
+                AND status = 'complete'
+                AND model = ?
+            QUALIFY row_number() OVER (PARTITION BY benchmark ORDER BY done DESC, created DESC) = 1
+        )
+        SELECT largest.benchmark, largest.run_id, finding, setting, k, condition, value, low, high, n
+        FROM findings
+        JOIN largest USING (run_id)
+        WHERE finding IN ({
+            quoted(
+                declared.REPLICATION,
+                declared.REPLICATION_EXACT,
+                declared.LABEL_ACCURACY,
+                declared.LABEL_ACCURACY_WRITTEN,
+            )
+        })
+            AND grp = 'overall'
+            AND part IS NULL
+            AND k IS NOT NULL
+            AND value IS NOT NULL
+        ORDER BY largest.benchmark, finding, setting, condition, k
+        """,
+        [model],
     )

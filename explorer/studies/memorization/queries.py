@@ -46,6 +46,36 @@ def findings_of_group(store: Store, run_id: str, group: str) -> pd.DataFrame:
     )
 
 
+def by_task(store: Store, model: str) -> pd.DataFrame:
+    """How well a model's scores of memorization tell right from wrong, task by task, each from the run with most items.
+
+    A row a task (`grp`) and attack (`setting`): macro-F1 of logistic regression (value, low, high, n), of the majority
+    dummy (dummy), and the run.
+    """
+    return store.frame(
+        f"""
+        SELECT run_id, benchmark, grp, setting,
+            max(value) FILTER (condition = 'logistic') AS value,
+            max(low) FILTER (condition = 'logistic') AS low,
+            max(high) FILTER (condition = 'logistic') AS high,
+            max(findings.n) FILTER (condition = 'logistic') AS n,
+            max(value) FILTER (condition = 'majority') AS dummy
+        FROM findings
+        JOIN runs USING (run_id)
+        WHERE study = 'memorization'
+            AND status = 'complete'
+            AND model = ?
+            AND finding = '{declared.CLASSIFIER_F1}'
+            AND setting IS NOT NULL
+        GROUP BY run_id, benchmark, grp, setting
+        HAVING max(value) FILTER (condition = 'logistic') IS NOT NULL
+        QUALIFY row_number() OVER (PARTITION BY grp, setting ORDER BY max(findings.n) DESC, run_id) = 1
+        ORDER BY grp, setting
+        """,
+        [model],
+    )
+
+
 def neighbors_by(store: Store, run_id: str) -> pd.DataFrame:
     """Who proposed a run's neighbors, of how many instances, and why not of more; no row without neighbors."""
     return store.frame(

@@ -151,6 +151,33 @@ def similarities(store: Store, run_id: str, setting: str, width: float = 0.025) 
     )
 
 
+def likeness(store: Store, model: str, setting: str) -> pd.DataFrame:
+    """How alike a model's texts are before and after swaps, group by group, each from the run with most changed texts.
+
+    A row a group (`grp`) and measure (`finding`): mean (value), n, quantiles and encoder in `detail` (JSON).
+    """
+    return store.frame(
+        f"""
+        SELECT run_id, benchmark, grp, finding, value, n, detail
+        FROM (
+            SELECT findings.*, runs.benchmark,
+                row_number() OVER (PARTITION BY grp, finding ORDER BY n DESC, run_id) AS place
+            FROM findings
+            JOIN runs USING (run_id)
+            WHERE study = 'perturbation'
+                AND status = 'complete'
+                AND model = ?
+                AND setting = ?
+                AND finding IN ({quoted(*declared.SIMILARITIES)})
+                AND value IS NOT NULL
+        )
+        WHERE place = 1
+        ORDER BY finding, grp
+        """,
+        [model, setting],
+    )
+
+
 def pairs(store: Store, run_id: str, setting: str, fate: str, limit: int = 200) -> pd.DataFrame:
     """Instances with their perturbed versions (payloads and edit as JSON) whose outcomes are of this kind (FATES)."""
     return store.frame(

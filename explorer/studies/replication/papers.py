@@ -42,8 +42,8 @@ def _priming(number: str, what: str, view: str, remark: str = "", **choices: str
     return Place("priming", number, what, "Priming", view, {"priming": view, **choices}, remark)
 
 
-def _icl(number: str, what: str, view: str, remark: str = "") -> Place:
-    return Place("icl", number, what, "In-context", view, {"facet": view}, remark)
+def _icl(number: str, what: str, view: str, remark: str = "", **choices: str) -> Place:
+    return Place("icl", number, what, "In-context", view, {"facet": view, **choices}, remark)
 
 
 def _printed(paper: str, number: str, what: str, table: str = "", remark: str = "") -> Place:
@@ -62,7 +62,7 @@ PLACES: tuple[Place, ...] = (
                 "Unpopular and popular halves"),
     _popularity("Figure 2", "frequency of words and their synonyms", "Perturbation", "Full runs", facet="Full runs"),
     _popularity("Figure 3", "BERTScore and ROUGE-L of original and perturbed", "Perturbation", "Full runs",
-                facet="Full runs"),
+                "all tasks in one picture, as quantiles", facet="Full runs"),
     _printed("popularity", "Table 1", "functional tasks before and after swaps", "",
              "perplexities printed 100 times too large are mended"),
     _printed("popularity", "Table 2", "formal tasks before and after swaps", "",
@@ -71,8 +71,8 @@ PLACES: tuple[Place, ...] = (
     _popularity("Figure 4", "popularity before and after swaps, LAMBADA", "Perturbation", "Full runs",
                 facet="Full runs", benchmark="lambada"),
     _printed("popularity", "Table 3", "popularity of instances that flip"),
-    _popularity("Figure 5", "macro-F1 of correctness from memorization, Pythia 6.9B", "Memorization", "Classifiers",
-                f"it draws figures of Tables E and G; {_LABELS}", facet="Classifiers"),
+    _popularity("Figure 5", "macro-F1 of correctness from memorization, Pythia 6.9B", "Memorization", "All tasks",
+                f"it draws figures of Tables E and G; {_LABELS}", facet="All tasks"),
     _printed("popularity", "Table 4", "accuracy of halves by memorization, Pythia 6.9B", "", _LABELS),
     _popularity("Table A", "tasks with an example of a swap each", "Perturbation", "Full runs",
                 "its sentences are the benchmarks'; the pairs of a run are shown instead", facet="Full runs"),
@@ -127,13 +127,13 @@ PLACES: tuple[Place, ...] = (
     _icl("Figure 1", "prompt with two demonstrations", "Live lab", "the lab shows the prompt of any item"),
     _icl("Table 1", "near-exact matches that become exact", "Over k",
          "its texts are the data sets'; a run's own transitions are shown, and its completions under Review verdicts"),
-    _icl("Figure 2", "memorization over the number of demonstrations", "Over k"),
-    _icl("Figure 3", "exact and near-exact matches", "Over k"),
-    _icl("Figure 4", "performance and memorization", "Over k"),
+    _icl("Figure 2", "memorization over the number of demonstrations", "All data sets", picture="memorization"),
+    _icl("Figure 3", "exact and near-exact matches", "All data sets", picture="matches"),
+    _icl("Figure 4", "performance and memorization", "All data sets", picture="performance"),
     _printed("icl", "Table 2", "correlation of performance and memorization"),
     _printed("icl", "Table 3", "the same with exact matches alone"),
     _icl("Figure 5", "prompt of the judge", "Review verdicts",
-         "the prompt is in explorer/similarity/replication.py; the judge's verdicts of a run stand beside the rule's"),
+         "opened there, beside the verdicts of the run's judge and of the rule"),
 )  # fmt: skip
 
 

@@ -13,6 +13,7 @@ from explorer import display
 from explorer.results.packed_run import PackedRun, Run
 from explorer.results.store import ingest
 from explorer.runs.folder import RunFolder
+from explorer.similarity.replication import judge_prompt
 from explorer.studies.icl import findings as icl_findings
 from explorer.studies.icl import queries as icl_queries
 from explorer.studies.icl import rows as icl_rows
@@ -43,6 +44,7 @@ def completions(run_id: str) -> pd.DataFrame:
 def draw_icl_review(run_id: str, chosen: Chosen) -> None:
     """The filters, the completion under review, and the table of all."""
     if not keeps_completions(run_id):
+        draw_judge_prompt()
         show.note(
             "This run came with the explorer: of a benchmark that is not its own it keeps verdicts and numbers, no "
             "completions. Those of the starter sets are there to be looked at; or do a run of your own."
@@ -63,6 +65,7 @@ def _draw(run_id: str) -> None:
         _agreement(table)
         if isinstance(run, RunFolder):
             _count(run)
+        draw_judge_prompt()
         chosen = _filtered(table)
         waiting = chosen[chosen["people"].isna()]
         place = st.session_state.get(_place(run_id))
@@ -241,6 +244,19 @@ def _describe(row: pd.Series) -> None:
     if row["differing"]:
         said.append(f"names or numbers not found: {row['differing']}")
     show.note("; ".join(said) + ".")
+
+
+def draw_judge_prompt() -> None:
+    """The prompt that a judge model is given, to be opened where its verdicts stand."""
+    with st.popover("The judge's prompt", icon=":material/gavel:"):
+        st.write(
+            "A judge model (setting judge) is asked this, with the original and the completion at the places marked."
+        )
+        st.code(judge_prompt("⟨the original⟩", "⟨the completion⟩"), language=None, wrap_lines=True)
+        show.note(
+            "Word for word the paper's (figure 5). “Yes (exact match)”, “Yes (near-exact match)” and “No” are answers; "
+            "anything else is unparsed and never counts as a match."
+        )
 
 
 def _go(run_id: str, instance_id: str) -> None:

@@ -32,6 +32,7 @@ from explorer.ui.columns import (
 )
 from explorer.ui.dossier.dossier_verdicts import WORDS
 from explorer.ui.layout import Chosen
+from explorer.ui.memorization import tasks
 from explorer.ui.memorization.figure_roc import areas, one_score, roc_curves, two_scores
 from explorer.ui.popularity.figure_dumbbells import certain, dumbbells
 
@@ -42,7 +43,7 @@ DIVISIONS: Mapping[SplitFindings | HalfFindings, str] = {
 }
 SIDES = {"correct": "right text", "wrong": "other text", "text": "text"}
 CLASSIFIERS = {"logistic": "Logistic regression", "svm": "SVM, polynomial"}
-VIEWS = ["Scores", "Classifiers", "Low and high"]
+VIEWS = ["Scores", "Classifiers", "Low and high", "All tasks"]
 DOTS = 4000
 BY_DEFINITION = (
     "The loss of its texts decides a minimal pair by definition, so that scores made of it separate right from wrong "
@@ -72,11 +73,14 @@ def draw_memorization_run(chosen: Chosen) -> bool:
             label_visibility="collapsed",
         )  # fmt: skip
         score_place = st.container()
-        with show.options("memorization:options"):
-            run_id = pick(chosen)
+        # All tasks together are of the largest run on each.
+        with st.container() if view == VIEWS[3] else show.options("memorization:options"):
+            run_id = pick(chosen) if view != VIEWS[3] else ""
             if run_id:
                 group = pick_group(run_id)
                 kept = slices.pick(chosen.benchmark) if view == VIEWS[0] else None
+    if view == VIEWS[3]:
+        return tasks.draw_memorization_tasks(chosen.model)
     if not run_id:
         return False
     if view == VIEWS[0]:
@@ -192,11 +196,6 @@ def _means(findings: pd.DataFrame, run_id: str) -> None:
         means, f"scores of memorization {run_id}", title="The mean of every score",
         columns=saying_something(means, columns),
     )  # fmt: skip
-
-
-def shares_the_number(attack: str) -> bool:
-    """Whether an attack's score is made of the log-probabilities that the verdict compares."""
-    return declared.OPTION_LOGPROBS in declared.COMPUTED_FROM.get(attack, ())
 
 
 def classifiers(run_id: str, group: str, chosen: Chosen) -> None:
@@ -391,7 +390,7 @@ def _classified(findings: pd.DataFrame, attack: str, model: str, group: str) -> 
                 "paper_auc": printed["auc"].value if printed["auc"] else math.nan,
                 "n": one["n"],
                 "reason": one["reason"] or "",
-                "decides": shares_the_number(attack),
+                "decides": tasks.shares_the_number(attack),
             }
         )
     return rows

@@ -28,7 +28,7 @@ from explorer.ui import (
 )
 from explorer.ui.columns import count_column, number_column, share_column, text_column
 from explorer.ui.layout import Chosen
-from explorer.ui.perturbation import pairs, tables
+from explorer.ui.perturbation import likeness, pairs, tables
 from explorer.ui.perturbation.figure_distributions import distributions
 from explorer.ui.perturbation.figure_margins import COLORS, before_and_after
 
@@ -53,6 +53,7 @@ def draw_perturbation_run(chosen: Chosen) -> None:
             _run(run_id, pos, kept, settings, chosen)
         else:
             show.note(f"This run did not swap {POS[pos].lower()}.")
+    likeness.draw_likeness(chosen.model, pos)
     tables.draw_perturbation_tables(pos)
 
 

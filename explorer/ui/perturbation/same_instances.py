@@ -61,6 +61,7 @@ def _draw(run_id: str, pos: str, pairs: pd.DataFrame, run_judge: str) -> None:
     with show.problems():
         verdicts = verdicts_of(run_id, pos, run_judge)
         _numbers(verdicts)
+        draw_judge_prompt()
         _by_task(run_id, pos)
         left, right = st.columns([3, 2], gap="large")
         with left:
@@ -68,6 +69,15 @@ def _draw(run_id: str, pos: str, pairs: pd.DataFrame, run_judge: str) -> None:
         with right:
             _ask_model(run_id, pos, pairs)
         _answers(pairs, verdicts)
+
+
+def draw_judge_prompt() -> None:
+    """The prompt that a judge model is given, to be opened where its verdicts stand."""
+    with st.popover("The judge's prompt", icon=":material/gavel:"):
+        for who, text in judge.prompt("⟨the original⟩", "⟨the swapped text⟩"):
+            st.write(f"{who.capitalize()}:")
+            st.code(text, language=None, wrap_lines=True)
+        show.note("Word for word the paper's (appendix A.3). An answer other than “same” or “different” is unparsed.")
 
 
 def verdicts_of(run_id: str, pos: str, run_judge: str) -> Verdicts:

@@ -1,0 +1,71 @@
+"""All data sets in one picture, as the paper draws them: panels of curves over the number of demonstrations."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import pandas as pd
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+
+from explorer import display
+from explorer.figures import theme
+
+PANEL, FRAME = 190, 130  # pixels of a row of panels; of what is around them
+PERCENT = ".0%"
+DASHES = ("solid", "dot")
+
+
+def panels(
+    rows: pd.DataFrame, colors: Mapping[str, str], *, down: Sequence[str], across: Sequence[str], title: str
+) -> go.Figure:
+    """A grid of panels, one for each of `down` and `across`, with a line a name in its color.
+
+    `rows` has the columns down, across, name, k, value, low, high, n, and `kind`: the first of its values is drawn
+    solid, the second dotted; with two of them, where a column is a name, there is no legend.
+    """
+    kinds = list(dict.fromkeys(rows["kind"]))
+    height = PANEL * len(down) + FRAME
+    figure = make_subplots(
+        rows=len(down), cols=len(across), shared_xaxes="all", shared_yaxes="all",
+        row_titles=[theme.escape(one) for one in down], column_titles=[theme.escape(one) for one in across],
+        horizontal_spacing=0.03, vertical_spacing=24 / height if len(down) > 1 else None,
+    )  # fmt: skip
+    told: set[tuple[str, str]] = set()
+    for (one_down, one_across, name, kind), curve in rows.groupby(["down", "across", "name", "kind"], sort=False):
+        curve = curve.sort_values("k")
+        label = name if len(kinds) < 2 else f"{name}, {kind}"
+        figure.add_trace(
+            go.Scatter(
+                x=curve["k"],
+                y=curve["value"],
+                mode="lines+markers",
+                name=theme.escape(label),
+                legendgroup=label,
+                showlegend=(name, kind) not in told,
+                line={"color": colors[name], "width": 1.8, "dash": DASHES[kinds.index(kind) % 2]},
+                marker={"size": 6, "color": colors[name], "symbol": "circle" if kind == kinds[0] else "circle-open"},
+                cliponaxis=False,
+                customdata=[
+                    theme.hover(
+                        f"{name}, {one_across}, {one_down}, k = {row['k']:.0f}",
+                        f"{kind}: {display.share(row['value'], row['low'], row['high'])}, n = {row['n']:,.0f}",
+                    )
+                    for row in curve.to_dict("records")
+                ],
+                hovertemplate="%{customdata}<extra></extra>",
+            ),
+            row=list(down).index(one_down) + 1,
+            col=list(across).index(one_across) + 1,
+        )
+        told.add((name, kind))
+    figure.update_layout(theme.figure(height=height).layout)
+    figure.update_layout(
+        showlegend=len(kinds) < 2, margin={"t": 84},
+        legend={"orientation": "h", "yanchor": "bottom", "y": 1 + 34 / (PANEL * len(down)), "x": 0},
+    )  # fmt: skip
+    figure.update_xaxes(tickvals=sorted(set(rows["k"])))
+    figure.update_xaxes(title_text="Demonstrations (k)", row=len(down))
+    figure.update_yaxes(tickformat=PERCENT, rangemode="tozero")
+    figure.update_yaxes(title_text=title, col=1, row=(len(down) + 1) // 2)
+    return figure

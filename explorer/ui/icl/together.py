@@ -1,0 +1,110 @@
+"""All data sets of a model in one picture, as figures 2 to 4 of the in-context paper draw them."""
+
+from __future__ import annotations
+
+import pandas as pd
+import streamlit as st
+
+from explorer.figures import theme
+from explorer.studies.icl import declared
+from explorer.studies.icl import queries as icl_queries
+from explorer.ui import layout, links, resources, show
+from explorer.ui.columns import count_column, share_column
+from explorer.ui.icl import run
+from explorer.ui.icl.figure_together import panels
+from explorer.ui.layout import Chosen
+
+BOTH, EXACT = "exact and near-exact", "exact alone"
+MATCHES, PERFORMED = "matches", "performance"
+PICTURES = {
+    "memorization": "Memorization (figure 2)",
+    MATCHES: "Exact and near-exact (figure 3)",
+    PERFORMED: "Performance and memorization (figure 4)",
+}
+REMARKS = {
+    MATCHES: " Solid: exact and near-exact together; dotted, open circles: exact alone.",
+    PERFORMED: " Label accuracy is asked for once a run: its line is the same in every row.",
+}
+KINDS = {declared.REPLICATION.name: BOTH, declared.REPLICATION_EXACT.name: EXACT}
+PERFORMANCE = "performance: right labels"
+
+
+def draw_icl_together(chosen: Chosen) -> bool:
+    """The picture and its table; False where the model has no run."""
+    found = resources.ask(icl_queries.together, chosen.model)
+    shares = found[found["finding"].isin(list(KINDS))]
+    if shares.empty:
+        return False
+    sources = [name for name in run.SOURCES if name in set(shares["condition"])]
+    picture = links.pick(
+        st.segmented_control, "Picture", "picture", list(PICTURES), default="memorization", required=True,
+        format_func=PICTURES.__getitem__, label_visibility="collapsed",
+    )  # fmt: skip
+    shares = shares[shares["condition"] == sources[0]]
+    settings = [name for name in run.SETTINGS if name in set(shares["setting"])]
+    names = sorted(dict.fromkeys(shares["benchmark"]), key=lambda name: name.startswith("starter_"))
+    titles = {name: layout.benchmark_title(name) for name in names}
+    colors = {titles[name]: theme.PALETTE[place % len(theme.PALETTE)] for place, name in enumerate(names)}
+    shares = shares.assign(
+        down=shares["setting"].map(run.SETTINGS), name=shares["benchmark"].map(titles), kind="",
+        what=shares["finding"].map(KINDS),
+    )  # fmt: skip
+    down = [run.SETTINGS[name] for name in settings]
+    show.says(in_words(shares))
+    if picture == MATCHES:
+        rows = shares.assign(across=shares["name"], kind=shares["what"])
+        across, title = [titles[name] for name in names], "Share of test items"
+    elif picture != PERFORMED:
+        rows = shares.assign(across=shares["what"])
+        across, title = [BOTH, EXACT], "Share of test items"
+    else:
+        both = shares[shares["finding"] == declared.REPLICATION.name].assign(across=f"memorization: {BOTH}")
+        rows = pd.concat([_performance(found, titles, settings), both], ignore_index=True)
+        across, title = [PERFORMANCE, f"memorization: {BOTH}"], "Share"
+    rows = rows.reset_index(drop=True)
+    show.chart(
+        panels(rows, colors, down=down, across=across, title=title),
+        key=f"icl_together:{chosen.model}:{picture}",
+        alt=f"{PICTURES[picture]} over the number of demonstrations, all data sets together",
+    )
+    show.note(
+        "A row a setting, a line a data set, of the model's largest run on each; hovering tells interval and n. "
+        "Verdicts: " + run.SOURCES[sources[0]].lower() + "."
+        + REMARKS.get(picture, "")
+    )  # fmt: skip
+    show.folded_table(
+        rows,
+        f"all data sets {picture}",
+        columns={
+            "name": "Data set", "down": "Setting", "across": "Of", "kind": "Matches", "k": "k",
+            "value": share_column("Share"), "low": share_column("From"), "high": share_column("To"),
+            "n": count_column("n"),
+        },
+    )  # fmt: skip
+    return True
+
+
+def _performance(found: pd.DataFrame, titles: dict[str, str], settings: list[str]) -> pd.DataFrame:
+    """The accuracy of labels, which is asked for once a run, in every setting's row."""
+    scored = found[found["finding"] == declared.LABEL_ACCURACY.name]
+    rest = found[(found["finding"] == declared.LABEL_ACCURACY_WRITTEN.name) & ~found["run_id"].isin(scored["run_id"])]
+    rows = pd.concat([scored, rest])
+    rows = rows[rows["benchmark"].isin(list(titles))]
+    frames = []
+    for setting in settings:
+        own = rows[rows["setting"].isna() | (rows["setting"] == setting)]
+        frames.append(own.assign(down=run.SETTINGS[setting]))
+    made = pd.concat(frames, ignore_index=True)
+    return made.assign(across=PERFORMANCE, name=made["benchmark"].map(titles), kind="")
+
+
+def in_words(shares: pd.DataFrame) -> str:
+    """On which data set most comes back after demonstrations, and on how many nothing does."""
+    both = shares[shares["what"] == BOTH]
+    best = both.loc[both["value"].idxmax()]
+    none = [name for name, rows in both.groupby("name", sort=False) if not (rows["value"] > 0).any()]
+    rest = f"; nothing on {', '.join(none)}" if none else ""
+    return (
+        f"Of {both['name'].nunique()} data sets most comes back on {best['name']}: {100 * best['value']:.1f}% of "
+        f"{best['n']:,.0f} items after {best['k']:.0f} demonstrations ({str(best['down']).lower()}){rest}."
+    )
