@@ -10,6 +10,7 @@ import plotly.graph_objects as go
 from explorer.figures import theme
 
 LEAST = 1e-3  # where both axes begin
+TICKS = (0.001, 0.01, 0.05, 0.2, 1)
 
 
 def low_rates(
@@ -34,6 +35,8 @@ def low_rates(
     for rate in rates:
         figure.add_vline(x=rate, line={"color": theme.GRAY, "width": 1})
     low = float(np.log10(LEAST))
-    figure.update_xaxes(type="log", range=[low, 0], tickformat="~%", title_text="False alarms, share of unseen texts")
-    figure.update_yaxes(type="log", range=[low, 0], tickformat="~%", title_text="Members found")
+    figure.update_xaxes(
+        type="log", range=[low, 0], tickvals=TICKS, tickformat="~%", title_text="False alarms, share of unseen texts"
+    )
+    figure.update_yaxes(type="log", range=[low, 0], tickvals=TICKS, tickformat="~%", title_text="Members found")
     return figure

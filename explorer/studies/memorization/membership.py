@@ -31,7 +31,7 @@ JUDGED: Mapping[str, Attack] = {
     **ATTACKS,
     MIN_K_PLUS: Attack("Min-K%++", "standard deviations", "high"),
     RECALL: Attack("ReCaLL", "ratio of losses", "high"),
-    CALIBRATED: Attack("Loss less a reference model's", "nats a token", "low"),
+    CALIBRATED: Attack("Calibrated loss", "nats a token", "low"),
 }
 # Sentences of our own, written for this: no corpus that was gathered before holds them.
 UNSEEN = (

@@ -89,6 +89,21 @@ def neighbors_by(store: Store, run_id: str) -> pd.DataFrame:
     )
 
 
+def labels(store: Store, run_id: str) -> pd.DataFrame:
+    """A row a text of a run that was made with labels: instance_id, option, member (1, 0, nan where unknown)."""
+    return store.frame(
+        """
+        SELECT instance_id, option, value AS member
+        FROM measures
+        WHERE run_id = ?
+            AND measure = 'member'
+            AND option >= 0
+        ORDER BY ALL
+        """,
+        [run_id],
+    )
+
+
 def items(store: Store, run_id: str, attack: str) -> pd.DataFrame:
     """A row an instance: the attack's score of the right text and the mean of the others', and whether it was right."""
     return store.frame(

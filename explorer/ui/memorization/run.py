@@ -34,6 +34,7 @@ from explorer.ui.dossier.dossier_verdicts import WORDS
 from explorer.ui.layout import Chosen
 from explorer.ui.memorization import tasks
 from explorer.ui.memorization.figure_roc import areas, one_score, roc_curves, two_scores
+from explorer.ui.memorization.membership_view import draw_membership_view
 from explorer.ui.popularity.figure_dumbbells import certain, dumbbells
 
 DIVISIONS: Mapping[SplitFindings | HalfFindings, str] = {
@@ -43,7 +44,7 @@ DIVISIONS: Mapping[SplitFindings | HalfFindings, str] = {
 }
 SIDES = {"correct": "right text", "wrong": "other text", "text": "text"}
 CLASSIFIERS = {"logistic": "Logistic regression", "svm": "SVM, polynomial"}
-VIEWS = ["Scores", "Classifiers", "Low and high", "All tasks"]
+VIEWS = ["Scores", "Classifiers", "Low and high", "All tasks", "Membership"]
 DOTS = 4000
 BY_DEFINITION = (
     "The loss of its texts decides a minimal pair by definition, so that scores made of it separate right from wrong "
@@ -89,8 +90,10 @@ def draw_memorization_run(chosen: Chosen) -> bool:
         scores(run_id, group, attack, chosen, kept)
     elif view == VIEWS[1]:
         classifiers(run_id, group, chosen)
-    else:
+    elif view == VIEWS[2]:
         low_high(run_id, group, chosen)
+    else:
+        draw_membership_view(run_id, chosen)
     show.note(SPELLED)
     return True
 

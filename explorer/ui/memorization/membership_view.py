@@ -1,0 +1,245 @@
+"""Which attack finds texts that a model was trained on, at few false alarms, by labels from outside the model."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from explorer import display, prompts
+from explorer.figures.low_rates import low_rates
+from explorer.glassbox import starters
+from explorer.popularity import indexes, verbatim
+from explorer.records import Instance
+from explorer.stats.tpr import RATES
+from explorer.studies.memorization import membership
+from explorer.studies.memorization import queries as memorization_queries
+from explorer.studies.memorization.membership import JUDGED, Found
+from explorer.ui import corpus_mark, layout, links, resources, show, texts
+from explorer.ui.columns import count_column, number_column, share_column
+from explorer.ui.corpus import asking
+from explorer.ui.layout import Chosen
+from explorer.ui.memorization.figure_found import found_at
+
+DOSES, STORED, INDEX, GROUP, SPLIT = "planted", "stored", "index", "group", "split"
+SOURCES = {
+    DOSES: "what is planted in the glass box",
+    STORED: "the run itself",
+    INDEX: "an index of the corpus",
+    GROUP: "the benchmark's groups",
+    SPLIT: "the benchmark's splits",
+}
+DRAWN = 6  # lines of the figure
+MOST = 400  # texts that are looked up in an index while a reader waits
+RESAMPLES = 500
+
+
+def draw_membership_view(run_id: str, chosen: Chosen) -> None:
+    """The attacks of one run, or of all runs on what is planted, judged by labels."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        source = _pick_source(run_id, chosen)
+        reference = _pick_reference(run_id, chosen) if source != DOSES else ""
+        if not source:
+            show.note(
+                "An attack can be judged only where it is known which texts were seen. Here that could be told by an "
+                "index of the model's training corpus, and none is on this machine."
+            )
+            return
+        labeled = _labeled(run_id, reference, source, chosen)
+    if labeled is None:
+        return
+    member, many = labeled["member"], labeled["member"].notna()
+    if not (member == 1).any() or not (member == 0).any():
+        one = "no text is known to be a member" if not (member == 1).any() else "every text is a member"
+        show.note(f"Nothing can be told apart: by these labels {one}.")
+        return
+    found = [one for one in _judged(labeled) if not math.isnan(one.area.value)]
+    found.sort(key=lambda one: (-_value(one.at[0].value), -_value(one.at[1].value), -one.area.value))
+    show.says(*in_words(found))
+    with st.container(key="lx-membership"):
+        left, right = st.columns([3, 2], gap="medium")
+    with left:
+        curves = {
+            JUDGED[one.attack].title: (one.curve.false_positive, one.curve.true_positive) for one in found[:DRAWN]
+        }
+        show.chart(
+            low_rates(curves, RATES), key=f"membership:{source}", n=int(many.sum()),
+            alt="Members found against false alarms, both axes logarithmic, a line an attack",
+        )  # fmt: skip
+    with right:
+        show.chart(
+            found_at(found, JUDGED), key=f"membership found:{source}", n=int(many.sum()),
+            alt="Members found at 1% and 5% false alarms by each attack, with 95% intervals",
+        )  # fmt: skip
+    show.note(_about(labeled, source))
+    _table(found, run_id)
+
+
+def in_words(found: list[Found]) -> list[str]:
+    """The attack that finds most members at each rate of false alarms, and the best area under the curve."""
+    said = []
+    for number, rate in enumerate(RATES):
+        known = [one for one in found if not math.isnan(one.at[number].value)]
+        if not known:
+            reason = next((one.at[number].reason for one in found), "")
+            said.append(f"At {rate:.0%} false alarms nothing can be told: {reason}.")
+            continue
+        best = max(known, key=lambda one: one.at[number].value)
+        at = best.at[number]
+        share = display.share(at.value, at.low, at.high)
+        if at.low <= rate:
+            said.append(f"At {rate:.0%} false alarms no attack surely finds more members than chance; most {share}.")
+        else:
+            said.append(f"At {rate:.0%} false alarms {JUDGED[best.attack].title} finds most members: {share}.")
+    area = max(found, key=lambda one: one.area.value, default=None)
+    if area is not None:
+        interval = f"{display.number(area.area.low)} to {display.number(area.area.high)}"
+        said.append(f"The largest area under the curve, {display.number(area.area.value)} ({interval}), has "
+                    f"{JUDGED[area.attack].title}.")  # fmt: skip
+    return said
+
+
+def _value(value: float) -> float:
+    return -1.0 if math.isnan(value) else value
+
+
+# --- labels
+
+
+def _pick_source(run_id: str, chosen: Chosen) -> str:
+    """Where the labels come from: what can be had of these, the surest first; "" where nothing can."""
+    found = _instances(chosen.benchmark)
+    offered = []
+    if _is_planted(chosen):
+        offered.append(DOSES)
+    if len(resources.ask(memorization_queries.labels, run_id)):
+        offered.append(STORED)
+    if any(indexes.is_pretraining_data(name, chosen.model) for name in asking.local_names()) or links.recall("index"):
+        offered.append(INDEX)
+    for name in (GROUP, SPLIT):
+        labels = membership.labels_of_column([getattr(one, name) for one in found])
+        if np.nansum(labels == 1) and np.nansum(labels == 0):
+            offered.append(name)
+    if not offered:
+        return ""
+    return links.pick(
+        st.selectbox, "Labels from", "labels", offered, default=offered[0], format_func=SOURCES.__getitem__, width=280
+    )
+
+
+def _is_planted(chosen: Chosen) -> bool:
+    planted = indexes.is_planted(indexes.training_corpus(chosen.model) or "")
+    return planted and chosen.benchmark in starters.SETS and texts.are_here(chosen.benchmark)
+
+
+def _instances(benchmark: str) -> tuple[Instance, ...]:
+    return tuple(resources.instances(benchmark).instances) if texts.are_here(benchmark) else ()
+
+
+def _pick_reference(run_id: str, chosen: Chosen) -> str:
+    """Another model's run on the same texts, which calibrates the loss; "" for none."""
+    runs = resources.ask(memorization_queries.runs, chosen.benchmark)
+    others = runs[runs["model"] != chosen.model].drop_duplicates("model").set_index("run_id")["model"]
+    if others.empty:
+        return ""
+    names = {"": "no model", **{str(name): layout.model_title(str(model)) for name, model in others.items()}}
+    return links.pick(
+        st.selectbox, "Loss calibrated by", "reference", list(names), default=str(others.index[0]),
+        format_func=names.__getitem__, width=230,
+    )  # fmt: skip
+
+
+def _labeled(run_id: str, reference: str, source: str, chosen: Chosen) -> pd.DataFrame | None:
+    """A row a text: its scores and `member`, 1, 0 or nan; none where an index may not be asked yet."""
+    if source == DOSES:
+        return _planted(chosen)
+    table = _right_texts(resources.ask(membership.texts, run_id, reference), chosen.benchmark)
+    if source == STORED:
+        stored = resources.ask(memorization_queries.labels, run_id)
+        return table.merge(stored, on=["instance_id", "option"], how="left")
+    found = {one.id: one for one in _instances(chosen.benchmark)}
+    if source in (GROUP, SPLIT):
+        values = [getattr(found[name], source) if name in found else "" for name in table["instance_id"]]
+        return table.assign(member=membership.labels_of_column(values))
+    index = asking.pick_index(chosen.model)
+    corpus_mark.draw(index, chosen.model)
+    table = table[table["instance_id"].isin(list(found))]
+    if not asking.may_ask(index):
+        return None
+    if len(table) > MOST:
+        show.note(f"The first {MOST:,} of {len(table):,} texts are looked up; a run with --set labels=index does all.")
+        table = table.head(MOST)
+    asked = zip(table["instance_id"], table["option"], strict=True)
+    whole = [prompts.option_texts(found[name])[option] for name, option in asked]
+    traced = [asking.traced(" ".join(text.split()), index) for text in whole]
+    return table.assign(member=[one.member for one in traced])
+
+
+def _right_texts(table: pd.DataFrame, benchmark: str) -> pd.DataFrame:
+    """The right text of each instance, since a wrong one is a text of another sort, whoever saw what."""
+    gold = {one.id: one.gold or 0 for one in _instances(benchmark)}
+    return table[table["option"] == table["instance_id"].map(gold).fillna(0)]
+
+
+def _planted(chosen: Chosen) -> pd.DataFrame:
+    """The model's texts of all starter sets, with what the schedule planted as labels."""
+    parts = []
+    for benchmark in starters.SETS:
+        if benchmark in starters.LABELED or not texts.are_here(benchmark):
+            continue
+        runs = resources.ask(memorization_queries.runs, benchmark)
+        own, others = runs[runs["model"] == chosen.model], runs[runs["model"] != chosen.model]
+        if own.empty:
+            continue
+        reference = str(others["run_id"].iloc[0]) if len(others) else ""
+        table = _right_texts(resources.ask(membership.texts, str(own["run_id"].iloc[0]), reference), benchmark)
+        dealt = starters.doses(_instances(benchmark))
+        member = membership.labels_of_doses([dealt.get(name, math.nan) for name in table["instance_id"]])
+        parts.append(table.assign(member=member, set=benchmark))
+    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame({"member": []})
+
+
+# --- judging
+
+
+def _judged(labeled: pd.DataFrame) -> list[Found]:
+    scores = {
+        name: labeled[name].to_numpy(dtype=float) for name in JUDGED if name in labeled and labeled[name].notna().any()
+    }
+    return _judge(pd.DataFrame({**scores, "member": labeled["member"].to_numpy(dtype=float)}))
+
+
+@st.cache_data(max_entries=32, show_spinner="Judging the attacks")
+def _judge(labeled: pd.DataFrame) -> list[Found]:
+    scores = {str(name): labeled[name].to_numpy() for name in labeled if name != "member"}
+    return membership.judge_attacks(scores, labeled["member"].to_numpy(), resamples=RESAMPLES)
+
+
+def _about(labeled: pd.DataFrame, source: str) -> str:
+    members, others = int((labeled["member"] == 1).sum()), int((labeled["member"] == 0).sum())
+    unknown = len(labeled) - members - others
+    told = f"{members:,} texts the model saw, {others:,} it did not" + (f", {unknown:,} unknown" if unknown else "")
+    of = f" of {labeled['set'].nunique()} starter sets together" if "set" in labeled else ""
+    rule = f" {verbatim.RULE} In part and unknown are left out." if source == INDEX else ""
+    return f"{told[0].upper()}{told[1:]}{of}; right texts alone, as a wrong one is a text of another sort.{rule}"
+
+
+def _table(found: list[Found], run_id: str) -> None:
+    rows = []
+    for one in found:
+        row = {"attack": JUDGED[one.attack].title, "area": one.area.value, "low": one.area.low, "high": one.area.high,
+               "n": one.area.n, "left_out": one.area.left_out}  # fmt: skip
+        for at in one.at:
+            name = f"{round(100 * at.rate)}"
+            row |= {f"at{name}": at.value, f"low{name}": at.low, f"high{name}": at.high, f"why{name}": at.reason}
+        rows.append(row)
+    columns: Mapping[str, object] = {
+        "attack": "Attack", "area": number_column("AUC", 3), "low": number_column("From", 3, "95% interval"),
+        "high": number_column("To", 3), "at1": share_column("Found at 1%"), "low1": share_column("From, 1%"),
+        "high1": share_column("To, 1%"), "at5": share_column("Found at 5%"), "low5": share_column("From, 5%"),
+        "high5": share_column("To, 5%"), "n": count_column("n", "texts"), "left_out": count_column("Left out"),
+    }  # fmt: skip
+    show.folded_table(pd.DataFrame(rows), f"membership {run_id}", title="Every attack", columns=columns)
