@@ -9,7 +9,10 @@ from typing import Any
 import pandas as pd
 
 from explorer.errors import RunError
+from explorer.popularity import indexes
+from explorer.records import RunSpec
 from explorer.results import conclusions, formats
+from explorer.results.measures import COUNTED
 from explorer.results.packed_run import Run
 from explorer.rows.schema import FACTORS, TABLES
 from explorer.runs.files import write_atomically
@@ -44,7 +47,18 @@ def write(
 def read(folder: Run, table: str) -> pd.DataFrame:
     """The table's rows; findings with their family of tests and the p adjusted within it."""
     frame = folder.read(table)
-    return many_tests.with_families(frame, folder.spec.study) if table == "findings" else frame
+    if table == "findings":
+        frame = many_tests.with_families(frame, folder.spec.study)
+    return _marked(frame, folder.spec) if table in ("findings", "counts", "measures") else frame
+
+
+def _marked(frame: pd.DataFrame, spec: RunSpec) -> pd.DataFrame:
+    """The rows with where a run's n-grams were counted; ‡ where that is not, or not known to be, the model's data."""
+    index = str(spec.settings.get("index") or "")
+    if not index or spec.study not in COUNTED:
+        return frame
+    own = indexes.is_pretraining_data(index, spec.model)
+    return frame.assign(counted_in=index if own else f"{index} ‡")
 
 
 def write_frame(frame: pd.DataFrame, format: str, out: Path, **options: Any) -> int:
@@ -67,6 +81,7 @@ def by_instance(folder: Run) -> pd.DataFrame:
     instances = folder.read("instances")
     texts = pd.DataFrame([_texts(payload) for payload in instances["payload"]], index=instances.index)
     frame = pd.concat([instances.drop(columns=["payload"]), texts], axis=1).rename(columns={"grp": "group"})
+    frame = _marked(frame, folder.spec)
     measures = folder.read("measures")
     if measures.empty:
         return frame

@@ -245,27 +245,3 @@ MEASURES: Mapping[str, Measure] = {
         _whole("gold_gain", where="TRUE"),
     ),
 }  # fmt: skip
-
-# Measure → what it is computed from. Two of the same are no two findings: they share the numbers they go together by.
-OPTION_SCORES = "the log-probabilities of the options, which decide the verdict"
-NGRAM_COUNTS = "counts of n-grams in the index"
-_SWAPS, _AFTER_SWAPS = "the swapped words", "the log-probabilities of the options after swaps"
-_PRIMED = "the log-probabilities of the options without and after contexts"
-_WRITTEN, _ID = "what the model wrote", "the ID that the model wrote"
-COMPUTED_FROM: Mapping[str, str] = {
-    "correct": OPTION_SCORES, "margin": OPTION_SCORES, "tde_likelihood": OPTION_SCORES, "mia_loss": OPTION_SCORES,
-    "mia_neighbours": OPTION_SCORES, "min_k": OPTION_SCORES,
-    "ips": NGRAM_COUNTS, "relative_difference": NGRAM_COUNTS,
-    "swaps": _SWAPS, "bertscore": "the texts before and after swaps",
-    "perturbed_correct": _AFTER_SWAPS, "perturbed_change": _AFTER_SWAPS,
-    **{name: _PRIMED for name in MEASURES if name.startswith("primed_")},
-    "replicated_zero": f"{_WRITTEN} without demonstrations", "replicated_many": f"{_WRITTEN} after demonstrations",
-    "label_correct": "the log-probabilities of labels", "known": _ID, "label_jaccard": _ID, "id_levenshtein": _ID,
-    "web_count": "hits on the web", "gold_logprob": "the log-probability of the right ID",
-    "gold_gain": "the log-probability of the right ID",
-}  # fmt: skip
-
-
-def share_the_score(first: str, second: str) -> bool:
-    """Whether two measures are computed from the same numbers, so that their correlation is near to a definition."""
-    return first != second and COMPUTED_FROM[first] == COMPUTED_FROM[second]

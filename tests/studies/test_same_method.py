@@ -195,3 +195,16 @@ def test_a_run_made_by_the_boards_own_command_is_comparable():
         assert method.differences(printed.method, own[0].presets, preset, made, benchmark=own[0].benchmark) == ""
     assert len(seen) > 10
     assert TARGET == ""
+
+
+@pytest.mark.parametrize(("index", "foreign"), [("demo", "demo"), ("v4_piletrain_llama", ""), ("", "")])
+def test_a_figure_of_counts_from_a_foreign_index_is_marked(index, foreign):
+    counted = [one for one in FIGURES if "pythia" in one.model_id and any(r.setting == "index" for r in one.method)]
+    printed = next(one for one in counted if one.answers)
+    answer = printed.answers[0]
+    entry = Stored(
+        "r", printed.model_id, answer.study, answer.benchmark, "", answer.finding.name, answer.group, answer.setting,
+        answer.condition, answer.k, 0.5, 0.4, 0.6, 100, json.dumps({answer.detail: 2.0}),
+        json.dumps({"settings": {"index": index}}),
+    )  # fmt: skip
+    assert board.beside(printed, {entry.key: [entry]}).foreign == foreign

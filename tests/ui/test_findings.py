@@ -9,9 +9,12 @@ from scipy.stats import spearmanr
 
 from explorer.results.measures import MEASURES
 from explorer.settings import PRECOMPUTED
+from explorer.studies.declared import COMPUTED_FROM
+from explorer.ui import bos_note
 from explorer.ui.findings import (
     correlations as findings_correlations,
 )
+from explorer.ui.findings import data
 from explorer.ui.findings import (
     groups as findings_groups,
 )
@@ -21,6 +24,7 @@ from explorer.ui.findings import (
 from explorer.ui.findings import (
     scatter as findings_scatter,
 )
+from explorer.ui.layout import Chosen
 
 VIEWS = ["Correlations", "Two measures", "Groups", "Two models"]
 MODEL = "gemma-3-270m"
@@ -174,3 +178,34 @@ def test_what_survives_is_told_drawn_and_tabled(open_page, tmp_path, monkeypatch
 def test_what_survives_without_runs_says_which_run_is_needed(open_page, tmp_path):
     app = open_page("findings", tmp_path / "cache", finding="What survives", **HERE)
     assert not app.exception and "python -m explorer run popularity" in html_of(app)
+
+
+def test_every_measure_knows_what_it_is_computed_from():
+    assert set(MEASURES) <= set(COMPUTED_FROM)
+
+
+def test_single_words_are_allowed_for_where_an_index_is_here(monkeypatch, settings):
+    chosen = Chosen(MODEL, "starter_pairs")
+    ids = ["starter_pairs/anaphor/1"]
+    monkeypatch.setenv("EXPLORER_CACHE", str(settings.cache))
+    assert data.unigrams(ids, chosen) is None, "no index is built here"
+
+
+def test_margins_under_different_beginning_tokens_are_told():
+    spec = '{"settings": {"preset": "%s", "bos": "%s"}}'
+    natural = bos_note.policy_of_run({"spec": spec % ("natural", "preset")})
+    always = bos_note.policy_of_run({"spec": spec % ("natural", "always")})
+    assert (natural, always) == ("the tokenizer's own", "always one")
+    assert bos_note.policy_of_run({"spec": "{}"}) == ""
+    assert bos_note.in_words({"A": natural, "B": natural}) == ""
+    told = bos_note.in_words({"A": natural, "B": always})
+    assert "A: the tokenizer's own; B: always one" in told and "verdicts, not nats" in told
+
+
+def test_a_measure_counted_in_a_foreign_index_carries_its_mark(open_page, tmp_path, monkeypatch):
+    monkeypatch.setenv("EXPLORER_PRECOMPUTED", str(PRECOMPUTED))
+    app = open_page("findings", tmp_path / "cache", model=MODEL, benchmark="copa", frequency="left in")
+    assert not app.exception
+    assert "‡ counted in an index" in html_of(app)
+    pairs = next(frame.value for frame in app.dataframe if "rho" in frame.value)
+    assert any("IPS" in name and "‡" in name for name in pairs["first"])

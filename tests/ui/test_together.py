@@ -38,7 +38,7 @@ def test_all_data_sets_of_a_model_stand_in_one_picture(open_page, shipped, pictu
 def test_without_a_run_the_views_of_all_say_how_to_make_one(open_page, tmp_path):
     app = open_page("in_context", tmp_path, model="gemma-3-270m", benchmark="trec", facet="All data sets")
     assert not app.exception and "No in-context run" in html_of(app)
-    app = open_page("memorization", tmp_path, model="gemma-3-270m", benchmark="copa", facet="All tasks")
+    app = open_page("memorization", tmp_path, benchmark="starter_causes", facet="All tasks")
     assert not app.exception and any("run memorization" in code.value for code in app.code)
 
 

@@ -143,6 +143,7 @@ FAMILIES: Mapping[str, tuple[Finding, ...]] = {
 COMPUTED_FROM: Mapping[str, tuple[str, ...]] = {
     "swaps": ("the words swapped",),
     "bertscore": ("the words swapped",),
-    "perturbed_correct": ("log-probabilities of the swapped options",),
+    # Where nothing was swapped, or in one option alone, these are the log-probabilities of the options themselves.
+    "perturbed_correct": ("log-probabilities of the swapped options", OPTION_LOGPROBS),
     "perturbed_change": ("log-probabilities of the swapped options", OPTION_LOGPROBS),
 }

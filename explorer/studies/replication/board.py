@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
+from explorer.popularity import indexes
 from explorer.scoring import catalog
 from explorer.studies.accuracy.declared import ACCURACY
 from explorer.studies.replication.figures import SOURCES, Answer, BoardFigure, figures, figures_of_source
@@ -38,7 +39,8 @@ Key = tuple[str, str, str, str, str, str, int]  # study, benchmark, finding, gro
 class Ours:
     """What a stored run found for a printed figure, in the figure's unit.
 
-    `differs` says in words what of its method is another than the figure's, "" where nothing is.
+    `differs` says in words what of its method is another than the figure's, "" where nothing is; `foreign` is the index
+    it was counted in, where the figure is about counts and the index is not, or not known to be, the model's data.
     """
 
     value: float
@@ -49,6 +51,7 @@ class Ours:
     study: str
     setting: str
     differs: str
+    foreign: str = ""
 
     @property
     def same_setting(self) -> bool:
@@ -195,7 +198,10 @@ def _ours(printed: BoardFigure, answer: Answer, stored: Stored) -> Ours | None:
     differs = differences(
         printed.method, answer.presets, stored.preset, stored.made, benchmark=answer.benchmark, items=of_all
     )
-    return Ours(value, low, high, stored.n, stored.run_id, answer.study, stored.preset, differs)
+    index = str(stored.made.settings.get("index") or "")
+    is_counted = any(requirement.setting == "index" for requirement in printed.method)
+    foreign = index if index and is_counted and not indexes.is_pretraining_data(index, stored.model) else ""
+    return Ours(value, low, high, stored.n, stored.run_id, answer.study, stored.preset, differs, foreign)
 
 
 # Names under which people import predictions or ask an endpoint for a paper's model.

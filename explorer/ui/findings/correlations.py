@@ -21,6 +21,10 @@ from explorer.ui.layout import Chosen
 
 WAYS = ["Pooled", "Within groups"]
 LENGTH = ["allowed for", "left in"]
+CONTROLS = {
+    "length": "the length of the text, in words,",
+    "frequency of single words": "the mean frequency of its single tokens",
+}  # fmt: skip
 CERTAIN = 0.05
 SIZES = {"2,000": 2_000, "10,000": 10_000, "all": 0}
 PERMUTATIONS = 2_000
@@ -37,7 +41,7 @@ def draw_findings_correlations(chosen: Chosen, gathered: Gathered) -> None:
     lengths = data.lengths(gathered, chosen)
     groups = gathered.table["grp"].nunique()
     sizes = [name for name, size in SIZES.items() if not size or size < len(gathered.table)]
-    size, allow = sizes[0], False
+    size, allow, frequency = sizes[0], False, False
     with st.container(horizontal=True, vertical_alignment="bottom"):
         # Pooled correlations compare groups with each other: where there are several, the page opens within them.
         way = links.pick(
@@ -53,27 +57,37 @@ def draw_findings_correlations(chosen: Chosen, gathered: Gathered) -> None:
                     st.segmented_control, "Length of the text", "length", LENGTH, default=LENGTH[0], required=True
                 )
                 allow = choice == LENGTH[0]
+                choice = links.pick(
+                    st.segmented_control, "Frequency of single words", "frequency", LENGTH, default=LENGTH[0],
+                    required=True,
+                )  # fmt: skip
+                frequency = choice == LENGTH[0]
     runs = {name: str(source["run_id"]) for name, source in gathered.sources.items()}
     table = gathered.table if lengths is None else gathered.table.assign(_length=lengths)
     table = sample(table, SIZES[size], runs)
     within = way == WAYS[1]
     asked = table[["instance_id", "grp", *names]]
-    if allow:
+    controls = {"length": table["_length"]} if allow else {}
+    counted = data.unigrams(list(table["instance_id"]), chosen) if frequency else None
+    if counted is not None and counted.nunique() > 1:
+        controls["frequency of single words"] = table["instance_id"].map(counted)
+    if controls:
         by = table["grp"].to_numpy() if within else None
-        asked = asked.assign(**{name: residual_ranks(table[name], [table["_length"]], by) for name in names})
+        held = list(controls.values())
+        asked = asked.assign(**{name: residual_ranks(table[name], held, by) for name in names})
     with st.spinner("Resampling", show_time=True):
         pairs = correlations(asked, tuple(names), within=within)
     pairs = pairs.assign(shared=[shared_number(a, b) for a, b in zip(pairs["first"], pairs["second"], strict=True)])
-    titled = pairs.assign(first=pairs["first"].map(_title), second=pairs["second"].map(_title))
-    show.says(strongest(titled, within=within, allow=allow))
+    titled = pairs.assign(first=pairs["first"].map(gathered.name), second=pairs["second"].map(gathered.name))
+    show.says(strongest(titled, within=within, allowed=list(controls)))
     answer = show.chart(
-        correlation_matrix(titled, [_title(name) for name in names]),
-        key=f"correlations:{chosen.model}:{chosen.benchmark}:{way}:{allow}",
+        correlation_matrix(titled, [gathered.name(name) for name in names]),
+        key=f"correlations:{chosen.model}:{chosen.benchmark}:{way}:{len(controls)}",
         n=len(table),
         alt=f"Spearman correlations of {len(names)} measures, {way.lower()}",
         on_select="rerun",
     )
-    _links(behind.picked(answer), names, chosen)
+    _links(behind.picked(answer), names, chosen, gathered)
     show.note(
         "Spearman's rho over the instances that have both measures; bold where p, adjusted by Benjamini and Hochberg "
         "over all pairs, is below 0.05. Gray: both are computed from the same log-probabilities or answers, so that "
@@ -84,21 +98,32 @@ def draw_findings_correlations(chosen: Chosen, gathered: Gathered) -> None:
             if within
             else _pooled(chosen, table)
         )
-        + (" Ranks are less what the length of the text, in words, explains of them." if allow else "")
+        + (
+            f" Ranks are less what {' and '.join(map(CONTROLS.__getitem__, controls))} explain of them."
+            if controls
+            else ""
+        )
+        + (
+            " The frequency of single words is not allowed for: no index is built here."
+            if frequency and counted is None
+            else ""
+        )
         + (f" A fixed sample of {len(table):,} of {len(gathered.table):,} instances." if SIZES[size] else "")
         + _marked(gathered)
     )
-    _pairs(titled, chosen, names, way)
+    _pairs(titled, chosen, names, way, gathered)
     _sources(gathered, chosen)
 
 
-def strongest(pairs: pd.DataFrame, *, within: bool, allow: bool) -> str:
+def strongest(pairs: pd.DataFrame, *, within: bool, allowed: Sequence[str]) -> str:
     """The pair that goes together most among those that share no number, and how many do beyond chance."""
     apart = pairs[(pairs["shared"] == "") & pairs["rho"].notna()]
     if apart.empty:
         return ""
     clear = apart[apart["adjusted_p"] < CERTAIN]
-    where = ("within groups" if within else "pooled over groups") + (", length allowed for" if allow else "")
+    where = ("within groups" if within else "pooled over groups") + (
+        f", {' and '.join(allowed)} allowed for" if allowed else ""
+    )
     if clear.empty:
         return f"No evidence that any two measures which share no number go together {where} ({len(apart)} pairs)."
     best = clear.iloc[clear["rho"].abs().argmax()]
@@ -111,8 +136,8 @@ def strongest(pairs: pd.DataFrame, *, within: bool, allow: bool) -> str:
     )
 
 
-def _links(picked: Sequence[str], names: Sequence[str], chosen: Chosen) -> None:
-    keys = {_title(name): name for name in names}
+def _links(picked: Sequence[str], names: Sequence[str], chosen: Chosen, gathered: Gathered) -> None:
+    keys = {gathered.name(name): name for name in names}
     for one in picked:
         first, _, second = one.partition("|")
         if first in keys and second in keys:
@@ -190,8 +215,8 @@ def _pooled(chosen: Chosen, table: pd.DataFrame) -> str:
     )
 
 
-def _pairs(titled: pd.DataFrame, chosen: Chosen, names: Sequence[str], way: str) -> None:
-    keys = {_title(name): name for name in names}
+def _pairs(titled: pd.DataFrame, chosen: Chosen, names: Sequence[str], way: str, gathered: Gathered) -> None:
+    keys = {gathered.name(name): name for name in names}
     about = {"model": chosen.model, "benchmark": chosen.benchmark, "finding": "Two measures"}
     ordered = titled.assign(strength=titled["rho"].abs()).sort_values("strength", ascending=False, na_position="last")
     ordered = ordered.drop(columns="strength").assign(
@@ -232,13 +257,11 @@ def _sources(gathered: Gathered, chosen: Chosen) -> None:
                     "measure": text_column("Measure", width="medium"),
                     "unit": "Unit",
                     "direction": text_column("More means", width="medium"),
+                    "computed_from": text_column("Computed from", "measures of the same are grayed", width="medium"),
+                    "bos": text_column("Texts begin with", "the beginning token of the run's policy"),
                     "n": count_column("Instances"),
                     "study": "Study",
                     "model": "Model",
                     "look": link_column("Run"),
                 },
             )
-
-
-def _title(name: str) -> str:
-    return MEASURES[name].title

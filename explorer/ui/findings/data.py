@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,10 +12,13 @@ import pandas as pd
 import streamlit as st
 
 from explorer import prompts
+from explorer.popularity import indexes, manifest, ngrams
 from explorer.results import queries_findings
 from explorer.results.measures import MEASURES
 from explorer.runs import imported
-from explorer.ui import corpus_mark, instance_list, layout, resources, texts
+from explorer.settings import Settings
+from explorer.studies.declared import COMPUTED_FROM
+from explorer.ui import bos_note, corpus_mark, instance_list, layout, resources, texts
 from explorer.ui.layout import Chosen
 from explorer.writing import pieces
 
@@ -39,6 +42,14 @@ class Gathered:
     def measures(self) -> list[str]:
         """The measures that are there, in the order of the registry."""
         return list(self.sources)
+
+    def name(self, measure: str) -> str:
+        """What a measure is called, with the mark of counts from an index that is not the model's data."""
+        return f"{MEASURES[measure].title} {mark_of(self, measure)}".rstrip()
+
+    def title(self, measure: str) -> str:
+        """The same with its unit."""
+        return f"{self.name(measure)} ({MEASURES[measure].unit})"
 
 
 def gather(chosen: Chosen) -> Gathered:
@@ -78,10 +89,40 @@ def mark_of(gathered: Gathered, name: str) -> str:
     return corpus_mark.of(index, str(source["model"])) if index else ""
 
 
-def title(name: str) -> str:
-    """What a measure is called, with its unit."""
-    measure = MEASURES[name]
-    return f"{measure.title} ({measure.unit})"
+def unigrams(ids: Sequence[str], chosen: Chosen) -> pd.Series | None:
+    """The mean log10 of 1 + count of the single tokens of each instance's right text, by instance; none where an index
+    or the texts are not here.
+
+    A right text of common words has more popular n-grams and a lower loss, whatever the model knows of it.
+    """
+    index = indexes.suggested(chosen.model) or indexes.GLASSBOX
+    if not texts.are_here(chosen.benchmark) or not _is_here(index):
+        return None
+    return _unigrams(tuple(ids), chosen.benchmark, index, resources.settings())
+
+
+def _is_here(index: str) -> bool:
+    return (resources.settings().indexes / index / manifest.FILE).is_file()
+
+
+@st.cache_data(max_entries=8, show_spinner="Counting single tokens")
+def _unigrams(ids: tuple[str, ...], benchmark: str, index: str, _settings: Settings) -> pd.Series:
+    known = instance_list.listing(benchmark).by_id
+    right = {
+        name: prompts.option_texts(one)[one.gold or 0]
+        for name in ids
+        if (one := known.get(name)) is not None and one.options
+    }
+    if not right:
+        return pd.Series(dtype=float)
+    counter = resources.resources().counter(index)
+    of_text = ngrams.of_texts(counter, list(right.values()), 1)
+    counts = ngrams.count(counter, of_text)
+    means = [
+        sum(math.log10(1 + counts[gram].count) for gram in each.ngrams) / len(each.ngrams) if each.ngrams else math.nan
+        for each in of_text
+    ]
+    return pd.Series(means, index=list(right), dtype=float)
 
 
 def sources_table(gathered: Gathered) -> pd.DataFrame:
@@ -89,8 +130,10 @@ def sources_table(gathered: Gathered) -> pd.DataFrame:
     return pd.DataFrame(
         [
             {
-                "measure": MEASURES[name].title,
+                "measure": gathered.name(name),
                 "unit": MEASURES[name].unit,
+                "computed_from": " and ".join(COMPUTED_FROM.get(name, ())) or "the file",
+                "bos": bos_note.policy_of_run(source),
                 "direction": MEASURES[name].direction,
                 "n": int(gathered.table[name].notna().sum()),
                 "study": source["study"],

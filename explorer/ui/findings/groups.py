@@ -12,7 +12,6 @@ from explorer.stats.between_groups import GroupDifference, between_groups
 from explorer.stats.bootstrap import bootstrap_mean
 from explorer.ui import behind, layout, links, show
 from explorer.ui.columns import count_column, group_column, link_column, number_column
-from explorer.ui.findings import data
 from explorer.ui.findings.data import Gathered
 from explorer.ui.layout import Chosen
 
@@ -33,7 +32,7 @@ def draw_findings_groups(chosen: Chosen, gathered: Gathered) -> None:
         return
     left, right = st.columns([2, 1], vertical_alignment="bottom")
     with left:
-        name = links.pick(st.selectbox, "Measure", "measured", names, default=names[0], format_func=data.title)
+        name = links.pick(st.selectbox, "Measure", "measured", names, default=names[0], format_func=gathered.title)
     kinds = [by for by, column in BY.items() if gathered.table[column].replace("", None).nunique() > 1]
     if not kinds:
         show.note("All instances are of one group.")
@@ -45,7 +44,7 @@ def draw_findings_groups(chosen: Chosen, gathered: Gathered) -> None:
     test = between_groups(table[name], table[BY[by]])
     show.says(_in_words(groups, test, name, by))
     answer = show.chart(
-        group_means(groups, title=data.title(name), overall=float(table[name].mean())),
+        group_means(groups, title=gathered.title(name), overall=float(table[name].mean())),
         key=f"group_means:{chosen.model}:{chosen.benchmark}:{name}:{by}",
         n=len(table),
         alt=f"{MEASURES[name].title} of each {by}, with its interval",

@@ -10,7 +10,7 @@ from explorer.figures.comparison import groups_of_two_runs
 from explorer.results import queries, queries_findings
 from explorer.results.measures import SCORED
 from explorer.stats.paired_groups import OVERALL, compare_groups
-from explorer.ui import layout, links, resources, run_names, show, undecided
+from explorer.ui import bos_note, layout, links, resources, run_names, show, undecided
 from explorer.ui.columns import (
     count_column,
     group_column,
@@ -61,6 +61,7 @@ def draw_findings_models(chosen: Chosen) -> None:
             alt=f"Accuracy of both models, {by} by {by}",
         )
     undecided.tell([first, second])
+    bos_note.tell([first, second], dict(zip((first, second), names, strict=True)))
     _overall(rows.iloc[0], names)
     show.note(
         f"McNemar's exact test on the instances that changed sides, ties counted as wrong; margins in nats, {names[1]} "

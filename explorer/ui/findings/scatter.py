@@ -42,14 +42,14 @@ def draw_findings_scatter(chosen: Chosen, gathered: Gathered) -> None:
     if shared := shared_number(x, y):
         show.note(f"Both are computed from {shared}: they go together by the way they are made.")
     if dots == DOTS[1]:
-        _groups(items, x, y)
+        _groups(items, x, y, gathered)
         return
     shown = correlations.sample(items, MOST).reset_index(drop=True)
     if len(shown) < len(items):
         show.note(f"{len(shown):,} of {len(items):,} instances are drawn, a fixed sample.")
     known = texts.sentences(chosen.benchmark, list(shown["instance_id"]))
     shown = shown.assign(text=shown["instance_id"].map(known).fillna(""))
-    figure = measure_scatter(shown, data.title(x), data.title(y), COLORS[color])
+    figure = measure_scatter(shown, gathered.title(x), gathered.title(y), COLORS[color])
     answer = show.chart(
         figure,
         alt=f"{MEASURES[x].title} against {MEASURES[y].title}, a dot an instance",
@@ -65,9 +65,9 @@ def _pickers(gathered: Gathered, chosen: Chosen) -> tuple[str, str, str, str, st
     first, second = _defaults(names)
     left, right = st.columns(2, vertical_alignment="bottom")
     with left:
-        x = links.pick(st.selectbox, "Across", "x", names, default=first, format_func=data.title)
+        x = links.pick(st.selectbox, "Across", "x", names, default=first, format_func=gathered.title)
     with right:
-        y = links.pick(st.selectbox, "Up", "y", names, default=second, format_func=data.title)
+        y = links.pick(st.selectbox, "Up", "y", names, default=second, format_func=gathered.title)
     with show.options("scatter:options"):
         groups = [EVERY_GROUP, *sorted(gathered.table["grp"].dropna().unique())]
         group = links.pick(st.selectbox, "Group", "group", groups, default=EVERY_GROUP, format_func=display.words)
@@ -117,10 +117,10 @@ def _told(pair: str, rho: RankCorrelation, over: str) -> str:
     return f"{pair} {'go together' if rho.value > 0 else 'go in opposite directions'} ({numbers}, {over})."
 
 
-def _groups(items: pd.DataFrame, x: str, y: str) -> None:
+def _groups(items: pd.DataFrame, x: str, y: str, gathered: Gathered) -> None:
     means = items.groupby("grp", sort=False).agg(x=("x", "mean"), y=("y", "mean"), n=("x", "size")).reset_index()
     show.chart(
-        group_scatter(means, data.title(x), data.title(y)),
+        group_scatter(means, gathered.title(x), gathered.title(y)),
         key="group_scatter",
         n=len(items),
         alt=f"Group means of {MEASURES[x].title} against those of {MEASURES[y].title}",
@@ -130,8 +130,8 @@ def _groups(items: pd.DataFrame, x: str, y: str) -> None:
         f"group means {x} {y}",
         columns={
             "grp": group_column("Group"),
-            "x": number_column(data.title(x)),
-            "y": number_column(data.title(y)),
+            "x": number_column(gathered.title(x)),
+            "y": number_column(gathered.title(y)),
             "n": count_column("Instances"),
         },
     )

@@ -13,7 +13,7 @@ from explorer.results import queries_replication
 from explorer.studies.replication import board as replication_board
 from explorer.studies.replication import papers
 from explorer.studies.replication.board import BoardFigure, Ours
-from explorer.ui import layout, links, resources, show
+from explorer.ui import corpus_mark, layout, links, resources, show
 from explorer.ui.columns import count_column, link_column, number_column, text_column
 from explorer.ui.layout import Chosen
 from explorer.ui.replication.figure_printed import printed_and_ours
@@ -114,13 +114,14 @@ def _ours(one: BoardFigure, ours: Ours | None) -> dict[str, Any]:
     if ours is None:
         return {
             "ours": gap, "low": gap, "high": gap, "difference": gap, "verdict": WORDS["not computed"], "n": None,
-            "setting": "", "differs": "", "run_id": "", "look": None,
+            "setting": "", "differs": "", "run_id": "", "look": None, "counted": "",
         }  # fmt: skip
     return {
         "ours": ours.value, "low": ours.low, "high": ours.high,
         "difference": ours.value - one.target,
         "verdict": WORDS[replication_board.verdict(one, ours)], "n": ours.n, "setting": ours.setting,
         "differs": ours.differs,
+        "counted": f"{corpus_mark.title(ours.foreign)} {corpus_mark.MARK}" if ours.foreign else "",
         "run_id": ours.run_id,
         "look": layout.address_of("Runs", shown=ours.run_id),
     }  # fmt: skip
@@ -198,12 +199,13 @@ def _table(rows: pd.DataFrame, name: str, chosen: Chosen) -> None:
         "look": link_column("Run", width=60),
         "other": number_column(title, help="another model, for orientation only", width=110),
         "differs": text_column("What differs", "why ours and the printed figure are not comparable", width="large"),
+        "counted": text_column("Counted in", corpus_mark.MEANING, width="medium"),
         "remark": text_column("Remark", width="large"),
     }
     if rows.empty:
         show.note("There is no such figure.")
         return
-    for column in ("condition", "mended", "remark", "differs"):
+    for column in ("condition", "mended", "remark", "differs", "counted"):
         if (rows[column] == "").all():
             columns.pop(column)
     same = [name for name in ("table", "what", "condition", "metric", "model") if rows[name].nunique() == 1]

@@ -26,7 +26,7 @@ from explorer.stats.paired_shares import paired_shares
 from explorer.stats.proportion import proportion
 from explorer.studies import STUDIES, declared
 from explorer.studies.families import families_of
-from explorer.ui import instance_list, layout, links, resources, run_names, show, undecided
+from explorer.ui import bos_note, instance_list, layout, links, resources, run_names, show, undecided
 from explorer.ui.columns import (
     count_column,
     group_column,
@@ -253,6 +253,7 @@ def _sentence(known: pd.DataFrame, pairs: pd.DataFrame, names: dict[str, str], f
 def _margins(shared: pd.DataFrame, ids: Sequence[str], names: dict[str, str]) -> None:
     """The margins of two of the runs, a dot an instance."""
     st.subheader("Item by item", anchor=False)
+    bos_note.tell(ids, names)
     first, second = ids[0], ids[1]
     if len(ids) > 2:
         left, right = st.columns(2)

@@ -1,0 +1,44 @@
+"""Under which beginning-of-sequence policy runs scored: margins under different ones are of different texts."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from explorer.results import queries
+from explorer.scoring.policy import PRESETS
+from explorer.ui import resources, show
+
+WORDS = {
+    "auto": "the tokenizer's own", "always": "always one", "never": "never one", "declared": "the one that is declared",
+    "tokenizer": "as the tokenizer puts it",
+}  # fmt: skip
+
+
+def policy_of_run(run: Mapping[str, Any]) -> str:
+    """How a run (a row with its spec) begins a text, in words; "" where it scored none, or does not say."""
+    settings = (json.loads(str(run["spec"])) if run.get("spec") else {}).get("settings") or {}
+    preset, bos = str(settings.get("preset") or ""), str(settings.get("bos") or "")
+    if bos in ("", "preset"):
+        bos = PRESETS[preset].bos if preset in PRESETS else ""
+    return WORDS.get(bos, bos)
+
+
+def tell(run_ids: Sequence[str], names: Mapping[str, str]) -> None:
+    """A line that names each run's policy where they differ; nothing where all are alike."""
+    rows = {one: resources.ask(queries.run, one) for one in run_ids}
+    policies = {names[one]: policy_of_run(row.iloc[0].to_dict()) for one, row in rows.items() if len(row)}
+    if told := in_words(policies):
+        show.note(told)
+
+
+def in_words(policies: Mapping[str, str]) -> str:
+    """Run → policy, as a sentence where they differ; "" where they do not."""
+    if len(set(policies.values())) < 2:
+        return ""
+    listed = "; ".join(f"{name}: {policy or 'not stored'}" for name, policy in policies.items())
+    return (
+        f"These runs begin a text differently ({listed}), so that their margins are not of the same texts: compare "
+        "verdicts, not nats. Gemma, for one, scores near chance without a beginning token."
+    )
