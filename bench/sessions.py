@@ -15,6 +15,7 @@ import argparse
 import asyncio
 import contextlib
 import json
+import signal
 import statistics
 import sys
 import tempfile
@@ -27,6 +28,9 @@ import psutil
 import websockets
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
 from visitors import BENCHMARK, MODEL, PAGES, borrowed_cache, full_run, run_progress, server
 
 from explorer import benchmarks, settings
@@ -45,6 +49,11 @@ class Visits:
     memory: dict[int, int] = field(default_factory=dict)
     begun: int = 0
 
+    def note(self, fault: str) -> None:
+        """Keeps a fault and tells of it at once, since a run may be ended early."""
+        self.faults.append(fault)
+        print(fault, file=sys.stderr, flush=True)
+
     def weigh(self) -> None:
         """Notes the server's size at every fiftieth page."""
         opened = sum(map(len, self.seconds.values()))
@@ -60,6 +69,7 @@ def main() -> None:
     parser.add_argument("--opens", type=int, default=800)
     parser.add_argument("--alone", action="store_true", help="no full run beside the sessions")
     args = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that the server and the run end with this process
     with tempfile.TemporaryDirectory() as folder:
         cache = borrowed_cache(Path(args.cache), Path(folder))
         with server(cache) as address, contextlib.ExitStack() as stack:
@@ -104,7 +114,7 @@ async def visit(address: str, sessions: int, opens: int, visits: Visits) -> None
             try:
                 await asyncio.wait_for(open_page(address, page, query, visits), LONGEST)
             except (OSError, TimeoutError, websockets.WebSocketException) as error:
-                visits.faults.append(f"{page}: {type(error).__name__} {error}")
+                visits.note(f"{page}: {type(error).__name__} {error}")
             visits.seconds[page].append(time.monotonic() - began)
             visits.weigh()
             place += 1
@@ -124,9 +134,9 @@ async def open_page(address: str, page: str, query: str, visits: Visits) -> None
             answer = ForwardMsg.FromString(data)
             kind = answer.WhichOneof("type")
             if kind == "delta" and answer.delta.new_element.WhichOneof("type") == "exception":
-                visits.faults.append(f"{page}?{query}: {answer.delta.new_element.exception.message[:300]}")
+                visits.note(f"{page}?{query}: {answer.delta.new_element.exception.message[:300]}")
             if kind == "page_not_found":
-                visits.faults.append(f"{page}: not found")
+                visits.note(f"{page}: not found")
             # A script that asked to be run again goes on; only its last end counts.
             if kind == "script_finished" and answer.script_finished != ForwardMsg.FINISHED_EARLY_FOR_RERUN:
                 return

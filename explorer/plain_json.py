@@ -6,6 +6,17 @@ import json
 from typing import Any
 
 
+def without_halves(value: Any) -> Any:
+    """The value with a sign in the place of each half of a surrogate pair, which JSON can write and no text has."""
+    if isinstance(value, str):
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if isinstance(value, list):
+        return [without_halves(one) for one in value]
+    if isinstance(value, dict):
+        return {without_halves(name): without_halves(one) for name, one in value.items()}
+    return value
+
+
 def read(data: bytes | str) -> Any:
     """The value; ValueError with a reason that a reader understands, without the words of Python's own parser."""
     try:

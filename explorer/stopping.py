@@ -14,6 +14,7 @@ import subprocess
 import tempfile
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextvars import ContextVar
@@ -35,6 +36,32 @@ class Lock(Protocol):
 
     def acquire(self, blocking: bool = True, timeout: float = -1) -> bool: ...
     def release(self) -> None: ...
+
+
+class InOrder:
+    """A lock that those who wait are given in the order in which they came.
+
+    An ordinary lock goes to whoever asks at the right moment: of ten who wait, one may be passed over again and again.
+    """
+
+    def __init__(self) -> None:
+        self._guard = threading.Lock()
+        self._row: deque[threading.Event] = deque()  # the first has the lock
+
+    def enter(self) -> threading.Event:
+        """A place at the end of the row; it is set when the lock is had."""
+        mine = threading.Event()
+        with self._guard:
+            self._row.append(mine)
+            self._row[0].set()
+        return mine
+
+    def leave(self, mine: threading.Event) -> None:
+        """Gives the place up, whether the lock was had or not."""
+        with self._guard:
+            self._row.remove(mine)
+            if self._row:
+                self._row[0].set()
 
 
 # Of this thread, and of the whole process. A thread begins with none of the first kind: whoever starts one gives it a
@@ -74,9 +101,18 @@ def pause(seconds: float) -> None:
 
 
 @contextlib.contextmanager
-def turn(lock: Lock) -> Iterator[None]:
+def turn(lock: Lock | InOrder) -> Iterator[None]:
     """Holds a lock of this process's threads, once it is free."""
     look()
+    if isinstance(lock, InOrder):
+        mine = lock.enter()
+        try:
+            while not mine.wait(SLICE):
+                look()
+            yield
+        finally:
+            lock.leave(mine)
+        return
     # In slices: `acquire` without end could not be stopped, and a visitor who left would keep his place in the row.
     while not lock.acquire(timeout=SLICE):
         look()

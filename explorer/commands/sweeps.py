@@ -120,18 +120,22 @@ def cancel(planned: Sweep, args: argparse.Namespace, settings: Settings) -> int:
 
 
 def delete(planned: Sweep, args: argparse.Namespace, settings: Settings) -> int:
-    """Removes the sweep and its runs, but for those that another sweep holds, too."""
+    """Removes the sweep and its runs, but for those that another sweep holds, too.
+
+    The sweep's own file goes last: where that is broken off, the sweep is still there with the runs that are left.
+    """
     from explorer.results import ending
     from explorer.runs.folder import RunFolder
 
     deleted = []
-    for run_id in sweep_file.forget(settings, planned):
+    for run_id in sweep_file.own_runs(settings, planned):
         try:
             folder = RunFolder.find(settings.runs, run_id)
         except RunError:
             continue  # deleted by itself
         ending.delete(settings, folder)
         deleted.append(run_id)
+    sweep_file.forget(settings, planned)
     return _print_status(args, planned, "deleted", deleted)
 
 

@@ -15,6 +15,7 @@ import os
 import re
 from collections.abc import Sequence
 
+from explorer import numbers
 from explorer.errors import UsageError
 from explorer.scoring import suites
 from explorer.settings import path_of
@@ -63,7 +64,7 @@ def _between(names: Sequence[str], place: int) -> list[str]:
 
 def _number(name: str, stem: str) -> int | None:
     rest = name.removeprefix(stem)
-    return int(rest) if name.startswith(stem) and rest.isascii() and rest.isdecimal() else None
+    return numbers.whole(rest) if name.startswith(stem) else None
 
 
 def _continued(before: Sequence[int], end: int) -> list[int]:

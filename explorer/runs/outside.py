@@ -112,6 +112,43 @@ class SpecFields(_Strict):
     uses: Annotated[list[Name], Field(max_length=1_000)]
 
 
+class _SweepRequest(_Strict):
+    suites: Annotated[list[Name], Field(max_length=100_000)] | None = None
+    limit: Annotated[int, Field(ge=1, le=MOST)] | None = None
+    dtype: Annotated[str, Field(max_length=20)] = "auto"
+    settings: Objects = {}
+    only: Annotated[list[Name], Field(max_length=100_000)] = []
+
+
+class _SweepMember(_Strict):
+    model: Name
+    benchmark: Name
+    seed: Annotated[int, Field(ge=0, lt=2**31)]
+    run_id: Annotated[str, Field(pattern=r"^(?:[a-z]+-[0-9a-f]{12})?$")]
+
+
+class SweepFields(_Strict):
+    """A file of a sweep: what was asked, and the runs that it became."""
+
+    name: str
+    study: Annotated[str, AfterValidator(_study)]
+    members: Annotated[list[_SweepMember], Field(min_length=1, max_length=2_000)]
+    request: _SweepRequest
+    keep: Literal["all", "none"]
+    made: Date
+    had: Annotated[list[Annotated[str, Field(pattern=r"^[0-9a-f]{1,64}$")]], Field(max_length=100_000)] = []
+
+
+class SliceFields(_Strict):
+    """A file of a slice: instances of a benchmark under a name."""
+
+    format: Literal[1]
+    name: str
+    benchmark: Name
+    ids: Annotated[list[Annotated[str, Field(min_length=1, max_length=500)]], Field(min_length=1, max_length=5_000)]
+    made: Date
+
+
 class ProgressFields(_Open):
     """progress.json: how far the run is. What it says beside is not looked at."""
 
@@ -174,6 +211,24 @@ def spec_fields(fields: Any) -> dict[str, Any]:
         return SpecFields.model_validate(fields).model_dump()
     except ValidationError as error:
         raise ValueError(_describe(error)) from None
+
+
+def is_sweep(fields: Any) -> bool:
+    """Whether an object is what a sweep's file holds."""
+    return _is_valid(SweepFields, fields)
+
+
+def is_slice(fields: Any) -> bool:
+    """Whether an object is what a slice's file holds."""
+    return _is_valid(SliceFields, fields)
+
+
+def _is_valid(kind: type[BaseModel], fields: Any) -> bool:
+    try:
+        kind.model_validate(fields)
+    except ValidationError:
+        return False
+    return True
 
 
 def progress(fields: Mapping[str, Any]) -> ProgressFields:

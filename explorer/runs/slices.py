@@ -12,16 +12,16 @@ import re
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from explorer.errors import UsageError
-from explorer.runs import files
+from explorer.runs import files, outside
 from explorer.settings import Settings
 
 FORMAT = 1
 MOST_IDS = 5_000  # as many as the spec of a run can well hold
 MOST_SLICES = 200
 LONGEST_NAME = 60
-LONGEST_ID = 500
 _NAME = re.compile(rf"[a-z0-9][a-z0-9-]{{0,{LONGEST_NAME - 1}}}")
 
 
@@ -92,19 +92,8 @@ def _paths(settings: Settings) -> list[str]:
     return names[: 2 * MOST_SLICES]
 
 
-def _of(name: str, value: dict[str, object]) -> Slice | None:
+def _of(name: str, value: dict[str, Any]) -> Slice | None:
     """The slice that a file holds; none unless every field is as `keep` writes it."""
-    ids, made, benchmark = value.get("ids"), value.get("made"), value.get("benchmark")
-    is_right = (
-        set(value) == {"format", "name", "benchmark", "ids", "made"}
-        and value["format"] == FORMAT
-        and value["name"] == name
-        and isinstance(benchmark, str)
-        and isinstance(made, int | float)
-        and isinstance(ids, list)
-        and 0 < len(ids) <= MOST_IDS
-        and all(isinstance(item_id, str) and 0 < len(item_id) <= LONGEST_ID for item_id in ids)
-    )
-    if not is_right or not isinstance(ids, list) or not isinstance(made, int | float):
+    if not outside.is_slice(value) or value["name"] != name:
         return None
-    return Slice(name, str(benchmark), tuple(ids), float(made))
+    return Slice(name, str(value["benchmark"]), tuple(value["ids"]), float(value["made"]))

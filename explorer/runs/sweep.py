@@ -21,9 +21,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from explorer.errors import ExplorerError, RunError, UsageError
-from explorer.runs import files
+from explorer.runs import files, outside
 from explorer.runs.folder import RunFolder
-from explorer.scoring import http, hub_cache
+from explorer.scoring import http, hub_cache, weight_files
 from explorer.settings import Settings
 
 if TYPE_CHECKING:
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 FORMAT = 1
 MOST_MEMBERS = 2_000
 NOT_STARTED = "not started"
-KEEP = ("all", "none")
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,59}")
 _RUN_ID = re.compile(r"[a-z]+-[0-9a-f]{12}")
 
@@ -55,6 +54,7 @@ class Sweep:
     request   what all runs share, as `runs.request.make_spec` takes it: suites, limit, dtype, settings, only
     keep      "none": weights that the sweep fetched from a hub are removed after their last run
     made      when it was asked for, in seconds since 1970
+    had       commits of hub models that were here before a sweep that keeps no weights, so that it never removes them
     """
 
     name: str
@@ -63,6 +63,7 @@ class Sweep:
     request: Mapping[str, Any]
     keep: str = "all"
     made: float = 0.0
+    had: tuple[str, ...] = ()
 
 
 def plan(
@@ -95,7 +96,10 @@ def keep(settings: Settings, sweep: Sweep) -> Sweep:
                 f"There is a sweep {sweep.name} already, which asks for something else. Choose another name with "
                 f"--sweep, or delete it: python -m explorer delete {sweep.name}"
             )
-        sweep = before
+        return before
+    # Noted before the first run: what an earlier process of the same sweep fetched is still the sweep's to remove.
+    if sweep.keep == "none":
+        sweep = dataclasses.replace(sweep, had=tuple(sorted(hub_cache.all_commits())))
     _write(settings, sweep)
     return sweep
 
@@ -122,11 +126,16 @@ def status_of(settings: Settings, member: Member) -> str:
         return NOT_STARTED  # deleted by itself
 
 
-def forget(settings: Settings, sweep: Sweep) -> list[str]:
-    """Removes the sweep's file; the ids of its runs that no other sweep holds."""
+def forget(settings: Settings, sweep: Sweep) -> None:
+    """Removes the sweep's file."""
     _path(settings, sweep.name).unlink(missing_ok=True)
     cancel_mark(settings, sweep.name).unlink(missing_ok=True)
-    elsewhere = {member.run_id for other in list_all(settings) for member in other.members}
+
+
+def own_runs(settings: Settings, sweep: Sweep) -> list[str]:
+    """The ids of a sweep's runs that no other sweep holds."""
+    others = (other for other in list_all(settings) if other.name != sweep.name)
+    elsewhere = {member.run_id for other in others for member in other.members}
     return [member.run_id for member in sweep.members if member.run_id and member.run_id not in elsewhere]
 
 
@@ -148,9 +157,11 @@ def do(
     While the card works on one model, the next is fetched.
     """
     cancel_mark(settings, sweep.name).unlink(missing_ok=True)
-    had = hub_cache.all_commits() if sweep.keep == "none" else frozenset()
     statuses = [NOT_STARTED] * len(sweep.members)
     for place, planned in enumerate(sweep.members):
+        if not _path(settings, sweep.name).exists():
+            say(f"{sweep.name}: deleted; its other runs are not begun")
+            break
         if cancel_mark(settings, sweep.name).exists():
             say(f"{sweep.name}: cancelled; what was finished is kept, resume goes on")
             break
@@ -169,8 +180,8 @@ def do(
             statuses[place] = "failed"
         is_last = all(other.model != planned.model for other in sweep.members[place + 1 :])
         # Only what this run used: the next checkpoint, of the same repository, may be arriving beside it.
-        if sweep.keep == "none" and is_last and commit and commit not in had:
-            _let_go(planned.model, commit, say)
+        if sweep.keep == "none" and is_last and commit and commit not in sweep.had:
+            _let_go(settings, planned.model, commit, say)
     return sweep, statuses
 
 
@@ -188,16 +199,16 @@ def _fetch_ahead(resources: Resources, model: str, dtype: str) -> None:
     threading.Thread(target=fetch, name="fetch ahead", daemon=True).start()
 
 
-def _let_go(model: str, commit: str, say: Callable[[str], None]) -> None:
-    """Removes the weights of a hub model at this commit."""
-    freed = hub_cache.remove(model, [commit])
+def _let_go(settings: Settings, model: str, commit: str, say: Callable[[str], None]) -> None:
+    """Removes the weights of a hub model at this commit, and what was made of them."""
+    freed = hub_cache.remove(model, [commit]) + weight_files.remove_converted(settings, commit)
     if freed:
         say(f"{model}: its weights were removed, {freed / 1e9:.2f} GB")
 
 
 def _with(settings: Settings, sweep: Sweep, place: int, member: Member) -> Sweep:
     """The sweep with this run's id, written if it is new."""
-    if sweep.members[place] == member:
+    if sweep.members[place] == member or not _path(settings, sweep.name).exists():
         return sweep
     members = (*sweep.members[:place], member, *sweep.members[place + 1 :])
     sweep = dataclasses.replace(sweep, members=members)
@@ -221,33 +232,8 @@ def _write(settings: Settings, sweep: Sweep) -> None:
 
 def _read(name: str, value: Mapping[str, Any]) -> Sweep | None:
     """The sweep that a file holds; none unless every field is as `_write` writes it."""
-    fields = {field.name for field in dataclasses.fields(Sweep)}
-    if set(value) != {"format", *fields} or value["format"] != FORMAT or value["name"] != name:
+    fields = {key: item for key, item in value.items() if key != "format"}
+    if value.get("format") != FORMAT or not outside.is_sweep(fields) or fields["name"] != name:
         return None
-    members, request = value["members"], value["request"]
-    is_right = (
-        isinstance(value["study"], str)
-        and isinstance(value["made"], int | float)
-        and value["keep"] in KEEP
-        and isinstance(request, dict)
-        and isinstance(members, list)
-        and 0 < len(members) <= MOST_MEMBERS
-        and all(_is_member(member) for member in members)
-    )
-    if not is_right:
-        return None
-    return Sweep(
-        name, value["study"], tuple(Member(**member) for member in members), request, value["keep"], value["made"]
-    )
-
-
-def _is_member(value: Any) -> bool:
-    return (
-        isinstance(value, dict)
-        and set(value) == {"model", "benchmark", "seed", "run_id"}
-        and isinstance(value["model"], str)
-        and isinstance(value["benchmark"], str)
-        and type(value["seed"]) is int
-        and isinstance(value["run_id"], str)
-        and (not value["run_id"] or _RUN_ID.fullmatch(value["run_id"]) is not None)
-    )
+    members = tuple(Member(**member) for member in fields["members"])
+    return Sweep(**{**fields, "members": members, "had": tuple(fields.get("had", ()))})

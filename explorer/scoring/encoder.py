@@ -14,7 +14,7 @@ import transformers
 
 from explorer import packaged
 from explorer.errors import ModelError
-from explorer.scoring import hf_source
+from explorer.scoring import hf_kind, hf_source
 from explorer.scoring.embedded import Steps
 from explorer.scoring.encode import unencodable
 from explorer.scoring.engine.device import choose_device
@@ -146,11 +146,14 @@ def load_masked(name: str, settings: Settings, progress: Steps | None = None) ->
 def _read(path: Path, kind: Any, failure: str, remedy: str) -> tuple[Any, Any, Any]:
     """Tokenizer, model in float32 and what was missing in its files; ModelError where they cannot be read."""
     try:
-        tokenizer = transformers.AutoTokenizer.from_pretrained(path, local_files_only=True)
+        where: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
+        config = transformers.AutoConfig.from_pretrained(path, **where)
+        hf_kind.require_fit(path.name, config, hf_source.count_parameters(path), remedy, kind.__name__)
+        tokenizer = transformers.AutoTokenizer.from_pretrained(path, **where)
         model, report = kind.from_pretrained(
-            path, local_files_only=True, use_safetensors=True, dtype=torch.float32, output_loading_info=True
+            path, use_safetensors=True, dtype=torch.float32, output_loading_info=True, **where
         )
-    except (OSError, ValueError, KeyError) as error:
+    except Exception as error:  # whatever transformers raises of files from elsewhere
         raise ModelError(f"{failure} ({error}). {remedy}") from error
     return tokenizer, model, report
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from explorer.errors import ModelError
 from explorer.scoring import hf_kind, hf_source
-from explorer.scoring.weight_files import sources, weight_files
+from explorer.scoring.weight_files import require_plain, sources, weight_files
 
 VOCABULARIES = ("vocab_size", "n_vocab")
 WINDOWS = ("max_position_embeddings", "n_positions", "n_ctx", "max_seq_len", "seq_length", "max_sequence_length")
@@ -38,6 +38,7 @@ class FolderReport:
 
 def report(name: str, path: Path) -> FolderReport:
     """What the folder holds; ModelError where it is no model folder at all."""
+    require_plain(path)
     form = hf_source.form_of(path)
     if not path.is_dir() and not form:
         raise ModelError(f"There is no folder {path}. Give the path of a folder with config.json and weights.")
@@ -60,7 +61,7 @@ def report(name: str, path: Path) -> FolderReport:
     marks = _json(path / "tokenizer_config.json")
     return FolderReport(
         path=path,
-        architecture=str((config.get("architectures") or [config.get("model_type") or "not told"])[0]),
+        architecture=hf_kind.architecture(config),
         parameters=parameters,
         bytes=sum(file.stat().st_size for file in weights if file.is_file()),
         files=len(weights),

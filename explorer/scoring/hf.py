@@ -116,6 +116,7 @@ def load(
         torch.set_float32_matmul_precision("highest")  # no TF32
     config = _config(source)
     tokenizer = _tokenizer(source)
+    hf_kind.require_fit(source.name, config, hf_source.count_parameters(source.path), _again(source))
     model = _weights(source, config, kind, place)
     hf_kind.require_causal_scores(source.name, model)
     made = HFModel(source, model, tokenizer, kind, attention)
@@ -145,7 +146,7 @@ def _config(source: Source) -> Any:
     hf_kind.require_causal_folder(source.name, source.path)
     try:
         config = transformers.AutoConfig.from_pretrained(source.path, local_files_only=True, trust_remote_code=False)
-    except (ValueError, KeyError, OSError) as error:
+    except Exception as error:  # whatever transformers raises of a configuration from elsewhere
         raise ModelError(
             f"{source.name} has an architecture that transformers {transformers.__version__} does not know, "
             f"or a damaged config.json ({_first_line(error)}). Code that comes with a model is never run; "

@@ -30,6 +30,9 @@ PAIRED = frozenset(_PAIRED.split())
 # Told beside it where the study has that preset.
 PSEUDO = "With the preset pll (pseudo-log-likelihood) it can be asked in another way."
 INSTEAD = "Choose a causal model, for example gemma-3-270m, gpt2 or EleutherAI/pythia-160m."
+MOST_LAYERS = 2_000
+PACKED = 16  # weights that one number of a quantized file may stand for
+SPARE = 50_000_000  # numbers that a model makes for itself, such as tables of places
 PREFIX, WHOLE = 6, 10  # tokens of the two test sequences: what they share, and all
 # Nats that the scores of the shared tokens may differ by, in float32 and in shorter formats. Random weights look ahead
 # by a few thousandths, trained ones by about one.
@@ -90,9 +93,19 @@ def require_causal(name: str, config: Mapping[str, Any]) -> None:
         raise ModelError(f"{name} is {TWO_SIDED[family]} ({family}): it reads words on both sides. {INSTEAD}")
 
 
+def architecture(config: Mapping[str, Any]) -> str:
+    """The first architecture that a config.json names, else its family, else "not told"."""
+    return next(iter(_heads(config)), "") or str(config.get("model_type") or "not told")
+
+
+def _heads(config: Mapping[str, Any]) -> tuple[str, ...]:
+    heads = config.get("architectures")
+    return tuple(head for head in heads if isinstance(head, str)) if isinstance(heads, list) else ()
+
+
 def is_masked(config: Mapping[str, Any]) -> bool:
     """Whether a config.json is that of a model trained to fill gaps, and not turned into a causal one since."""
-    heads = tuple(str(head) for head in config.get("architectures") or ())
+    heads = _heads(config)
     turned = config.get("is_decoder") is True and not any(head.endswith(MASKED_HEADS) for head in heads)
     return str(config.get("model_type", "")) in MASKED and not turned
 
@@ -113,6 +126,32 @@ def not_masked(name: str) -> ModelError:
 def require_causal_folder(name: str, folder: Path) -> None:
     """The same for a folder; one whose config.json cannot be read is left to whoever loads it."""
     require_causal(name, _config(folder))
+
+
+# transformers makes room for all that a configuration asks for before it tells what the files lack, so that a
+# config.json of a few hundred bytes could take all memory. On the device "meta" a model has shapes and no numbers.
+def require_fit(name: str, config: Any, held: int, remedy: str, kind: str = "AutoModelForCausalLM") -> None:
+    """ModelError where a configuration asks for far more numbers than the `held` ones of the model's files."""
+    import torch
+    import transformers
+
+    text = config.get_text_config() if hasattr(config, "get_text_config") else config
+    try:
+        layers = getattr(text, "num_hidden_layers", 0) or 0
+        if not 0 <= layers <= MOST_LAYERS:
+            raise ValueError(f"it asks for {layers} layers")
+        with torch.device("meta"):
+            model = getattr(transformers, kind).from_config(config, trust_remote_code=False)
+        asked = sum(one.numel() for one in (*model.parameters(), *model.buffers()))
+    except Exception as error:  # whatever transformers raises of a configuration from elsewhere
+        said = next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)
+        raise ModelError(f"{name} cannot be loaded as its config.json says ({said[:200]}). {remedy}") from error
+    packed = PACKED if quantized_by(config) else 1
+    if asked > packed * held + SPARE:
+        raise ModelError(
+            f"The configuration of {name} asks for {asked:,} numbers, and its files hold {held:,}. They may be damaged "
+            f"or belong to another architecture. {remedy}"
+        )
 
 
 def _config(folder: Path) -> dict[str, Any]:

@@ -211,7 +211,12 @@ def load(source: Source, device: str = "auto", dtype: str = "auto") -> MaskedLM:
     hf_kind.require_package(source.name, _quantized(source))
     check_memory(source.name, hf_source.count_parameters(source.path), kind, place)
     try:
-        tokenizer = transformers.AutoTokenizer.from_pretrained(source.path, local_files_only=True)
+        config = transformers.AutoConfig.from_pretrained(source.path, local_files_only=True, trust_remote_code=False)
+        held = hf_source.count_parameters(source.path)
+        hf_kind.require_fit(source.name, config, held, "Choose another one.", "AutoModelForMaskedLM")
+        tokenizer = transformers.AutoTokenizer.from_pretrained(
+            source.path, local_files_only=True, trust_remote_code=False
+        )
         model, report = transformers.AutoModelForMaskedLM.from_pretrained(
             source.path,
             dtype=DTYPES[kind],
@@ -220,6 +225,8 @@ def load(source: Source, device: str = "auto", dtype: str = "auto") -> MaskedLM:
             use_safetensors=True,
             output_loading_info=True,
         )
+    except ModelError:
+        raise
     except Exception as error:  # whatever transformers raises of files from elsewhere
         said = str(error).strip().splitlines() or [type(error).__name__]
         raise ModelError(
@@ -237,7 +244,7 @@ def load(source: Source, device: str = "auto", dtype: str = "auto") -> MaskedLM:
 def _quantized(source: Source) -> str:
     try:
         config = transformers.AutoConfig.from_pretrained(source.path, local_files_only=True, trust_remote_code=False)
-    except (ValueError, KeyError, OSError):
+    except Exception:  # whatever transformers raises of a configuration from elsewhere
         return ""  # told where the model itself cannot be read
     return hf_kind.quantized_by(config)
 

@@ -24,14 +24,24 @@ from explorer.errors import ModelError
 from explorer.scoring import catalog, embedded, hf_weights
 from explorer.scoring.catalog import KnownModel
 from explorer.scoring.embedded import Steps
-from explorer.scoring.weight_files import ADAPTER, ADAPTER_WEIGHTS, bin_files, gguf_file, hash_of, sources, weight_files
+from explorer.scoring.weight_files import (
+    ADAPTER,
+    ADAPTER_WEIGHTS,
+    bin_files,
+    gguf_file,
+    hash_of,
+    require_plain,
+    sources,
+    weight_files,
+)
 from explorer.settings import ROOT, Settings, path_of
 
 T = TypeVar("T")
+MOST_HEADER = 100_000_000  # bytes; the format itself allows no more
 PATIENCE = 5.0  # seconds after which a hub that does not answer is given up
 PICKLED = "pytorch_model*.bin"
 TAKEN = ("*.json", "*.safetensors", "*.txt", "*.model", "*.jinja")
-LEFT = ("*/*", "consolidated*.safetensors", "adapter_model.safetensors")
+LEFT = ("*/*", "consolidated*.safetensors", ADAPTER_WEIGHTS, ADAPTER)
 BY_HAND = "Connect and try again, or give the path of a folder that holds the model."
 
 
@@ -165,6 +175,8 @@ def _header(file: Path) -> tuple[int, int]:
     """How many numbers a weight file holds, and how many bytes it has where it is whole."""
     with file.open("rb") as opened:
         size = int.from_bytes(opened.read(8), "little")
+        if size > MOST_HEADER:
+            raise ValueError(f"its header would have {size:,} bytes, expected at most {MOST_HEADER:,}")
         if size > file.stat().st_size:
             raise ValueError("it does not begin as a safetensors file does")
         entries = json.loads(opened.read(size))
@@ -177,8 +189,12 @@ def _header(file: Path) -> tuple[int, int]:
 
 
 def _folder(name: str) -> Path:
-    path = path_of(name).resolve()
+    try:
+        path = path_of(name).resolve()
+    except (OSError, ValueError) as error:  # no name that the system takes
+        raise ModelError(f"{name!r} is no name of a folder ({error}). Give the path of a folder.") from error
     _refuse_if_kept(path)
+    require_plain(path)
     if gguf_file(path) or (path / ADAPTER).is_file():
         return path
     if not os.path.isdir(path):
@@ -195,8 +211,6 @@ def _ready(path: Path, digest: str, settings: Settings, progress: Steps | None) 
     """The folder with the model in safetensors, made where it comes in another form."""
 
     def base(name: str) -> Path:
-        if (path_of(name) / ADAPTER).is_file():
-            raise ModelError(f"{path} is an adapter on {name}, which is an adapter, too. {hf_weights.MERGED}")
         return locate(name, settings, progress=progress).path
 
     return hf_weights.ready(path, digest, settings, progress, base)
@@ -207,7 +221,10 @@ def _digest(path: Path, settings: Settings) -> str:
     digest = folder_hash(path, settings)
     if not (path / ADAPTER).is_file():
         return digest
-    weights = identity(str(hf_weights.adapter(path)["base_model_name_or_path"]), settings)["weights"]
+    base = str(hf_weights.adapter(path)["base_model_name_or_path"])
+    if is_folder(base) and os.path.isfile(path_of(base) / ADAPTER):
+        raise ModelError(f"{path} is an adapter on {base}, which is an adapter, too. {hf_weights.MERGED}")
+    weights = identity(base, settings)["weights"]
     return f"sha256:{hashlib.sha256(f'{digest} on {weights}'.encode()).hexdigest()[:32]}"
 
 
@@ -256,7 +273,7 @@ def _remembered(record: Path, stamp: list[list[Any]]) -> str | None:
     try:
         memory = json.loads(record.read_text("utf-8"))
         return str(memory["hash"]) if memory["stamp"] == stamp else None
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None
 
 
@@ -293,7 +310,11 @@ def _from_hub(
 ) -> Source:
 
     def source(path: Path) -> Source:
-        return Source(name, _ready(path, path.name, settings, progress), path.name, path.name, known, form_of(path))
+        # What a repository says of an adapter does not count here: the base that it names could be any folder of ours.
+        require_plain(path)
+        ready = hf_weights.ready(path, path.name, settings, progress)
+        form = "" if weight_files(path) else "PyTorch .bin"
+        return Source(name, ready, path.name, path.name, known, form)
 
     if settings.offline:
         return source(_cached(name, revision, settings))

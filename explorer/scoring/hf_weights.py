@@ -8,21 +8,27 @@ alone; a file that wants more is refused.
 from __future__ import annotations
 
 import json
+import math
 import os
 import pickle
 import shutil
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from explorer import sharing
 from explorer.errors import ModelError
+from explorer.scoring import hf_kind
 from explorer.scoring.embedded import Steps
-from explorer.scoring.weight_files import ADAPTER, bin_files, gguf_file, weight_files
+from explorer.scoring.weight_files import ADAPTER, bin_files, converted, gguf_file, weight_files
 from explorer.settings import Settings
 
 COPIED = ("*.json", "*.txt", "*.model", "*.jinja", "*.tiktoken")  # beside the weights: configuration and tokenizer
 NOT_COPIED = ("pytorch_model.bin.index.json", "model.safetensors.index.json", "adapter_config.json")
+SAME_AGAIN = 4  # times its size a file of weights may become, where weights are tied
+NUMBERS_A_BYTE = 8  # of the densest quantization of a GGUF file
+SMALL = 1 << 26  # bytes that any file may become
 MERGED = "Merge it with peft (merge_and_unload), save that model, and give its folder."
 # What an adapter may say of itself that a sum of two matrices does not cover, and what it says where it does not.
 PLAIN_LORA: Mapping[str, tuple[Any, ...]] = {
@@ -32,25 +38,23 @@ PLAIN_LORA: Mapping[str, tuple[Any, ...]] = {
 }  # fmt: skip
 
 
-def ready(path: Path, digest: str, settings: Settings, progress: Steps | None, base: Callable[[str], Path]) -> Path:
+Change = tuple[float, Any, Any]  # what a LoRA adapter adds to a weight: scale, B and A
+
+
+def ready(
+    path: Path, digest: str, settings: Settings, progress: Steps | None, base: Callable[[str], Path] | None = None
+) -> Path:
     """A folder with the model in safetensors: `path` itself, or what was made of it; `digest` is the hash of its files.
 
-    `base` gives the folder of the model that an adapter names.
+    `base` gives the folder of the model that an adapter names; without it no folder is taken for an adapter.
     """
-    if path.is_dir() and weight_files(path) and not (path / ADAPTER).is_file():
+    merge = partial(_merge, path, base) if base is not None and (path / ADAPTER).is_file() else None
+    if merge is None and path.is_dir() and weight_files(path):
         return path
-    made = settings.models / "converted" / digest.removeprefix("sha256:")
+    made = converted(settings, digest)
     if (made / "config.json").is_file():
         return made
-    make = next(
-        make
-        for is_there, make in (
-            ((path / ADAPTER).is_file(), lambda out: _merge(path, base, out)),
-            (path.is_dir() and bool(bin_files(path)), lambda out: _from_bin(path, out)),
-            (True, lambda out: _from_gguf(path, out)),
-        )
-        if is_there
-    )
+    make = merge or partial(_from_bin if path.is_dir() and bin_files(path) else _from_gguf, path)
     if progress:
         progress(f"Converting {path.name} to safetensors, once", 0.9)
     try:
@@ -87,19 +91,42 @@ def _from_bin(path: Path, out: Path) -> None:
                 f"{file.name} of {path} holds more than numbers, and reading it would run code that came with it, "
                 "which is never done. Look for a copy of the model in safetensors."
             ) from error
-        except (RuntimeError, EOFError, ValueError, OSError, KeyError) as error:
+        except Exception as error:  # whatever torch raises of files from elsewhere
             raise ModelError(f"{file} is damaged ({_line(error)}). Copy or download the model again.") from error
-        if not isinstance(held, Mapping) or not all(isinstance(tensor, torch.Tensor) for tensor in held.values()):
+        if not isinstance(held, Mapping) or not all(
+            isinstance(name, str) and isinstance(tensor, torch.Tensor) for name, tensor in held.items()
+        ):
             raise ModelError(
                 f"{file.name} of {path} holds {type(held).__name__} with more than named tensors, expected a model's "
                 "weights by their names. Save the model with save_pretrained."
             )
+        _require_numbers(file, held)
         name = "model.safetensors" if len(files) == 1 else f"model-{number:05d}-of-{len(files):05d}.safetensors"
         save_file(_apart(held), out / name, metadata={"format": "pt"})
         index |= dict.fromkeys(held, name)
     if len(files) > 1:
         (out / "model.safetensors.index.json").write_text(json.dumps({"metadata": {}, "weight_map": index}), "utf-8")
     _copy_rest(path, out)
+
+
+# A tensor need not have a number of its own in every place: one number may be said to stand in a trillion of them, and
+# a file of two kilobytes would become one of terabytes. Tied weights are the honest case: one matrix, two names.
+def _require_numbers(file: Path, held: Mapping[str, Any]) -> None:
+    """ModelError where tensors are more than the file holds, or are none of plain numbers."""
+    import torch
+
+    for name, tensor in held.items():
+        if tensor.layout != torch.strided or tensor.is_quantized or tensor.device.type != "cpu":
+            raise ModelError(
+                f"{file} holds {name} as {'a quantized' if tensor.is_quantized else 'a sparse or an empty'} tensor, "
+                "expected plain numbers. Save the model with save_pretrained."
+            )
+    size = sum(tensor.numel() * tensor.element_size() for tensor in held.values())
+    if size > SAME_AGAIN * file.stat().st_size + SMALL:
+        raise ModelError(
+            f"{file} has {file.stat().st_size:,} bytes and would become {size:,}, since it repeats the same numbers. "
+            "Save the model with save_pretrained."
+        )
 
 
 def _can_be_mapped(file: Path) -> bool:
@@ -128,14 +155,19 @@ def _from_gguf(path: Path, out: Path) -> None:
 
     file = path if path.is_file() else gguf_file(path)
     assert file is not None
-    where: dict[str, Any] = {"gguf_file": file.name, "local_files_only": True}
+    where: dict[str, Any] = {"gguf_file": file.name, "local_files_only": True, "trust_remote_code": False}
     transformers.utils.logging.disable_progress_bar()
     try:
+        config = transformers.AutoConfig.from_pretrained(file.parent, **where)
+        held = file.stat().st_size * NUMBERS_A_BYTE
+        hf_kind.require_fit(file.name, config, held, "Give the model in safetensors.")
         tokenizer = transformers.AutoTokenizer.from_pretrained(file.parent, **where)
         loaded: Any = transformers.AutoModelForCausalLM.from_pretrained(
             file.parent, dtype=torch.float32, output_loading_info=True, **where
         )
         model, report = loaded
+    except ModelError:
+        raise
     except Exception as error:  # whatever transformers and gguf raise of files from elsewhere
         raise ModelError(
             f"transformers cannot read {file.name} ({_line(error)}). Give the model in safetensors; or serve this file "
@@ -157,11 +189,17 @@ def _from_gguf(path: Path, out: Path) -> None:
 # LoRA adapters
 
 
+MOST_RANK = 1 << 20
+LONGEST_NAME = 1_000  # characters of the name of a base model
+
+
 def adapter(path: Path) -> dict[str, Any]:
     """What an adapter says of itself; ModelError where it is no plain LoRA, which alone is merged here."""
     try:
         said = json.loads((path / ADAPTER).read_text("utf-8"))
-        named = str(said["base_model_name_or_path"] or "")
+        named = said["base_model_name_or_path"] or ""
+        if not isinstance(named, str) or "\0" in named or len(named) > LONGEST_NAME:
+            raise ValueError("base_model_name_or_path is no name")
     except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise ModelError(f"{path / ADAPTER} is damaged ({error}), or names no base model. {MERGED}") from error
     if str(said.get("peft_type")) != "LORA" or not named:
@@ -202,14 +240,16 @@ def _merge(path: Path, base: Callable[[str], Path], out: Path) -> None:
     _copy_rest(folder, out)
 
 
-def _changes(path: Path, said: Mapping[str, Any]) -> dict[str, Any]:
-    """Module → what is added to its weight, shape (out, in), float32."""
+def _changes(path: Path, said: Mapping[str, Any]) -> dict[str, Change]:
+    """Module → the factors of what is added to its weight: scale, B (out, rank) and A (rank, in)."""
     from safetensors.torch import load_file
 
     try:
         held = load_file(path / "adapter_model.safetensors")
         rank, alpha = int(said["r"]), float(said["lora_alpha"])
-    except (OSError, ValueError, KeyError, TypeError, Exception) as error:
+        if not 1 <= rank <= MOST_RANK or not math.isfinite(alpha):
+            raise ValueError(f"r = {rank}, lora_alpha = {alpha}")
+    except Exception as error:  # whatever safetensors raises of files from elsewhere
         raise ModelError(
             f"{path} lacks a readable adapter_model.safetensors, or its rank ({_line(error)}). {MERGED}"
         ) from error
@@ -220,19 +260,24 @@ def _changes(path: Path, said: Mapping[str, Any]) -> dict[str, Any]:
         if rest not in ("A.weight", "B.weight"):
             raise ModelError(f"{path} holds {name}, which is no part of a plain LoRA. {MERGED}")
         if rest == "A.weight":
-            down, up = held[name].float(), held[name.replace(".lora_A.", ".lora_B.")].float()
-            changes[module] = scale * (up @ down)
+            down, up = held[name], held.get(name.replace(".lora_A.", ".lora_B."))
+            if up is None or down.dim() != 2 or up.dim() != 2 or up.shape[1] != down.shape[0]:
+                raise ModelError(f"{path} holds {name} without a second matrix that fits. {MERGED}")
+            changes[module] = (scale, up, down)
     return changes
 
 
-def _changed(weight: Any, change: Any, transposed: bool, name: str) -> Any:
-    change = change.T if transposed else change
-    if tuple(weight.shape) != tuple(change.shape):
+def _changed(weight: Any, change: Change, transposed: bool, name: str) -> Any:
+    scale, up, down = change
+    # Before it is multiplied out: two narrow matrices of some megabytes may stand for one of terabytes.
+    shape = (down.shape[1], up.shape[0]) if transposed else (up.shape[0], down.shape[1])
+    if tuple(weight.shape) != shape:
         raise ModelError(
-            f"The adapter's change of {name} has the shape {tuple(change.shape)}, expected {tuple(weight.shape)}. It "
-            "belongs to another base."
+            f"The adapter's change of {name} has the shape {shape}, expected {tuple(weight.shape)}. It belongs to "
+            "another base."
         )
-    return (weight.float() + change).to(weight.dtype)
+    product = scale * (up.float() @ down.float())
+    return (weight.float() + (product.T if transposed else product)).to(weight.dtype)
 
 
 def _copy_rest(path: Path, out: Path) -> None:

@@ -4,12 +4,33 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shutil
+import stat
 from pathlib import Path
 
 from explorer.errors import ModelError
+from explorer.settings import Settings
 
+MOST_TEXT = 1 << 28  # bytes of a configuration, a vocabulary or a template
 ADAPTER = "adapter_config.json"
 ADAPTER_WEIGHTS = "adapter_model.safetensors"
+
+
+def require_plain(path: Path) -> None:
+    """ModelError where a model's folder holds a pipe, a device or a text without end, at which a reader would wait."""
+    try:
+        files = [path] if not path.is_dir() else sorted(path.iterdir())
+        for file in files:
+            mode = file.stat().st_mode if file.exists() else 0
+            if mode and not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+                raise ModelError(f"{file} is a pipe or a device, expected a file. Give a folder with a model's files.")
+            if file.suffix in (".json", ".txt", ".jinja") and mode and file.stat().st_size > MOST_TEXT:
+                raise ModelError(
+                    f"{file} has {file.stat().st_size:,} bytes, expected at most {MOST_TEXT:,} of a file beside the "
+                    "weights. Copy or download the model again."
+                )
+    except (OSError, ValueError) as error:
+        raise ModelError(f"{path} cannot be read ({error}). Check the folder and its permissions.") from error
 
 
 def weight_files(path: Path) -> list[Path]:
@@ -57,11 +78,26 @@ def _listed(index: Path) -> list[str]:
     """The files that the index of a model in several files names; each lies beside it."""
     try:
         named = sorted(set(json.loads(index.read_text("utf-8"))["weight_map"].values()))
-        if not named or any(Path(file).name != file for file in named):
+        if not named or any(Path(file).name != file or file in ("", ".", "..") or "\0" in file for file in named):
             raise ValueError("it names files outside of its folder" if named else "it names no files")
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise ModelError(f"{index} is damaged ({error}). Copy or download the model again.") from error
     return named
+
+
+def converted(settings: Settings, digest: str) -> Path:
+    """Where the safetensors stand that were made of weights in another form, by their hash or commit."""
+    return settings.models / "converted" / digest.removeprefix("sha256:")
+
+
+def remove_converted(settings: Settings, digest: str) -> int:
+    """Removes the safetensors that were made of weights in another form; bytes that were freed."""
+    made = converted(settings, digest)
+    if not digest.isalnum() or not made.is_dir():
+        return 0
+    freed = sum(file.stat().st_size for file in made.iterdir() if file.is_file())
+    shutil.rmtree(made, ignore_errors=True)
+    return freed
 
 
 def hash_of(path: Path) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import importlib
 import os
-import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -70,9 +69,9 @@ def _resources(chosen: Settings) -> Resources:
 
 
 @st.cache_resource(show_spinner=False)
-def model_lock() -> threading.Lock:
+def model_lock() -> stopping.InOrder:
     """Held while the language model is loaded or asked: one visitor at a time."""
-    return threading.Lock()
+    return stopping.InOrder()
 
 
 def _stop_if_gone() -> None:

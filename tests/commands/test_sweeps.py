@@ -194,3 +194,91 @@ def test_a_damaged_file_of_a_sweep_counts_as_none(settings, models, capsys):
     assert sweeps.find(settings, "both") is None
     assert main(["sweeps", "both"]) == 1
     assert "There is no sweep 'both'" in capsys.readouterr().err
+
+
+HOSTILE = [
+    {"made": float("nan")}, {"made": 1e20}, {"made": True}, {"study": "../x"}, {"members": []}, {"keep": "some"},
+    {"members": [{"model": "m", "benchmark": "b", "seed": 10**30, "run_id": ""}]},
+    {"members": [{"model": "m", "benchmark": "b", "seed": 0, "run_id": "../../x"}]},
+    {"members": [{"model": "m\n\x1b[31m", "benchmark": "b", "seed": 0, "run_id": ""}]},
+    {"request": {"study": "icl"}}, {"request": {"limit": "many"}},
+    {"request": {"settings": {"a": [[[[[[[[[[1]]]]]]]]]]}}},
+    {"had": ["../x"]}, {"more": 1},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("change", HOSTILE, ids=str)
+def test_a_file_of_a_sweep_made_to_do_harm_counts_as_none_and_hides_no_other(settings, capsys, change):
+    good = sweeps.plan("accuracy", ["m"], ["starter_pairs"], [0], request={"limit": 4}, name="good")
+    sweeps.keep(settings, good)
+    fields = json.loads((settings.sweeps / "good.json").read_text("utf-8"))
+    del fields["check"]
+    (settings.sweeps / "bad.json").write_text(json.dumps({**fields, "name": "bad", **change}), "utf-8")
+    assert [one.name for one in sweeps.list_all(settings)] == ["good"]
+    code, told = call(capsys, "sweeps")
+    assert code == 0 and [row["sweep"] for row in told] == ["good"]
+
+
+def test_a_delete_of_a_sweep_that_is_killed_leaves_the_sweep_with_what_is_left(settings, models, capsys, monkeypatch):
+    from explorer.results import ending
+
+    call(capsys, *asked(models, "--sweep", "both"))
+    delete, calls = ending.delete, []
+
+    def dying(*words):
+        calls.append(1)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        delete(*words)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(ending, "delete", dying)
+        assert main(["delete", "both"]) == 130
+    left = {folder.run_id for folder in all_folders(settings.runs)}
+    assert len(left) == 1 and left < {member.run_id for member in sweeps.find(settings, "both").members}
+    code, told = call(capsys, "delete", "both")
+    assert code == 0 and set(told["runs"]) == left
+    assert not all_folders(settings.runs) and sweeps.find(settings, "both") is None
+
+
+def test_weights_that_an_earlier_process_of_the_sweep_fetched_are_let_go_by_the_next(settings, monkeypatch):
+    from explorer.records import RunSpec
+    from explorer.resources import Resources
+    from explorer.scoring.weight_files import converted
+
+    here, removed = {"01d"}, []
+    monkeypatch.setattr(sweeps.hub_cache, "all_commits", lambda: frozenset(here))
+    monkeypatch.setattr(sweeps.hub_cache, "remove", lambda model, commits: removed.extend(commits) or 1)
+    monkeypatch.setattr(sweeps, "_fetch_ahead", lambda *words: None)
+    planned = sweeps.plan("accuracy", ["a/b"], ["starter_pairs"], [0], request={}, name="one", keep="none")
+    sweeps.keep(settings, planned)
+    here.add("fe7c4ed")  # and then the process was killed
+    made = converted(settings, "fe7c4ed")
+    made.mkdir(parents=True)
+    (made / "model.safetensors").write_bytes(b"weights")
+
+    def make(member: sweeps.Member) -> RunSpec:
+        return RunSpec("accuracy", 1, member.model, member.benchmark, revision="fe7c4ed")
+
+    again = sweeps.keep(settings, planned)
+    sweeps.do(settings, again, Resources(settings), make, lambda folder: "complete", lambda line: None)
+    assert removed == ["fe7c4ed"] and not made.exists()
+
+
+def test_a_sweep_that_is_deleted_while_it_works_begins_no_other_run(settings, models):
+    from explorer.records import RunSpec
+    from explorer.resources import Resources
+
+    planned = sweeps.keep(
+        settings, sweeps.plan("accuracy", models, ["starter_pairs"], [0], request={"limit": 4}, name="both")
+    )
+
+    def work(folder: RunFolder) -> str:
+        sweeps.forget(settings, planned)
+        return "complete"
+
+    def make(member: sweeps.Member) -> RunSpec:
+        return RunSpec("accuracy", 1, member.model, member.benchmark)
+
+    _, states = sweeps.do(settings, planned, Resources(settings), make, work, lambda line: None)
+    assert states == ["complete", sweeps.NOT_STARTED] and sweeps.find(settings, "both") is None

@@ -60,6 +60,19 @@ def test_a_changed_file_counts_as_none(settings, change):
     assert slices.of_benchmark(settings, "starter_pairs") == []
 
 
+@pytest.mark.parametrize(
+    "change",
+    [{"made": 10**400}, {"made": float("nan")}, {"made": True}, {"ids": ["x" * 501]}, {"ids": []}, {"benchmark": "\0"}],
+    ids=repr,
+)
+def test_a_file_made_to_do_harm_counts_as_none(settings, change):
+    slices.keep(settings, "mine", "starter_pairs", PAIRS)
+    path = settings.slices / "mine.json"
+    fields = {key: value for key, value in json.loads(path.read_text()).items() if key != "check"}
+    path.write_text(json.dumps({**fields, **change}), encoding="utf-8")
+    assert slices.of_benchmark(settings, "starter_pairs") == []
+
+
 def test_a_name_of_another_benchmark_is_not_taken_over(settings):
     slices.keep(settings, "mine", "starter_pairs", PAIRS)
     with pytest.raises(UsageError, match="another benchmark"):

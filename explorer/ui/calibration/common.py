@@ -7,6 +7,7 @@ from dataclasses import asdict
 
 import pandas as pd
 
+from explorer import numbers
 from explorer.studies.calibration.doses import Response
 from explorer.ui import layout, show
 from explorer.ui.calibration.figure_doses import dose_curves
@@ -28,7 +29,8 @@ def title_of(model: str) -> str:
     """A glass-box model as people call it: "Glass box M after 512 steps"."""
     name, _, step = model.partition("@step")
     title = layout.model_title(name)
-    return f"{title} after {int(step):,} steps" if step.isdecimal() else title
+    number = numbers.whole(step)
+    return title if number is None else f"{title} after {number:,} steps"
 
 
 def by_size(model: str) -> tuple[int, int]:
@@ -40,7 +42,7 @@ def by_size(model: str) -> tuple[int, int]:
 def steps_of(model: str) -> int:
     """After how many steps of its training a checkpoint was kept; of a whole model more than any."""
     step = model.partition("@step")[2]
-    return int(step) if step.isdecimal() else 10**9
+    return numbers.whole_or(step, 10**9)
 
 
 def draw_curves(

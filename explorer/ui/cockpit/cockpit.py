@@ -13,6 +13,7 @@ from typing import Any
 
 import streamlit as st
 
+from explorer import numbers
 from explorer.errors import ExplorerError
 from explorer.records import Instance
 from explorer.scoring import catalog
@@ -27,11 +28,13 @@ from explorer.ui.instance.ngram_rating import Rated, Source
 from explorer.ui.layout import Chosen
 from explorer.ui.strip.strip import Act, Block, Cell, History, Strip, draw_strip
 from explorer.ui.token_view import Unit
-from explorer.variants import by_hand
+from explorer.variants import by_hand, fields
 from explorer.variants.perturb import PerturbedInstance
 from explorer.variants.tools import WITHOUT_ENCODER
 
 KEY = "cockpit:strip"
+NO_WORDNET = "WordNet, which knows senses and synonyms, is not on this machine yet."
+MOST_READ = 20_000  # characters; telling senses apart takes longer than a page may
 POS = {"NV": "Nouns and verbs", "N": "Nouns", "V": "Verbs"}
 
 
@@ -116,10 +119,12 @@ def _apply(item: Instance, *, with_words: bool) -> Shown:
 
 
 def _read(base: Instance) -> tuple[Words | None, str]:
+    if (size := sum(map(len, fields.parts(base).values()))) > MOST_READ:
+        return None, f"Words to swap are shown for texts of up to {MOST_READ:,} characters, and these have {size:,}."
     # A wish to fetch it counts once: where that fails, it is not tried again at every click.
     wanted = st.session_state.pop("lab:fetch", False)
     if not words.has_wordnet() and not wanted:
-        return None, "WordNet, which knows senses and synonyms, is not on this machine yet."
+        return None, NO_WORDNET
     try:
         return words.read_words(base, state.vetoes()), ""
     except (ExplorerError, OSError, ImportError) as error:
@@ -132,7 +137,7 @@ def _remarks(shown: Shown) -> None:
     if read is None:
         with st.container(horizontal=True, vertical_alignment="center"):
             show.note(shown.why_no_words)
-            if not words.has_wordnet():
+            if not words.has_wordnet() and shown.why_no_words == NO_WORDNET:
                 st.button(
                     "Fetch WordNet", icon=":material/download:", key="lab:fetch:now", type="tertiary",
                     on_click=st.session_state.__setitem__, args=("lab:fetch", True),
@@ -330,18 +335,24 @@ def _taker(shown: Shown, opened: panel.Open | None) -> Callable[[Act], None]:
     }
 
     def take(act: Act) -> None:
-        done = str(act["do"])
+        def text(name: str) -> str:
+            return str(act.get(name, ""))
+
+        def number(name: str) -> int:
+            return numbers.whole_or(str(act.get(name, "")), -1)
+
+        done = str(act.get("do", ""))
         if done in simple:
             simple[done]()
         elif done == "open":
-            key, _, place = str(act.get("key", "")).partition("|")
+            key, _, place = text("key").partition("|")
             state.open_word(key or place, place)
         elif done == "back":
-            state.go(int(act.get("to", 0)))
+            state.go(number("to"))
         elif done == "gram":
-            st.session_state[state.GRAM] = int(act.get("n", -1))
+            st.session_state[state.GRAM] = number("n")
         elif done == "text":
-            _typed_over(shown, str(act.get("part", "")), str(act.get("text", "")))
+            _typed_over(shown, text("part"), text("text"))
         elif opened is not None:
             _change_word(shown, opened, done, act)
 
@@ -357,10 +368,13 @@ def _change_word(shown: Shown, opened: panel.Open, done: str, act: Act) -> None:
     """The open word swapped for a synonym, typed over, removed, or put back."""
     span, chosen = opened.span, state.edits().chosen
     was = span.was if span and span.was else opened.text
+    typed = str(act.get("text", "")).strip()
     if done == "veto" and span and shown.read and span.key in shown.read.offered:
         state.veto(shown.read.offered[span.key].lemma)
     elif done == "swap" and span:
         lemma = str(act.get("lemma", ""))
+        if not _is_plain_word(lemma):
+            return
         kept = {key: value for key, value in chosen.items() if key != span.key}
         # A second click on the same synonym puts the word back.
         if chosen.get(span.key) == lemma:
@@ -373,15 +387,13 @@ def _change_word(shown: Shown, opened: panel.Open, done: str, act: Act) -> None:
     elif done == "restore":
         left = {part: text for part, text in state.edits().texts.items() if part != opened.part}
         state.change("Put the text back", edit=state.format_texts(left))
-    elif done == "type" and span and not span.was and _is_plain_word(str(act.get("text", ""))):
-        state.change(
-            f"{was} → {act['text'].strip()}", swaps=state.format_swaps({**chosen, span.key: act["text"].strip()})
-        )
+    elif done == "type" and span and not span.was and _is_plain_word(typed):
+        state.change(f"{was} → {typed}", swaps=state.format_swaps({**chosen, span.key: typed}))
     elif done in ("type", "remove"):
-        text = str(act.get("text", "")) if done == "type" else ""
+        text = typed if done == "type" else ""
         new = edits.word_changed(shown.changed, opened.part, opened.start, text)
-        _keep(shown, new, f"{opened.text} → {text.strip()}" if text.strip() else f"Removed “{opened.text}”")
-        if not text.strip():
+        _keep(shown, new, f"{opened.text} → {text}" if text else f"Removed “{opened.text}”")
+        if not text:
             state.close_word()
         else:
             place = f"{opened.part}@{span.start if span else opened.start}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from explorer import numbers
 from explorer.records import Instance
 from explorer.ui import token_view
 from explorer.variants import fields
@@ -88,8 +89,7 @@ def touched(instance: Instance, other: Instance) -> dict[str, list[tuple[int, in
 
 
 def _condition(part: str) -> int:
-    named = re.fullmatch(r"condition (\d+)", part)
-    return int(named[1]) if named else 1 << 30
+    return numbers.whole_or(part.removeprefix("condition "), 1 << 30) if part.startswith("condition ") else 1 << 30
 
 
 def _are_versions(part: str, other: str) -> bool:

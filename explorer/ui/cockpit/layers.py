@@ -6,6 +6,7 @@ a click on it can be an edit, and a popularity of other tokens can stand on it.
 
 from __future__ import annotations
 
+import bisect
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -61,7 +62,13 @@ class Marks:
 
     spans: Sequence[Span]
     word: str = ""
-    changed: Mapping[str, Sequence[tuple[int, int]]] | None = None  # field → characters that were typed
+    changed: Mapping[str, Sequence[tuple[int, int]]] | None = None  # field → characters that were typed, in order
+
+    def is_changed(self, part: str, start: int, end: int) -> bool:
+        """Whether these characters touch some that were typed; the places stand in order, so the last before counts."""
+        places = (self.changed or {}).get(part, ())
+        last = bisect.bisect_left(places, (end,)) - 1
+        return last >= 0 and start < places[last][1]
 
     def span(self, part: str, start: int, end: int) -> Span | None:
         """The word that can be swapped and covers these characters."""
@@ -273,7 +280,7 @@ def touched(cell: Cell, part: str, start: int, end: int, marks: Marks) -> Cell:
     if span:
         kinds.append("lx-swapped" if span.was else "lx-swap")
         say = (*say, f"was “{span.was}”" if span.was else "has synonyms")
-    elif marks.changed and any(a < end and start < b for a, b in marks.changed.get(part, ())):
+    elif marks.is_changed(part, start, end):
         kinds.append("lx-swapped")
         say = (*say, "changed by hand")
     is_open = bool(marks.word) and (

@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from explorer import display
+from explorer import display, numbers
 from explorer.errors import ExplorerError
 from explorer.popularity.counter import Document
 from explorer.records import Instance
@@ -46,7 +46,7 @@ def find_open(instance: Instance, rows: Sequence[Row], spans: Sequence[Span]) ->
     if not word:
         return None
     part, _, place = (word if "@" in word else token).rpartition("@")
-    start = int(place) if place.isdecimal() else -1
+    start = numbers.whole_or(place, -1)
     span = None
     if "@" not in word:
         own = [one for one in spans if one.key == word]

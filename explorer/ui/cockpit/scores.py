@@ -9,6 +9,7 @@ from typing import Any
 
 import streamlit as st
 
+from explorer import prompts
 from explorer.records import Instance, Request, RunSpec
 from explorer.scoring import alternatives, http
 from explorer.scoring.alternatives import Alternative, Expecting
@@ -27,6 +28,7 @@ from explorer.ui.priming.live import Point
 
 ASKED = "score:asked"  # the model that the reader said yes to
 CONTEXT_PRESET = "natural"
+MOST_UNASKED = 60_000  # characters that a page has scored on its own account
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +55,7 @@ def scores_of(
     is_original = words.same_text(changed, item) and not sentences
     if stored and is_original and instance_view.has_tokens(stored):
         return Scores(stored, stored)
-    if not _may_score(model, stored, is_original):
+    if not _may_score(model, stored, is_original, _volume(changed, sentences)):
         return Scores(stored, stored if is_original else None)
     about = (tuple(sorted(scoring.items())), bool(sentences))
     found = live.attempt("instance", model, about, lambda: _now(item, changed, sentences, model, scoring))
@@ -75,12 +77,20 @@ def _answer(point: Point) -> Answer:
     return Answer(answers.of_scores(point.scores), point.judgment)
 
 
-def _may_score(model: str, stored: Answer | None, is_original: bool) -> bool:
+def _volume(changed: Instance, sentences: Sequence[str]) -> int:
+    """About how many characters are scored: every text, again after each sentence of its context."""
+    texts = prompts.option_texts(changed)
+    before = sum((len(sentences) - place) * len(sentence) for place, sentence in enumerate(sentences))
+    return (len(sentences) + 1) * sum(map(len, texts)) + len(texts) * before
+
+
+def _may_score(model: str, stored: Answer | None, is_original: bool, volume: int) -> bool:
     """Whether the model may be asked: it answers within seconds, or the reader said yes; else a button asks."""
     if why := live.why_unknown(model):
         show.note(why)
         return False
-    if live.answers_at_once(model) or st.session_state.get(ASKED) == model:
+    is_short = volume <= MOST_UNASKED or http.is_endpoint(model)
+    if (is_short and live.answers_at_once(model)) or st.session_state.get(ASKED) == model:
         return True
     title = layout.model_title(model)
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -93,7 +103,9 @@ def _may_score(model: str, stored: Answer | None, is_original: bool) -> bool:
             args=(ASKED, model),
         )
         missing = "The stored run kept sums, not tokens. " if stored and is_original else ""
-        show.note(f"{missing}{title} can score every change as you make it; {live.beginning(model)}.")
+        # A link may hold any text, and whoever opens it would hold the one model of all visitors for minutes.
+        when = live.beginning(model) if is_short else f"with {volume:,} characters to read that may take minutes"
+        show.note(f"{missing}{title} can score every change as you make it; {when}.")
     return False
 
 

@@ -17,11 +17,13 @@ from typing import Any
 
 import streamlit as st
 
+from explorer import plain_json
 from explorer.ui import links
 
 EDIT, SWAPS, CONTEXT = "edit", "swaps", "context"
 WORD, TOKEN = "word", "token"
 PINS = "pins"
+MOST_PINS = 4
 EMPTY_CONTEXT = "[]"
 HISTORY = "cockpit:history"
 SHOWN = "cockpit:instance"
@@ -175,7 +177,9 @@ def pins() -> list[dict[str, str]]:
     """What is kept to be compared: the instance's id, its edits and its swaps."""
     found = _json(links.recall(PINS))
     kept = [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
-    return [{name: str(one.get(name, "")) for name in ("id", EDIT, SWAPS)} for one in kept if one.get("id")]
+    # A link may hold any number of them, and each is scored.
+    kept = [one for one in kept if one.get("id")][-MOST_PINS:]
+    return [{name: str(one.get(name, "")) for name in ("id", EDIT, SWAPS)} for one in kept]
 
 
 def pin(instance_id: str) -> None:
@@ -183,7 +187,7 @@ def pin(instance_id: str) -> None:
     now = edits()
     this = {"id": instance_id, EDIT: now.edit, SWAPS: now.swaps}
     kept = pins()
-    keep(([one for one in kept if one != this] if this in kept else [*kept, this])[-4:])
+    keep(([one for one in kept if one != this] if this in kept else [*kept, this])[-MOST_PINS:])
 
 
 def keep(kept: list[dict[str, str]]) -> None:
@@ -212,6 +216,6 @@ def allow(word: str) -> None:
 
 def _json(text: str) -> Any:
     try:
-        return json.loads(text) if text else None
+        return plain_json.without_halves(plain_json.read(text)) if text else None
     except ValueError:
         return None

@@ -192,9 +192,8 @@ def _hub(name: str) -> Tested:
 def _offered(base: str, offer: Offer) -> Lines:
     size = f"{offer.bytes / 1e9:.2f} GB"
     where = "on this machine" if hf_source.is_cached(base) else "downloaded when it is first used"
-    architecture = (offer.config.get("architectures") or [offer.config.get("model_type") or "not told"])[0]
     return [
-        ("Architecture", str(architecture)),
+        ("Architecture", hf_kind.architecture(offer.config)),
         ("Parameters", display.compact(offer.parameters) if offer.parameters else "not told"),
         ("Files", f"{size}, {where}"),
         ("License", offer.license or "not told"),

@@ -6,15 +6,18 @@ from typing import Any
 
 import pandas as pd
 
+from explorer import numbers
 from explorer.studies.ontology import queries as ontology_queries
 from explorer.ui import behind, resources
 from explorer.ui.columns import check_column, count_column, nats_column, number_column, saying_something, share_column
 from explorer.ui.layout import Chosen
 
+MOST_BUCKETS = 1_000
+
 
 def draw_concepts(run_id: str, picked: list[str], chosen: Chosen) -> None:
     """The concepts of the popularity buckets that were clicked, with the way to the inspector of each."""
-    buckets = [int(one) for one in picked if one.isdecimal()]
+    buckets = numbers.places(picked, MOST_BUCKETS)
     if not buckets:
         return
     rows = pd.concat([resources.ask(ontology_queries.concepts, run_id, bucket) for bucket in buckets])

@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from explorer import display
+from explorer import display, numbers
 from explorer.popularity.tasks import TASKS
 from explorer.stats.multiple import correct as adjust
 from explorer.studies import published
@@ -72,7 +72,7 @@ def sentence(rows: pd.DataFrame, pos: str) -> str:
 
 
 def _links(rows: pd.DataFrame, picked: Sequence[str], pos: str) -> None:
-    for place in (int(one) for one in picked if one.isdecimal() and int(one) < len(rows)):
+    for place in numbers.places(picked, len(rows)):
         row = rows.iloc[place]
         layout.link_to(
             "Perturbation", f"{row['task']}, {row['model']}: its instances", facet="Full runs", pos=pos,

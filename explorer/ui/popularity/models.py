@@ -5,6 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
+from explorer import numbers
 from explorer.popularity import indexes
 from explorer.popularity.ips import Edges
 from explorer.popularity.tasks import TASKS
@@ -58,7 +59,7 @@ def sentence(halves: pd.DataFrame) -> str:
 
 
 def _links(halves: pd.DataFrame, picked: list[str]) -> None:
-    for place in (int(one) for one in picked if one.isdecimal() and int(one) < len(halves)):
+    for place in numbers.places(picked, len(halves)):
         row = halves.iloc[place]
         layout.link_to(
             "Popularity", f"{row['task']}, {row['model']}: its instances",

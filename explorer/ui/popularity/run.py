@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from explorer import display
+from explorer import display, numbers
 from explorer.popularity.ips import Edges
 from explorer.runs.slices import Slice
 from explorer.stats.proportion import proportion
@@ -251,7 +251,7 @@ def bins_of(items: pd.DataFrame, column: str) -> pd.DataFrame:
 
 def _behind(items: pd.DataFrame, column: str, bins: pd.DataFrame, picked: list[str], chosen: Chosen) -> None:
     """The instances of the bins that were clicked."""
-    places = [int(one) for one in picked if one.isdecimal() and int(one) < len(bins)]
+    places = numbers.places(picked, len(bins))
     if not places:
         return
     within = pd.Series(False, index=items.index)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
+from explorer import numbers
 from explorer.studies.priming import queries as priming_queries
 from explorer.ui import behind, resources
 from explorer.ui.columns import number_column
@@ -21,7 +22,7 @@ def draw_pairs(run_id: str, picked: list[str], chosen: Chosen, *, group: str = "
         condition, _, length = one.partition("|")
         if condition not in LOOKS:
             continue
-        items = resources.ask(priming_queries.items, run_id, condition, int(length) if length.isdecimal() else -1)
+        items = resources.ask(priming_queries.items, run_id, condition, numbers.whole_or(length, -1))
         items = items[items["grp"] == group] if group else items
         if len(items):
             name = name_of(condition, stereotypes=stereotypes)

@@ -7,12 +7,13 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from explorer import prompts
+from explorer import plain_json, prompts
 from explorer.records import Instance
 from explorer.variants.context_pools import Pools, candidates
 from explorer.variants.contexts import fold, sample_sentences, sampling_key
 
 TYPED = "typed"
+MOST_LINES = 100  # of a link; each of them is scored, with all before it
 DRAWN = "#"  # what stands before a drawn sentence's id in the address
 
 Sides = Mapping[str, tuple[str, str]]  # sentence id → its suite, and "acceptable" or "unacceptable"
@@ -68,11 +69,12 @@ def pack(lines: Sequence[Line]) -> str:
 def unpack(text: str, pools: Pools) -> tuple[list[Line], int]:
     """The lines of an address, and how many of them are sentences that are not here."""
     try:
-        stored = json.loads(text or "[]")
+        stored = plain_json.without_halves(plain_json.read(text or "[]"))
     except ValueError:
         return [], 1
     lines, lost = [], 0
-    for one in stored if isinstance(stored, list) else []:
+    stored = stored if isinstance(stored, list) else []
+    for one in stored[:MOST_LINES]:
         name = str(one).removeprefix(DRAWN)
         if not str(one).startswith(DRAWN):
             lines.append(Line(str(one)))
@@ -80,4 +82,4 @@ def unpack(text: str, pools: Pools) -> tuple[list[Line], int]:
             lines.append(Line(pools.by_id[name].text, name))
         else:
             lost += 1
-    return lines, lost
+    return lines, lost + len(stored[MOST_LINES:])

@@ -17,7 +17,11 @@ from typing import Any, Literal
 
 import streamlit as st
 
+from explorer import plain_json
+
 NAME = "lexiscope_strip"
+LONGEST = 100_000  # characters of a text that a reader types
+MOST = 2**31  # what a place can be
 Hue = Literal["surprise", "popular", "for", "against", "plain"]
 Act = Mapping[str, Any]
 
@@ -199,6 +203,19 @@ class Strip:
     pinned: bool = False
 
 
+def checked(act: Mapping[str, Any]) -> dict[str, str | int]:
+    """What the browser sent as a flat dictionary of texts and whole numbers; whatever else it holds is left out.
+
+    A page sends what strip.js wrote; whoever speaks the websocket himself sends what he likes.
+    """
+    plain = plain_json.without_halves({name: one for name, one in act.items() if isinstance(name, str)})
+    return {
+        name: one
+        for name, one in plain.items()
+        if (isinstance(one, str) and len(one) <= LONGEST) or (type(one) is int and abs(one) <= MOST)
+    }
+
+
 def draw_strip(strip: Strip, key: str, take: Callable[[Act], None]) -> None:
     """Draws the strip; `take` is given what the reader does with it."""
 
@@ -207,7 +224,7 @@ def draw_strip(strip: Strip, key: str, take: Callable[[Act], None]) -> None:
         act = answer.get("act") if answer is not None and hasattr(answer, "get") else None
         # A click may arrive after what it was on has gone.
         if isinstance(act, Mapping) and "do" in act:
-            take(act)
+            take(checked(act))
 
     _component()(key=key, data=asdict(strip), on_act_change=acted)
 
