@@ -266,3 +266,28 @@ def test_holm_counts_the_tests_of_one_table():
     adjusted = [json.loads(row["detail"])["p_holm"] for row in rows]
     # two tests in the first table, two in that of nouns and verbs, one alone
     assert adjusted == [pytest.approx(0.02), pytest.approx(0.04), None, pytest.approx(0.02), pytest.approx(0.02), 0.03]
+
+
+def test_a_run_as_published_draws_several_times_and_its_change_is_over_items_and_draws(world, tiny_gpt2):
+    given = {"index": "words", "n": 2, "senses": "first", "encoder": "equal", "pos": ["NV"], "method": "published",
+             "draws": 3}  # fmt: skip
+    spec = make_spec(world, study="perturbation", model=str(tiny_gpt2), benchmark="blimp", settings=given)
+    folder = RunFolder.create(world.settings.runs, spec)
+    assert work(folder, world, lambda text: None, wait=False) == "complete", folder.progress().message
+    edits = [json.loads(text) for text in folder.read("variants")["edit"]]
+    assert len(edits) == 4 and {edit["method"] for edit in edits} == {"published"}  # of the first draw alone
+    measures = folder.read("measures")
+    correct = measures[(measures["measure"] == "correct") & (measures["setting"] == "NV")]
+    assert sorted(correct["part"].fillna(0).unique()) == [0, 1, 2]
+    assert len(correct) == 3 * 4
+    findings = folder.read("findings").set_index(["finding", "grp"])
+    found = findings.loc[("change_over_draws", "overall")]
+    detail = json.loads(found["detail"])
+    assert detail["draws"] == 3 and detail["least"] <= found["value"] <= detail["greatest"]
+    first = findings.loc[("change", "overall")]["value"]
+    assert detail["least"] - 1e-9 <= first <= detail["greatest"] + 1e-9
+
+
+def test_runs_of_before_keep_their_ids_since_the_new_settings_are_optional(world, tiny_gpt2):
+    spec = make_spec(world, study="perturbation", model=str(tiny_gpt2), benchmark="blimp", settings={"index": "words"})
+    assert not {"method", "draws"} & set(spec.settings)

@@ -60,8 +60,8 @@ EXACT = next(
 
 AS_PRINTED = {
     "accuracy": (PIQA, {}),
-    "ips of flips": (IPS, {"n": 7, "index": "v4_dolma-v1_7_llama"}),
-    "swapped": (SWAPPED, {}),
+    "ips of flips": (IPS, {"n": 7, "index": "v4_dolma-v1_7_llama", "method": "published"}),
+    "swapped": (SWAPPED, {"method": "published"}),
     "neighbors": (NEIGHBORS, {"neighbours_by": "roberta-base", "neighbours_cap": 0}),
     "primed": (PRIMED, {"per_group": 0}),
     "ontology": (ONTOLOGY, {"prompt": "auto", "form": "released"}),
@@ -87,7 +87,7 @@ def test_a_run_of_fifty_items_is_not_compared_with_all_of_them():
 
 
 def test_two_grams_of_the_demonstration_index_are_not_compared_with_seven_of_dolma():
-    verdict, differs = judged(IPS, index="demo")  # n = 0: the usual length of the index
+    verdict, differs = judged(IPS, index="demo", method="published")  # n = 0: the usual length of the index
     assert verdict == "not comparable"
     assert differs == "2-grams, demonstration index; the paper: 7-grams, Dolma"
 
@@ -105,6 +105,7 @@ FLIPPED = {
     "n-gram length": ("ips of flips", {"n": 3}, "3-grams"),
     "index": ("ips of flips", {"index": "v4_piletrain_llama"}, "the Pile"),
     "beginnings": ("ips of flips", {"initial": "both"}, "beginnings counted both"),
+    "swaps": ("swapped", {"method": "careful"}, "careful swaps, labels kept"),
     "sense choice": ("swapped", {"senses": "first"}, "first sense"),
     "words excepted": ("swapped", {"veto": "cat"}, "some words never swapped"),
     "neighbor proposer": ("neighbors", {"neighbours_by": "infill:gemma"}, "neighbors by gemma (infilling)"),
@@ -163,7 +164,9 @@ def test_another_benchmark_or_model_answers_nothing():
 
 
 def test_what_does_not_matter_to_a_figure_is_not_looked_at():
-    assert judged(SWAPPED, index="demo", n=0)[1] == "", "an accuracy after swaps is not of any index"
+    assert judged(SWAPPED, index="demo", n=0, method="published")[1] == "", (
+        "an accuracy after swaps is not of any index"
+    )
     assert judged(EXACT, judge="")[1] == "", "exact matches need no judge"
     assert judged(PIQA, tokens=False)[1] == ""
 

@@ -65,3 +65,18 @@ def test_the_printed_effect_stands_beside_ours():
         "Formal tasks change by −1.0% to +0.5% when labels are kept, and by −12.0% to −12.0% as printed."
     )
     assert list(changes_beside_the_paper(ours, printed).data[0].x) == [-12.0]
+
+
+def test_what_is_left_of_a_change_is_told_against_the_same_model_as_published_and_against_the_paper():
+    ours = pd.DataFrame(
+        [{"task": "A", "model": "M", "model_id": "m", "change": -2.0, "change_low": -3.0, "change_high": -1.0},
+         {"task": "B", "model": "M", "model_id": "m", "change": -1.0}]
+    )  # fmt: skip
+    loose = pd.DataFrame([{"task": "A", "model_id": "m", "change": -9.0, "draws_change": -8.0, "draws_low": -10.0,
+                           "draws_high": -6.0}])  # fmt: skip
+    printed = pd.DataFrame({"task": ["A", "A", "B"], "model": ["P", "Q", "P"], "change": [-12.0, -28.0, 3.0]})
+    first, second = tables.left_rows(ours, loose, printed).to_dict("records")
+    # of several draws their mean counts: 2 of 8; of the paper's mean loss of 20 a tenth
+    assert (first["left"], first["left_of_printed"]) == (25.0, 10.0)
+    assert (first["loose_low"], first["careful_high"]) == (-10.0, -1.0)
+    assert second["left"] != second["left"] and second["left_of_printed"] != second["left_of_printed"]

@@ -39,6 +39,15 @@ CHANGE = Finding(
     "several paradigms with interval and p over paradigms (McNemar's p then stands in the detail, as published).",
     over="item, or paradigm",
 )
+CHANGE_OVER_DRAWS = Finding(
+    "change_over_draws",
+    "Change of accuracy, over draws",
+    "percent",
+    "item",
+    "Mean over draws of synonyms of the change of accuracy in percent of the original; the interval is over items (of "
+    "minimal pairs over paradigms) and draws, both drawn anew, and the detail has sd and range over draws.",
+    over="item, or paradigm",
+)
 PERPLEXITY_ORIGINAL = Finding(
     "perplexity_original",
     "Perplexity before",
@@ -130,7 +139,8 @@ FREQUENCY_SYNONYM = Finding(
 )
 SIMILARITIES = (BERTSCORE, ROUGE_L)
 FINDINGS = (
-    ACCURACY_ORIGINAL_ALL, ACCURACY_ORIGINAL, ACCURACY_PERTURBED, CHANGE, PERPLEXITY_ORIGINAL, PERPLEXITY_PERTURBED,
+    ACCURACY_ORIGINAL_ALL, ACCURACY_ORIGINAL, ACCURACY_PERTURBED, CHANGE, CHANGE_OVER_DRAWS,
+    PERPLEXITY_ORIGINAL, PERPLEXITY_PERTURBED,
     PERPLEXITY_CHANGE, IPS_OF_LOST, IPS_OF_KEPT, IPS_LOST_LESS_KEPT,
     ACCEPTED, *SIMILARITIES, JUDGED_SAME, FREQUENCY_ORIGINAL, FREQUENCY_SYNONYM,
 )  # fmt: skip

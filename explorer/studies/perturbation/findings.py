@@ -19,6 +19,7 @@ from explorer.stats.clustered import clustered_mean
 from explorer.stats.estimate import Estimate
 from explorer.stats.mcnemar import mcnemar
 from explorer.stats.multiple import correct as adjust
+from explorer.stats.over_draws import change_over_draws
 from explorer.stats.proportion import proportion
 from explorer.stats.wilcoxon import wilcoxon
 from explorer.studies.accuracy.findings import perplexity
@@ -59,10 +60,51 @@ def summarize(spec: RunSpec, resources: Resources, folder: RunFolder) -> list[Ro
         frame["judged"] = _by_instance(frame, judged, "verdict")
         for group, members in _groups(frame):
             rows += compare(group, frame[members], {"setting": pos})
+    rows += over_draws(spec, folder, instances)
     rows += _frequencies(folder)
     for finding in (declared.CHANGE, declared.IPS_OF_LOST):
         adjust_tables(rows, finding)
     return [*rows, *edges.to_rows()]
+
+
+def over_draws(spec: RunSpec, folder: RunFolder, instances: pd.DataFrame) -> list[Row]:
+    """The change of accuracy over all draws of a run with several: mean, interval over items and draws, sd, range."""
+    if int(spec.settings.get("draws", 1)) < 2:
+        return []
+    measures = folder.read("measures", MEASURE_COLUMNS)
+    correct = measures[(measures["measure"] == "correct") & (measures["option"] == -1)]
+    before = _by_instance(instances, correct[correct["condition"] == "original"], "value").to_numpy(dtype=float)
+    rows: list[Row] = []
+    for pos in spec.settings["pos"]:
+        after = correct[(correct["condition"] == "perturbed") & (correct["setting"] == pos)]
+        table = np.column_stack(
+            [
+                _by_instance(instances, after[after["part"].fillna(0) == draw], "value").to_numpy(dtype=float)
+                for draw in range(int(spec.settings["draws"]))
+            ]
+        )
+        for group, members in groups_of(instances):
+            rows.append(_over_draws(group, instances[members], before[members], table[members], {"setting": pos}, spec))
+    return rows
+
+
+def _over_draws(
+    group: str,
+    frame: pd.DataFrame,
+    before: np.ndarray,
+    after: np.ndarray,
+    factors: Mapping[str, Any],
+    spec: RunSpec,
+) -> Row:
+    known = np.isfinite(before) & np.isfinite(after).all(axis=1)
+    families = families_of(frame[known]) if known.any() else None
+    found = change_over_draws(before[known], after[known], families, seed=spec.seed)
+    detail = {
+        "unit": "percent of the original", "draws": found.draws, "sd_over_draws": found.sd,
+        "least": found.least, "greatest": found.greatest,
+    }  # fmt: skip
+    estimate = replace(found.change, left_out=int((~known).sum()))
+    return finding_row(declared.CHANGE_OVER_DRAWS, group, estimate, factors=factors, detail=detail)
 
 
 def paired(instances: pd.DataFrame, measures: pd.DataFrame, variants: pd.DataFrame, pos: str) -> pd.DataFrame:
@@ -163,6 +205,9 @@ def _accuracies(group: str, frame: pd.DataFrame, both: pd.DataFrame, factors: Ma
         low, high = 100 * over.low / before, 100 * over.high / before
         detail |= {"mcnemar_p": None if math.isnan(test.p) else test.p}
         change = replace(over, value=change.value, low=low, high=high, left_out=change.left_out)
+    elif before:
+        over_items = bootstrap_mean((both["correct_after"] - both["correct_before"]).to_numpy())
+        change = replace(change, low=100 * over_items.low / before, high=100 * over_items.high / before)
     return [*rows, finding_row(declared.CHANGE, group, change, factors=factors, detail=detail)]
 
 

@@ -53,6 +53,12 @@ def changes(store: Store) -> pd.DataFrame:
         "n": (declared.CHANGE, "n"),
         "left_out": (declared.CHANGE, "left_out"),
         "change_detail": (declared.CHANGE, "detail"),
+        "change_low": (declared.CHANGE, "low"),
+        "change_high": (declared.CHANGE, "high"),
+        "draws_change": (declared.CHANGE_OVER_DRAWS, "value"),
+        "draws_low": (declared.CHANGE_OVER_DRAWS, "low"),
+        "draws_high": (declared.CHANGE_OVER_DRAWS, "high"),
+        "draws_detail": (declared.CHANGE_OVER_DRAWS, "detail"),
         "perplexity_before": (declared.PERPLEXITY_ORIGINAL, "value"),
         "perplexity_after": (declared.PERPLEXITY_PERTURBED, "value"),
         "perplexity_change": (declared.PERPLEXITY_CHANGE, "value"),
@@ -74,7 +80,8 @@ def changes(store: Store) -> pd.DataFrame:
     )
     return store.frame(
         f"""
-        SELECT runs.run_id, runs.model, runs.benchmark, runs.done, runs.created, found.grp, found.setting, {picked}
+        SELECT runs.run_id, runs.model, runs.benchmark, runs.done, runs.created, found.grp, found.setting,
+            coalesce(json_extract_string(runs.spec, '$.settings.method'), 'careful') AS method, {picked}
         FROM findings AS found
         JOIN runs USING (run_id)
         WHERE runs.study = 'perturbation'

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from explorer.popularity import ngrams
 from explorer.records import Factor, Instance, RunSpec
 from explorer.rows.builders import measure_row, payload
-from explorer.rows.columns import Table, joined, score_table
+from explorer.rows.columns import Table, as_arrow, joined, score_table
 from explorer.similarity import bertscore, judge, rouge
 from explorer.studies import QUESTIONS, selection, verdicts
 from explorer.studies.accuracy import study as accuracy_study
@@ -25,6 +25,7 @@ from explorer.studies.popularity import study as popularity_study
 from explorer.studies.popularity.deciles import COUNTING
 from explorer.studies.study import Progress, Setting, Study
 from explorer.variants import language, tools
+from explorer.variants.as_published import perturb_as_published
 from explorer.variants.perturb import SETTINGS as POS
 from explorer.variants.perturb import PerturbedInstance, Tools, held_back, perturb_instances
 from explorer.variants.senses import METHODS
@@ -40,6 +41,16 @@ PERTURBING = {
     "pos": Setting(("N", "V", "NV"), "which words are swapped: nouns, verbs, both", tuple(POS)),
     "senses": Setting(tools.DEFAULT, "how senses are told apart", tuple(METHODS)),
     "senses_model": Setting("", "the model that lm, lm-choice and chat ask"),
+    "method": Setting(
+        "careful",
+        "careful: the label is kept and words that would break grammar stay; published: appendix A.2 of the paper as "
+        "far as it says",
+        ("careful", "published"),
+        is_optional=True,
+    ),
+    "draws": Setting(
+        1, "draw the synonyms that many times; changes then have intervals over items and draws", is_optional=True
+    ),
     "veto": Setting("", "words that are never swapped, parted by commas"),
     "similarity": Setting(True, "measure BERTScore and ROUGE-L of original and perturbed"),
     "encoder": Setting(bertscore.MINILM, "encoder of BERTScore; the paper's is roberta-large"),
@@ -76,6 +87,9 @@ def run_part(spec: RunSpec, resources: Resources, instances: Sequence[Instance],
     for version in versions:
         _add(tables, popularity_study.rate(spec, resources, version.instances, progress, version.factors))
     _add(tables, _score(spec, resources, versions, progress))
+    for pos in spec.settings["pos"]:
+        for draw in range(1, int(spec.settings.get("draws", 1))):
+            tables["measures"].append(_drawn_again(spec, resources, kit, instances, pos, draw, progress))
     for pos, perturbed in made.items():
         _add(tables, _swap_rows(instances, perturbed, pos))
         if spec.settings["similarity"]:
@@ -97,9 +111,42 @@ def tools_of(spec: RunSpec, resources: Resources) -> Tools:
     return tools.build(_beside(model, spec, resources), str(spec.settings["senses"]), model)
 
 
-def perturb(spec: RunSpec, kit: Tools, instances: Sequence[Instance], pos: str) -> list[PerturbedInstance]:
-    """The instances perturbed under a run's seed and vetoes."""
-    return perturb_instances(instances, kit, pos=pos, seed=spec.seed, veto=vetoes(str(spec.settings["veto"])))
+def perturb(
+    spec: RunSpec, kit: Tools, instances: Sequence[Instance], pos: str, draw: int = 0
+) -> list[PerturbedInstance]:
+    """The instances perturbed by a run's method under its seed and vetoes; each `draw` has words of its own."""
+    seed = spec.seed + APART * draw
+    if spec.settings.get("method", "careful") == "published":
+        return perturb_as_published(instances, kit, pos=pos, seed=seed)
+    return perturb_instances(instances, kit, pos=pos, seed=seed, veto=vetoes(str(spec.settings["veto"])))
+
+
+# What a further draw stores: whether an instance is right after it, with the number of the draw as its part. Its texts
+# follow from the seed; the first draw alone is shown, counted and compared text by text.
+def _drawn_again(
+    spec: RunSpec,
+    resources: Resources,
+    kit: Tools,
+    instances: Sequence[Instance],
+    pos: str,
+    draw: int,
+    progress: Progress,
+) -> list[Row]:
+    kept = [
+        dataclasses.replace(new.instance, id=old.id)
+        for old, new in zip(instances, perturb(spec, kit, instances, pos, draw), strict=True)
+        if new.instance
+    ]
+    policy = accuracy_study.policy_of(spec)
+    planned = [(instance, accuracy_study.build_requests(instance, policy)) for instance in kept]
+    scorer = resources.scorer(spec.model, spec.dtype)
+    dtype = str(resources.model_record(spec.model, spec.dtype)["dtype"])
+    scores = iter(scorer.score([request for _, requests in planned for request in requests], policy, progress))
+    judged = [(instance, [next(scores) for _ in requests]) for instance, requests in planned]
+    rows = as_arrow("measures", verdicts.judge_all(judged, policy, dtype).table()).to_pylist()
+    return [
+        {**row, **_perturbed(pos), "part": draw} for row in rows if row["measure"] == "correct" and row["part"] is None
+    ]
 
 
 def vetoes(text: str) -> list[str]:

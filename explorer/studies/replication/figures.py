@@ -191,7 +191,7 @@ def _popularity_answers(row: Printed) -> tuple[tuple[Answer, ...], str]:
     benchmark = BENCHMARK_OF_TASK.get(row.subject, TASKS[row.subject].benchmark)
     index = INDEX_OF.get(row.model.partition(" ")[0], indexes.GLASSBOX)
     run = f"--model {row.model_id} --benchmark {benchmark} --set preset=lm-eval"
-    perturb = f"python -m explorer run perturbation {run} --set index={index}"
+    perturb = f"python -m explorer run perturbation {run} --set index={index} --set method=published"
 
     def swapped(finding: Finding, **more: Any) -> Answer:
         setting = "NV" if row.condition == "original" else row.condition

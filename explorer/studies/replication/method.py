@@ -21,6 +21,8 @@ ITEMS: Mapping[str, int] = {
     "blimp": 67_000, "piqa": 1_838, "lambada": 5_153, "winogrande": 1_267, "copa_superglue": 100, "copa": 1_000,
     "crows_pairs": 1_508,
 }  # fmt: skip
+# What runs that were made before a choice was given did.
+UNSAID: Mapping[str, Any] = {"method": "careful"}
 CORPUS = {
     "v4_dolma-v1_7_llama": "Dolma", "v4_piletrain_llama": "the Pile", indexes.DEMO: "demonstration index",
     indexes.GLASSBOX: "the glass box's index",
@@ -70,7 +72,8 @@ def differences(
     `items` is over how many items the run's figure is, where it is over all of its benchmark's.
     """
     pairs = [_preset(presets, preset), *_how_many(made, benchmark, items)]
-    settings = {**made.settings, "n": _ngrams(made.settings)} if "n" in made.settings else dict(made.settings)
+    settings = {**UNSAID, **made.settings}
+    settings |= {"n": _ngrams(made.settings)} if "n" in made.settings else {}
     pairs += [requirement.difference(settings) for requirement in required]
     pairs_differing = list(dict.fromkeys(pair for pair in pairs if pair is not None))
     if not pairs_differing:
@@ -150,6 +153,7 @@ def counted(index: str) -> tuple[Requirement, ...]:
 
 # The paper disambiguates each word in its context, and swaps without a list of exceptions.
 SWAPPED = (
+    Requirement("method", ("published",), lambda value: f"{value} swaps, labels kept", "swaps as in its appendix A.2"),
     Requirement("senses", ("blend", "gloss", "lesk", "lm", "lm-choice", "chat"), lambda value: f"{value} sense",
                 "senses told apart in context"),
     Requirement("veto", ("",), lambda value: "some words never swapped", "no word excepted"),
