@@ -4,10 +4,10 @@ import streamlit as st
 
 from explorer.studies import STUDIES
 from explorer.ui import layout, links, run_names, show
-from explorer.ui.runs import compare, import_run, run_list
+from explorer.ui.runs import compare, import_run, run_list, sweeps
 from explorer.ui.runs import details as runs_details
 
-LIST, COMPARE, ELSEWHERE = VIEWS = ["All runs", "Compare", "From elsewhere"]
+LIST, SWEEPS, COMPARE, ELSEWHERE = VIEWS = ["All runs", "Sweeps", "Compare", "From elsewhere"]
 
 chosen = layout.open_page(
     "Runs", "Full runs go on in a process of their own: closing this window leaves them going, and so does a restart."
@@ -21,6 +21,8 @@ with show.problems():
     )
     if view == COMPARE:
         compare.draw_compare()
+    elif view == SWEEPS:
+        sweeps.draw_sweeps()
     elif view == ELSEWHERE:
         import_run.draw_import_run()
     else:

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import argparse
 import collections
-import os
-import subprocess
-import sys
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
@@ -17,7 +14,7 @@ from explorer.commands import common, work_here
 from explorer.errors import RunError, UsageError
 from explorer.runs import sweep as sweep_file
 from explorer.runs.sweep import Member, Sweep
-from explorer.settings import ROOT, Settings
+from explorer.settings import Settings
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -109,52 +106,25 @@ def resume(planned: Sweep, args: argparse.Namespace, settings: Settings) -> int:
 
 def cancel(planned: Sweep, args: argparse.Namespace, settings: Settings) -> int:
     """Stops the run in hand and those to come."""
-    from explorer.runs import files, queue
-
-    files.write_json_text(sweep_file.cancel_mark(settings, planned.name), "{}")
-    stopped = []
-    for member in planned.members:
-        if sweep_file.status_of(settings, member) not in (COMPLETE, sweep_file.NOT_STARTED, "failed", "cancelled"):
-            stopped.append(queue.cancel(settings, member.run_id))
+    stopped = sweep_file.cancel(settings, planned)
     return _print_status(args, planned, "cancelled", stopped)
 
 
 def delete(planned: Sweep, args: argparse.Namespace, settings: Settings) -> int:
-    """Removes the sweep and its runs, but for those that another sweep holds, too.
+    """Removes the sweep and its runs, but for those that another sweep holds, too."""
+    from explorer.results import sweeps
 
-    The sweep's own file goes last: where that is broken off, the sweep is still there with the runs that are left.
-    """
-    from explorer.results import ending
-    from explorer.runs.folder import RunFolder
-
-    deleted = []
-    for run_id in sweep_file.own_runs(settings, planned):
-        try:
-            folder = RunFolder.find(settings.runs, run_id)
-        except RunError:
-            continue  # deleted by itself
-        ending.delete(settings, folder)
-        deleted.append(run_id)
-    sweep_file.forget(settings, planned)
+    deleted = sweeps.delete(settings, planned)
     return _print_status(args, planned, "deleted", deleted)
 
 
 def export(planned: Sweep, args: argparse.Namespace, settings: Settings) -> int:
     """One file with the rows of all complete runs, each with its model, benchmark and seed; or a folder of zips."""
-    import pandas as pd
-
-    from explorer.results import archive
+    from explorer.results import archive, sweeps
     from explorer.results import export as exports
     from explorer.runs.files import write_atomically
-    from explorer.runs.folder import RunFolder
 
-    done = {
-        member: RunFolder.find(settings.runs, member.run_id)
-        for member in planned.members
-        if sweep_file.status_of(settings, member) == COMPLETE
-    }
-    if not done:
-        raise RunError(f"No run of {planned.name} is complete: python -m explorer resume {planned.name}")
+    done = sweeps.complete(settings, planned)
     written: list[tuple[Path, int]] = []
     if args.format == "zip":
         args.out.mkdir(parents=True, exist_ok=True)
@@ -166,16 +136,7 @@ def export(planned: Sweep, args: argparse.Namespace, settings: Settings) -> int:
         if args.table in ("all", "prompts"):
             raise UsageError(f"--table {args.table} is of one run; of a sweep name one table, such as findings.")
         over_seeds = args.table == "over_seeds"
-        frames = []
-        for member, folder in done.items():
-            table = "findings" if over_seeds else args.table
-            frame = exports.by_instance(folder) if table is None else exports.read(folder, table)
-            frame = frame.drop(columns=[name for name in _row(member, "") if name in frame])
-            for place, (name, value) in enumerate(_row(member, "").items()):
-                if name != "status":
-                    frame.insert(place, name, value)
-            frames.append(frame)
-        whole = pd.concat(frames, ignore_index=True)
+        whole = sweeps.rows(done, "findings" if over_seeds else args.table)
         if over_seeds:
             whole = _over_seeds(planned, whole)
         rows = exports.write_frame(
@@ -224,15 +185,7 @@ def _do(planned: Sweep, args: argparse.Namespace | None, settings: Settings) -> 
 
 def _start(planned: Sweep, args: argparse.Namespace, settings: Settings) -> int:
     """Does the sweep in a process of its own that outlives this one; what it prints lies beside the sweep's file."""
-    command = [sys.executable, "-m", "explorer", "work", planned.name, "--cache", str(settings.cache)]
-    if settings.data:
-        command += ["--data", str(settings.data)]
-    path = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
-    with (settings.sweeps / f"{planned.name}.log").open("ab") as log:
-        subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
-            env={**os.environ, "PYTHONPATH": path},
-        )  # fmt: skip
+    sweep_file.start(settings, planned)
     return _print_status(args, planned, "started", [])
 
 

@@ -12,7 +12,10 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
+import os
 import re
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -21,10 +24,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from explorer.errors import ExplorerError, RunError, UsageError
-from explorer.runs import files, outside
+from explorer.runs import files, outside, queue
 from explorer.runs.folder import RunFolder
 from explorer.scoring import http, hub_cache, weight_files
-from explorer.settings import Settings
+from explorer.settings import ROOT, Settings
 
 if TYPE_CHECKING:
     from explorer.records import RunSpec
@@ -33,6 +36,7 @@ if TYPE_CHECKING:
 FORMAT = 1
 MOST_MEMBERS = 2_000
 NOT_STARTED = "not started"
+OVER = ("complete", NOT_STARTED, "failed", "cancelled")  # what there is nothing to cancel of
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,59}")
 _RUN_ID = re.compile(r"[a-z]+-[0-9a-f]{12}")
 
@@ -142,6 +146,27 @@ def own_runs(settings: Settings, sweep: Sweep) -> list[str]:
 def cancel_mark(settings: Settings, name: str) -> Path:
     """The file whose presence stops a sweep before its next run."""
     return settings.sweeps / f"{name}.cancel"
+
+
+def start(settings: Settings, sweep: Sweep) -> None:
+    """Does the sweep in a process of its own that outlives this one; what it prints lies beside the sweep's file."""
+    cancel_mark(settings, sweep.name).unlink(missing_ok=True)
+    command = [sys.executable, "-m", "explorer", "work", sweep.name, "--cache", str(settings.cache)]
+    if settings.data:
+        command += ["--data", str(settings.data)]
+    path = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
+    with (settings.sweeps / f"{sweep.name}.log").open("ab") as log:
+        subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
+            env={**os.environ, "PYTHONPATH": path},
+        )  # fmt: skip
+
+
+def cancel(settings: Settings, sweep: Sweep) -> list[str]:
+    """Stops the run in hand and those to come; the ids of the runs that were stopped."""
+    files.write_json_text(cancel_mark(settings, sweep.name), "{}")
+    going = [member for member in sweep.members if status_of(settings, member) not in OVER]
+    return [queue.cancel(settings, member.run_id) for member in going]
 
 
 def do(

@@ -11,15 +11,28 @@ from typing import Any
 import streamlit as st
 
 from explorer import benchmarks
-from explorer.errors import ExplorerError
+from explorer.errors import ExplorerError, UsageError
 from explorer.figures.models import model_title
 from explorer.runs import cost, pace, queue, request
 from explorer.runs.folder import RunFolder
+from explorer.runs.where import HERE
 from explorer.scoring import http
 from explorer.settings import Settings
 from explorer.studies import STUDIES, study
 from explorer.studies.study import Setting, Study
-from explorer.ui import links, page_list, progress, resources, run_names, run_where, run_words, show, starting, visitor
+from explorer.ui import (
+    links,
+    page_list,
+    progress,
+    resources,
+    run_names,
+    run_several,
+    run_where,
+    run_words,
+    show,
+    starting,
+    visitor,
+)
 
 DTYPES = ("auto", "float32", "bfloat16", "float16")
 AMOUNTS = (1, 2, 4, 10, 20, 50, 100, 200, 500)  # instances of each group, beside all
@@ -75,6 +88,7 @@ def _dialog(model: str, benchmark: str, preferred: str) -> None:
         for setting in first_asked:
             if setting in recipe.settings:
                 _draw_setting(recipe, setting, recipe.settings[setting])
+        run_several.draw_several(model)
         advanced = st.expander("Advanced", icon=":material/tune:", key="run:advanced", on_change="rerun")
         if advanced.open:
             with advanced:
@@ -87,17 +101,21 @@ def _draw_start(
     recipe: Study, model: str, benchmark: str, chosen: Mapping[str, Any], groups: Mapping[str, int]
 ) -> None:
     """What will be done and how long it takes, the button, what came of it, and the same as a command."""
+    models, seeds = run_several.asked(model, chosen["seed"])
+    told = f"{run_several.in_words(models, seeds)}{in_words(recipe, model, benchmark, chosen, groups)}"
     left, right = st.columns([3, 1], vertical_alignment="center")
     with left:
-        st.html(f'<p class="lx-estimate">{show.escaped(in_words(recipe, model, benchmark, chosen, groups))}</p>')
+        st.html(f'<p class="lx-estimate">{show.escaped(told)}</p>')
     pressed = right.button("Start", type="primary", width="stretch", key="run:start", icon=":material/play_arrow:")
-    if pressed:
+    if pressed and len(models) * len(seeds) > 1:
+        _start_sweep(recipe, models, benchmark, seeds, chosen)
+    elif pressed:
         _start(recipe, model, benchmark, chosen)
     _answer(recipe.name, model, benchmark)
     if recipe.plan and http.is_endpoint(model) and not visitor.why_not(model):
         with show.problems(), st.spinner("Reckoning what is asked"):
             show.note(_cost(recipe.name, model, benchmark, json.dumps(chosen, default=list), resources.settings()))
-    show.command_line(command(recipe.name, model, benchmark, chosen))
+    show.command_line(run_several.command(command(recipe.name, model, benchmark, chosen), models, seeds))
 
 
 # What is left of a run changes while it goes on.
@@ -258,6 +276,19 @@ def _start(recipe: Study, model: str, benchmark: str, options: Mapping[str, Any]
     st.rerun()
 
 
+def _start_sweep(
+    recipe: Study, models: Sequence[str], benchmark: str, seeds: Sequence[int], options: Mapping[str, Any]
+) -> None:
+    try:
+        if run_where.asked() != HERE:
+            raise UsageError("A sweep runs on this machine. Leave the Ray cluster empty, or start one run at a time.")
+        name = run_several.submit(recipe.name, models, benchmark, seeds, options)
+    except ExplorerError as error:
+        st.session_state["run:answer"] = ("fault", str(error))
+        return
+    st.session_state["run:answer"] = ("sweep", name)
+
+
 def _answer(name: str, model: str, benchmark: str) -> None:
     kind, text = st.session_state.get("run:answer", ("", ""))
     if kind == "fault":
@@ -265,6 +296,9 @@ def _answer(name: str, model: str, benchmark: str) -> None:
     elif kind == "complete":
         st.info("This very run is here already.")
         page_list.link_to_result(name, "See what it found", model, benchmark, text)
+    elif kind == "sweep":
+        st.success(f"The sweep {text} has begun.")
+        page_list.link_to("Runs", "See how far it is", view="Sweeps", sweep=text)
     st.session_state.pop("run:answer", None)
 
 

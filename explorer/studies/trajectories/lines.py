@@ -31,6 +31,8 @@ AXES: tuple[Along, ...] = get_args(Along)
 COMPLETE = "complete"
 # What a run's spec says that does not tell lines apart: where it stands is on an axis, or is the line itself.
 _PLACED = ("model", "revision", "weights", "seed", "study", "benchmark")
+# Settings that say how much of a run is kept: its numbers are the same.
+_KEPT = ("tokens", "rows")
 # Why a run is on no line.
 NOT_COMPLETE = "not complete"
 UNREADABLE = "what was asked of it cannot be read"
@@ -136,6 +138,7 @@ def _placed(row: Mapping[Any, Any], place: Place | None, along: Along) -> tuple[
         return NO_PLACE[along]
     fields = json.loads(specs.to_json(spec))
     asked = {name: value for name, value in fields.items() if name not in _PLACED}
+    asked["settings"] = {name: value for name, value in fields["settings"].items() if name not in _KEPT}
     seed = -1 if along == "seed" else spec.seed
     name, step = place.family, math.nan
     if along == "parameters":

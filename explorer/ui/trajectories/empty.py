@@ -27,7 +27,7 @@ def draw_empty(chosen: Chosen) -> None:
     show.nothing_yet(
         TITLE,
         "A trajectory needs the same study on the same benchmark with several checkpoints of a model, several sizes or "
-        "several seeds. Such a set of runs is called a sweep: press Run, choose a study, and open Several models; or "
+        "several seeds. Such a set of runs is called a sweep: press Run and open Several models or seeds; or "
         "train the smallest model of the glass box here, which keeps a dozen checkpoints.",
         COMMANDS,
     )

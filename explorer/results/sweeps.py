@@ -1,0 +1,60 @@
+"""The runs of a sweep taken together: their rows in one table, and their end."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+
+from explorer.errors import RunError
+from explorer.results import ending
+from explorer.results import export as exports
+from explorer.runs import sweep as sweep_file
+from explorer.runs.folder import RunFolder
+from explorer.runs.sweep import Member, Sweep
+from explorer.settings import Settings
+
+ABOUT = ("run_id", "model", "benchmark", "seed")
+
+
+def complete(settings: Settings, sweep: Sweep) -> dict[Member, RunFolder]:
+    """The complete runs of a sweep; RunError where there is none yet."""
+    done = {
+        member: RunFolder.find(settings.runs, member.run_id)
+        for member in sweep.members
+        if sweep_file.status_of(settings, member) == "complete"
+    }
+    if not done:
+        raise RunError(f"No run of {sweep.name} is complete: python -m explorer resume {sweep.name}")
+    return done
+
+
+def rows(done: Mapping[Member, RunFolder], table: str | None) -> pd.DataFrame:
+    """The rows of a table of these runs (none: a row an instance), each with its run, model, benchmark and seed."""
+    frames = []
+    for member, folder in done.items():
+        frame = exports.by_instance(folder) if table is None else exports.read(folder, table)
+        frame = frame.drop(columns=[name for name in ABOUT if name in frame])
+        about: dict[str, Any] = {name: getattr(member, name) for name in ABOUT}
+        for place, (name, value) in enumerate(about.items()):
+            frame.insert(place, name, value)
+        frames.append(frame)
+    return pd.concat(frames, ignore_index=True)
+
+
+def delete(settings: Settings, sweep: Sweep) -> list[str]:
+    """Removes the sweep and its runs, but for those that another sweep holds, too; the ids of the runs removed.
+
+    The sweep's own file goes last: where that is broken off, the sweep is still there with the runs that are left.
+    """
+    deleted = []
+    for run_id in sweep_file.own_runs(settings, sweep):
+        try:
+            folder = RunFolder.find(settings.runs, run_id)
+        except RunError:
+            continue  # deleted by itself
+        ending.delete(settings, folder)
+        deleted.append(run_id)
+    sweep_file.forget(settings, sweep)
+    return deleted
