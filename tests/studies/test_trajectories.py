@@ -60,11 +60,14 @@ def test_parameters_are_those_of_the_list_of_models():
 
 
 def test_a_record_beside_the_weights_says_more_than_a_name(settings):
+    from explorer.scoring import hf_source
+
     folder = settings.models / "glassbox-s@step4"
     folder.mkdir(parents=True)
+    (folder / "config.json").write_text("{}")
     (folder / place.RECORD).write_text(json.dumps({"step": 4, "tokens": 64}))
-    own = place.places({"glassbox-s@step4": True}, settings)["glassbox-s@step4"]
-    others = place.places({"glassbox-s@step4": False}, settings)["glassbox-s@step4"]
+    own = place.place_here("glassbox-s@step4", hf_source.folder_hash(folder, settings), settings)
+    others = place.place_here("glassbox-s@step4", "sha256:of-another-training", settings)
     assert (own.step, own.tokens) == (4, 64) and others.tokens == 4 * 16_384
 
 
@@ -87,7 +90,7 @@ def runs_of(*asked: dict) -> tuple[pd.DataFrame, dict[str, place.Place]]:
         rows.append({"run_id": f"run-{number}", "study": "accuracy", "model": spec.model, "benchmark": spec.benchmark,
                      "status": status, "created": created, "spec": specs.to_json(spec)})  # fmt: skip
     frame = pd.DataFrame(rows)
-    return frame, {model: place.place_of(model) for model in frame["model"]}
+    return frame, {run: place.place_of(model) for run, model in zip(frame["run_id"], frame["model"], strict=True)}
 
 
 def test_checkpoints_of_a_family_are_a_line_in_the_order_of_training():

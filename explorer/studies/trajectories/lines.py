@@ -30,7 +30,7 @@ Along = Literal["tokens", "steps", "parameters", "seed"]
 AXES: tuple[Along, ...] = get_args(Along)
 COMPLETE = "complete"
 # What a run's spec says that does not tell lines apart: where it stands is on an axis, or is the line itself.
-_PLACED = ("model", "revision", "weights", "seed", "study", "benchmark")
+_PLACED = ("model", "revision", "weights", "seed")
 # Settings that say how much of a run is kept: its numbers are the same.
 _KEPT = ("tokens", "rows")
 # Why a run is on no line.
@@ -97,13 +97,13 @@ def lines_of(runs: pd.DataFrame, places: Mapping[str, Place], along: Along) -> t
     """The lines with two stops or more, the longest first, and the runs that are on none with the reason.
 
     `runs` are of one study and benchmark, with the columns run_id, model, status, created, spec (as `queries.runs` has
-    them).
+    them); `places` has each run's.
     """
     out: list[LeftOut] = []
     groups: dict[str, list[tuple[Line, Stop, float]]] = defaultdict(list)
     for row in runs.to_dict("records"):
         name, model = str(row["run_id"]), str(row["model"])
-        placed = _placed(row, places.get(model), along)
+        placed = _placed(row, places.get(name), along)
         if isinstance(placed, str):
             out.append(LeftOut(name, model, placed))
         else:

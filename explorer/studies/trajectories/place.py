@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -73,12 +72,8 @@ def place_of(model: str, record: Record | None = None, parameters: float = math.
     return Place(family, suite, step, tokens, parameters)
 
 
-def places(models: Mapping[str, bool], settings: Settings) -> dict[str, Place]:
-    """Model → its place; `models` says of each whether its run was done here, so that records here are of it."""
-    return {model: _place(model, settings) if is_own else place_of(model) for model, is_own in models.items()}
-
-
-def _place(model: str, settings: Settings) -> Place:
+def place_here(model: str, weights: str, settings: Settings) -> Place:
+    """The place of a model that a run was done with, from the record beside its weights where these are here."""
     known = catalog.find(model)
     if hf_source.is_folder(model):
         folder = path_of(model)
@@ -86,7 +81,13 @@ def _place(model: str, settings: Settings) -> Place:
         folder = settings.models / model
     else:
         return place_of(model)
-    return place_of(model, read_record(folder), _parameters(folder)) if folder.is_dir() else place_of(model)
+    try:
+        # A model of the same name may have been trained anew since: then the record is of other weights.
+        if not folder.is_dir() or hf_source.folder_hash(folder, settings) != weights:
+            return place_of(model)
+    except (ModelError, OSError):
+        return place_of(model)
+    return place_of(model, read_record(folder), _parameters(folder))
 
 
 def read_record(folder: Path) -> Record | None:

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import pandas as pd
 
+from explorer.errors import RunError
 from explorer.results import queries as stored
 from explorer.results.store import Store
+from explorer.runs import imported
+from explorer.runs import spec as specs
+from explorer.runs.folder import RunFolder
+from explorer.scoring import hf_source
 from explorer.settings import Settings
 from explorer.studies.sentences import Findings
 from explorer.studies.trajectories import queries
 from explorer.studies.trajectories.lines import Along, LeftOut, Line, lines_of
-from explorer.studies.trajectories.place import Place, places
+from explorer.studies.trajectories.place import Place, place_here, place_of
 from explorer.studies.trajectories.readings import PLAIN, Point, Reading, Series, point, stored_readings
 
 Ask = Callable[..., pd.DataFrame]  # a question with its arguments → its answer, perhaps remembered
@@ -31,12 +35,32 @@ def runs_of(runs: pd.DataFrame, study: str, benchmark: str) -> pd.DataFrame:
 
 
 def places_of(runs: pd.DataFrame, settings: Settings) -> dict[str, Place]:
-    """Model → its place; what a training here wrote down counts for models whose runs were done here."""
-    own: dict[str, bool] = {}
+    """Run id → the place of its model; a folder's files are read for runs that were done here alone."""
+    found: dict[tuple[str, str, bool], Place] = {}
+    placed = {}
     for row in runs.to_dict("records"):
-        model = str(row["model"])
-        own[model] = own.get(model, False) or os.path.isfile(settings.runs / str(row["run_id"]) / "spec.json")
-    return places(own, settings)
+        run_id, model = str(row["run_id"]), str(row["model"])
+        is_own = not hf_source.is_folder(model) or _was_done_here(settings, run_id)
+        key = (model, _weights(str(row["spec"])), is_own)
+        if key not in found:
+            found[key] = place_here(model, key[1], settings) if is_own else place_of(model)
+        placed[run_id] = found[key]
+    return placed
+
+
+def _was_done_here(settings: Settings, run_id: str) -> bool:
+    try:
+        return not imported.source(RunFolder.find(settings.runs, run_id))
+    except RunError:
+        return False
+
+
+def _weights(spec: str) -> str:
+    """What stands for the weights in a run's spec; "" where it cannot be read."""
+    try:
+        return specs.from_json(spec).weights
+    except RunError:
+        return ""
 
 
 def with_lines(runs: pd.DataFrame, settings: Settings, along: Along) -> list[tuple[str, str, list[Line]]]:

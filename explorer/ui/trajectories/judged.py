@@ -38,7 +38,9 @@ def pick(chosen: Chosen, known: Mapping[str, Sequence[Held]]) -> tuple[str, Line
 
 def line_titles(held: Sequence[Held]) -> dict[str, str]:
     """Line's key → its title, with the study where the same model has lines of several."""
-    names = naming.names_of([line for _, line in held])
+    names: dict[str, str] = {}
+    for study in judged.STUDIES:
+        names |= naming.names_of([line for name, line in held if name == study])
     many = list(names.values())
     return {
         line.key: f"{names[line.key]}, {run_names.study_title(study)}" if many.count(names[line.key]) > 1

@@ -41,7 +41,8 @@ def draw_one(chosen: Chosen, runs: pd.DataFrame) -> None:
     if not instance_id:
         show.nothing_yet("No instance matches", "Take words out of the search.")
         return
-    shown = [line, *(other for _, other in held if other.key != line.key and other.asked_key == line.asked_key)][:MOST]
+    others = [other for _, other in held if other is not line and other.asked_key == line.asked_key]
+    shown = [line, *others][:MOST]
     traces = {one.key: _trace(one, instance_id) for one in shown}
     _tell(line, traces[line.key], benchmark, instance_id, found)
     answer = show.chart(
