@@ -58,8 +58,8 @@ def _over_seeds(planned: Sweep, findings: pd.DataFrame) -> pd.DataFrame:
     frames = []
     for (model, benchmark), rows in findings.groupby(["model", "benchmark"], sort=False):
         merged = seeds.merge(rows)
-        merged.insert(0, "benchmark", benchmark)
-        merged.insert(0, "model", model)
+        merged.insert(0, "benchmark", str(benchmark))
+        merged.insert(0, "model", str(model))
         frames.append(merged)
     return pd.concat(frames, ignore_index=True)
 

@@ -96,13 +96,23 @@ def _findings(store: Store, args: argparse.Namespace, settings: Settings, along:
     runs = table.runs_of(queries.runs(store), args.study, args.benchmark)
     lines, left_out = lines_of(runs, table.places_of(runs, settings), along)
     ask = table.of_store(store)
-    readings = {reading.key: reading for reading in table.readings_of(ask, args.study, lines)}
+    readings = {reading.key: reading for reading in table.readings_of(ask, args.study, args.benchmark, lines)}
     if args.list:
         return [{"read": key, "title": one.title, "unit": one.unit} for key, one in readings.items()], ("read", "title")
+
+    def planted(run_ids: tuple[str, ...], measure: str, dose: int) -> dict[str, Any]:
+        from explorer import benchmarks
+        from explorer.glassbox import starters
+        from explorer.studies.memorization.rows import ATTACKS
+        from explorer.studies.trajectories.planted import points
+
+        dealt = starters.doses(benchmarks.load(args.benchmark, settings).instances)
+        return points(ask, run_ids, measure, dose, dealt, seen_is_high=ATTACKS[measure].seen == "high")
+
     name = args.read or next(iter(readings), "")
     if name not in readings:
         raise UsageError(f"There is no {name!r} to be read off these runs; --list says what there is.")
-    rows = table.as_table(table.trace(ask, lines, readings[name])).to_dict("records")
+    rows = table.as_table(table.trace(ask, lines, readings[name], planted)).to_dict("records")
     if left_out:
         common.report(table.in_short(left_out))
     return [{str(key): value for key, value in row.items()} for row in rows], COLUMNS

@@ -19,7 +19,7 @@ from explorer.results.store import open_store
 from explorer.runs import spec as specs
 from explorer.runs import sweep as sweeps
 from explorer.runs.folder import RunFolder
-from explorer.studies.trajectories import judged, learned, lines, place, queries, readings, table, words
+from explorer.studies.trajectories import judged, learned, lines, place, planted, queries, readings, table, words
 from tests import made_up_sweep
 
 
@@ -261,7 +261,7 @@ def test_every_number_is_one_that_a_run_stored(swept):
     runs = table.runs_of(queries.runs(store), "popularity", made_up_sweep.BENCHMARK)
     found, _ = lines.lines_of(runs, table.places_of(runs, settings), "tokens")
     ask = table.of_store(store)
-    offered = {reading.key: reading for reading in table.readings_of(ask, "popularity", found)}
+    offered = {reading.key: reading for reading in table.readings_of(ask, "popularity", made_up_sweep.BENCHMARK, found)}
     rows = table.as_table(table.trace(ask, found, offered["halves"]))
     assert len(rows) == 2 * len(made_up_sweep.STEPS)
     for row in rows.to_dict("records"):
@@ -362,3 +362,30 @@ def test_wrong_questions_are_answered_in_one_sentence(swept, monkeypatch, capsys
     monkeypatch.setenv("EXPLORER_CACHE", str(swept))
     assert main(["trajectories", *more]) == 1
     assert message in capsys.readouterr().err
+
+
+def test_membership_is_read_against_what_was_planted():
+    # Three texts read 64 times with low losses, two never read; a text of another dose has no part.
+    rows = pd.DataFrame(
+        {
+            "run_id": "run-1", "instance_id": ["a", "b", "c", "d", "e", "f"],
+            "value": [1.0, 2.0, 5.0, 4.0, 6.0, 0.0],
+        }
+    )  # fmt: skip
+    dealt = {"a": 64, "b": 64, "c": 64, "d": 0, "e": 0, "f": 1}
+    found = planted.points(lambda *asked: rows, ["run-1"], "mia_loss", 64, dealt, seen_is_high=False)
+    # Of the six pairs of a read and an unread text one is the wrong way round: 5 against 4.
+    assert found["run-1"].value == pytest.approx(5 / 6) and found["run-1"].n == 5
+    shares = planted.points(lambda *asked: rows.assign(value=[1.0, 1, 0, 0, 0, 0]), ["run-1"], planted.EXTRACTED, 64,
+                            dealt, seen_is_high=True)  # fmt: skip
+    assert shares["run-1"].value == pytest.approx(2 / 3) and shares["run-1"].n == 3
+
+
+def test_planted_truth_is_offered_for_the_glass_box_on_starter_sets_alone():
+    line = lines.Line(
+        "glassbox-m", math.nan, 0, {}, (lines.Stop(1.0, "r", "glassbox-m@step1", place.place_of("x"), 0),)
+    )
+    assert planted.readings("memorization", "starter_cloze", [line]) == planted.READINGS
+    assert not planted.readings("memorization", "blimp", [line]) and not planted.readings(
+        "accuracy", "starter_cloze", [line]
+    )

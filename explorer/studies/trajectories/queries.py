@@ -121,6 +121,22 @@ def popularity(store: Store, run_id: str, measure: str) -> pd.DataFrame:
     )
 
 
+def of_right_texts(store: Store, run_ids: Sequence[str], measure: str) -> pd.DataFrame:
+    """A row a run and instance: a measure of its right text, of the only one where none is right."""
+    return store.frame(
+        f"""
+        SELECT measures.run_id, measures.instance_id, measures.value
+        FROM measures
+        JOIN instances USING (run_id, instance_id)
+        WHERE measures.run_id IN ({_marks(run_ids)})
+            AND measures.measure = ?
+            AND measures.option = coalesce(instances.gold, 0)
+        ORDER BY measures.run_id, instances.position, measures.instance_id
+        """,
+        [*run_ids, measure],
+    )
+
+
 def counted_runs(store: Store, benchmark: str) -> pd.DataFrame:
     """The complete runs on a benchmark that counted n-grams, the largest and then the newest first."""
     return store.frame(

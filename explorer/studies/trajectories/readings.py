@@ -31,10 +31,15 @@ Read = Callable[[Findings], Stored | None]
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """A number of a run: what it is called beside others of its reading ("" where it is the only one)."""
+    """A number of a run: what it is called beside others of its reading ("" where it is the only one).
+
+    Instead of a finding it may be a measure of texts of a dose of the glass box's corpus (planted.py).
+    """
 
     name: str
     read: Read
+    measure: str = ""
+    dose: int = 0
 
 
 @dataclass(frozen=True, slots=True)

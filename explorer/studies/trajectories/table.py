@@ -19,6 +19,8 @@ from explorer.studies.sentences import Findings
 from explorer.studies.trajectories import queries
 from explorer.studies.trajectories.lines import Along, LeftOut, Line, lines_of
 from explorer.studies.trajectories.place import Place, place_here, place_of
+from explorer.studies.trajectories.planted import Planted, missing
+from explorer.studies.trajectories.planted import readings as against_truth
 from explorer.studies.trajectories.readings import PLAIN, Point, Reading, Series, point, stored_readings
 
 Ask = Callable[..., pd.DataFrame]  # a question with its arguments → its answer, perhaps remembered
@@ -83,8 +85,11 @@ class Traced:
     points: tuple[Point, ...]
 
 
-def trace(ask: Ask, lines: Sequence[Line], reading: Reading) -> list[Traced]:
-    """Every line of a reading, line by line and series by series; a series without any number is left out."""
+def trace(ask: Ask, lines: Sequence[Line], reading: Reading, planted: Planted | None = None) -> list[Traced]:
+    """Every line of a reading, line by line and series by series; a series without any number is left out.
+
+    `planted` gives what is read off against the glass box's truth, where the reading is of that kind.
+    """
     run_ids = tuple(stop.run_id for line in lines for stop in line.stops)
     if not run_ids:
         return []
@@ -93,19 +98,30 @@ def trace(ask: Ask, lines: Sequence[Line], reading: Reading) -> list[Traced]:
         str(run_id): Findings(of_run.to_dict("records")) for run_id, of_run in rows.groupby("run_id", sort=False)
     }
     nothing = Findings([])
+    of_texts = {
+        (series.measure, series.dose): planted(run_ids, series.measure, series.dose) if planted else {}
+        for series in reading.series
+        if series.measure
+    }
+
+    def number(series: Series, run_id: str) -> Point:
+        if series.measure:
+            return of_texts[series.measure, series.dose].get(run_id, missing())
+        return point(series, by_run.get(run_id, nothing))
+
     traced = [
-        Traced(line, series, tuple(point(series, by_run.get(stop.run_id, nothing)) for stop in line.stops))
+        Traced(line, series, tuple(number(series, stop.run_id) for stop in line.stops))
         for line in lines
         for series in reading.series
     ]
     return [one for one in traced if any(held.n or held.value == held.value for held in one.points)]
 
 
-def readings_of(ask: Ask, study: str, lines: Sequence[Line]) -> list[Reading]:
-    """The plain readings of a study, then every finding that several of the lines' runs have stored."""
+def readings_of(ask: Ask, study: str, benchmark: str, lines: Sequence[Line]) -> list[Reading]:
+    """The plain readings of a study, those against planted truth, then every finding that several runs have stored."""
     run_ids = tuple(stop.run_id for line in lines for stop in line.stops)
     listed = ask(queries.listed, run_ids).to_dict("records") if run_ids else []
-    return [*PLAIN.get(study, ()), *stored_readings(study, listed)]
+    return [*PLAIN.get(study, ()), *against_truth(study, benchmark, lines), *stored_readings(study, listed)]
 
 
 def as_table(traced: Sequence[Traced]) -> pd.DataFrame:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -110,7 +111,7 @@ def _actions(settings: Settings, sweep: Sweep, statuses: Sequence[str], done: in
             with st.popover("Download", icon=":material/download:", type="tertiary", key="sweep:export"):
                 for title in EXPORTED:
                     st.download_button(
-                        f"{title.capitalize()}, CSV", lambda title=title: _as_csv(sweep.name, title),
+                        f"{title.capitalize()}, CSV", partial(_as_csv, sweep.name, title),
                         file_name=f"{sweep.name}_{title.replace(' ', '-')}.csv", mime="text/csv",
                         key=f"sweep:export:{title}", on_click="ignore", type="tertiary",
                     )  # fmt: skip

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -11,12 +12,14 @@ import streamlit as st
 
 from explorer import display
 from explorer.figures.models import model_colors
+from explorer.glassbox import starters
 from explorer.results import queries as stored
-from explorer.studies.trajectories import table, words
+from explorer.studies.memorization.rows import ATTACKS
+from explorer.studies.trajectories import planted, table, words
 from explorer.studies.trajectories.lines import AXES, Along, Line, Stop, lines_of
 from explorer.studies.trajectories.readings import Point, Reading
 from explorer.studies.trajectories.table import Traced
-from explorer.ui import behind, layout, links, page_list, resources, run_names, show
+from explorer.ui import behind, instance_list, layout, links, page_list, resources, run_names, show
 from explorer.ui.columns import count_column, id_column, name_column, size_column, text_column, unit_column
 from explorer.ui.layout import Chosen
 from explorer.ui.trajectories import naming
@@ -39,9 +42,9 @@ def draw_findings(chosen: Chosen, runs: pd.DataFrame, row: Any) -> None:
     )
     lines = pick_asked(lines)
     with of_reading:
-        reading = _pick_reading(table.readings_of(resources.ask, study, lines))
+        reading = _pick_reading(table.readings_of(resources.ask, study, benchmark, lines))
     lines = in_order(lines, chosen)
-    traced = table.trace(resources.ask, lines, reading)
+    traced = table.trace(resources.ask, lines, reading, partial(_planted, benchmark))
     show.about("trajectories", "", benchmark)
     if not traced:
         show.nothing_yet("None of these runs has this number", "Choose another finding.")
@@ -71,6 +74,14 @@ def draw_findings(chosen: Chosen, runs: pd.DataFrame, row: Any) -> None:
     )
     _behind(lines, behind.picked(answer), study, benchmark, along)
     _numbers(traced, names, reading, along)
+
+
+@st.cache_data(max_entries=64, show_spinner="Reading texts that were planted")
+def _planted(benchmark: str, run_ids: tuple[str, ...], measure: str, dose: int) -> dict[str, Point]:
+    """Of each run the number of a measure of texts of a dose, against texts that were never read."""
+    dealt = starters.doses(list(instance_list.listing(benchmark).by_id.values()))
+    high = ATTACKS[measure].seen == "high"
+    return planted.points(resources.ask, run_ids, measure, dose, dealt, seen_is_high=high)
 
 
 def pick_along(runs: pd.DataFrame) -> Along:
