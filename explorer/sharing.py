@@ -50,6 +50,12 @@ def new_file(path: Path) -> None:
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
 
 
+def share_files(folder: Path) -> None:
+    """`share` for every file of a folder; safetensors makes its files private."""
+    for file in folder.iterdir():
+        share(file)
+
+
 def share(path: Path) -> None:
     """Gives a file that some library made for its owner alone the rights of a new file there."""
     probe = beside(path)

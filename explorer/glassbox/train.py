@@ -165,6 +165,7 @@ def _save(folder: Path, model: Any, about: dict[str, Any]) -> None:
     fast = tokenizer_files(part)
     fast.save_pretrained(part)
     (part / RECORD).write_text(json.dumps(about) + "\n", encoding="utf-8")
+    sharing.share_files(part)
     os.replace(part, folder)
 
 

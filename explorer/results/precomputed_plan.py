@@ -212,8 +212,8 @@ def _checkpoint(model: str) -> Iterator[Planned]:
     yield Planned("popularity", model, DOSED[0], settings={**NO_ROWS, "index": "glassbox"})
     yield Planned("memorization", model, "starter_cloze", settings=whole)
     yield Planned("ontology", model, "glassbox-ontology", settings={"others": 3})
-    yield Planned("icl", model, "starter_questions", settings=FEW)
     if model.startswith(GLASSBOX):
+        yield Planned("icl", model, "starter_questions", settings=FEW)
         yield Planned("memorization", model, "starter_pairs", settings={**whole, "per_group": 10})
         yield Planned("priming", model, DOSED[0], settings={"per_group": 12, **SHORT})
         counted = {**NO_ROWS, "index": "glassbox", "similarity": False}

@@ -232,5 +232,4 @@ def _note_origin(source: Embedded, made: Path) -> None:
     facts["hash"] = hash_of(made)
     facts["sizes"] = {file.name: file.stat().st_size for file in sorted(made.iterdir())}
     (made / ORIGIN).write_text(json.dumps(facts, indent=2) + "\n", "utf-8")
-    for file in made.iterdir():
-        sharing.share(file)  # safetensors makes its files private
+    sharing.share_files(made)

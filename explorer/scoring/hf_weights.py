@@ -62,6 +62,7 @@ def ready(
         part = sharing.new_folder(made.parent, ".making-")
         try:
             make(part)
+            sharing.share_files(part)
             if not made.exists():
                 os.replace(part, made)
         finally:

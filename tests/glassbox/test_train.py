@@ -61,6 +61,9 @@ def test_a_checkpoint_is_a_folder_that_the_explorer_scores_with(tmp_path, settin
     folder = train.train(train.encode(CORPUS, PLAN.window), PLAN, tmp_path / "tiny", corpus_hash="x", device="cpu")
     (score,) = Resources(settings).scorer(str(folder)).score([Request("a", 0, "The heron", " slept near pond 3.")])
     assert score.sum < 0 and np.isfinite(score.sum) and score.reason == ""
+    new = tmp_path / "new"
+    new.touch()
+    assert {file.stat().st_mode for file in folder.iterdir()} == {new.stat().st_mode}  # others may read the weights
 
 
 def test_the_learning_rate_rises_and_falls():

@@ -78,6 +78,9 @@ def test_they_are_converted_once_and_anew_when_they_change(tiny_gpt2, tmp_path, 
     folder = in_bin(tiny_gpt2, tmp_path / "old", model)
     first = hf_source.locate(str(folder), settings)
     made = first.path.stat().st_mtime_ns
+    new = tmp_path / "new"
+    new.touch()
+    assert {file.stat().st_mode for file in first.path.iterdir()} == {new.stat().st_mode}  # others may read the weights
     assert hf_source.locate(str(folder), settings).path == first.path and first.path.stat().st_mtime_ns == made
     with torch.no_grad():
         model.transformer.wte.weight += 0.1
