@@ -74,6 +74,11 @@ def training_of(model: str) -> Training | None:
     return None
 
 
+def is_checkpoint(model: str) -> bool:
+    """Whether this is a model of a suite on its way: what the page Trajectories is about, and no model of its own."""
+    return "@" in model and training_of(model) is not None
+
+
 def steps_of(model: str) -> tuple[int, ...]:
     """The steps after which weights of this model were kept, () where none are known."""
     name = model.partition("@")[0]

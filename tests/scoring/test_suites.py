@@ -1,6 +1,9 @@
 """Families of models: how far each was trained."""
 
+import pytest
+
 from explorer.glassbox import sizes
+from explorer.scoring import suites
 from explorer.scoring.suites import SUITES, steps_of, training_of
 
 
@@ -19,6 +22,16 @@ def test_other_models_and_other_revisions_are_of_no_suite():
     assert training_of("gpt2") is None
     assert training_of("EleutherAI/pythia-70m@abc123") is None
     assert steps_of("gpt2") == ()
+
+
+@pytest.mark.parametrize("model", ["glassbox-m@step0", "EleutherAI/pythia-70m@step143000", "glassbox-s@step1024"])
+def test_a_step_of_a_suite_is_a_checkpoint(model):
+    assert suites.is_checkpoint(model) and not suites.is_checkpoint(model.partition("@")[0])
+
+
+@pytest.mark.parametrize("model", ["gpt2@step100", "EleutherAI/pythia-70m@abc123", "glassbox-m"])
+def test_another_revision_or_model_is_none(model):
+    assert not suites.is_checkpoint(model)
 
 
 def test_sizes_rise_within_a_suite():

@@ -23,6 +23,7 @@ from explorer.ui.overview import cards, gallery
 from explorer.ui.overview.stored import Run
 
 GEMMA, SMOLLM, MINE = "gemma-3-270m", "smollm2-135m-instruct", "someone/my-model"
+PYTHIA = "EleutherAI/pythia-70m"
 
 
 def html_of(app) -> str:
@@ -107,6 +108,15 @@ def test_a_model_that_was_tried_here_stays_out_until_it_is_ticked(open_page, cam
     assert "99.0%" not in html_of(app) and f"</span>{MINE}" not in html_of(app)
     ticked = open_page("overview", came_along, also=MINE)
     assert "someone/my-model 99.0%" in html_of(ticked) and f"</span>{MINE}</span>" in html_of(ticked)
+
+
+def test_a_checkpoint_is_no_model_of_its_own(open_page, came_along):
+    settings = settings_module.read(cache=came_along)
+    store.ingest(settings, [accuracy(settings.runs, f"{PYTHIA}@step512", "copa", 0.99)])
+    store.ingest(settings, [accuracy(settings.runs, PYTHIA, "copa", 0.95)])
+    app = open_page("overview", came_along, also=PYTHIA)
+    assert not app.exception
+    assert "95.0%" in html_of(app) and "99.0%" not in html_of(app)
 
 
 def test_where_nothing_but_tried_models_has_a_run_they_are_shown(open_page, tmp_path, monkeypatch):

@@ -11,7 +11,8 @@ import streamlit as st
 
 from explorer import display
 from explorer.results import queries_overview
-from explorer.results.precomputed_plan import Planned, plan
+from explorer.results.precomputed_plan import Planned, plan, trained_here
+from explorer.scoring import suites
 from explorer.studies import STUDIES
 from explorer.studies import study as find_study
 from explorer.ui import layout, resources, show
@@ -91,7 +92,9 @@ HEADLINES: Mapping[str, Headline] = {
 def draw_headlines() -> None:
     """A table a study, a row a benchmark or task, a column a model; accuracy has a figure: only its gaps are named."""
     headlines = resources.ask(queries_overview.study_headlines)
-    planned = plan()
+    headlines = headlines[~headlines["model"].map(suites.is_checkpoint).astype(bool)]
+    checkpoints = set(trained_here())
+    planned = [run for run in plan() if run.model not in checkpoints]
     for study in STUDIES:
         rows = table(study, headlines[headlines["study"] == study], [one for one in planned if one.study == study])
         if rows.empty or study not in HEADLINES:

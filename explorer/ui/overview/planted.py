@@ -10,7 +10,7 @@ import pandas as pd
 from explorer import benchmarks
 from explorer.glassbox import starters
 from explorer.results.store import Store
-from explorer.scoring import catalog
+from explorer.scoring import catalog, suites
 from explorer.studies.calibration import doses, words
 from explorer.studies.calibration import queries as calibration_queries
 from explorer.studies.calibration.doses import Response
@@ -19,7 +19,6 @@ from explorer.ui import layout, resources
 from explorer.ui.overview.cards import Card, dose_card
 
 PAIRS = "glassbox_pairs"
-CHECKPOINT = "@"  # stands in the id of a model that was still being trained
 # Attacks, of which a small figure holds few → what they are called at the end of a curve, and in a sentence.
 SHOWN = {
     "mia_loss": ("loss", "The loss of a text"),
@@ -37,7 +36,7 @@ def cards() -> list[Card]:
 def pairs(store: Store) -> pd.DataFrame:
     """Accuracy on planted pairs, a row a model and dose; for `resources.ask`, which remembers it."""
     verdicts = calibration_queries.verdicts(store, PAIRS)
-    verdicts = verdicts[~verdicts["model"].str.contains(CHECKPOINT)] if len(verdicts) else verdicts
+    verdicts = verdicts[~verdicts["model"].map(suites.is_checkpoint).astype(bool)] if len(verdicts) else verdicts
     if verdicts.empty:
         return pd.DataFrame()
     dosed = verdicts.assign(dose=verdicts["phenomenon"].str.removeprefix("dose ").astype(int))
@@ -45,15 +44,17 @@ def pairs(store: Store) -> pd.DataFrame:
 
 
 def membership(store: Store) -> pd.DataFrame:
-    """How well attacks tell texts of a dose from texts that the corpus of the largest model lacks; the same."""
+    """How well attacks tell texts of a dose from texts that the corpus lacks, of the model with most texts; the same."""
     scores = calibration_queries.attacks(store)
-    scores = scores[scores["attack"].isin(list(SHOWN))] if len(scores) else scores
+    if len(scores):
+        scores = scores[scores["attack"].isin(list(SHOWN)) & ~scores["model"].map(suites.is_checkpoint).astype(bool)]
     if scores.empty:
         return pd.DataFrame()
     dealt: dict[str, int] = {}
     for name in sorted(scores["benchmark"].unique()):
         dealt |= starters.doses(benchmarks.load(str(name), resources.settings()).instances)
-    model = _in_order(list(scores["model"]))[-1]
+    texts = scores.groupby("model")["instance_id"].nunique()
+    model = _in_order(texts[texts == texts.max()].index)[-1]
     of_model = scores[scores["model"] == model].assign(dose=lambda rows: rows["instance_id"].map(dealt))
     high = {name: ATTACKS[name].seen == "high" for name in SHOWN}
     responses = doses.detection(of_model.dropna(subset=["dose"]), high)

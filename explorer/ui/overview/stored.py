@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from explorer.results import queries_overview
-from explorer.scoring import catalog
+from explorer.scoring import catalog, suites
 from explorer.studies.across import OfRun
 from explorer.studies.sentences import Findings
 from explorer.ui import conclusions, resources
@@ -25,7 +25,7 @@ class Run:
 
 
 def runs() -> list[Run]:
-    """All of them, in the order of the models in the catalog, the largest of a model first."""
+    """All but those of checkpoints, in the order of the models in the catalog, the largest of a model first."""
     by_run: dict[str, list[dict[Any, Any]]] = {}
     for row in resources.ask(queries_overview.findings_for_figures).to_dict("records"):
         by_run.setdefault(str(row["run_id"]), []).append(row)
@@ -38,6 +38,8 @@ def runs() -> list[Run]:
         )
         for run_id, rows in by_run.items()
     ]
+    # A checkpoint is no model of its own; where nothing else was run, it is what there is to see.
+    stored = [run for run in stored if not suites.is_checkpoint(run.model)] or stored
     order = list(catalog.MODELS)
     return sorted(stored, key=lambda run: order.index(run.model) if run.model in order else len(order))
 

@@ -12,6 +12,7 @@ import streamlit as st
 
 from explorer import display, numbers
 from explorer.popularity.tasks import TASKS
+from explorer.scoring import suites
 from explorer.stats.multiple import correct as adjust
 from explorer.studies import published
 from explorer.studies.perturbation import queries as perturbation_queries
@@ -187,11 +188,13 @@ def _percents(changes: pd.Series) -> str:
 def table_rows(changes: pd.DataFrame, fields: Mapping[str, str]) -> pd.DataFrame:
     """A row a task, model and setting, from the run with the most instances; Holm's p within each table.
 
-    Tasks are the paper's; a benchmark that has none of them stands for itself.
+    Checkpoints have a page of their own. Tasks are the paper's; a benchmark that has none of them stands for itself.
     """
     papers = {task.benchmark for task in TASKS.values()}
     rows: list[dict[Any, Any]] = []
     for row in changes.to_dict("records"):
+        if suites.is_checkpoint(row["model"]):
+            continue
         kind = kind_of(row["grp"])
         if kind == "task" and row["grp"] in TASKS:
             field, title = TASKS[row["grp"]].field, TASKS[row["grp"]].title

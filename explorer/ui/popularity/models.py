@@ -9,6 +9,7 @@ from explorer import numbers
 from explorer.popularity import indexes
 from explorer.popularity.ips import Edges
 from explorer.popularity.tasks import TASKS
+from explorer.scoring import suites
 from explorer.studies.popularity import queries as popularity_queries
 from explorer.studies.popularity.groups import kind_of
 from explorer.ui import behind, corpus_mark, inventory, layout, resources, show
@@ -70,10 +71,12 @@ def _links(halves: pd.DataFrame, picked: list[str]) -> None:
 def figure_rows(halves: pd.DataFrame, fields: dict[str, str]) -> pd.DataFrame:
     """A row a task and model, from the run that says most about it: its own corpus first, then the most instances.
 
-    Tasks are the paper's; a benchmark that has none of them stands for itself.
+    Checkpoints have a page of their own. Tasks are the paper's; a benchmark that has none of them stands for itself.
     """
     rows = []
     for row in halves.to_dict("records"):
+        if suites.is_checkpoint(row["model"]):
+            continue
         kind, task = kind_of(row["grp"]), row["grp"]
         if kind == "task" and task in TASKS:
             field, title = TASKS[task].field, TASKS[task].title
