@@ -44,7 +44,7 @@ def pairs(store: Store) -> pd.DataFrame:
 
 
 def membership(store: Store) -> pd.DataFrame:
-    """How well attacks tell texts of a dose from texts that the corpus lacks, of the model with most texts; the same."""
+    """How well attacks tell texts of a dose from texts that the corpus lacks, of the model with most texts."""
     scores = calibration_queries.attacks(store)
     if len(scores):
         scores = scores[scores["attack"].isin(list(SHOWN)) & ~scores["model"].map(suites.is_checkpoint).astype(bool)]
