@@ -1,0 +1,169 @@
+"""Whole commands against a peer, on one card: from the start of the process to its end, loading and all.
+
+    python bench/whole.py --make FOLDER --tokenizer .../tokenizer.json    # Pythia-1.4B's shape, random weights
+    python bench/whole.py FOLDER --data DATA --repeats 3                  # BLiMP: ours and lm-evaluation-harness
+
+Ours is `run accuracy --benchmark blimp` in a fresh cache; the peer loads the same folder through
+lm-evaluation-harness's Hugging Face backend and scores the same sentences. Each answer is a line of JSON: `wall`
+seconds of the process, and when (seconds after its start) each step of ours ended. The last line compares the verdicts
+pair by pair.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+STARTED = time.monotonic()
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+SHAPE = {"hidden_size": 2048, "num_hidden_layers": 24, "num_attention_heads": 16, "intermediate_size": 8192}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path, nargs="?")
+    parser.add_argument("--make", type=Path)
+    parser.add_argument("--tokenizer", type=Path)
+    parser.add_argument("--data", type=Path)
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--batch", type=int, default=512)
+    parser.add_argument("--study", default="accuracy")
+    parser.add_argument("--inside", choices=["ours", "peer"], help=argparse.SUPPRESS)
+    parser.add_argument("--out", type=Path, help=argparse.SUPPRESS)
+    args, rest = parser.parse_known_args()
+    if args.make:
+        make(args.make, args.tokenizer)
+    elif args.inside == "ours":
+        ours(args, rest)
+    elif args.inside == "peer":
+        peer(args)
+    else:
+        compare(args, rest)
+
+
+def make(folder: Path, tokenizer: Path) -> None:
+    """A model of the shape, with weights drawn at random, in bfloat16."""
+    import torch
+    from transformers import AutoModelForCausalLM, GPTNeoXConfig, PreTrainedTokenizerFast
+
+    end = "<|endoftext|>"
+    fast = PreTrainedTokenizerFast(tokenizer_file=str(tokenizer), bos_token=end, eos_token=end, pad_token=end)
+    config = GPTNeoXConfig(vocab_size=50_304, max_position_embeddings=2048, bos_token_id=0, eos_token_id=0, **SHAPE)
+    torch.manual_seed(0)
+    AutoModelForCausalLM.from_config(config, dtype=torch.bfloat16).save_pretrained(folder)
+    fast.save_pretrained(folder)
+
+
+def compare(args: argparse.Namespace, rest: list[str]) -> None:
+    margins: dict[str, dict[str, float]] = {}
+    for _ in range(args.repeats):
+        for who in ("ours", "peer") if args.study == "accuracy" else ("ours",):
+            with tempfile.TemporaryDirectory() as scratch:
+                out = Path(scratch)
+                command = [sys.executable, __file__, str(args.folder), "--data", str(args.data), "--inside", who]
+                command += ["--out", str(out), "--batch", str(args.batch), "--study", args.study, *rest]
+                began = time.monotonic()
+                done = subprocess.run(command, stdout=subprocess.PIPE, text=True, cwd=ROOT)
+                wall = time.monotonic() - began
+                told = json.loads(done.stdout.splitlines()[-1]) if done.stdout.strip() else {}
+                print(json.dumps({"who": who, "code": done.returncode, "wall": round(wall, 2), **told}), flush=True)
+                if args.study == "accuracy" and done.returncode == 0:
+                    margins[who] = json.loads((out / "margins.json").read_text())
+    if len(margins) == 2:
+        both = margins["ours"].keys() & margins["peer"].keys()
+        apart = [abs(margins["ours"][one] - margins["peer"][one]) for one in both]
+        same = sum((margins["ours"][one] > 0) == (margins["peer"][one] > 0) for one in both)
+        print(json.dumps({"pairs": len(both), "same_verdict": same, "mean_apart": sum(apart) / len(apart)}))
+
+
+def ours(args: argparse.Namespace, rest: list[str]) -> None:
+    """The command, with the moment at which each step ended."""
+    from explorer import __main__ as command
+    from explorer.resources import Resources
+    from explorer.runs import worker
+    from explorer.runs.folder import RunFolder
+    from explorer.scoring import hf, hf_source, weight_files
+    from explorer.studies import study as find_study
+
+    ended: dict[str, list[float]] = {}
+    began_first: dict[str, float] = {}
+
+    def clocked(name: str, owner: Any, attribute: str) -> None:
+        plain = getattr(owner, attribute)
+
+        def timed(*given: Any, **named: Any) -> Any:
+            began_first.setdefault(name, round(time.monotonic() - STARTED, 2))
+            began = time.monotonic()
+            try:
+                return plain(*given, **named)
+            finally:
+                seconds = ended.setdefault(name, [0.0, 0.0, 0.0])
+                seconds[0] += time.monotonic() - began
+                seconds[1] = time.monotonic() - STARTED
+                seconds[2] += 1
+
+        object.__setattr__(owner, attribute, timed)
+
+    clocked("instances", Resources, "instances")
+    clocked("load", hf, "load")
+    clocked("weights", hf, "_weights")
+    clocked("hash", hf_source if hasattr(hf_source, "hash_of") else weight_files, "hash_of")
+    clocked("logprobs", hf.HFModel, "logprobs")
+    clocked("work", worker, "_do_here")
+    clocked("summarize", find_study(args.study), "summarize")
+    clocked("write", RunFolder, "write_tables")
+    clocked("ingest", Resources, "ingest")
+    imported = time.monotonic() - STARTED
+    cache = args.out / "cache"
+    given = ["run", args.study, "--model", str(args.folder), "--benchmark", "blimp", "--dtype", "bfloat16"]
+    sys.stdout, stdout = sys.stderr, sys.stdout
+    code = command.main([*given, "--cache", str(cache), "--data", str(args.data), *rest])
+    sys.stdout = stdout
+    (folder,) = [RunFolder(path) for path in (cache / "runs").iterdir() if (path / "spec.json").exists()]
+    if args.study == "accuracy":
+        rows = folder.read("measures")
+        rows = rows[rows["name"] == "margin"]
+        margins = dict(zip(rows["instance_id"], rows["value"], strict=True))
+        (args.out / "margins.json").write_text(json.dumps(margins))
+    steps = {
+        name: {"first": began_first[name], "last": round(seconds[1], 2), "sum": round(seconds[0], 2), "n": seconds[2]}
+        for name, seconds in ended.items()
+    }
+    print(json.dumps({"imported": round(imported, 2), "command": round(time.monotonic() - STARTED, 2), "steps": steps}))
+    sys.exit(code)
+
+
+def peer(args: argparse.Namespace) -> None:
+    """The same sentences by lm-evaluation-harness."""
+    import logging
+
+    from lm_eval.api.instance import Instance
+    from lm_eval.models.huggingface import HFLM
+
+    logging.disable(logging.WARNING)
+    lines = [
+        (path.stem, number, json.loads(line))
+        for path in sorted((args.data / "blimp").glob("**/*.jsonl"))
+        for number, line in enumerate(path.read_text().splitlines())
+    ]
+    model = HFLM(pretrained=str(args.folder), dtype="bfloat16", batch_size=args.batch, max_length=2048)
+    loaded = time.monotonic() - STARTED
+    texts = [row[which] for _, _, row in lines for which in ("sentence_good", "sentence_bad")]
+    asked = [
+        Instance(request_type="loglikelihood", doc={}, arguments=("", text), idx=i) for i, text in enumerate(texts)
+    ]
+    sums = [float(value) for value, _ in model.loglikelihood(asked, disable_tqdm=True)]
+    margins = {f"blimp/{name}/{row['pairID']}": sums[2 * i] - sums[2 * i + 1] for i, (name, _, row) in enumerate(lines)}
+    (args.out / "margins.json").write_text(json.dumps(margins))
+    print(json.dumps({"loaded": round(loaded, 2), "scored": round(time.monotonic() - STARTED, 2)}))
+
+
+if __name__ == "__main__":
+    main()
