@@ -17,7 +17,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from explorer import sharing
+from explorer import leftovers, sharing
 from explorer.errors import ModelError
 from explorer.scoring import hf_kind
 from explorer.scoring.embedded import Steps
@@ -48,10 +48,14 @@ def ready(
 
     `base` gives the folder of the model that an adapter names; without it no folder is taken for an adapter.
     """
+    from safetensors import SafetensorError
+
     merge = partial(_merge, path, base) if base is not None and (path / ADAPTER).is_file() else None
     if merge is None and path.is_dir() and weight_files(path):
         return path
     made = converted(settings, digest)
+    if why := sharing.kept_within(made):
+        raise ModelError(why)
     if (made / "config.json").is_file():
         return made
     make = merge or partial(_from_bin if path.is_dir() and bin_files(path) else _from_gguf, path)
@@ -59,15 +63,12 @@ def ready(
         progress(f"Converting {path.name} to safetensors, once", 0.9)
     try:
         made.parent.mkdir(parents=True, exist_ok=True)
-        part = sharing.new_folder(made.parent, ".making-")
-        try:
+        with leftovers.scratch(settings.cache, made.parent, ".making-") as part:
             make(part)
             sharing.share_files(part)
             if not made.exists():
                 os.replace(part, made)
-        finally:
-            shutil.rmtree(part, ignore_errors=True)
-    except OSError as error:
+    except (OSError, SafetensorError) as error:
         raise ModelError(
             f"{path.name} could not be converted to safetensors in {made.parent} ({error}). Free some space there, or "
             "set EXPLORER_CACHE to another disk."

@@ -289,6 +289,30 @@ def test_a_model_that_is_kept_is_not_called_damaged(settings):
     assert f"{model / 'model.safetensors'} belongs to the account {OWNER}" in said and "damaged" not in said
 
 
+def test_weights_that_were_made_into_safetensors_are_read_by_both(settings, tiny_gpt2):
+    """Forked children can read no checkout, so that the first account's umask is taken here."""
+    import torch
+    from safetensors.torch import load_file
+
+    from explorer.scoring import hf_weights
+
+    model = settings.cache / "pickled"
+    shutil.copytree(tiny_gpt2, model)
+    torch.save(load_file(model / "model.safetensors"), model / "pytorch_model.bin")
+    (model / "model.safetensors").unlink()
+    before = os.umask(GENEROUS)
+    try:
+        made = hf_weights.ready(model, "sha256:0123456789abcdef", settings, None)
+    finally:
+        os.umask(before)
+    assert {path.stat().st_mode & 0o777 for path in made.iterdir()} == {0o664}
+    assert not list(made.parent.glob(".making-*"))
+    assert as_account(COLLEAGUE, GENEROUS, lambda: len((made / "model.safetensors").read_bytes())) > 0
+    made.chmod(0o700)
+    ours = as_account(COLLEAGUE, GENEROUS, lambda: str(hf_weights.ready(model, "0123456789abcdef", settings, None)))
+    assert "cannot be read by this account" in ours
+
+
 def test_an_import_of_another_account_is_not_replaced(settings):
     source = settings.cache.parent / "pairs.csv"
     source.write_text("good,bad\nThe cat sleeps.,The cat sleep.\n")
