@@ -39,6 +39,7 @@ LABELS: Mapping[str, str] = {
     "judge": "Model that judges answers",
     "judge_sample": "Instances of each group that are judged",
     "k": "Numbers of demonstrations",
+    "labels": "Where it is told which texts were seen",
     "languages": "Languages of the question",
     "lengths": "Tokens of context before the pair",
     "matrix": "Items asked after every suite",
@@ -86,6 +87,7 @@ CHOICES: Mapping[str, Mapping[str, str]] = {
         "pmi": "What the context adds (pointwise mutual information)",
     },
     "initial": {"running": "As in running text", "both": "Also at the beginning of a text"},
+    "labels": {"none": "Nowhere", "index": "An n-gram index"},
     "more": {"min_k_plus": "Min-K%++", "recall": "ReCaLL"},
     "pos": {"N": "Nouns", "V": "Verbs", "NV": "Nouns and verbs"},
     "senses": {

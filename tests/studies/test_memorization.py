@@ -11,6 +11,8 @@ import pytest
 
 from explorer.benchmarks.core.benchmark import Loaded
 from explorer.errors import UsageError
+from explorer.popularity import index as builder
+from explorer.popularity.documents import SourceDocument
 from explorer.records import Instance, RunSpec
 from explorer.resources import Resources
 from explorer.runs import cost
@@ -261,3 +263,25 @@ def test_further_attacks_are_measured_of_every_text_where_a_run_asks_for_them(fi
         assert rows["value"].notna().sum() >= 11, name
     assert not set(finished.read("measures")["measure"]) & {"min_k_plus", "recall"}
     assert value(folder, "0", 0, "mia_loss") == pytest.approx(value(finished, "0", 0, "mia_loss"), abs=1e-5)
+
+
+def test_labels_of_an_index_are_stored_with_the_run(tmp_path, tiny_gpt2):
+    index = tmp_path / "index"
+    documents = [SourceDocument("The cats that the old woman feeds sleep near the stove. And so on.", "a.txt", 0)]
+    builder.build(lambda: documents, index, name="mine", vocabulary=300)
+    instances = [
+        dataclasses.replace(
+            PAIRS[0],
+            options=(
+                "The cats that the old woman feeds sleep near the stove.",
+                "Nobody writes books about zinc buckets.",
+            ),
+        )
+    ]
+    world = world_of(tmp_path, instances)
+    folder = do(world, run_of(world, tiny_gpt2, neighbours=0, labels="index", index=str(index)))
+    key = instances[0].id.rpartition("/")[2]
+    assert [value(folder, key, option, "member") for option in (0, 1)] == [1, 0]
+    assert value(folder, key, 0, "verbatim_share") == 1 and value(folder, key, 1, "verbatim_share") < 0.5
+    plain = STUDY.resolve({})
+    assert not {"labels", "index"} & set(plain), "runs made before keep their ids"

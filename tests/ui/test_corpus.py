@@ -10,8 +10,9 @@ import pytest
 from explorer import settings as settings_module
 from explorer.glassbox import index as glassbox_index
 from explorer.popularity import verbatim
+from explorer.popularity.verbatim import ABSENT, UNKNOWN, WHOLE, Verbatim
 from explorer.settings import Settings
-from explorer.ui.corpus import asking, search
+from explorer.ui.corpus import asking, lens, search
 from explorer.ui.corpus.figure_grams import Gram, gram_pyramid
 from explorer.ui.corpus.figure_next import Guess, next_tokens
 from tests.ui.test_pages import html_of
@@ -118,3 +119,20 @@ def test_each_source_of_next_tokens_has_its_bars_or_says_why_not():
 def test_what_a_label_means_is_said_in_words(label, said):
     found = verbatim.Verbatim("a b", (1, 2), (), 0.0, 0.0, label, "the text has 2 tokens")
     assert search.in_words(found, "the corpus") == [said]
+
+
+def test_the_fold_of_an_instance_tells_which_text_the_corpus_holds(open_page, boxed):
+    instance = "starter_causes/cause/cause-03"  # planted four times
+    about = {"model": "glassbox-m", "benchmark": "starter_causes", "instance": instance}
+    closed = open_page("instance", boxed, **about)
+    assert not closed.exception and "The corpus holds" not in html_of(closed), "nothing is looked up unasked"
+    assert "In the corpus, word for word" in [one.label for one in closed.expander]
+
+    def both(found):
+        return lens.compared(found, 0)
+
+    whole, absent, short = (Verbatim("a", (1,), (), 1, 1, label) for label in (WHOLE, ABSENT, UNKNOWN))
+    assert both([whole, whole]) == "The corpus holds both texts."
+    assert both([whole, absent]) == "The corpus holds the right text as a whole, and not the other."
+    assert both([absent, whole]).startswith("The corpus holds the wrong text")
+    assert both([short, whole]) == "" and both([whole]) == ""

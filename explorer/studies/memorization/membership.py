@@ -25,6 +25,7 @@ from explorer.stats.tpr import RATES, TruePositives, true_positives
 from explorer.studies.memorization.rows import ATTACKS, Attack
 
 MIN_K_PLUS, RECALL, CALIBRATED = "min_k_plus", "recall", "calibrated_loss"
+INDEX = "index"  # labels of a run that come from an index
 MORE = (MIN_K_PLUS, RECALL)  # of texts alone, where a run asks for them
 # Every attack that can be judged: those of each run, those that a run may ask for, and the one against a reference.
 JUDGED: Mapping[str, Attack] = {

@@ -24,6 +24,9 @@ measures    option >= 0, one row an option and measure; nan has its reason:
               zlib              nats a token and compressed byte
               text_logprob      nats, log P of the whole text
               text_tokens       scored tokens of the text
+              member            where labels=index: 1 where the index holds the whole text word for word, 0 where no
+                                span of it holds half of its characters, else nan
+              verbatim_share    the share of the text's characters in its longest span there
             option = -1: correct, margin, chosen, ... of the verdict, as in an accuracy run
 
 findings    everything an accuracy run concludes, and for each group (popularity/groups.py) and attack, with

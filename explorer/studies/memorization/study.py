@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -15,6 +16,9 @@ from typing import TYPE_CHECKING, Any
 
 from explorer import prompts
 from explorer.errors import UsageError
+from explorer.popularity import verbatim
+from explorer.popularity.counter import Counter
+from explorer.popularity.indexes import GLASSBOX
 from explorer.popularity.tasks import task_of
 from explorer.records import Instance, Request, RunSpec, Score
 from explorer.rows.builders import measure_row
@@ -28,7 +32,7 @@ from explorer.scoring.score import ModelScorer
 from explorer.studies import QUESTIONS, selection, verdicts
 from explorer.studies.accuracy import study as accuracy_study
 from explorer.studies.memorization import findings
-from explorer.studies.memorization.membership import MIN_K_PLUS, MORE, RECALL, UNSEEN
+from explorer.studies.memorization.membership import INDEX, MIN_K_PLUS, MORE, RECALL, UNSEEN
 from explorer.studies.memorization.rows import EXTRACTION, NEIGHBOR, NUMBERS, PER_OPTION, TEXT, text_measures
 from explorer.studies.study import Progress, Setting, Study
 from explorer.variants import neighbors
@@ -56,6 +60,13 @@ SETTINGS = {
         MORE,
         is_optional=True,
     ),
+    "labels": Setting(
+        "none",
+        "where it is told which texts were seen: index = what of a text stands in it word for word",
+        ("none", INDEX),
+        is_optional=True,
+    ),
+    "index": Setting(GLASSBOX, "n-gram index, for labels=index", is_optional=True),
 }
 STEP_SECONDS = 2.0  # of making neighbors, after which progress is told
 JUDGED = ("pair", "choice", "cloze", "regions", "labelled")  # kinds with a verdict
@@ -108,9 +119,12 @@ def run_part(spec: RunSpec, resources: Resources, instances: Sequence[Instance],
 
     after: Iterator[Score] = iter(scorer.score(after_unseen(cases), policy)) if RECALL in more else iter(())
 
+    labels_by = str(spec.settings.get("labels", "none"))
+    counter = resources.counter(str(spec.settings.get("index", GLASSBOX))) if labels_by == INDEX else None
     tables: dict[str, list[Row]] = {"variants": [], "measures": []}
     for case in cases:
         tables["measures"] += further_measures(case, more, float(spec.settings["min_k"]) / 100, after)
+        tables["measures"] += label_measures(case, counter) if counter else []
         if case.verdict:
             tables["measures"] += verdicts.judge(case.instance, case.scores["verdict"], policy, dtype)
         tables["measures"] += measures(case, float(spec.settings["min_k"]) / 100)
@@ -247,6 +261,17 @@ def further_measures(case: Asked, more: Sequence[str], min_k: float, after: Iter
             measure_row(case.instance.id, name, signal.value, option=option, reason=signal.reason)
             for name, signal in signals.items()
         ]
+    return rows
+
+
+def label_measures(case: Asked, counter: Counter) -> list[Row]:
+    """Rows of `measures`: whether an index holds each text (`member`), and the share of its longest span there."""
+    rows: list[Row] = []
+    for option, found in enumerate(verbatim.traces(counter, case.texts)):
+        reason = found.reason or f"{found.label}: one span holds {found.longest:.0%} of it"
+        for name, value in (("member", found.member), ("verbatim_share", found.longest)):
+            told = reason if math.isnan(value) else ""
+            rows.append(measure_row(case.instance.id, name, value, option=option, reason=told))
     return rows
 
 

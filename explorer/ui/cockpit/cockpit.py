@@ -22,6 +22,8 @@ from explorer.ui.cockpit import context_line, edits, gauges, layers, panel, pinn
 from explorer.ui.cockpit.layers import DIFFERENCE, LAYERS, MODELS, POPULARITY, SURPRISAL, Marks, Placed, Row
 from explorer.ui.cockpit.scores import Scores
 from explorer.ui.cockpit.words import Span, Words
+from explorer.ui.corpus import asking
+from explorer.ui.corpus.lens import draw_corpus_lens
 from explorer.ui.instance import answer, ngram_rating
 from explorer.ui.instance import view as instance_view
 from explorer.ui.instance.ngram_rating import Rated, Source
@@ -98,6 +100,7 @@ def _cockpit(item: Instance, chosen: Chosen, run_id: str, unit: Unit, shape: str
         if known.after and instance_view.has_tokens(known.after):
             instance_view.draw_more(shown.changed, known.after, unit, shape)
     with below:
+        draw_corpus_lens(shown.changed, model, source.index if source else asking.default_index(model))
         if context_line.takes_context(item):
             context_line.draw_context_line(item, lines, known, unit)
         pinned.draw_pins(model, run_id, scoring, source, unit)

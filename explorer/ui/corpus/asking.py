@@ -40,6 +40,12 @@ def local_names() -> list[str]:
     return list(dict.fromkeys([indexes.GLASSBOX, *built]))
 
 
+def default_index(model: str) -> str:
+    """The index of this machine that holds what the model was trained on; else that of the glass box."""
+    names = local_names()
+    return next((name for name in names if indexes.is_pretraining_data(name, model)), names[0])
+
+
 def may_ask(index: str) -> bool:
     """Whether an index may be asked now; else a button asks, and what it takes stands beside it."""
     if index in st.session_state.get(ASKED, ()):
@@ -130,8 +136,7 @@ def pick_index(model: str) -> str:
     """The name of the index: one of this machine, the service's one that fits the model, or any other typed in."""
     here = local_names()
     fitting = indexes.suggested(model)
-    own = [name for name in here if indexes.is_pretraining_data(name, model)]
-    known = list(dict.fromkeys([*own, *here, *([fitting] if fitting else []), *indexes.INDEXES]))
+    known = list(dict.fromkeys([default_index(model), *here, *([fitting] if fitting else []), *indexes.INDEXES]))
     wish = links.recall("index")
     names = list(dict.fromkeys([*known, *([wish] if wish else [])]))
     return links.pick(

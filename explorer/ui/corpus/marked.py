@@ -58,7 +58,8 @@ def draw_documents(documents: Sequence[Document], count: float) -> None:
             f'<p class="lx-quiet lx-note">{html.escape(where)}</p></div>'
         )
     if count > len(documents):
-        show.note(f"The first {len(documents)} of {display.count(count)} places.")
+        shown = f"first {len(documents)}" if len(documents) > 1 else "first"
+        show.note(f"The {shown} of {display.count(count)} places.")
 
 
 def _around(document: Document) -> str:

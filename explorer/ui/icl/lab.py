@@ -32,6 +32,7 @@ MOST = 200
 NEW_TOKENS = 60
 START = "3"
 MOST_KEPT = 64  # answers
+LONGEST_LINKED = 1_000  # characters of an answer in an address
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +134,8 @@ def _written(reference: str, answered: Answered) -> None:
             show.section(title)
             st.html(f'<div class="lx-pair"><p class="lx-sentence">{text}</p></div>')
     show.note(_verdict(answered.match))
+    if written := prompts_icl.completion(answered.text).strip():
+        layout.link_to("Corpus", "Does the model's answer stand in a corpus?", text=written[:LONGEST_LINKED])
     with st.expander("Everything it wrote"):
         st.html(f'<pre class="lx-prompt">{html.escape(answered.text)}</pre>')
 
