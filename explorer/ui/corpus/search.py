@@ -21,6 +21,7 @@ from explorer.ui.corpus.asking import Counted
 from explorer.ui.corpus.figure_grams import gram_pyramid
 from explorer.ui.corpus.figure_next import Guess, next_tokens
 from explorer.ui.corpus.marked import draw_documents, draw_marked, draw_style, times
+from explorer.ui.instance import ngram_rating
 from explorer.ui.layout import Chosen
 
 # What the corpus of the glass box decides, by what was planted in it (docs/GLASSBOX.md).
@@ -50,6 +51,13 @@ def draw_search(chosen: Chosen) -> None:
         return
     if not asking.may_ask(index):
         return
+    with show.lens("What the corpus holds", ngram_rating.ask_again):
+        _draw_found(text, index, least, rows, chosen)
+    show.command_line(f'python -m explorer corpus "{text[:200]}" --index {index}')
+
+
+def _draw_found(text: str, index: str, least: int, rows: int, chosen: Chosen) -> None:
+    """All that is found about a text."""
     found = asking.traced(text, index, least)
     counted = asking.counted(found.ids, index, rows)
     picked = _picked(counted)
@@ -58,7 +66,6 @@ def draw_search(chosen: Chosen) -> None:
     _documents(counted, found, index, picked)
     _next(counted, index, text, chosen)
     _numbers(counted, found)
-    show.command_line(f'python -m explorer corpus "{text[:200]}" --index {index}')
 
 
 # --- what is chosen
