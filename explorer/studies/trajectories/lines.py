@@ -35,13 +35,13 @@ _PLACED = ("model", "revision", "weights", "seed")
 _KEPT = ("tokens", "rows")
 # Why a run is on no line.
 NOT_COMPLETE = "not complete"
-UNREADABLE = "what was asked of it cannot be read"
-NEWER = "a newer run of the same is there"
-ALONE = "asked as no other of its line"
+UNREADABLE = "whose request cannot be read"
+NEWER = "older than another of the same model"
+ALONE = "asked unlike all others"
 NO_PLACE: Mapping[Along, str] = {
-    "tokens": "how many tokens the model had seen is not known",
-    "steps": "how many steps the model was trained is not known",
-    "parameters": "how many parameters the model has is not known",
+    "tokens": "of models whose training tokens are not known",
+    "steps": "of models whose training steps are not known",
+    "parameters": "of models whose parameters are not known",
     "seed": "",
 }
 

@@ -37,7 +37,7 @@ def writer(unit: Unit | str) -> Callable[[float], str]:
         return lambda value: f"{display.number(value, 1, signed=True)}%"
     if unit == "nats":
         return display.nats
-    return display.significant
+    return display.number if unit in ("AUC", "correlation", "kappa", "F1", "IPS", "ratio") else display.significant
 
 
 def at(stop: Stop, along: Along) -> str:

@@ -43,7 +43,7 @@ def draw_findings(chosen: Chosen, runs: pd.DataFrame, row: Any) -> None:
     lines = pick_asked(lines)
     with of_reading:
         reading = _pick_reading(table.readings_of(resources.ask, study, benchmark, lines))
-    lines = in_order(lines, chosen)
+    lines = in_order(_pick_step(lines) if along == "parameters" else lines, chosen)
     traced = table.trace(resources.ask, lines, reading, partial(_planted, benchmark))
     show.about("trajectories", "", benchmark)
     if not traced:
@@ -65,7 +65,7 @@ def draw_findings(chosen: Chosen, runs: pd.DataFrame, row: Any) -> None:
             filter(
                 None,
                 (
-                    "Bands are the 95% intervals that the runs stored; click a dot to see what is behind it.",
+                    f"Bands are {_intervals(reading)}; click a dot to see what is behind it.",
                     f"{hidden:,} further lines are in the numbers alone." if hidden else "",
                     table.in_short(left_out),
                 ),
@@ -127,6 +127,25 @@ def pick_asked(lines: Sequence[Line]) -> list[Line]:
     return list(lines) if way == EVERY else ways[way]
 
 
+def _pick_step(lines: Sequence[Line]) -> list[Line]:
+    """The lines of sizes after one number of steps, the last unless another is chosen."""
+    steps = sorted({line.step for line in lines if line.step == line.step}, reverse=True)
+    if len(steps) < 2:
+        return list(lines)
+    names = {f"{step:.0f}": f"after {display.count(step)} step{'' if step == 1 else 's'}" for step in steps}
+    picked = links.pick(
+        st.selectbox, "Sizes compared", "after", list(names), default=next(iter(names)),
+        format_func=lambda step: names.get(step, step),
+    )  # fmt: skip
+    return [line for line in lines if math.isnan(line.step) or f"{line.step:.0f}" == picked]
+
+
+def _intervals(reading: Reading) -> str:
+    if any(series.measure for series in reading.series):
+        return "95% intervals over texts"
+    return "the 95% intervals that the runs stored"
+
+
 def in_order(lines: Sequence[Line], chosen: Chosen) -> list[Line]:
     """The chosen model's line first, then the largest models'."""
     family = chosen.model.partition("@")[0]
@@ -172,7 +191,8 @@ def _figure(traced: Sequence[Traced], names: dict[str, str], reading: Reading, a
     drawn = [_drawn(one, _name(one, names), colors[one.line.key], series.index(one.series.name), reading, along)
              for one in traced]  # fmt: skip
     return trajectory(
-        drawn, axis_of(along, [stop for one in traced for stop in one.line.stops]), response=reading.title,
+        drawn, axis_of(along, [stop for one in traced for stop in one.line.stops]),
+        response="AUC" if reading.unit == "AUC" else reading.title,
         unit=reading.unit, null=reading.null,
     )  # fmt: skip
 
