@@ -109,7 +109,10 @@ def ours(args: argparse.Namespace, rest: list[str]) -> None:
                 seconds[1] = time.monotonic() - STARTED
                 seconds[2] += 1
 
-        object.__setattr__(owner, attribute, timed)
+        if isinstance(owner, type) or not hasattr(owner, "summarize"):
+            setattr(owner, attribute, timed)
+        else:  # a study is frozen
+            object.__setattr__(owner, attribute, timed)
 
     clocked("instances", Resources, "instances")
     clocked("load", hf, "load")
