@@ -114,18 +114,17 @@ def _effects(
     seed: int,
 ) -> tuple[Effect, ...]:
     import statsmodels.api as sm
-    from scipy.stats import chi2
+    from scipy.stats import chi2, norm, t
     from statsmodels.stats.outliers_influence import variance_inflation_factor
 
     groups = int(codes.max()) + 1
     table = np.column_stack(list(kept.values()))
     intercepts = np.eye(groups)[codes]
     design = np.column_stack([table, intercepts])
-    by_group = {"cov_type": "cluster", "cov_kwds": {"groups": codes}} if groups >= FEWEST else {"cov_type": "HC1"}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            fit = sm.Logit(outcome, design).fit(disp=0, maxiter=100, use_t=groups >= FEWEST, **by_group)
+            fit = sm.Logit(outcome, design).fit(disp=0, maxiter=100, cov_type="HC1")
             shorter = [
                 sm.Logit(outcome, np.delete(design, place, axis=1)).fit(
                     disp=0, maxiter=100, start_params=np.delete(fit.params, place)
@@ -136,7 +135,11 @@ def _effects(
             return ()
         if not fit.mle_retvals["converged"] or np.abs(fit.params[: len(kept)]).max() > 20:
             return ()
-        ends = np.asarray(fit.conf_int())
+        errors = np.asarray(fit.bse)[: len(kept)]
+        # Student's t over groups, the normal over items.
+        reference = t(groups - 1) if groups >= FEWEST else norm()
+        if groups >= FEWEST:
+            errors = leave_one_group_out(design, outcome, np.asarray(fit.predict()), codes, len(kept))
         inner = np.column_stack([_within(table[:, place], codes) for place in range(len(kept))])
         inflation = [variance_inflation_factor(inner, place) if len(kept) > 1 else 1.0 for place in range(len(kept))]
     alone, partial = _rank_correlations(outcome, table, codes, resamples, seed)
@@ -144,15 +147,43 @@ def _effects(
     effects = []
     for place, name in enumerate(kept):
         ratio = max(0.0, 2 * float(fit.llf - shorter[place].llf))
+        value, error = float(fit.params[place]), float(errors[place])
+        reach = float(reference.ppf(0.975)) * error
         effects.append(
             Effect(
-                float(fit.params[place]), float(ends[place][0]), float(ends[place][1]), outcome.size,
-                float(fit.pvalues[place]), left_out, units=groups if groups >= FEWEST else outcome.size,
-                se=float(fit.bse[place]), name=name, alone=alone[place], partial=partial[place],
-                inflation=float(inflation[place]), ratio=ratio, ratio_p=float(chi2.sf(ratio, 1)), gain=gains[place],
+                value, value - reach, value + reach, outcome.size, 2 * float(reference.sf(abs(value) / error)),
+                left_out, units=groups if groups >= FEWEST else outcome.size, se=error, name=name, alone=alone[place],
+                partial=partial[place], inflation=float(inflation[place]), ratio=ratio,
+                ratio_p=float(chi2.sf(ratio, 1)), gain=gains[place],
             )
         )  # fmt: skip
     return tuple(effects)
+
+
+# Errors by group from few groups. The usual ones (CR1) square the groups' scores as the whole fit sees them; but each
+# group has drawn the fit to itself, so that its scores look smaller than those of a new group would be: with 8 groups
+# and verdicts shuffled so that nothing is there, 10.6 % of such 95 % intervals left out zero, with 23 groups 7.3 %. The
+# jackknife asks instead how far the fit moves when a group is left out:
+#
+#     without g the fit moves by      -(H - H_g)^-1 s_g      H: information of all, H_g and s_g: the group's own
+#     variance                        (G - 1) / G  x  the sum over groups of the squared moves
+#
+# One Newton step stands for refitting. The left-out group's own intercept has no information left, hence the
+# pseudo-inverse. Mackinnon, Nielsen and Webb (2023) recommend this (CV3) wherever groups are few.
+def leave_one_group_out(
+    design: np.ndarray, outcome: np.ndarray, fitted: np.ndarray, codes: np.ndarray, slopes: int
+) -> np.ndarray:
+    """Standard errors, by group, of the first `slopes` coefficients of a logistic fit with these probabilities."""
+    weights = fitted * (1 - fitted)
+    information = design.T @ (design * weights[:, None])
+    scores = design * (outcome - fitted)[:, None]
+    groups = int(codes.max()) + 1
+    moves = []
+    for group in range(groups):
+        inside = codes == group
+        own = design[inside].T @ (design[inside] * weights[inside][:, None])
+        moves.append(-(np.linalg.pinv(information - own, hermitian=True) @ scores[inside].sum(axis=0))[:slopes])
+    return np.sqrt((groups - 1) / groups * (np.array(moves) ** 2).sum(axis=0))
 
 
 def _mixed(outcome: np.ndarray, codes: np.ndarray) -> np.ndarray:
