@@ -23,7 +23,7 @@ def with_families(findings: pd.DataFrame, study: str) -> pd.DataFrame:
     p_adjusted  its p, adjusted by Benjamini and Hochberg within the family; nan without a p or a family
     """
     families = [declared.family_of(study, str(name)) for name in findings["finding"]]
-    told = findings.assign(**{FAMILY: families, TESTS: 0, ADJUSTED: float("nan")})
+    told = findings.assign(family=families, tests=0, p_adjusted=float("nan"))
     for family in dict.fromkeys(filter(None, families)):
         members = told[FAMILY] == family
         adjusted = correct(told.loc[members, "p"].astype(float), "benjamini-hochberg")

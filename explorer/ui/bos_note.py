@@ -16,7 +16,7 @@ WORDS = {
 }  # fmt: skip
 
 
-def policy_of_run(run: Mapping[str, Any]) -> str:
+def policy_of_run(run: Mapping[Any, Any]) -> str:
     """How a run (a row with its spec) begins a text, in words; "" where it scored none, or does not say."""
     settings = (json.loads(str(run["spec"])) if run.get("spec") else {}).get("settings") or {}
     preset, bos = str(settings.get("preset") or ""), str(settings.get("bos") or "")

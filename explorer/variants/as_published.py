@@ -84,7 +84,7 @@ def _swap(instance: Instance, family: Sequence[Reading], pos: str, seed: int) ->
     edits: dict[tuple[str, int], Edit] = {}
     for number, reading in enumerate(family):
         key = f"{instance.id}\x1f{number}" if reading.versions[0].running.family else instance.id
-        choices = {}
+        choices: dict[tuple[str, str], Choice] = {}
         for word in reading.words:
             sense = word.senses[choose(word.scores)]
             pool = [
@@ -103,9 +103,15 @@ def _swap(instance: Instance, family: Sequence[Reading], pos: str, seed: int) ->
             edits.setdefault((edit.part, edit.start), edit)
     told = tuple(swaps[key] for key in sorted(swaps))
     new = fields.rebuild(instance, list(edits.values()))
-    edit = {"study": "perturbation", "method": "published", "pos": pos, "seed": seed, "swaps": list(map(asdict, told))}
+    record = {
+        "study": "perturbation",
+        "method": "published",
+        "pos": pos,
+        "seed": seed,
+        "swaps": list(map(asdict, told)),
+    }
     new = replace(
-        new, id=f"{instance.id}#perturbed-{pos}-{seed}", parent=instance.id, edit=json.dumps(edit, ensure_ascii=False)
+        new, id=f"{instance.id}#perturbed-{pos}-{seed}", parent=instance.id, edit=json.dumps(record, ensure_ascii=False)
     )
     flags = find_flags(instance, told)
     if len(set(new.options)) < len(set(instance.options)):

@@ -32,7 +32,8 @@ def panels(
         horizontal_spacing=0.03, vertical_spacing=24 / height if len(down) > 1 else None,
     )  # fmt: skip
     told: set[tuple[str, str]] = set()
-    for (one_down, one_across, name, kind), curve in rows.groupby(["down", "across", "name", "kind"], sort=False):
+    for keys, curve in rows.groupby(["down", "across", "name", "kind"], sort=False):
+        one_down, one_across, name, kind = map(str, keys)
         curve = curve.sort_values("k")
         label = name if len(kinds) < 2 else f"{name}, {kind}"
         figure.add_trace(

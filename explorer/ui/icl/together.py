@@ -101,8 +101,8 @@ def _performance(found: pd.DataFrame, titles: dict[str, str], settings: list[str
 def in_words(shares: pd.DataFrame) -> str:
     """On which data set most comes back after demonstrations, and on how many nothing does."""
     both = shares[shares["what"] == BOTH]
-    best = both.loc[both["value"].idxmax()]
-    none = [name for name, rows in both.groupby("name", sort=False) if not (rows["value"] > 0).any()]
+    best = both.sort_values("value", ascending=False, kind="stable").iloc[0]
+    none = [str(name) for name, rows in both.groupby("name", sort=False) if not (rows["value"] > 0).any()]
     rest = f"; nothing on {', '.join(none)}" if none else ""
     return (
         f"Of {both['name'].nunique()} data sets most comes back on {best['name']}: {100 * best['value']:.1f}% of "

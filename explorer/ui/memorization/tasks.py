@@ -71,7 +71,7 @@ def in_words(rows: pd.DataFrame) -> str:
             f"No score that is independent of the verdict beats the dummy by more than {display.number(CLEAR)} of "
             f"macro-F1 in any of {apart['task'].nunique()} tasks."
         )
-    best = clear.loc[clear["gain"].idxmax()]
+    best = clear.sort_values("gain", ascending=False, kind="stable").iloc[0]
     return (
         f"Scores that are independent of the verdict beat the dummy by more than {display.number(CLEAR)} of macro-F1 "
         f"in {clear['task'].nunique()} of {apart['task'].nunique()} tasks, most on {best['task']} ({best['attack']}: "
