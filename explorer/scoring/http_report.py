@@ -8,13 +8,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from explorer.errors import ExplorerError
+from explorer import stopping
+from explorer.errors import ExplorerError, ModelError
 from explorer.records import Request
 from explorer.scoring.http import Endpoint
 
 PROMPT = "The opposite of hot is"
 SCORED = ("The keys to the cabinet", " are on the table.")
 NEW_TOKENS = 16
+WITHIN = 120.0  # seconds for all questions together; a server may have to load the model first
 WAYS = {"echo": "by echo", "vllm": "by prompt_logprobs"}
 # What servers call the longest text that they take; llama.cpp keeps it in an object called meta.
 WINDOWS = ("max_model_len", "context_length", "context_window", "max_context_length", "n_ctx", "n_ctx_train")
@@ -35,8 +37,19 @@ class EndpointReport:
     window: int  # tokens; 0 where the server does not tell
 
 
-def report(endpoint: Endpoint) -> EndpointReport:
-    """Asks the server; an ExplorerError where it cannot be reached, wants another key, or lacks the model."""
+def report(endpoint: Endpoint, within: float = WITHIN) -> EndpointReport:
+    """Asks the server; an ExplorerError where it cannot be reached, wants another key, lacks the model, or has not
+    answered all within so many seconds."""
+    try:
+        return stopping.call(lambda: _ask(endpoint), lambda: within)
+    except TimeoutError as error:
+        raise ModelError(
+            f"{endpoint.base_url} has not ended its answers within {within:.0f} seconds, expected a few short ones. "
+            "Look at the server, and test it again."
+        ) from error
+
+
+def _ask(endpoint: Endpoint) -> EndpointReport:
     endpoint.check()
     listed = endpoint.listing()
     answer, as_chat, seconds, why_no_answer = _written(endpoint)

@@ -13,9 +13,10 @@ from typing import Any
 
 import pytest
 
+from explorer import stopping
 from explorer.errors import ExplorerError, FetchError, ModelError, ScoringError
 from explorer.records import Generation, Request
-from explorer.scoring import http
+from explorer.scoring import http, http_report
 from explorer.scoring.http import Endpoint, from_name, is_endpoint
 from explorer.scoring.http_calls import Limits
 from explorer.scoring.http_cost import Planned, Prices, estimate
@@ -553,3 +554,14 @@ def test_llama_cpps_server_completes_chats_and_says_no_in_plain_words(llama_serv
         http.from_name(f"{llama_server}#another", keyed).generate(asked, max_new_tokens=4)
     with pytest.raises(ScoringError, match="no log-probabilities of the prompt"):
         endpoint.score([Request("d", 0, "The capital of France is", " Paris")])
+
+
+def test_a_test_of_a_server_that_never_ends_its_answers_has_a_deadline_for_the_whole():
+    class Dripping:
+        base_url = "http://drip.lab.org/v1"
+
+        def check(self) -> None:
+            stopping.pause(60)
+
+    with pytest.raises(ModelError, match="not ended its answers within 1 seconds"):
+        http_report.report(Dripping(), within=1.0)
