@@ -95,7 +95,7 @@ def test_the_pyramid_has_a_cell_an_ngram_that_carries_its_place():
     cells = figure.data[0]
     assert [tuple(one[:2]) for one in cells.customdata] == [(0, 1), (1, 1), (0, 2)]
     assert list(cells.x) == [0, 1, 0.5], "over the middle of its tokens"
-    assert list(cells.text) == ["9", "0", "?"] and "&lt;cat" in cells.customdata[2][2]
+    assert list(cells.text) == ["9", "", ""] and "&lt;cat" in cells.customdata[2][2]
     assert list(cells.marker.line.width) == [0, 0, 2.5]
     assert not any(cells.marker.color[0] == color for color in cells.marker.color[1:]), "0 and unknown are no color"
 

@@ -98,11 +98,12 @@ def _color(count: float, most: float) -> str:
 
 
 def _ink(color: str) -> str:
-    return theme.GRAY if color == NONE else theme.ink_on(color)
+    return theme.GRAY if color == NONE else theme.ink_on(color)  # nothing is written on gray
 
 
 def _short(count: float) -> str:
-    return "?" if math.isnan(count) else display.compact(count)
+    # No gray is read on gray in both themes, and a cell without color says 0 by itself.
+    return display.compact(count) if count > 0 else ""
 
 
 def _told(count: float) -> str:

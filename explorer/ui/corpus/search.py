@@ -169,7 +169,8 @@ def _pyramid(counted: Counted, index: str, picked: tuple[int, int] | None) -> tu
         key=f"corpus_grams:{hash((counted.ids, index, len(counted.grams)))}",
         alt="How often each n-gram of the text occurs in the corpus: tokens along, length of the n-gram up",
         on_select="rerun",
-        remark=f"Each cell is a run of tokens, over the middle of them. Click one to read where it stands.{cut}",
+        remark=f"Each cell is a run of tokens, over the middle of them; gray ones never occur. "
+        f"Click one to read where it stands.{cut}",
     )  # fmt: skip
     points = answer["selection"]["points"] if answer else []
     clicked = next((point["customdata"] for point in points if point.get("customdata")), None)
