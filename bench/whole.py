@@ -132,7 +132,7 @@ def ours(args: argparse.Namespace, rest: list[str]) -> None:
     (folder,) = [RunFolder(path) for path in (cache / "runs").iterdir() if (path / "spec.json").exists()]
     if args.study == "accuracy":
         rows = folder.read("measures")
-        rows = rows[rows["name"] == "margin"]
+        rows = rows[rows["measure"] == "margin"]
         margins = dict(zip(rows["instance_id"], rows["value"], strict=True))
         (args.out / "margins.json").write_text(json.dumps(margins))
     steps = {
