@@ -113,7 +113,7 @@ def _options() -> tuple[int, int]:
 
 def _picked(counted: Counted) -> tuple[int, int] | None:
     """The open n-gram as its first token and its length, by the address."""
-    start, _, n = links.recall("gram").partition("+")
+    start, _, n = links.remember("gram", links.recall("gram"), "").partition("+")
     if not (start.isdecimal() and n.isdecimal()):
         return None
     place = int(start), int(n)
