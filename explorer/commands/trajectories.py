@@ -122,6 +122,8 @@ def _learned(store: Store, args: argparse.Namespace, settings: Settings) -> Rows
     from explorer.studies.trajectories import judged, queries
 
     known = judged.lines(queries.runs(store), settings)
+    if not args.benchmark and len(known) == 1:
+        (args.benchmark,) = known
     if args.benchmark not in known:
         raise UsageError(
             f"{args.benchmark or 'No benchmark'} has no runs of several checkpoints, expected --benchmark of "
