@@ -6,13 +6,16 @@ import zlib
 from collections.abc import Sequence
 
 from explorer.figures import theme
-from explorer.scoring import catalog
+from explorer.scoring import catalog, suites
 
 COLORS = theme.PALETTE[:-1]  # gray stands for what is no model
 
 
 def model_title(model: str) -> str:
     """What people call a model that comes along; any other goes by its id, which alone tells editions apart."""
+    name, _, revision = model.partition("@")
+    if suites.is_checkpoint(model) and (called := model_title(name)) != name:
+        return f"{called}, {revision.replace('step', 'step ')}"
     known = catalog.find(model)
     return known.title if known and (known.embedded or known.trained_by) else model
 

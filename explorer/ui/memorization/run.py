@@ -351,7 +351,7 @@ def _attack(findings: pd.DataFrame) -> str:
 def _neighbours(run_id: str) -> None:
     neighbors = resources.ask(memorization_queries.neighbors_by, run_id)
     if neighbors.empty:
-        show.note("This run made no neighbors (neighbours=0).")
+        show.note("This run made no neighbors.")
         return
     row = neighbors.iloc[0]
     detail = _detail(row["detail"])

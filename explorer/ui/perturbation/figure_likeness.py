@@ -40,6 +40,7 @@ def boxes_by_task(rows: pd.DataFrame, titles: Mapping[str, str]) -> go.Figure:
                 row=1, col=column,
             )  # fmt: skip
     figure.update_layout(theme.figure(height=FRAME + ROW * len(tasks)).layout)
-    figure.update_layout(showlegend=True)
+    below = {"orientation": "h", "yanchor": "top", "y": -34 / (ROW * len(tasks)), "x": 0}  # above stand the panels' names
+    figure.update_layout(showlegend=True, legend=below)
     figure.update_yaxes(categoryorder="array", categoryarray=list(reversed(tasks)), showgrid=False)
     return figure
