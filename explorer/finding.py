@@ -156,7 +156,7 @@ def split_by(name: str, score: str) -> SplitFindings:
             "points",
             "item",
             f"The same difference where many items tie at the median {score}: split by rank, ties broken at random; "
-            "low and high are the middle 95 % of the ways to break them, not an interval over items.",
+            "low and high are the middle 95% of the ways to break them, not an interval over items.",
             over="none",
             range_of="ways to break ties",
         ),

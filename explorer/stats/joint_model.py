@@ -162,7 +162,7 @@ def _effects(
 
 # Errors by group from few groups. The usual ones (CR1) square the groups' scores as the whole fit sees them; but each
 # group has drawn the fit to itself, so that its scores look smaller than those of a new group would be: with 8 groups
-# and verdicts shuffled so that nothing is there, 10.6 % of such 95 % intervals left out zero, with 23 groups 7.3 %. The
+# and verdicts shuffled so that nothing is there, 10.6% of such 95% intervals left out zero, with 23 groups 7.3%. The
 # jackknife asks instead how far the fit moves when a group is left out:
 #
 #     without g the fit moves by      -(H - H_g)^-1 s_g      H: information of all, H_g and s_g: the group's own

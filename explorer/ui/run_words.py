@@ -16,6 +16,8 @@ ESSENTIALS: Mapping[str, tuple[str, ...]] = {
 }
 
 LABELS: Mapping[str, str] = {
+    "method": "How words are swapped",
+    "draws": "Draws of swaps",
     "again_per_bucket": "Concepts of each popularity bucket asked again",
     "bos": "Beginning-of-sequence token (BOS)",
     "buckets": "Popularity buckets",

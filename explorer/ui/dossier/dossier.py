@@ -10,6 +10,7 @@ import streamlit as st
 
 from explorer.records import Instance
 from explorer.results import queries_dossier
+from explorer.scoring import suites
 from explorer.studies import STUDIES, study
 from explorer.ui import resources, show
 from explorer.ui.dossier import (
@@ -83,14 +84,22 @@ def draw_numbers(held: Held, chosen: Chosen) -> None:
 
 
 def gather(instance_id: str, instance: Instance | None) -> Held:
-    """What the database holds about an instance."""
+    """What the database holds about an instance; checkpoints have a page of their own, Trajectories."""
+    runs = resources.ask(queries_dossier.runs, instance_id)
+    on_the_way = set(runs.loc[runs["model"].map(suites.is_checkpoint).astype(bool), "run_id"])
+    if len(on_the_way) == runs["run_id"].nunique():
+        on_the_way = set()
+
+    def without(frame: pd.DataFrame) -> pd.DataFrame:
+        return frame[~frame["run_id"].isin(on_the_way)] if on_the_way else frame
+
     return Held(
         instance_id,
         instance,
-        runs=resources.ask(queries_dossier.runs, instance_id),
-        measures=resources.ask(queries_dossier.measures, instance_id),
-        swaps=resources.ask(queries_dossier.swaps, instance_id),
-        answers=resources.ask(queries_dossier.answers, instance_id),
+        runs=without(runs),
+        measures=without(resources.ask(queries_dossier.measures, instance_id)),
+        swaps=without(resources.ask(queries_dossier.swaps, instance_id)),
+        answers=without(resources.ask(queries_dossier.answers, instance_id)),
     )
 
 

@@ -17,8 +17,8 @@ COLORS: Mapping[str, str] = {"formal": theme.BLUE, "functional": theme.VERMILION
 def boxes_by_task(rows: pd.DataFrame, titles: Mapping[str, str]) -> go.Figure:
     """A panel a measure, a horizontal box a task, the first task at the top.
 
-    `rows` has the columns measure, task, field, place, and the quantiles least (5 %), lower, median, upper,
-    greatest (95 %).
+    `rows` has the columns measure, task, field, place, and the quantiles least (5%), lower, median, upper,
+    greatest (95%).
     """
     measures = [name for name in titles if name in set(rows["measure"])]
     tasks = list(dict.fromkeys(rows.sort_values("place")["task"]))
@@ -40,7 +40,12 @@ def boxes_by_task(rows: pd.DataFrame, titles: Mapping[str, str]) -> go.Figure:
                 row=1, col=column,
             )  # fmt: skip
     figure.update_layout(theme.figure(height=FRAME + ROW * len(tasks)).layout)
-    below = {"orientation": "h", "yanchor": "top", "y": -34 / (ROW * len(tasks)), "x": 0}  # above stand the panels' names
+    below = {
+        "orientation": "h",
+        "yanchor": "top",
+        "y": -34 / (ROW * len(tasks)),
+        "x": 0,
+    }  # above stand the panels' names
     figure.update_layout(showlegend=True, legend=below)
     figure.update_yaxes(categoryorder="array", categoryarray=list(reversed(tasks)), showgrid=False)
     return figure

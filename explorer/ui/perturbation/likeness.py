@@ -16,7 +16,7 @@ from explorer.ui import resources, show
 from explorer.ui.columns import count_column, number_column
 from explorer.ui.perturbation.figure_likeness import boxes_by_task
 
-QUANTILES = ("least", "lower", "median", "upper", "greatest")  # of 5, 25, 50, 75, 95 %
+QUANTILES = ("least", "lower", "median", "upper", "greatest")  # of 5, 25, 50, 75, 95%
 
 
 def draw_likeness(model: str, pos: str) -> None:
