@@ -14,6 +14,7 @@ import streamlit as st
 from explorer import display, numbers
 from explorer.ui import wrong_address
 
+WRITTEN = "written:"
 MOST = 2**31 - 1  # what a number box and every generator of random numbers take
 
 
@@ -67,9 +68,20 @@ def remember(name: str, value: str, default: str | None = None) -> str:
 def choose(name: str, value: str) -> None:
     """Makes this the choice from the next run on; for callbacks."""
     wrong_address.forget(name)
+    take_event()
     st.session_state[_chosen(name)] = value
     # What the address says now is no news any more.
     st.session_state[_written(name)] = st.query_params.get(name)
+
+
+def take_event() -> None:
+    """Makes nothing that the address says of former choices news; for the start of callbacks.
+
+    A click brings the address that the browser had when it was made. A quick one was made before the browser had our
+    last answer: its address is the one before, and would undo the last choice if it were taken for a link.
+    """
+    for key in [str(key) for key in st.session_state if str(key).startswith(WRITTEN)]:
+        st.session_state[key] = st.query_params.get(key.removeprefix(WRITTEN))
 
 
 def forget(name: str) -> None:
@@ -126,4 +138,4 @@ def _chosen(name: str) -> str:
 
 
 def _written(name: str) -> str:
-    return f"written:{name}"
+    return f"{WRITTEN}{name}"

@@ -152,7 +152,7 @@ def test_a_word_is_swapped_by_keyboard_alone(browser):
     assert page.locator(".lx-where").first.inner_text() == where  # an arrow in the strip is no step to the next one
 
 
-def test_a_text_is_typed_over_and_a_word_is_removed(browser):
+def test_a_text_is_typed_over_and_a_word_is_removed_or_taken_from_what_the_model_expected(browser):
     page = opened(browser)
     page.locator("[data-id='edit:option 0']").click()
     box = page.locator("[data-id=editor]")
@@ -167,6 +167,12 @@ def test_a_text_is_typed_over_and_a_word_is_removed(browser):
     assert page.locator(".lx-expected li").count() == 10
     page.locator("[data-id=remove]").click()
     page.locator("button.lx-token", has_text="last").first.wait_for(state="detached")
+    page.locator("button.lx-token", has_text="knit").first.click()
+    page.locator(".lx-panel h3", has_text="knit").wait_for()
+    expected = page.locator(".lx-expected button").first
+    word = expected.inner_text().strip()
+    expected.click()
+    page.locator("button.lx-swapped", has_text=word).first.wait_for()
 
 
 def test_an_n_gram_opens_the_documents_that_hold_it(browser):

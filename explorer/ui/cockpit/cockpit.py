@@ -344,6 +344,7 @@ def _taker(shown: Shown, opened: panel.Open | None) -> Callable[[Act], None]:
         def number(name: str) -> int:
             return numbers.whole_or(str(act.get(name, "")), -1)
 
+        links.take_event()
         done = str(act.get("do", ""))
         if done in simple:
             simple[done]()

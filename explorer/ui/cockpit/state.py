@@ -99,6 +99,7 @@ def write() -> None:
 
 def change(label: str, **changes: str) -> None:
     """Another state of edits, which the history calls `label`; what was undone before it is gone."""
+    links.take_event()
     now = edits()
     new = replace(now, **changes)
     if new == now:
