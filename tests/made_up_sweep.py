@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from explorer import settings as settings_module
 from explorer.records import Instance, RunSpec
@@ -87,3 +90,19 @@ def make(cache: Path, family: str = "glassbox-m") -> Path:
             folders.append(folder)
     store.ingest(settings, folders)
     return settings.cache
+
+
+@contextmanager
+def killed_at_the_second_run() -> Iterator[None]:
+    """As if Ctrl+C were pressed when a sweep begins its second run."""
+    create, calls = RunFolder.create, []
+
+    def dying(*words, **named):
+        calls.append(1)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        return create(*words, **named)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(RunFolder, "create", staticmethod(dying))
+        yield

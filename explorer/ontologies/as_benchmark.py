@@ -15,7 +15,12 @@ from explorer.records import Concept, Instance
 from explorer.settings import Settings, path_of
 
 # Besides those that explorer/benchmarks/concepts.py reads row by row.
-NAMES = ("go-basic", "uberon-basic", "glassbox-ontology")
+TITLES = {
+    "go-basic": "Gene Ontology, basic edition",
+    "uberon-basic": "Uberon, basic edition",
+    "glassbox-ontology": "Glass box: planted IDs",
+}
+NAMES = tuple(TITLES)
 ENDINGS = (".obo", ".json", ".owl", ".csv", ".tsv", ".txt")
 
 

@@ -39,6 +39,8 @@ class Training:
     tokens: int
 
 
+# Whose end comes along and whose checkpoints are of a second training by the same plan, on another card.
+ENDS_APART = ("glassbox-m",)
 PYTHIA_STEPS = (0, *(2**power for power in range(10)), *range(1_000, 143_001, 1_000))  # 154 checkpoints
 GLASSBOX_STEPS = (0, *(2**power for power in range(11)), 1_399)
 

@@ -11,6 +11,7 @@ import pandas as pd
 
 from explorer import benchmarks, display
 from explorer.figures.models import model_title
+from explorer.ontologies import as_benchmark
 from explorer.runs import imported
 from explorer.studies import STUDIES, study
 
@@ -31,7 +32,7 @@ About = Callable[[pd.Series], str]
 def benchmark_title(name: str) -> str:
     """What people call a benchmark."""
     known = benchmarks.BENCHMARKS.get(name)
-    return known.title if known else name
+    return known.title if known else as_benchmark.TITLES.get(name, name)
 
 
 def study_title(name: str) -> str:

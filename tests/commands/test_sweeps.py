@@ -12,6 +12,7 @@ import pytest
 from explorer.__main__ import main
 from explorer.runs import sweep as sweeps
 from explorer.runs.folder import RunFolder, all_folders
+from tests import made_up_sweep
 
 
 @pytest.fixture
@@ -50,17 +51,8 @@ def test_a_sweep_is_ordinary_runs_and_asking_again_finds_them(settings, models, 
     assert call(capsys, *asked(models, "--seeds", "2", "--sweep", "both"))[1] == told
 
 
-def test_a_sweep_that_was_killed_goes_on_where_it_stood(settings, models, capsys, monkeypatch):
-    create, calls = RunFolder.create, []
-
-    def dying(*words, **named):
-        calls.append(1)
-        if len(calls) == 2:
-            raise KeyboardInterrupt
-        return create(*words, **named)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(RunFolder, "create", staticmethod(dying))
+def test_a_sweep_that_was_killed_goes_on_where_it_stood(settings, models, capsys):
+    with made_up_sweep.killed_at_the_second_run():
         assert main(asked(models, "--sweep", "both")) == 130
     states = [sweeps.status_of(settings, member) for member in sweeps.find(settings, "both").members]
     assert states == ["complete", sweeps.NOT_STARTED]

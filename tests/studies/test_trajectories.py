@@ -319,16 +319,7 @@ def test_a_sweep_that_was_killed_and_resumed_gives_the_runs_findings(
         (folder / place.RECORD).write_text(json.dumps({"step": step, "tokens": 100 * step}))
         names.append(str(folder))
     asked = ["run", "accuracy", "--model", *names, "--benchmark", "starter_pairs", "--limit", "6", "--sweep", "three"]
-    create, calls = RunFolder.create, []
-
-    def dying(*words, **named):
-        calls.append(1)
-        if len(calls) == 2:
-            raise KeyboardInterrupt
-        return create(*words, **named)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(RunFolder, "create", staticmethod(dying))
+    with made_up_sweep.killed_at_the_second_run():
         assert main(asked) == 130
     assert main(["resume", "three"]) == 0
     members = sweeps.find(settings, "three").members

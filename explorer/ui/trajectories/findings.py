@@ -67,6 +67,7 @@ def draw_findings(chosen: Chosen, runs: pd.DataFrame, row: Any) -> None:
                 (
                     f"Bands are {_intervals(reading)}; click a dot to see what is behind it.",
                     f"{hidden:,} further lines are in the numbers alone." if hidden else "",
+                    naming.ends_apart(lines) if along in ("tokens", "steps") else "",
                     table.in_short(left_out),
                 ),
             )

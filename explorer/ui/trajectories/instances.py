@@ -67,6 +67,7 @@ def draw_learned(chosen: Chosen, runs: pd.DataFrame) -> None:
                     "Learned: right from there on in every checkpoint. A coin would be right in the last one in half "
                     "of all pairs, so that late steps say less than early ones.",
                     words.left_out_in_words(_earlier(found, popularity)) if popularity else "",
+                    naming.ends_apart([line]),
                     "Click a dot to see what was learned there.",
                 ),
             )

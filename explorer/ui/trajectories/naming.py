@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from explorer import display
-from explorer.scoring.suites import SUITES
+from explorer.scoring.suites import ENDS_APART, SUITES
 from explorer.studies.trajectories.lines import Along, Line, differing
-from explorer.ui import layout, run_names
+from explorer.ui import layout, resources, run_names
 
 AXES: Mapping[Along, str] = {
     "tokens": "Training tokens", "steps": "Training steps", "parameters": "Parameters", "seed": "Seeds",
@@ -35,6 +35,22 @@ def title_of(line: Line) -> str:
     suite = SUITES.get(line.name)
     title = suite.title if suite else layout.model_title(line.name)
     return title if math.isnan(line.step) else f"{title} after {display.count(line.step)} steps"
+
+
+def ends_apart(lines: Sequence[Line]) -> str:
+    """A remark where the last dot of a line is of another training than its others; "" where none is.
+
+    Who trained such a model on this machine has all of it from one training.
+    """
+    trained = resources.settings().models
+    names = [name for name in dict.fromkeys(line.name for line in lines) if name in ENDS_APART]
+    titles = [layout.model_title(name) for name in names if not (trained / name).is_dir()]
+    if not titles:
+        return ""
+    return (
+        f"The last dot of {' and '.join(titles)} is the model that comes along; the dots before it are of a second "
+        "training by the same plan, with other weights."
+    )
 
 
 def asked_in_words(line: Line, lines: Sequence[Line]) -> str:

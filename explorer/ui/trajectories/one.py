@@ -53,7 +53,8 @@ def draw_one(chosen: Chosen, runs: pd.DataFrame) -> None:
     )
     show.note(
         "The margin is by how much the right option is likelier than the best of the others, in nats; above 0 it is "
-        "right. The line across marks where it was learned. Click a dot to see that checkpoint at work."
+        "right. The line across marks where it was learned. Click a dot to see that checkpoint at work. "
+        + naming.ends_apart(shown)
     )
     _behind(shown, behind.picked(answer), benchmark, instance_id)
     _numbers(shown, traces)
