@@ -108,12 +108,16 @@ def shared(shots: Sequence[Pieces], setting: str, example: Instance, split: str)
     return "".join(f"{block}\n\n" for block in ([opening] if opening else []) + blocks)
 
 
-def replication(pieces: Pieces, before: str, setting: str, k: int, *, chat: bool = False) -> Request:
+def replication(pieces: Pieces, before: str, setting: str, k: int, *, chat: bool = False, system: str = "") -> Request:
     """The request to finish an instance; `before` is what `shared` gave for its k demonstrations."""
     text = before + question(pieces, setting)
     factors: dict[str, Factor] = {"setting": setting, "k": k}
-    turns = (("user", text),) if chat else None
+    turns = _turns(text, system) if chat else None
     return Request(pieces.instance.id, 0, text, role="replication", factors=factors, conversation=turns)
+
+
+def _turns(text: str, system: str) -> tuple[tuple[str, str], ...]:
+    return (*((("system", system),) if system else ()), ("user", text))
 
 
 def completion(raw: str) -> str:
@@ -171,10 +175,12 @@ def label_requests(instance: Instance, before: str, k: int, order: int) -> list[
     ]
 
 
-def label_answer(instance: Instance, before: str, k: int, repeat: int, *, chat: bool = False) -> Request:
+def label_answer(
+    instance: Instance, before: str, k: int, repeat: int, *, chat: bool = False, system: str = ""
+) -> Request:
     """The request to write the label; `part` is the repeat."""
     text = before + label_question(instance)
-    turns = (("user", text),) if chat else None
+    turns = _turns(text, system) if chat else None
     return Request(
         instance.id, 0, text, role="label_answer", factors={"k": k, "part": repeat}, conversation=turns
     )  # fmt: skip

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 from explorer import __version__
 from explorer.errors import RunError
 from explorer.records import RunSpec
+from explorer.scoring import http
+from explorer.studies import chat
 
 if TYPE_CHECKING:
     from explorer.resources import Resources
@@ -41,6 +43,11 @@ def collect(spec: RunSpec, resources: Resources, *, needs_model: bool) -> dict[s
             f"The weights of {spec.model} are {loaded} here, the run was asked of {spec.weights}. "
             "Start it again as a new run, or bring back the weights it was asked of."
         )
+    if chat.is_chat(spec.settings) and not http.is_endpoint(spec.model):
+        from explorer.scoring import hf_chat
+
+        text = hf_chat.template_of(resources.reader(spec.model, spec.dtype))
+        model["chat_template"] = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
     versions = {}
     for package in PACKAGES:
         try:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from explorer.errors import UsageError
 from explorer.records import RunSpec
 from explorer.scoring.policy import PLL
+from explorer.studies import chat
 from explorer.studies import study as find_study
 from explorer.studies.selection import ONLY, SELECTION, of_slice, of_suites, splits_of
 from explorer.variants import language
@@ -40,6 +41,7 @@ def make_spec(
     from explorer.scoring import identity
 
     recipe = find_study(study)
+    chat.refuse_own_prompts(study, settings or {})
     resolved = recipe.resolve(settings or {})
     splits = splits_of(resolved)
     loaded = resources.instances(benchmark, splits)
@@ -67,6 +69,9 @@ def make_spec(
         raise UsageError(f"The limit is {limit}, expected a positive number of instances.")
     if not 0 <= seed <= LARGEST_SEED:
         raise UsageError(f"The seed is {seed}, expected a whole number from 0 to {LARGEST_SEED}.")
+    if set(chat.CHAT) & set(recipe.settings):
+        formats = {instance.format for instance in chosen}
+        resolved = chat.settled(resolved, model, formats, kinds, resources.settings)
     masked = resolved.get("preset") == PLL
     if masked and study not in PSEUDO:
         raise UsageError(

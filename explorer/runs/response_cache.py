@@ -65,7 +65,7 @@ class CachedAnswers:
         def ask(missing: list[Request], tell: Progress, keep: OnAnswer) -> None:
             self.endpoint.score(missing, policy, tell, keep)
 
-        keys = [_key(request, "score", request.continuation, dataclasses.astuple(policy)) for request in requests]
+        keys = [_key(request, "score", request.continuation, policy.key) for request in requests]
         return self._answers(Score, SCORED, requests, keys, ask, progress)
 
     # An endpoint's answers are written the moment they come, one line each, since every one may have cost money. A kill

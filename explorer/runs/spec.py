@@ -48,7 +48,9 @@ def reads_or_asks(spec: RunSpec) -> str:
         return spec.benchmark
     # Weights of a folder are compared with what was asked before anything is made of them.
     is_weighed = hf_source.is_folder(spec.model) and bool(spec.weights)
-    for text in [*([] if is_weighed else [spec.model]), *_texts(spec.settings)]:
+    # A system prompt is said to the model, whatever it looks like.
+    settings = {name: value for name, value in spec.settings.items() if name != "system"}
+    for text in [*([] if is_weighed else [spec.model]), *_texts(settings)]:
         if http.is_endpoint(text) or "://" in text or text.startswith((".", "/", "~")) or "\\" in text:
             return text
     return spec.model if spec.model and not is_weighed and hf_source.is_folder(spec.model) else ""

@@ -13,32 +13,105 @@ import subprocess
 import sys
 import threading
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from explorer import stopping
 from explorer.errors import ModelError
+from explorer.records import Request
 from explorer.settings import ROOT
 
-SECONDS = 10.0  # for one conversation; templates take milliseconds
+SECONDS = 10.0  # for what is rendered in one go; a conversation takes a tenth of a millisecond
 STARTING = 120.0  # for the first, which waits for the process
 MOST_TEXT = 16 << 20  # characters of what is rendered
 MOST_MEMORY = 1 << 30  # bytes that rendering may take
+TOGETHER = 512  # conversations that are rendered in one go, which takes a fraction of a second ...
+MOST_TOGETHER = 1 << 20  # ... and characters, so that long ones do not add up
+ANSWER = "\u220e"  # a sign that no template knows
+NO_TEMPLATE = (
+    "{name} has no chat template, which chat=always asks for. Choose a model that was tuned for chat, or leave chat "
+    "out."
+)
 
 _lock = threading.Lock()
 _child: subprocess.Popen[bytes] | None = None
 
 
-def render(template: str, messages: Sequence[Mapping[str, str]], tokens: Mapping[str, Any]) -> str:
+Message = Mapping[str, str]
+Turns = tuple[tuple[str, str], ...]  # role and text
+
+
+def render(template: str, messages: Sequence[Message], tokens: Mapping[str, Any]) -> str:
     """What the template makes of the messages, up to where the answer begins; ModelError where it makes nothing."""
-    payload = json.dumps([template, list(messages), dict(tokens)]).encode() + b"\n"
+    return _render(template, [messages], tokens, {"add_generation_prompt": True})[0]
+
+
+# The place where an answer begins is found by letting the assistant say a word and cutting it off again: some templates
+# put more before an answer that is there (a blank, an empty thought) than before one that is still to be written, and a
+# model was trained on the former.
+#
+#     <|user|>Write a sentence.<|assistant|> ∎        ∎ is cut off; what is left stands before every option
+def before_answers(template: str, conversations: Sequence[Turns], tokens: Mapping[str, Any]) -> dict[Turns, str]:
+    """Each conversation as the template writes it, up to where the assistant's answer begins.
+
+    As transformers' `continue_final_message` has it; ModelError where the template makes nothing of one.
+    """
+    texts: dict[Turns, str] = {}
+    waiting = list(dict.fromkeys(conversations))
+    while waiting:
+        batch, size = [], 0
+        while waiting and len(batch) < TOGETHER and size < MOST_TOGETHER:
+            batch.append(waiting.pop())
+            size += sum(len(text) for _, text in batch[-1])
+        messages = [[*as_messages(turns), {"role": "assistant", "content": ANSWER}] for turns in batch]
+        for turns, text in zip(
+            batch, _render(template, messages, tokens, {"continue_final_message": True}), strict=True
+        ):
+            if not text.endswith(ANSWER):
+                raise ModelError(
+                    "The model's chat template changes what the assistant says, so that no answer can be scored by it. "
+                    "Leave chat out, or use another model."
+                )
+            texts[turns] = text.removesuffix(ANSWER)
+    return texts
+
+
+def as_messages(turns: Turns) -> list[dict[str, str]]:
+    """Turns as templates and servers take them."""
+    return [{"role": role, "content": text} for role, text in turns]
+
+
+def template_of(model: Any) -> str:
+    """The chat template of a loaded model; ModelError where it has none."""
+    if not getattr(model.tokenizer, "chat_template", None):
+        raise ModelError(NO_TEMPLATE.format(name=model.name))
+    return str(model.tokenizer.get_chat_template())
+
+
+def rendered(model: Any, requests: Sequence[Request]) -> list[Request]:
+    """Requests of answers in a conversation as plain ones, whose context is what the model reads before the answer."""
+    template, tokens = template_of(model), model.tokenizer.special_tokens_map
+    turns = [request.conversation for request in requests]
+    before = before_answers(template, [each for each in turns if each is not None], tokens)
+    return [
+        request if each is None else replace(request, context=before[each] + request.context, conversation=None)
+        for request, each in zip(requests, turns, strict=True)
+    ]
+
+
+def _render(
+    template: str, conversations: Sequence[Sequence[Message]], tokens: Mapping[str, Any], form: Mapping[str, bool]
+) -> list[str]:
+    asked = [[dict(message) for message in messages] for messages in conversations]
+    payload = json.dumps([template, asked, dict(tokens), dict(form)]).encode() + b"\n"
     with stopping.turn(_lock):
         answer = _ask(payload)
-    if "text" not in answer:
+    if "texts" not in answer:
         raise ModelError(
             f"The model's chat template cannot be rendered ({answer.get('fault', 'it gave nothing')}). Use another "
             "model, or mend chat_template in its folder."
         )
-    return str(answer["text"])
+    return [str(text) for text in answer["texts"]]
 
 
 def _ask(payload: bytes) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The process in which chat templates are rendered: a request a line in, an answer a line out, until nobody asks."""
+"""The process in which chat templates are rendered: conversations a line in, texts a line out, until nobody asks."""
 
 from __future__ import annotations
 
@@ -21,18 +21,21 @@ def main(most_text: int, most_memory: int) -> None:
     # What a template prints would stand between the answers.
     answers, sys.stdout = sys.stdout, sys.stderr
     for line in sys.stdin:
-        template, messages, tokens = json.loads(line)
-        answers.write(json.dumps(_answer(template, messages, tokens, most_text)) + "\n")
+        template, conversations, tokens, form = json.loads(line)
+        answers.write(json.dumps(_answer(template, conversations, tokens, form, most_text)) + "\n")
         answers.flush()
 
 
-def _answer(template: str, messages: Any, tokens: dict[str, Any], most_text: int) -> dict[str, str]:
+def _answer(
+    template: str, conversations: Any, tokens: dict[str, Any], form: dict[str, bool], most_text: int
+) -> dict[str, Any]:
+    """The text of each conversation, up to where an answer begins or goes on; or what is wrong with the template."""
     try:
-        rendered: Any = render_jinja_template([messages], chat_template=template, add_generation_prompt=True, **tokens)
+        rendered: Any = render_jinja_template(conversations, chat_template=template, **form, **tokens)
         texts = rendered[0]
-        if len(texts[0]) > most_text:
-            return {"fault": f"it makes {len(texts[0]):,} characters, expected at most {most_text:,}"}
-        return {"text": texts[0]}
+        if (size := sum(map(len, texts))) > most_text:
+            return {"fault": f"it makes {size:,} characters, expected at most {most_text:,}"}
+        return {"texts": texts}
     except MemoryError:
         return {"fault": "it takes too much memory"}
     except Exception as error:  # whatever Jinja and the template itself raise

@@ -41,6 +41,7 @@ MOST_HEADER = 100_000_000  # bytes; the format itself allows no more
 PATIENCE = 5.0  # seconds after which a hub that does not answer is given up
 PICKLED = "pytorch_model*.bin"
 TAKEN = ("*.json", "*.safetensors", "*.txt", "*.model", "*.jinja")
+TEXTS = ("*.json", "*.jinja")
 LEFT = ("*/*", "consolidated*.safetensors", ADAPTER_WEIGHTS, ADAPTER)
 BY_HAND = "Connect and try again, or give the path of a folder that holds the model."
 
@@ -183,6 +184,28 @@ def _header(file: Path) -> tuple[int, int]:
     tensors = [entry for name, entry in entries.items() if name != "__metadata__"]
     ends = [int(entry["data_offsets"][1]) for entry in tensors]
     return sum(math.prod(entry["shape"]) for entry in tensors), 8 + size + max(ends, default=0)
+
+
+def text_files(name: str, revision: str, settings: Settings) -> Path:
+    """The folder with a hub model's files of text (configuration, tokenizer, chat template), without its weights."""
+    from huggingface_hub import snapshot_download
+
+    if settings.offline:
+        return _cached(name, revision, settings)
+
+    def fetch_them() -> str:
+        return snapshot_download(
+            name,
+            revision=revision or None,
+            allow_patterns=list(TEXTS),
+            ignore_patterns=["*/*"],
+            etag_timeout=PATIENCE,
+        )
+
+    try:
+        return Path(_ask(name, revision, fetch_them, fetch.PATIENCE.whole))
+    except _NoAnswer as silence:
+        return _cached(name, revision, settings, why=str(silence))
 
 
 # Local folders
@@ -374,13 +397,13 @@ def _commit(name: str, revision: str, settings: Settings) -> str:
         return _cached(name, revision, settings, why=str(silence)).name
 
 
-def _ask(name: str, revision: str, question: Callable[[], T]) -> T:
-    """The hub's answer, with its refusals as messages; `_NoAnswer` where none comes within PATIENCE."""
+def _ask(name: str, revision: str, question: Callable[[], T], within: float | None = None) -> T:
+    """The hub's answer, with its refusals as messages; `_NoAnswer` where none comes in time (PATIENCE, if not told)."""
     from huggingface_hub import errors
 
     # A client's own time-outs count each stage apart and leave out the name service.
     try:
-        return stopping.call(question, lambda: PATIENCE)
+        return stopping.call(question, lambda: PATIENCE if within is None else within)
     except errors.GatedRepoError as error:
         raise ModelError(
             f"{name} is gated: its owner wants you to accept a license. Do so at https://huggingface.co/{name}, "

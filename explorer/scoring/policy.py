@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
@@ -11,6 +12,7 @@ Blanks = Literal["spaces", "whitespace", "stay"]
 Normalization = Literal["sum", "mean_token", "per_char", "per_byte", "pmi"]
 Split = Literal["offsets", "token_count", "spliced"]
 TieRule = Literal["half", "first"]
+Ask = Literal["plain", "judge"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +31,11 @@ class ScoringPolicy:
                   that the joint encoding has before (lm-eval)
     normalization how a score is reduced to one number when two options are compared
     ties          "half": a tie is its own outcome worth 0.5; "first": option 0 wins a tie
+    chat          whether what stands before an option is a conversation in the model's chat template, and the option
+                  the assistant's answer; the template alone then says what stands first
+    system        the system prompt of that conversation, "" for none
+    ask           "plain": the options themselves are scored; "judge": each stands in a question, and log P(yes) less
+                  log P(no) is its number (`prompts_chat.py` has the wording)
     """
 
     preset: str = "natural"
@@ -37,6 +44,19 @@ class ScoringPolicy:
     split: Split = "offsets"
     normalization: Normalization = "sum"
     ties: TieRule = "half"
+    chat: bool = False
+    system: str = ""
+    ask: Ask = "plain"
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """What tells policies apart, in keys of kept answers: a plain one has the key that it had before chats."""
+        values = dataclasses.astuple(self)
+        return values if self.chat or self.ask != "plain" else values[:-3]
+
+    def as_chat(self, system: str = "") -> ScoringPolicy:
+        """The same with options as answers in a conversation: nothing is put before it, and no blank is moved."""
+        return dataclasses.replace(self, chat=True, system=system, bos="never", blanks="stay")
 
     def move(self, context: str, continuation: str) -> tuple[str, str]:
         """The pair with the context's trailing blanks where the policy wants them."""

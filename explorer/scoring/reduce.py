@@ -153,6 +153,18 @@ def compare(
     return decide(options, gold, policy.ties)
 
 
+def judged(yes: Score | None, no: Score | None, dtype: str) -> Option:
+    """A sentence's number where it was put up for judgment: log P(yes) less log P(no), in nats."""
+    if yes is None or no is None:
+        return NO_SCORE
+    return Option(
+        yes.sum - no.sum,
+        near=TIE * (yes.scored + no.scored),
+        shaky=math.hypot(tolerance(yes.scored, dtype), tolerance(no.scored, dtype)),
+        text=(yes.request.context, yes.request.conversation),
+    )
+
+
 def compare_all(
     cases: Sequence[Sequence[Score | None]], golds: Sequence[int | None], policy: ScoringPolicy, dtype: str
 ) -> list[Verdict]:

@@ -14,6 +14,7 @@ import numpy as np
 from explorer import __version__
 from explorer.errors import ScoringError
 from explorer.records import PackedRow, Request, Score
+from explorer.scoring import hf_chat
 from explorer.scoring.encode import unencodable
 from explorer.scoring.engine import tree as engine_tree
 from explorer.scoring.model import Encoding, LanguageModel, Progress, RowScores, Scorer
@@ -103,6 +104,7 @@ def _prepare(model: LanguageModel, requests: Sequence[Request], policy: ScoringP
             f"{model.name} is no masked language model, which the preset {PLL} (pseudo-log-likelihood) is for. Choose "
             "the preset natural for it."
         )
+    requests = hf_chat.rendered(model, requests) if policy.chat else requests
     reasons = [unscorable(request) for request in requests]
     pairs = [policy.move(request.context, request.continuation) for request in requests]
     scorable = [i for i, reason in enumerate(reasons) if not reason]

@@ -6,9 +6,11 @@ shared part, and a longer shared part goes on from a shorter one that was read b
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 
 from explorer.records import Request, Score
+from explorer.scoring import hf_chat
 from explorer.scoring.engine import tree as engine_tree
 from explorer.scoring.generate import Ids, ModelGenerator, Stats
 from explorer.scoring.model import Encoding, Progress
@@ -38,6 +40,7 @@ class SharedScorer:
         """log P(continuation | context) of each request, in nats, in the order asked; nan with a reason for none."""
         from explorer.scoring.engine import shared_prefix
 
+        requests = hf_chat.rendered(self.model, requests) if policy.chat else requests
         scorable = [request for request in requests if not unscorable(request)]
         pairs = [policy.move(request.context, request.continuation) for request in scorable]
         parts = split(self.model, pairs, policy.bos) if policy.split == "offsets" else None
@@ -71,7 +74,8 @@ class SharedScorer:
         return given
 
     def _plainly(self, requests: Sequence[Request], policy: ScoringPolicy, progress: Progress | None) -> list[Score]:
-        scores = score(self.model, requests, policy, progress)
+        plain = dataclasses.replace(policy, chat=False)  # rendered already
+        scores = score(self.model, requests, plain, progress)
         pairs = [policy.move(request.context, request.continuation) for request in requests if not unscorable(request)]
         tokens = sum(len(encoding.ids) - 1 for encoding in self.model.encode_all(pairs, policy.bos, policy.split))
         self.stats.prompt_tokens += tokens

@@ -51,14 +51,15 @@ def judge_all(
     return measures
 
 
+JUDGMENT = ("yes", "no")  # roles of the two answers to the question about a sentence
 CHOOSING = ("pair", "choice", "labelled")  # kinds judged by their options
 
 
 def _options(instance: Instance, scores: Sequence[Score]) -> list[Score | None] | None:
-    """The score of each option; none where unconditional ones stand among them."""
+    """The score of each option; none where it takes more than its score to tell its number."""
     by_option: dict[int, Score] = {}
     for score in scores:
-        if score.request.role == "unconditional":
+        if score.request.role in ("unconditional", *JUDGMENT):
             return None
         by_option[score.request.option] = score
     return [by_option.get(option) for option in range(len(instance.options))]
@@ -93,6 +94,8 @@ def _judge_options(
     dtype: str,
     factors: Mapping[str, Factor] | None,
 ) -> list[Row]:
+    if policy.ask == "judge":
+        return _judge_judgments(instance, scores, policy, dtype, factors)
     by_option = {score.request.option: score for score in scores if score.request.role != "unconditional"}
     priors = {score.request.option: score.sum for score in scores if score.request.role == "unconditional"}
     options = [by_option.get(option) for option in range(len(instance.options))]
@@ -101,6 +104,26 @@ def _judge_options(
     return [
         measure_row(instance.id, name, value, reason=reason, factors=factors)
         for name, value, reason in _measures_of(verdict, options)
+    ]
+
+
+def _judge_judgments(
+    instance: Instance,
+    scores: Sequence[Score],
+    policy: ScoringPolicy,
+    dtype: str,
+    factors: Mapping[str, Factor] | None,
+) -> list[Row]:
+    """The sentence of which yes is the more probable, against no, is the chosen one."""
+    answers = {(score.request.option, score.request.role): score for score in scores}
+    options = [
+        reduce.judged(*(answers.get((option, role)) for role in JUDGMENT), dtype)
+        for option in range(len(instance.options))
+    ]
+    verdict = reduce.decide(options, instance.gold, policy.ties)
+    return [
+        measure_row(instance.id, name, value, reason=reason, factors=factors)
+        for name, value, reason in _measures_of(verdict, scores)
     ]
 
 

@@ -16,6 +16,7 @@ from explorer.figures.models import model_title as model_title  # "layout.model_
 from explorer.records import Instance
 from explorer.results import queries
 from explorer.scoring import catalog
+from explorer.studies import chat
 from explorer.ui import (
     glossary,
     inventory,
@@ -209,7 +210,18 @@ def scoring_of(run_id: str) -> dict[str, Any]:
         return {}
     spec = resources.ask(queries.run, run_id)["spec"].iloc[0]
     settings: dict[str, Any] = json.loads(spec)["settings"]
-    return {name: settings[name] for name in ("preset", "bos", "normalization") if name in settings}
+    # Sentences that a run put up for judgment are shown scored: a yes has no words to look at.
+    return {name: settings[name] for name in ("preset", "bos", "normalization", "chat", "system") if name in settings}
+
+
+def asked_in_words(run_id: str) -> str:
+    """How a stored run asked, where that was not the plain way, as a sentence; "" where it was."""
+    if not run_id:
+        return ""
+    settings = json.loads(resources.ask(queries.run, run_id)["spec"].iloc[0])["settings"]
+    asked = chat.in_words(settings)
+    judged = " Verdict and strip here are of its sentences themselves." if settings.get("ask") == "judge" else ""
+    return f"This run asked {asked}.{judged}" if asked else ""
 
 
 def warn_of_other_text(run_id: str, instance: Instance) -> None:

@@ -13,7 +13,7 @@ from explorer import benchmarks, display
 from explorer.figures.models import model_title
 from explorer.ontologies import as_benchmark
 from explorer.runs import imported
-from explorer.studies import STUDIES, study
+from explorer.studies import STUDIES, chat, study
 
 # What a setting is called in a name, where the word that it is stored under is not the one that people use.
 CALLED: Mapping[str, str] = {
@@ -94,6 +94,8 @@ def settings_in_words(settings: Mapping[str, Any], of: str = "") -> str:
 
 
 def _setting(name: str, value: Any) -> str:
+    if name in ("chat", "ask"):
+        return chat.in_words({name: value})
     called = CALLED.get(name, display.words(name))
     if isinstance(value, bool):
         return called if value else f"without {called}"

@@ -19,9 +19,11 @@ LABELS: Mapping[str, str] = {
     "method": "How words are swapped",
     "draws": "Draws of swaps",
     "again_per_bucket": "Concepts of each popularity bucket asked again",
+    "ask": "How pairs are asked",
     "bos": "Beginning-of-sequence token (BOS)",
     "buckets": "Popularity buckets",
     "chains": "Contexts that the items of a suite share",
+    "chat": "Ask as a chat",
     "conditions": "Contexts drawn from",
     "cosine": "Cosine that a near-exact completion reaches",
     "counts": "Where popularity is counted",
@@ -71,6 +73,7 @@ LABELS: Mapping[str, str] = {
     "settings": "What a prompt holds",
     "similarity": "Compare the meaning of both versions",
     "split": "Split of the benchmark",
+    "system": "System prompt of the chat",
     "tokens": "Keep the log-probability of each token",
     "unrelated": "Source of unrelated sentences",
     "veto": "Words that stay",
@@ -80,6 +83,8 @@ LABELS: Mapping[str, str] = {
 CHOICES: Mapping[str, Mapping[str, str]] = {
     "preset": {"natural": "Natural", "lm-eval": "As in lm-evaluation-harness", "minicons": "As in minicons"},
     "bos": {"preset": "As the convention says", "auto": "The tokenizer's own", "always": "Always", "never": "Never"},
+    "chat": {"never": "Never: plain text", "auto": "Where the model was tuned for it", "always": "Always"},
+    "ask": {"plain": "Which sentence is likelier", "judge": "Is it well-formed? Yes against no"},
     "normalization": {
         "preset": "As the convention says",
         "sum": "The probability of the whole text",

@@ -11,6 +11,7 @@ import pandas as pd
 from explorer import display
 from explorer.records import Instance, Score
 from explorer.scoring.reduce import word_of
+from explorer.studies.verdicts import JUDGMENT
 from explorer.ui.token_view import Token, Verdict, tokens_of
 
 # What the options of a format are called; elsewhere the right one is "right" and the others are numbered.
@@ -83,8 +84,8 @@ def of_rows(rows: pd.DataFrame) -> list[Asked]:
 
 
 def options_of(options: Sequence[Asked]) -> list[Asked]:
-    """The options alone, without their unconditional scores."""
-    return [one for one in options if one.role != "unconditional"]
+    """The options alone, without their unconditional scores and without answers to a question about them."""
+    return [one for one in options if one.role not in ("unconditional", *JUDGMENT)]
 
 
 def option_name(instance: Instance, option: int) -> str:

@@ -60,7 +60,8 @@ def summarize(spec: RunSpec, resources: Resources, folder: RunFolder) -> list[Ro
     if kind == "cloze":
         last_word = perplexity(_measure(measures, "logprob").to_numpy())
         rows.append(finding_row(declared.PERPLEXITY, "overall", last_word))
-    if kind in ("pair", "choice", "labelled"):
+    # A judgment is the same however it would be divided.
+    if kind in ("pair", "choice", "labelled") and spec.settings.get("ask") != "judge":
         instances = instances.assign(options=[len(json.loads(text)["options"]) for text in instances["payload"]])
         scored = options_asked(
             folder.read("scores", ["instance_id", "option", "role", "part", *Asked._fields[:-1], *TEXT])

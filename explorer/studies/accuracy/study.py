@@ -10,14 +10,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from explorer import prompts
+from explorer import prompts, prompts_chat
 from explorer.records import Instance, Request, RunSpec
 from explorer.rows.columns import score_table
 from explorer.runs import response_cache
 from explorer.scoring.http_cost import Planned
 from explorer.scoring.policy import PRESETS, ScoringPolicy
 from explorer.scoring.score import Batch, ModelScorer
-from explorer.studies import QUESTIONS, selection, verdicts
+from explorer.studies import QUESTIONS, chat, selection, verdicts
 from explorer.studies.accuracy import findings
 from explorer.studies.study import Progress, Setting, Stages, Study
 
@@ -36,6 +36,8 @@ SCORING = {
         ("preset", "sum", "mean_token", "per_char", "per_byte", "pmi"),
     ),
     "tokens": Setting(True, "store each token's log-probability"),
+    **chat.CHAT,
+    **chat.JUDGING,
 }
 
 
@@ -43,12 +45,16 @@ def policy_of(spec: RunSpec) -> ScoringPolicy:
     """The scoring policy that a spec's settings name."""
     policy = PRESETS[str(spec.settings["preset"])]
     changes = {name: spec.settings[name] for name in ("bos", "normalization") if spec.settings[name] != "preset"}
-    return dataclasses.replace(policy, **changes)
+    return chat.in_policy(dataclasses.replace(policy, **changes), spec.settings)
 
 
 def build_requests(instance: Instance, policy: ScoringPolicy) -> list[Request]:
-    """All requests of an instance; with PMI also each option after nothing."""
+    """All requests of an instance; with PMI also each option after nothing, with ask=judge a question a sentence."""
+    if policy.ask == "judge":
+        return prompts_chat.judgments(instance, chat=policy.chat, system=policy.system)
     requests = prompts.requests(instance, preset=policy.preset)
+    if policy.chat:
+        return prompts_chat.all_as_chat(requests, policy.system)
     if policy.normalization == "pmi":
         requests += [dataclasses.replace(request, context="", role="unconditional") for request in requests]
     return requests

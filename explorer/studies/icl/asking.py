@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from explorer import prompts_icl
+from explorer import prompts_chat, prompts_icl
 from explorer.records import Instance, Request, RunSpec
 from explorer.scoring import http
 from explorer.scoring.http_cost import Planned
+from explorer.studies import chat
 from explorer.studies.icl.context import DrawnItems, is_chat, performance, plan, sampled_items
 
 if TYPE_CHECKING:
@@ -22,14 +23,20 @@ def replications(
 ) -> list[Request]:
     """To finish each item after k demonstrations."""
     before = prompts_icl.shared(drawn.draw.demonstrations[:k], setting, drawn.example, drawn.draw.split)
-    chat = is_chat(spec)
-    return [prompts_icl.replication(drawn.pieces[instance.id], before, setting, k, chat=chat) for instance in instances]
+    form = _form(spec)
+    return [prompts_icl.replication(drawn.pieces[instance.id], before, setting, k, **form) for instance in instances]
 
 
-def labels(drawn: DrawnItems, instances: Sequence[Instance], k: int, order: int) -> list[list[Request]]:
+def labels(
+    spec: RunSpec, drawn: DrawnItems, instances: Sequence[Instance], k: int, order: int
+) -> list[list[Request]]:  # fmt: skip
     """For each item the words of all labels after k demonstrations in one order."""
     before = prompts_icl.label_shared(drawn.orders[order][:k], drawn.example)
-    return [prompts_icl.label_requests(instance, before, k, order) for instance in instances]
+    made = [prompts_icl.label_requests(instance, before, k, order) for instance in instances]
+    if not chat.is_chat(spec.settings):
+        return made
+    system = str(spec.settings.get("system", ""))
+    return [prompts_chat.all_as_chat(requests, system) for requests in made]
 
 
 def written_labels(
@@ -37,8 +44,13 @@ def written_labels(
 ) -> list[Request]:  # fmt: skip
     """To write each item's label after k demonstrations in the first order."""
     before = prompts_icl.label_shared(drawn.orders[0][:k], drawn.example)
-    chat = is_chat(spec)
-    return [prompts_icl.label_answer(instance, before, k, repeat, chat=chat) for instance in instances]
+    form = _form(spec)
+    return [prompts_icl.label_answer(instance, before, k, repeat, **form) for instance in instances]
+
+
+def _form(spec: RunSpec) -> dict[str, Any]:
+    """Whether a prompt is sent as a user's message, and after which system prompt."""
+    return {"chat": is_chat(spec), "system": str(spec.settings.get("system", ""))}
 
 
 def repeats(spec: RunSpec) -> int:
@@ -59,7 +71,7 @@ def planned(spec: RunSpec, resources: Resources, instances: Sequence[Instance]) 
     ]
     for k in made.labels:
         if scored:
-            flat = [request for requests in labels(drawn, instances, k, 0) for request in requests]
+            flat = [request for requests in labels(spec, drawn, instances, k, 0) for request in requests]
             plans.append(Planned(flat, 1, len(drawn.orders)))
         if written:
             plans.append(

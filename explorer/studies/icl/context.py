@@ -13,6 +13,7 @@ from explorer.errors import UsageError
 from explorer.records import Instance, RunSpec
 from explorer.runs import spec as specs
 from explorer.scoring import http
+from explorer.studies import chat
 from explorer.studies.selection import of_suites
 from explorer.variants import demonstrations, language
 from explorer.variants.demonstrations import Draw, Pieces
@@ -94,7 +95,7 @@ def refuse_nonsense(spec: RunSpec) -> None:
 def is_chat(spec: RunSpec) -> bool:
     """Whether prompts are sent as a user's message."""
     form = str(spec.settings["form"])
-    return form == "chat" or (form == "auto" and http.is_endpoint(spec.model))
+    return form == "chat" or (form == "auto" and (http.is_endpoint(spec.model) or chat.is_chat(spec.settings)))
 
 
 def performance(spec: RunSpec) -> tuple[bool, bool]:

@@ -25,7 +25,7 @@ from explorer.scoring.generate import ModelGenerator, Stats, Until
 from explorer.scoring.policy import ScoringPolicy
 from explorer.similarity import replication
 from explorer.similarity.measured import WORDS
-from explorer.studies import QUESTIONS
+from explorer.studies import QUESTIONS, chat
 from explorer.studies.icl import asking, findings, judging
 from explorer.studies.icl import rows as icl_rows
 from explorer.studies.icl.context import DrawnItems, Plan, as_json, performance, plan, sampled_items, select
@@ -50,7 +50,9 @@ SETTINGS = {
     "split": Setting("", "the split that test items and demonstrations are drawn from; empty = train"),
     "max_new_tokens": Setting(prompts_icl.REPLICATION_TOKENS, "tokens a completion may have"),
     "form": Setting(
-        "auto", "prompts as plain text or as a user's message; auto: chat for endpoints", ("auto", "completion", "chat")
+        "auto",
+        "prompts as plain text or as a user's message; auto: chat for endpoints, and with chat=always",
+        ("auto", "completion", "chat"),
     ),
     "performance": Setting(
         "auto",
@@ -65,6 +67,7 @@ SETTINGS = {
     "rouge": Setting(replication.ROUGE, "ROUGE-L recall that a near-exact completion reaches"),
     "cosine": Setting(replication.COSINE, "cosine of sentence vectors that a near-exact completion reaches"),
     "judge": Setting("", "model or endpoint that judges completions by the paper's prompt; empty = none"),
+    **chat.CHAT,
 }  # fmt: skip
 
 
@@ -170,7 +173,7 @@ class _Run:
     def _score_labels(self, step: Step, number: int, progress: Progress) -> tuple[Rows, dict[str, Any]]:
         from explorer.scoring.shared import SharedScorer
 
-        by_instance = asking.labels(self.drawn, self.instances, step.k, step.part)
+        by_instance = asking.labels(self.spec, self.drawn, self.instances, step.k, step.part)
         flat = [request for requests in by_instance for request in requests]
         policy, started = self._policy(), time.monotonic()
         generator = self.resources.generator(self.spec.model, self.spec.dtype)
@@ -267,7 +270,7 @@ class _Run:
         )
 
     def _policy(self) -> ScoringPolicy:
-        return judging.policy_of(self.spec.settings["normalization"])
+        return chat.in_policy(judging.policy_of(self.spec.settings["normalization"]), self.spec.settings)
 
 
 def _prefill(now: Stats, before: Stats, started: float) -> dict[str, Any]:

@@ -29,7 +29,7 @@ from explorer.scoring import attacks
 from explorer.scoring.http_cost import Planned
 from explorer.scoring.model import Proposer
 from explorer.scoring.score import ModelScorer
-from explorer.studies import QUESTIONS, selection, verdicts
+from explorer.studies import QUESTIONS, chat, selection, verdicts
 from explorer.studies.accuracy import study as accuracy_study
 from explorer.studies.memorization import findings
 from explorer.studies.memorization.membership import INDEX, MIN_K_PLUS, MORE, RECALL, UNSEEN
@@ -84,6 +84,10 @@ class Asked:
 
     def requests(self) -> list[Request]:
         """The requests behind the verdict, each whole text, each neighbor."""
+        return [*self.verdict, *self.raw_requests()]
+
+    def raw_requests(self) -> list[Request]:
+        """Each whole text and each neighbor."""
         instance_id = self.instance.id
         texts = [Request(instance_id, option, "", text, TEXT) for option, text in enumerate(self.texts)]
         near = [
@@ -91,11 +95,12 @@ class Asked:
             for option, made in enumerate(() if isinstance(self.neighbors, str) else self.neighbors)
             for part, neighbor in enumerate(made)
         ]
-        return [*self.verdict, *texts, *near]
+        return [*texts, *near]
 
 
 def run_part(spec: RunSpec, resources: Resources, instances: Sequence[Instance], progress: Progress) -> Tables:
-    policy = accuracy_study.policy_of(spec)
+    judged_by = accuracy_study.policy_of(spec)
+    policy = chat.without(judged_by)  # texts and their neighbors are read as they stand
     scorer = response_cache.scorer(spec, resources)
     dtype = str(resources.model_record(spec.model, spec.dtype).get("dtype", ""))  # a server does not tell its own
     proposer = proposer_of(spec, resources)
@@ -106,9 +111,14 @@ def run_part(spec: RunSpec, resources: Resources, instances: Sequence[Instance],
     ask_scores: Callable[..., list[Score]] = scorer.score
     if MIN_K_PLUS in more and isinstance(scorer, ModelScorer):
         ask_scores = scorer.score_with_moments
-    scores = iter(ask_scores([request for case in cases for request in case.requests()], policy, scoring))
+    answers: Iterator[Score] = iter(())
+    if policy != judged_by:
+        answers = iter(scorer.score([request for case in cases for request in case.verdict], judged_by))
+    flat = [request for case in cases for request in (case.requests() if policy == judged_by else case.raw_requests())]
+    scores = iter(ask_scores(flat, policy, scoring))
     for case in cases:
-        case.scores = {"verdict": [next(scores) for _ in case.verdict], TEXT: [next(scores) for _ in case.texts]}
+        verdict = [next(scores if policy == judged_by else answers) for _ in case.verdict]
+        case.scores = {"verdict": verdict, TEXT: [next(scores) for _ in case.texts]}
         case.scores[NEIGHBOR] = [next(scores) for _ in case.requests()[len(case.verdict) + len(case.texts) :]]
     apart = attacks.extraction_policy(scorer, policy)
     if apart is not None:
@@ -126,7 +136,7 @@ def run_part(spec: RunSpec, resources: Resources, instances: Sequence[Instance],
         tables["measures"] += further_measures(case, more, float(spec.settings["min_k"]) / 100, after)
         tables["measures"] += label_measures(case, counter) if counter else []
         if case.verdict:
-            tables["measures"] += verdicts.judge(case.instance, case.scores["verdict"], policy, dtype)
+            tables["measures"] += verdicts.judge(case.instance, case.scores["verdict"], judged_by, dtype)
         tables["measures"] += measures(case, float(spec.settings["min_k"]) / 100)
         if proposer is not None:
             tables["variants"] += variant_rows(case, proposer)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import cast
 
-from explorer import prompts
+from explorer import prompts, prompts_chat
 from explorer.benchmarks.core import syntaxgym_formula
 from explorer.benchmarks.core.syntaxgym_formula import Formula, Logic, Surprisals
 from explorer.records import Factor, Instance, Request, Score
@@ -59,8 +59,11 @@ def step(
     edit: str = "none",
     sentences: int = 0,
     tokens: float = 0,
+    policy: ScoringPolicy = PRESETS["natural"],
 ) -> Step:
     """The item after `text`, which may be empty; `opening` then stands before each target in place of a blank.
+
+    In a chat the user says the text and then asks for a sentence, and the target is the answer at every length.
 
     SyntaxGym's requests have a condition of their own; in their rows the context's stands under `setting`.
     """
@@ -69,18 +72,21 @@ def step(
         about["length"] = length
     if edit != "none":
         about["setting"] = edit
-    lead = " " if text else opening
+    lead = "" if policy.chat else " " if text else opening
+    before = "" if policy.chat else text
     if item.kind == "regions":
         where = {name: value for name, value in about.items() if name == "length"}
         where["setting"] = condition if edit == "none" else f"{condition}+{edit}"
-        requests = tuple(_after(request, text, lead, where) for request in critical_requests(item))
+        requests = tuple(_after(request, before, lead, where) for request in critical_requests(item))
     else:
         # A pair with a context of its own keeps it before its sentences.
         options = prompts.option_texts(item) if item.context else item.options
         requests = tuple(
-            Request(item.id, i, text, running_text.target(option, lead), factors=about)
+            Request(item.id, i, before, running_text.target(option, lead), factors=about)
             for i, option in enumerate(options)
         )
+    if policy.chat:
+        requests = tuple(prompts_chat.after_text(request, text, policy.system) for request in requests)
     return Step(item, about, sentences, tokens, requests)
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from explorer.records import RunSpec
 from explorer.scoring.policy import ScoringPolicy
+from explorer.studies import chat
 from explorer.studies.priming import context, requests
 from explorer.studies.priming.context import ContextSource
 from explorer.studies.selection import splits_of
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 def policy_of(spec: RunSpec) -> ScoringPolicy:
     """The scoring policy that a spec's settings name."""
-    return requests.policy_of(str(spec.settings["preset"]), str(spec.settings["bos"]))
+    return chat.in_policy(requests.policy_of(str(spec.settings["preset"]), str(spec.settings["bos"])), spec.settings)
 
 
 def context_source_of(spec: RunSpec, resources: Resources) -> ContextSource:

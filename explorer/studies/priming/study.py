@@ -18,9 +18,9 @@ from explorer.errors import UsageError
 from explorer.records import Instance, RunSpec
 from explorer.rows.builders import Row
 from explorer.rows.columns import score_table
-from explorer.scoring.policy import PLL
+from explorer.scoring.policy import PLL, ScoringPolicy
 from explorer.scoring.score import Batch, ModelScorer
-from explorer.studies import QUESTIONS, selection
+from explorer.studies import QUESTIONS, chat, selection
 from explorer.studies.priming import context as priming_context
 from explorer.studies.priming import edits, findings, requests
 from explorer.studies.priming.context import ContextSource
@@ -61,6 +61,7 @@ PRIMING = {
         ("preset", "always", "auto", "never"),
     ),
     "tokens": Setting(False, "store each token's log-probability"),
+    **chat.CHAT,
 }
 MATRIX_SENTENCES = 10
 
@@ -101,13 +102,17 @@ def prepare(
             "of their sentences."
         )
     source = context_source_of(spec, resources)
-    baselines = {item.id: requests.step(item, "", source.opening, condition=BASELINE, length=0) for item in instances}
+    policy = policy_of(spec)
+    baselines = {
+        item.id: requests.step(item, "", source.opening, condition=BASELINE, length=0, policy=policy)
+        for item in instances
+    }
     lines = _lines(spec, resources, source, instances)
     steps = {
         name: [baseline, *(step for _, steps in lines[name] for step in steps)] for name, baseline in baselines.items()
     }
     flat = [request for item in instances for step in steps[item.id] for request in step.requests]
-    batch = Batch(resources.scorer(spec.model, spec.dtype), flat, policy_of(spec))
+    batch = Batch(resources.scorer(spec.model, spec.dtype), flat, policy)
     if ahead:
         batch.prepare()
     why_not = source.why_not if "unrelated" in spec.settings["conditions"] else ""
@@ -155,13 +160,13 @@ def _lines(
     spec: RunSpec, resources: Resources, source: ContextSource, instances: Sequence[Instance]
 ) -> dict[str, Lines]:
     """Each item's contexts, in an order that does not depend on the other items."""
-    by_id = {item.id: item for item in instances}
+    by_id, policy = {item.id: item for item in instances}, policy_of(spec)
     lines: dict[str, Lines] = {name: [] for name in by_id}
     for context in _contexts(spec, resources, source, instances):
         texts = [rebuild(context, source.pools, point.sentences) for point in context.checkpoints]
         for name in context.items:
             of_item = dataclasses.replace(context, items=(name,))
-            lines[name].append((of_item, _steps(by_id[name], of_item, texts, source.opening)))
+            lines[name].append((of_item, _steps(by_id[name], of_item, texts, source.opening, policy)))
     return lines
 
 
@@ -197,7 +202,7 @@ def _contexts(
                     )
 
 
-def _steps(item: Instance, context: Context, texts: Sequence[str], opening: str) -> list[Step]:
+def _steps(item: Instance, context: Context, texts: Sequence[str], opening: str, policy: ScoringPolicy) -> list[Step]:
     in_matrix = context.condition.startswith("suite:")
     if in_matrix and context.reason:
         return []
@@ -211,6 +216,7 @@ def _steps(item: Instance, context: Context, texts: Sequence[str], opening: str)
             edit=context.edit,
             sentences=point.sentences,
             tokens=point.tokens,
+            policy=policy,
         )
         for point, text in zip(context.checkpoints, texts, strict=True)
         if point.sentences  # where the first sentence is longer than that, there is no such context

@@ -13,6 +13,7 @@ from typing import Any
 
 from explorer.popularity import indexes
 from explorer.popularity.ngrams import DEFAULT_N
+from explorer.studies import chat
 from explorer.studies.design import design_of
 from explorer.studies.selection import ONLY
 
@@ -71,7 +72,7 @@ def differences(
 
     `items` is over how many items the run's figure is, where it is over all of its benchmark's.
     """
-    pairs = [_preset(presets, preset), *_how_many(made, benchmark, items)]
+    pairs = [_preset(presets, preset), _as_chat(made.settings), *_how_many(made, benchmark, items)]
     settings = {**UNSAID, **made.settings}
     settings |= {"n": _ngrams(made.settings)} if "n" in made.settings else {}
     pairs += [requirement.difference(settings) for requirement in required]
@@ -86,6 +87,12 @@ def _preset(presets: Sequence[str], preset: str) -> tuple[str, str] | None:
     if not presets or preset in presets:
         return None
     return f"scored as {preset}" if preset else "scoring not stored", f"as {' or '.join(presets)}"
+
+
+def _as_chat(settings: Mapping[str, Any]) -> tuple[str, str] | None:
+    """No paper scored options as answers in a chat, or put sentences up for judgment."""
+    asked = chat.in_words(settings)
+    return (f"asked {asked}", "plain text") if asked else None
 
 
 def _how_many(made: Made, benchmark: str, items: int) -> list[tuple[str, str]]:

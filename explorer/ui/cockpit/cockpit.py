@@ -94,6 +94,8 @@ def _cockpit(item: Instance, chosen: Chosen, run_id: str, unit: Unit, shape: str
     with controls:
         picked, other = _controls(item, shown, chosen, known, layer, draws)
     with strip:
+        if asked := layout.asked_in_words(run_id):
+            show.note(f"{asked} What stands before its options here is plain text." if lines else asked)
         _strip(shown, chosen, known, picked, other, source, rated, unit, scoring, primed=bool(lines))
         gauges.draw_likeness(item, shown.changed)
         _remarks(shown)

@@ -96,7 +96,7 @@ def _placed(instance: Instance, one: Asked, parts: Mapping[str, str], texts: Seq
     part, offset = next(((name, at) for name in names if (at := _find(parts.get(name, ""), body)) >= 0), ("", -1))
     text = texts[number] if number < len(texts) else texts[0] if texts else ""
     # A region is looked for behind those before it.
-    at = _find(text, body, max(0, len(one.context.strip()) - 1) if instance.kind == "regions" else 0)
+    at = _find(text, body, max(0, _begun(one.context, text) - 1) if instance.kind == "regions" else 0)
     placed, done = [], 0
     for count, token in enumerate(one.tokens):
         blank = len(token.text) - len(token.text.lstrip())
@@ -108,6 +108,14 @@ def _placed(instance: Instance, one: Asked, parts: Mapping[str, str], texts: Seq
         )
         done += len(token.text)
     return placed
+
+
+def _begun(context: str, text: str) -> int:
+    """How much of a sentence stands in what was read before its region; in a chat much else stands there, too."""
+    context = context.strip()
+    if len(context) <= len(text):
+        return len(context)
+    return next(size for size in range(len(text), -1, -1) if context.endswith(text[:size].rstrip()))
 
 
 def _find(text: str, body: str, after: int = 0) -> int:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pandas as pd
 
+from explorer.studies import chat
 from explorer.ui import show
 from explorer.ui.columns import link_column, nats_column, text_column
 from explorer.ui.dossier.dossier_rows import Held, about
@@ -31,7 +33,7 @@ def draw_dossier_verdicts(held: Held, chosen: Chosen) -> None:
                 "verdict": WORDS[verdict_of(float(correct["value"].iloc[0]))],
                 "margin": held.value(run["run_id"], "margin", "logprob", **factors),
                 "remark": str(correct["reason"].iloc[0] or ""),
-                "preset": run["preset"] or "",
+                "preset": ", ".join(filter(None, (run["preset"], chat.in_words(json.loads(run["spec"])["settings"])))),
                 "run_id": run["run_id"],
             }
         )

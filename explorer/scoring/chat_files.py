@@ -1,0 +1,94 @@
+"""What a model's files say of chats: its template, and whether it was tuned to answer in it. No weights are read.
+
+Many a base model comes with the template of its family. One counts as tuned for chat where its files say that it ends
+what it writes with the mark by which the template ends an answer: its end-of-text token, or one of those that
+generation_config.json lists, stands in the template.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from explorer.errors import ModelError
+from explorer.scoring import catalog, embedded, hf_source
+from explorer.scoring.hf_chat import NO_TEMPLATE
+from explorer.settings import Settings
+
+USUAL = "default"  # the name of the template that is taken where a model has several
+
+
+def template(folder: Path) -> str:
+    """The chat template in a model's folder, "" for none."""
+    file = folder / "chat_template.jinja"
+    if file.is_file():
+        return file.read_text("utf-8", errors="replace")
+    given = _json(folder / "tokenizer_config.json").get("chat_template")
+    if isinstance(given, list):
+        named = {str(entry.get("name")): entry.get("template") for entry in given if isinstance(entry, Mapping)}
+        given = named.get(USUAL)
+    return given if isinstance(given, str) else ""
+
+
+def is_tuned(folder: Path) -> bool:
+    """Whether the files in a model's folder say that it was tuned for chat."""
+    text = template(folder)
+    if not text:
+        return False
+    # A template that writes the tokenizer's own end mark names it as a variable.
+    return "eos_token" in text or any(mark in text for mark in _end_marks(folder))
+
+
+def folder_of(name: str, settings: Settings) -> Path | None:
+    """Where a model's text files are, fetched from the hub where they are new; none where they are made later."""
+    base, revision = hf_source.parse(name)
+    known = catalog.find(base)
+    if known and known.embedded:
+        return embedded.folder(known.id, settings) if embedded.is_ready(known.id, settings) else None
+    if (known and known.trained_by) or hf_source.is_folder(name):
+        return hf_source.locate(name, settings).path
+    return hf_source.text_files(known.id if known else base, revision, settings)
+
+
+def is_chat_model(name: str, settings: Settings) -> bool:
+    """Whether chat=auto asks this model as a chat: the catalog says so of those it knows, their files of the others."""
+    known = catalog.find(hf_source.parse(name)[0])
+    if known:
+        return known.instructed
+    folder = folder_of(name, settings)
+    return folder is not None and is_tuned(folder)
+
+
+def require_template(name: str, settings: Settings) -> None:
+    """ModelError for a model that is known to have no template before anything is loaded."""
+    folder = folder_of(name, settings)
+    if folder is not None and not template(folder):
+        raise ModelError(NO_TEMPLATE.format(name=name))
+
+
+def _end_marks(folder: Path) -> Iterator[str]:
+    marks = _json(folder / "tokenizer_config.json")
+    usual = marks.get("eos_token")
+    usual = usual.get("content") if isinstance(usual, Mapping) else usual
+    if isinstance(usual, str) and usual:
+        yield usual
+    given = _json(folder / "generation_config.json").get("eos_token_id")
+    given = _json(folder / "config.json").get("eos_token_id") if given is None else given
+    wanted = {int(number) for number in (given if isinstance(given, list) else [given]) if isinstance(number, int)}
+    added = marks.get("added_tokens_decoder")
+    if isinstance(added, Mapping):
+        yield from (str(entry.get("content")) for number, entry in added.items() if int(number) in wanted)
+    else:
+        tokens = _json(folder / "tokenizer.json").get("added_tokens") or []
+        yield from (str(entry.get("content")) for entry in tokens if entry.get("id") in wanted)
+
+
+def _json(path: Path) -> dict[str, Any]:
+    """The object in a file of JSON, an empty one where there is none."""
+    try:
+        read = json.loads(path.read_text("utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return read if isinstance(read, dict) else {}

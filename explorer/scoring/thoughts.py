@@ -1,0 +1,82 @@
+"""What a reasoning model thinks before it answers, told apart from the answer. The one place where that is done.
+
+    <think>The ID of "cell" may be ...</think>  GO:0005623.
+    └──────────── thought, counted ──────────┘  └─ answer ─┘  read, judged and stored
+
+A thought stands between marks, some of which the model's template has already opened in the prompt; a server may send
+it in a field of its own. An answer that was cut off while the model still thought is none: it has a reason, and is
+neither right nor wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from explorer.records import Generation
+
+# How models mark a thought: most of them; Magistral; Command A; Seed-OSS.
+MARKS = (
+    ("<think>", "</think>"),
+    ("<thinking>", "</thinking>"),
+    ("[THINK]", "[/THINK]"),
+    ("<|START_THINKING|>", "<|END_THINKING|>"),
+    ("<seed:think>", "</seed:think>"),
+)
+FIELDS = ("reasoning_content", "reasoning")  # of a server's message: vLLM, SGLang, DeepSeek; OpenRouter, Ollama, vLLM
+MEASURE = "thought_chars"  # characters of thought before an instance's answers
+CUT_OFF = (
+    "the answer was cut off while the model still thought, after {written}; let an answer have more tokens "
+    "(max_new_tokens)"
+)
+NOT_ENDED = "the model ended in the middle of its thought and gave no answer"
+
+
+def opened_by(prompt: str) -> bool:
+    """Whether a prompt ends with the beginning of a thought."""
+    return prompt.rstrip().endswith(tuple(begin for begin, _ in MARKS))
+
+
+def where_answer_begins(text: str, *, opened: bool = False) -> int:
+    """The character at which the answer begins in what a model wrote: 0 without a thought, -1 while it still thinks."""
+    start = len(text) - len(text.lstrip())
+    for begin, end in MARKS:
+        has_begun = text.startswith(begin, start)
+        if (has_begun or opened or begin not in text) and (place := text.find(end)) >= 0:
+            return place + len(end)
+        if has_begun:
+            return -1
+    return -1 if opened else 0
+
+
+def apart(generation: Generation, *, opened: bool = False, thought: str = "") -> Generation:
+    """The generation with its answer alone as its text; `thought` is what a server sent apart.
+
+    Where all of it is thought the generation has a reason, and no text.
+    """
+    begins = where_answer_begins(generation.text, opened=opened)
+    if begins == 0 and not thought:
+        return generation
+    if begins == 0:
+        own, answer = "", generation.text
+    else:
+        own, answer = (generation.text, "") if begins < 0 else (generation.text[:begins], generation.text[begins:])
+    made = replace(generation, text=answer.lstrip(), thought=thought + own)
+    if made.text:
+        return made
+    if generation.finish != "stop":
+        tokens = len(generation.token_ids)
+        written = f"{tokens:,} tokens" if tokens else f"{len(made.thought):,} characters"
+        return replace(made, reason=CUT_OFF.format(written=written))
+    return replace(made, reason=NOT_ENDED) if begins < 0 else made
+
+
+def of_message(message: Mapping[str, Any]) -> str:
+    """The thought that a server sent beside an answer, "" for none."""
+    return next((value for name in FIELDS if isinstance(value := message.get(name), str) and value), "")
+
+
+def count(generations: Iterable[Generation]) -> int:
+    """Characters of thought in some generations."""
+    return sum(len(generation.thought) for generation in generations)
