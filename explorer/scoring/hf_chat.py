@@ -59,7 +59,8 @@ def before_answers(template: str, conversations: Sequence[Turns], tokens: Mappin
     texts: dict[Turns, str] = {}
     waiting = list(dict.fromkeys(conversations))
     while waiting:
-        batch, size = [], 0
+        batch: list[Turns] = []
+        size = 0
         while waiting and len(batch) < TOGETHER and size < MOST_TOGETHER:
             batch.append(waiting.pop())
             size += sum(len(text) for _, text in batch[-1])

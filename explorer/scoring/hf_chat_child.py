@@ -27,7 +27,7 @@ def main(most_text: int, most_memory: int) -> None:
 
 
 def _answer(
-    template: str, conversations: Any, tokens: dict[str, Any], form: dict[str, bool], most_text: int
+    template: str, conversations: Any, tokens: dict[str, Any], form: dict[str, Any], most_text: int
 ) -> dict[str, Any]:
     """The text of each conversation, up to where an answer begins or goes on; or what is wrong with the template."""
     try:

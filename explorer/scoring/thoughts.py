@@ -79,4 +79,4 @@ def of_message(message: Mapping[str, Any]) -> str:
 
 def count(generations: Iterable[Generation]) -> int:
     """Characters of thought in some generations."""
-    return sum(len(generation.thought) for generation in generations)
+    return sum(len(one.thought) for one in generations)

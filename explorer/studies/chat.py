@@ -75,8 +75,8 @@ def settled(
 
 def in_policy(policy: ScoringPolicy, settings: Mapping[str, Any]) -> ScoringPolicy:
     """The policy as a run's settings of chats have it."""
-    ask = "judge" if settings.get("ask") == "judge" else "plain"
-    policy = dataclasses.replace(policy, ask=ask)
+    if settings.get("ask") == "judge":
+        policy = dataclasses.replace(policy, ask="judge")
     return policy.as_chat(str(settings.get("system", ""))) if is_chat(settings) else policy
 
 

@@ -117,7 +117,7 @@ def _judge_judgments(
     """The sentence of which yes is the more probable, against no, is the chosen one."""
     answers = {(score.request.option, score.request.role): score for score in scores}
     options = [
-        reduce.judged(*(answers.get((option, role)) for role in JUDGMENT), dtype)
+        reduce.judged(answers.get((option, "yes")), answers.get((option, "no")), dtype)
         for option in range(len(instance.options))
     ]
     verdict = reduce.decide(options, instance.gold, policy.ties)
