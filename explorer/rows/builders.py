@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
 from explorer.finding import Finding
@@ -95,6 +95,17 @@ def generation_row(generation: Generation, number: int, *, verdict: str = "") ->
         "verdict": verdict,
         "reason": generation.reason,
     }
+
+
+def thought_rows(
+    generations: Sequence[Generation], factors: Mapping[str, Factor] | None = None, name: str = "thought_chars"
+) -> list[Row]:
+    """A row of `measures` an instance whose answers had a thought before them: its characters; none without any."""
+    sizes: dict[str, int] = {}
+    for one in generations:
+        if one.thought:
+            sizes[one.request.instance_id] = sizes.get(one.request.instance_id, 0) + len(one.thought)
+    return [measure_row(instance_id, name, float(size), factors=factors) for instance_id, size in sizes.items()]
 
 
 def measure_row(

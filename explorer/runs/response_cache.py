@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 
 FILE = "answers.jsonl"
 LOCAL = ("request", "reason", "means", "deviations")  # not of an endpoint's answer
-WRITTEN = ("text", "finish", "token_ids")
+# Kept of a written answer; lines of before thoughts were told apart have the first three alone.
+WRITTEN = ("text", "finish", "token_ids", "thought", "reason")
+PLAIN = 3
 SCORED = tuple(field.name for field in dataclasses.fields(Score) if field.name not in LOCAL)
 
 T = TypeVar("T", Generation, Score)
@@ -96,10 +98,13 @@ class CachedAnswers:
 
             def keep(place: int, answer: T) -> None:
                 key = names[place]
-                if answer.reason:
+                # An answer that is all thought was given, and paid for; what was refused may be had another time.
+                if answer.reason and not getattr(answer, "thought", ""):
                     refused[key] = answer
                     return
                 values: list[Any] = [getattr(answer, name) for name in fields]
+                if isinstance(answer, Generation) and not answer.thought:
+                    values = values[:PLAIN]
                 self._known[key] = values
                 file.write(json.dumps([key, *values], ensure_ascii=True) + "\n")
                 file.flush()
@@ -150,6 +155,6 @@ def _read(path: Path) -> dict[str, list[Any]]:
         for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
             with contextlib.suppress(ValueError, TypeError, RecursionError):
                 key, *values = json.loads(line)
-                if isinstance(key, str) and len(values) in (len(WRITTEN), len(SCORED)):
+                if isinstance(key, str) and len(values) in (PLAIN, len(WRITTEN), len(SCORED)):
                     known[key] = values
     return known

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from explorer.records import Generation, Request
-from explorer.scoring import hf_chat
+from explorer.scoring import hf_chat, thoughts
 from explorer.scoring.encode import unencodable
 from explorer.scoring.engine.contract import Answer, Decoder, Ids, Progress, Stats, StopRules, Until
 from explorer.scoring.engine.prefixes import Group, group
@@ -51,10 +52,19 @@ class ModelGenerator:
 
         A request's own temperature, among its factors, goes before `temperature`; 0 is greedy. An answer ends before a
         text in `stop`, with the token that makes `until` true of the answer so far, at the model's end mark, or after
-        `max_new_tokens`.
+        `max_new_tokens`. What a reasoning model thinks before it answers is no part of the answer, and ends none.
         """
-        rules = StopRules(self._eos, tuple(filter(None, stop)), until, lambda ids: "".join(self.model.decode(ids)))
-        prompts, reasons = self._encode(requests)
+        prompts, reasons, opened = self._encode(requests)
+        rules = {
+            thinks: StopRules(
+                self._eos,
+                tuple(filter(None, stop)),
+                until,
+                lambda ids: "".join(self.model.decode(ids)),
+                partial(thoughts.where_answer_begins, opened=thinks),
+            )
+            for thinks in set(opened)
+        }
         answers: dict[int, Answer] = {}
         for place, request in enumerate(requests):
             if reasons[place]:
@@ -69,10 +79,12 @@ class ModelGenerator:
             heat = float(request.factors.get("temperature", temperature))
             most = min(max_new_tokens, room)
             draws = _random_numbers(request, seed, most) if heat > 0 else np.empty(0)
-            answers[place] = Answer(prompts[place], most, rules, heat, draws)
+            answers[place] = Answer(prompts[place], most, rules[opened[place]], heat, draws)
         self._write(answers, progress, len(requests))
         return [
-            _generation(request, answers[place]) if place in answers else Generation(request, "", reason=reasons[place])
+            thoughts.apart(_generation(request, answers[place]), opened=opened[place])
+            if place in answers
+            else Generation(request, "", reason=reasons[place])
             for place, request in enumerate(requests)
         ]
 
@@ -96,15 +108,15 @@ class ModelGenerator:
             self._decoder.write(_prefix(sequences, together), members, self.stats, done)
             self.stats.new_tokens += sum(len(answer.ids) for answer in members)
 
-    def _encode(self, requests: Sequence[Request]) -> tuple[list[Ids], list[str]]:
-        """The prompts as token ids, and for each why it cannot be asked, or ""."""
+    def _encode(self, requests: Sequence[Request]) -> tuple[list[Ids], list[str], list[bool]]:
+        """The prompts as token ids, for each why it cannot be asked, or "", and whether it begins a thought."""
         texts, reasons = [], []
         for request in requests:
             text = self.prompt(request)
             reasons.append(unencodable(text))
             texts.append("" if reasons[-1] else text)
         encodings = self.model.encode_all([(text, "") for text in texts], "auto", "offsets")
-        return [encoding.ids for encoding in encodings], reasons
+        return [encoding.ids for encoding in encodings], reasons, [thoughts.opened_by(text) for text in texts]
 
     def prompt(self, request: Request) -> str:
         """The text that the model reads: a conversation in the form of the tokenizer's chat template, if it has one."""

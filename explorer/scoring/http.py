@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 from explorer import numbers, stopping
 from explorer.errors import ModelError, ScoringError
 from explorer.records import Generation, Request, Score
+from explorer.scoring import thoughts
 from explorer.scoring.encode import unencodable
 from explorer.scoring.http_calls import Caller, Limits, RequestRefused
 from explorer.scoring.http_logprobs import PromptToken, echoed, prompt_tokens, score_of
@@ -255,16 +256,20 @@ class Endpoint:
             payload["stop"] = list(stop)
         answer = (self._chat if chat else self._complete)(payload, max_new_tokens)
         choice = _choice(answer)
-        text = _object(choice.get("message")).get("content") if chat else choice.get("text")
+        message = _object(choice.get("message"))
+        text = message.get("content") if chat else choice.get("text")
+        thought = thoughts.of_message(message) if chat else ""
         finish = str(choice.get("finish_reason") or "")
         written = numbers.number(_object(answer.get("usage")).get("completion_tokens"))
-        return Generation(
+        said = isinstance(text, str) or bool(thought)
+        generation = Generation(
             request=request,
             text=text if isinstance(text, str) else "",
             token_ids=(NO_ID,) * int(written) if 0 < written <= MOST_WRITTEN else (),
             finish=finish if finish in ("stop", "length") else "",
-            reason="" if isinstance(text, str) else f"the server answered without text (it says {finish or 'nothing'})",
+            reason="" if said else f"the server answered without text (it says {finish or 'nothing'})",
         )
+        return thoughts.apart(generation, opened=not chat and thoughts.opened_by(request.context), thought=thought)
 
     def _chat(self, payload: dict[str, Any], budget: int) -> dict[str, Any]:
         name = self._budget_name

@@ -10,7 +10,7 @@ neither right nor wrong.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -25,10 +25,9 @@ MARKS = (
     ("<seed:think>", "</seed:think>"),
 )
 FIELDS = ("reasoning_content", "reasoning")  # of a server's message: vLLM, SGLang, DeepSeek; OpenRouter, Ollama, vLLM
-MEASURE = "thought_chars"  # characters of thought before an instance's answers
 CUT_OFF = (
-    "the answer was cut off while the model still thought, after {written}; let an answer have more tokens "
-    "(max_new_tokens)"
+    "the answer was cut off while the model still thought, after {written}; let an answer have more tokens, or take a "
+    "model that does not think first"
 )
 NOT_ENDED = "the model ended in the middle of its thought and gave no answer"
 
@@ -75,8 +74,3 @@ def apart(generation: Generation, *, opened: bool = False, thought: str = "") ->
 def of_message(message: Mapping[str, Any]) -> str:
     """The thought that a server sent beside an answer, "" for none."""
     return next((value for name in FIELDS if isinstance(value := message.get(name), str) and value), "")
-
-
-def count(generations: Iterable[Generation]) -> int:
-    """Characters of thought in some generations."""
-    return sum(len(one.thought) for one in generations)

@@ -61,7 +61,7 @@ def judge(
     if not pairs:
         return []
     answers = generator.generate(requests(pairs), max_new_tokens=TOKENS, seed=seed, progress=progress)
-    return [Verdict(parse(answer.text), answer.text) for answer in answers]
+    return [Verdict(parse(answer.text), answer.text or answer.reason) for answer in answers]
 
 
 def parse(raw: str) -> Answer:

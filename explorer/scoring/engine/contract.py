@@ -45,6 +45,7 @@ class StopRules:
     stop: tuple[str, ...]  # the answer is cut before the first of these
     until: Until | None  # the answer ends with the token that makes this true
     text_of: Callable[[Sequence[int]], str]
+    begins: Callable[[str], int] = lambda text: 0  # where the answer begins in what was written; -1: not yet
 
 
 @dataclass(slots=True)
@@ -85,11 +86,14 @@ class Answer:
     def _meets_a_rule(self) -> bool:
         # The whole answer is decoded at each token: a stop text may begin in one token and end in the next.
         self.text, self.has_text = self.rules.text_of(self.ids), True
-        cuts = [place for mark in self.rules.stop if (place := self.text.find(mark)) >= 0]
+        begins = self.rules.begins(self.text)
+        if begins < 0:  # a thought may hold a stop text, or what would be a whole answer
+            return False
+        cuts = [place for mark in self.rules.stop if (place := self.text.find(mark, begins)) >= 0]
         if cuts:
             self.text = self.text[: min(cuts)]
             return True
-        return self.rules.until is not None and self.rules.until(self.text)
+        return self.rules.until is not None and self.rules.until(self.text[begins:])
 
 
 class Decoder(Protocol):

@@ -16,7 +16,7 @@ import pandas as pd
 
 from explorer import prompts_icl
 from explorer.records import Factor, Generation, Instance, Request, RunSpec
-from explorer.rows.builders import Row, generation_row, measure_row, score_row
+from explorer.rows.builders import Row, generation_row, measure_row, score_row, thought_rows
 from explorer.runs import files, response_cache
 from explorer.runs.folder import RunFolder
 from explorer.runs.step_cache import KeptSteps, Rows
@@ -168,6 +168,7 @@ class _Run:
             row["prompt"] = prompts_icl.question(item, step.setting)
             rows["generations"].append(row)
             rows["measures"] += _match_rows(answer, match)
+        rows["measures"] += thought_rows(answers, {"setting": step.setting, "k": step.k})
         return rows, remark
 
     def _score_labels(self, step: Step, number: int, progress: Progress) -> tuple[Rows, dict[str, Any]]:
@@ -212,6 +213,7 @@ class _Run:
             rows["measures"].append(
                 measure_row(instance.id, "correct_written", right, reason=answer.reason, factors=factors)
             )
+        rows["measures"] += thought_rows(answers, {"k": step.k, "part": step.part})
         return rows, remark
 
     def _judge(self, step: Step, number: int, progress: Progress, before: Rows) -> tuple[Rows, dict[str, Any]]:
@@ -237,7 +239,8 @@ class _Run:
             generation_row(answer, number, verdict="" if answer.reason else replication.parse(answer.text))
             for answer in answers
         ]
-        return {"generations": rows}, remark
+        thought = thought_rows(answers, mine, "judge_thought_chars")
+        return {"generations": rows, **({"measures": thought} if thought else {})}, remark
 
     def _ask(
         self, requests: Sequence[Request], new_tokens: int, until: Until, progress: Progress, *, judge: bool = False

@@ -40,9 +40,10 @@ KNOWLEDGE = tuple(finding.name for finding in declared.KNOWLEDGE)  # measures of
 
 def summarize(spec: RunSpec, resources: Resources, folder: RunFolder) -> list[Row]:
     """Rows of `findings`."""
-    frame = answered(folder)
-    if frame.empty:
-        return []
+    asked = answered(folder)
+    frame = asked[asked["unanswered"] == ""].reset_index(drop=True)
+    if asked.empty or frame.empty:
+        return _none_answered(asked)
     put = asking(spec, resources)
     concepts = list(frame["concept"])
     # Buckets of counts made elsewhere than in the file can only be those of the run's own concepts.
@@ -69,6 +70,7 @@ def summarize(spec: RunSpec, resources: Resources, folder: RunFolder) -> list[Ro
             seed=spec.seed,
         )
         rows += finding_rows(analysis, strata, spec.seed)
+    _note_unanswered(rows, len(asked) - len(frame))
     rows += knowledge(frame, buckets, spec.seed, strata)
     rows += languages(folder)
     rows += repeated(folder, frame, buckets, put.parse, spec.seed)
@@ -87,19 +89,35 @@ def summarize(spec: RunSpec, resources: Resources, folder: RunFolder) -> list[Ro
     return rows
 
 
+def _none_answered(asked: pd.DataFrame) -> list[Row]:
+    """The accuracy of a run that got no answer at all, which is none; nothing where nothing was asked."""
+    if asked.empty:
+        return []
+    missing = Estimate.point(math.nan, 0, left_out=len(asked), reason=str(asked["unanswered"].iloc[0]))
+    return [finding_row(declared.ACCURACY, "overall", missing)]
+
+
+def _note_unanswered(rows: list[Row], unanswered: int) -> None:
+    """Counts the concepts without an answer among those that the accuracy leaves out."""
+    for row in rows:
+        if row["finding"] == declared.ACCURACY.name and row["grp"] == "overall":
+            row["left_out"] += unanswered
+
+
 def answered(folder: RunFolder) -> pd.DataFrame:
-    """A row a concept: the concept with its count, the raw main answer, and what was measured of it."""
+    """A row a concept: the concept with its count, the raw main answer or why there is none, and its measures."""
     frame = folder.read("instances", ["instance_id", "payload"])
     if frame.empty:
         return frame
-    given = folder.read("generations", ["instance_id", "request", "text"])
+    given = folder.read("generations", ["instance_id", "request", "text", "reason"])
     measures = folder.read("measures", ["instance_id", "measure", "value", "language"])
     in_main_language = measures[measures["language"].isna()]
     wide = in_main_language.pivot_table(
         index="instance_id", columns="measure", values="value", aggfunc="first", dropna=False
     )
-    text = given[given["request"] == 0].set_index("instance_id")["text"]
-    frame["text"] = text.reindex(frame["instance_id"]).fillna("").to_numpy()
+    main = given[given["request"] == 0].set_index("instance_id")
+    for name, of_answer in (("text", "text"), ("unanswered", "reason")):
+        frame[name] = main[of_answer].reindex(frame["instance_id"]).fillna("").to_numpy()
     for name in ("correct", "web_count", *KNOWLEDGE):
         column = wide[name] if name in wide else pd.Series(dtype=float)
         frame[name] = column.reindex(frame["instance_id"]).to_numpy(dtype=float)
@@ -188,8 +206,13 @@ def repeated(
     seed: int,
 ) -> list[Row]:
     """Prediction invariance of each way to repeat the question, on raw answers and on parsed ids, by bucket."""
-    given = folder.read("generations", ["instance_id", "role", "setting", "part", "language", "text"])
+    given = folder.read("generations", ["instance_id", "role", "setting", "part", "language", "text", "reason"])
     given = given[given["role"] == "repeat"]
+    # Repeats of a question are compared where all of them were answered.
+    unanswered = given["reason"].fillna("") != ""
+    lacking = set(zip(given[unanswered]["instance_id"], given[unanswered]["setting"], strict=True))
+    kept = [key not in lacking for key in zip(given["instance_id"], given["setting"], strict=True)]
+    given = given[kept] if lacking else given
     concepts: dict[str, Concept] = dict(zip(frame["instance_id"], frame["concept"], strict=True))
     rows = []
     for way, answers in given.groupby("setting", sort=False):

@@ -20,7 +20,7 @@ from explorer.ontologies.prompts import LANGUAGES, PROMPTS
 from explorer.ontologies.web_counts import TogetherCounter, WebCount
 from explorer.popularity import indexes
 from explorer.records import Concept, Generation, Instance, RunSpec
-from explorer.rows.builders import Row, generation_row, measure_row
+from explorer.rows.builders import Row, generation_row, measure_row, thought_rows
 from explorer.studies import QUESTIONS
 from explorer.studies.ontology import findings, gold, plan
 from explorer.studies.ontology.asking import Asking, answer, asking
@@ -78,9 +78,11 @@ def run_part(spec: RunSpec, resources: Resources, instances: Sequence[Instance],
     parse = put.parse
     for of_concept in answers:
         tables["generations"] += [
-            generation_row(answer, number, verdict=parse(answer.text).kind) for number, answer in enumerate(of_concept)
+            generation_row(answer, number, verdict="" if answer.reason else parse(answer.text).kind)
+            for number, answer in enumerate(of_concept)
         ]
     tables["measures"] += judge(put, instances, answers, counted)
+    tables["measures"] += thought_rows([one for of_concept in answers for one in of_concept])
     if scored_too:
 
         def second(done: int, of: int) -> None:
@@ -114,18 +116,21 @@ def judge(
     rows = []
     for instance, item, web_count, of_concept in zip(instances, items, counts, answers, strict=True):
         mine = item_measures(instance.id, item)
+        if why := of_concept[0].reason:  # nothing was answered, which is neither right nor wrong
+            mine = [row for row in mine if row["measure"] in ("web_count", "bucket")]
+            mine.insert(0, measure_row(instance.id, "correct", math.nan, reason=why))
         for row in mine:
             if row["measure"] == "web_count":
                 row["reason"] = web_count.reason
         rows += mine
         samples = []
         for reply in of_concept[1:]:
-            right = float(put.is_right(instance, reply))
+            right = math.nan if reply.reason else float(put.is_right(instance, reply))
             if reply.request.role == "sample":
-                samples.append(right)
+                samples += [] if reply.reason else [right]
             elif reply.request.role == "prompt":
                 factors = {"language": reply.request.factors["language"]}
-                rows.append(measure_row(instance.id, "correct", right, factors=factors))
+                rows.append(measure_row(instance.id, "correct", right, reason=reply.reason, factors=factors))
         if samples:
             rows.append(measure_row(instance.id, "sampled_correct", sum(samples) / len(samples)))
     return rows

@@ -285,10 +285,10 @@ def _similarity(group: str, frame: pd.DataFrame, finding: Finding, factors: Mapp
 
 def _judged(group: str, answers: pd.Series, factors: Mapping[str, Any]) -> Row:
     """The share of "same" among the parsed answers; what could not be parsed is left out and counted."""
-    parsed = answers[answers != "unparsed"]
+    parsed = answers[~answers.isin(["unparsed", ""])]  # "" of a judge that gave none, as it thought beyond its limit
     share, unparsed = proportion((parsed == "same").astype(float).to_numpy()), len(answers) - len(parsed)
     share = replace(share, left_out=unparsed, reason=share.reason and "no answer could be parsed")
-    detail = {"unparsed": unparsed, "asked": len(answers)}
+    detail = {"unparsed": int((answers == "unparsed").sum()), "asked": len(answers)}
     return finding_row(declared.JUDGED_SAME, group, share, factors=factors, detail=detail)
 
 

@@ -11,8 +11,8 @@ from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING
 
 from explorer import prompts
-from explorer.records import Instance, RunSpec
-from explorer.rows.builders import Row, generation_row
+from explorer.records import Factor, Instance, RunSpec
+from explorer.rows.builders import Row, generation_row, thought_rows
 from explorer.runs import spec as specs
 from explorer.scoring.model import Generator
 from explorer.similarity import judge
@@ -90,8 +90,11 @@ def rows(
     generator: Generator,
     pos: str,
     seed: int,
-) -> list[Row]:
-    """Rows of `generations`: what the judge answered about each wanted instance, `verdict` being what that means."""
+) -> dict[str, list[Row]]:
+    """Rows of `generations`: what the judge answered about each wanted instance, `verdict` being what that means.
+
+    And of `measures`: how much it thought before, where it is a model that does.
+    """
     pairs = {
         old.id: pair for old, new in zip(olds, news, strict=True) if old.id in wanted and (pair := texts(old, new))
     }
@@ -100,4 +103,8 @@ def rows(
         for request in judge.requests(list(pairs.values()), list(pairs))
     ]
     answers = generator.generate(requests, max_new_tokens=judge.TOKENS, seed=seed) if requests else []
-    return [generation_row(answer, 0, verdict=judge.parse(answer.text)) for answer in answers]
+    factors: dict[str, Factor] = {"condition": "perturbed", "setting": pos}
+    return {
+        "generations": [generation_row(one, 0, verdict="" if one.reason else judge.parse(one.text)) for one in answers],
+        "measures": thought_rows(answers, factors, "judge_thought_chars"),
+    }

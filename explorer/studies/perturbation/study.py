@@ -100,8 +100,7 @@ def run_part(spec: RunSpec, resources: Resources, instances: Sequence[Instance],
         pos = perturbation_judge.judged_setting(spec.settings["pos"])
         wanted = perturbation_judge.sample(spec, resources, lambda some: perturb(spec, kit, some, pos))
         generator = _beside(str(spec.settings["judge"]), spec, resources).generator(str(spec.settings["judge"]))
-        answers = perturbation_judge.rows(instances, made[pos], wanted, generator, pos, spec.seed)
-        tables["generations"].append(answers)
+        _add(tables, perturbation_judge.rows(instances, made[pos], wanted, generator, pos, spec.seed))
     return {name: joined(name, parts) for name, parts in tables.items()}
 
 
