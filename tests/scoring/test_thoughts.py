@@ -55,17 +55,21 @@ def test_an_answer_that_is_all_thought_has_a_reason_and_no_text():
 
 
 def test_no_rule_that_ends_answers_looks_into_a_thought():
-    text = ""
+    texts = iter(
+        ("<think>STOP\n\n", "<think>STOP\n\nx\n</think>", "<think>STOP\n\nx\n</think>\nyes", "<think>STOP\n</think>yes\n",
+         "<think>STOP</think>yes STOP no")
+    )  # fmt: skip
     rules = StopRules(
-        frozenset(), ("STOP",), lambda said: "\n" in said.lstrip(), lambda ids: text, thoughts.where_answer_begins
+        frozenset(),
+        ("STOP",),
+        lambda said: "\n" in said.lstrip(),
+        lambda ids: next(texts),
+        thoughts.where_answer_begins,
     )
     answer = Answer((1,), 100, rules)
-    for text in ("<think>STOP\n\n", "<think>STOP\n\nx\n</think>", "<think>STOP\n\nx\n</think>\nyes"):
-        assert not answer.add(5)
-    text = "<think>STOP\n\nx\n</think>\nyes\n"
-    assert answer.add(5) and answer.finish == "stop" and answer.text == text
+    assert [answer.add(5) for _ in range(4)] == [False, False, False, True]
+    assert (answer.finish, answer.text) == ("stop", "<think>STOP\n</think>yes\n")
     again = Answer((1,), 100, rules)
-    text = "<think>STOP</think>yes STOP no"
     assert again.add(5) and again.text == "<think>STOP</think>yes "
 
 
