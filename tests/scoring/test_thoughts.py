@@ -56,9 +56,14 @@ def test_an_answer_that_is_all_thought_has_a_reason_and_no_text():
 
 def test_no_rule_that_ends_answers_looks_into_a_thought():
     texts = iter(
-        ("<think>STOP\n\n", "<think>STOP\n\nx\n</think>", "<think>STOP\n\nx\n</think>\nyes", "<think>STOP\n</think>yes\n",
-         "<think>STOP</think>yes STOP no")
-    )  # fmt: skip
+        (
+            "<think>STOP\n\n",
+            "<think>STOP\n\nx\n</think>",
+            "<think>STOP\n\nx\n</think>\nyes",
+            "<think>STOP\n</think>yes\n",
+            "<think>STOP</think>yes STOP no",
+        )
+    )
     rules = StopRules(
         frozenset(),
         ("STOP",),
