@@ -5,7 +5,7 @@
 A session speaks the websocket of Streamlit's own client: it connects, asks for a page by its address, reads until the
 script has finished, disconnects, and opens the next, as a browser does that follows links. The pages go round; each
 visit is about another instance, so that what is kept per question grows as it would for real readers. Told are the
-resident size of the server after every fiftieth page, what its caches hold, seconds a page, and all exceptions shown.
+server's memory after every fiftieth page, with and without mapped files, seconds a page, and all exceptions shown.
 bench/visitors.py does the same with real browsers, at ten times the cost.
 """
 
@@ -41,12 +41,12 @@ LONGEST = 300.0  # seconds for a page, after which it is a fault
 
 @dataclass
 class Visits:
-    """What the sessions saw: seconds by page, faults, and the server's resident MiB by pages opened."""
+    """What the sessions saw: seconds by page, faults, and the server's MiB by pages opened."""
 
     process: psutil.Process
     seconds: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
     faults: list[str] = field(default_factory=list)
-    memory: dict[int, int] = field(default_factory=dict)
+    memory: dict[int, dict[str, int]] = field(default_factory=dict)
     begun: int = 0
 
     def note(self, fault: str) -> None:
@@ -58,8 +58,13 @@ class Visits:
         """Notes the server's size at every fiftieth page."""
         opened = sum(map(len, self.seconds.values()))
         if opened % 50 == 0:
-            self.memory[opened] = self.process.memory_info().rss // 2**20
-            print(f"{opened} pages, {self.memory[opened]} MiB, {len(self.faults)} faults", file=sys.stderr, flush=True)
+            size = self.process.memory_info()
+            # Weights are mapped from their files: shared with the worker of a run, and given back when memory is short.
+            self.memory[opened] = {
+                "resident": size.rss // 2**20,
+                "without mapped files": (size.rss - size.shared) // 2**20,
+            }
+            print(f"{opened} pages, {self.memory[opened]}, {len(self.faults)} faults", file=sys.stderr, flush=True)
 
 
 def main() -> None:

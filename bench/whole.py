@@ -57,7 +57,9 @@ def make(folder: Path, tokenizer: Path) -> None:
     fast = PreTrainedTokenizerFast(tokenizer_file=str(tokenizer), bos_token=end, eos_token=end, pad_token=end)
     config = GPTNeoXConfig(vocab_size=50_304, max_position_embeddings=2048, bos_token_id=0, eos_token_id=0, **SHAPE)
     torch.manual_seed(0)
-    AutoModelForCausalLM.from_config(config, dtype=torch.bfloat16).save_pretrained(folder)
+    with torch.device("cuda" if torch.cuda.is_available() else "cpu"):
+        model = AutoModelForCausalLM.from_config(config, dtype=torch.bfloat16)
+    model.save_pretrained(folder)
     fast.save_pretrained(folder)
 
 

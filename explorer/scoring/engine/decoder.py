@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from explorer.scoring.engine import transfer
 from explorer.scoring.engine.contract import Answer, Decoder, Ids, Stats
 from explorer.scoring.engine.cuda_graphs import CapturedStep, CapturedSteps
 from explorer.scoring.engine.kv_cache import CachedRows, attention_over, masks
@@ -315,12 +316,8 @@ class CachedDecoder:
         return hidden
 
     def to_device(self, values: Any) -> torch.Tensor:
-        """Numbers on the model's device; a GPU fetches them when it comes to them, and nobody waits."""
-        tensor = torch.as_tensor(np.asarray(values))
-        if self.device.type == "cuda":
-            # From ordinary memory the copy waits until the GPU has done all that is queued before it.
-            return tensor.pin_memory().to(self.device, non_blocking=True)
-        return tensor.to(self.device)
+        """Numbers on the model's device."""
+        return transfer.to_device(values, self.device)
 
 
 # Prompts with k = 1, 2, 4 ... demonstrations begin alike, each with what the one before had and some more. Keys and

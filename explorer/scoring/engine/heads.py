@@ -16,6 +16,8 @@ from typing import Any
 import numpy as np
 import torch
 
+from explorer.scoring.engine.transfer import to_device
+
 # A tile of logits stays in a processor's cache, and the whole of a 262,144-word vocabulary never stands in memory.
 ROWS = {"cpu": 256, "cuda": 4096, "mps": 1024}
 TILE = {"cpu": 4096, "cuda": 32768, "mps": 32768}
@@ -61,7 +63,7 @@ class Head:
         for first in range(0, len(hidden), rows):
             # Ascending heads make the targets of some heads one stretch.
             low, high = np.searchsorted(heads, [first, first + rows])
-            indices = [torch.from_numpy(part[low:high]).to(hidden.device) for part in (heads - first, targets)]
+            indices = [to_device(part[low:high], hidden.device) for part in (heads - first, targets)]
             parts.append(self._score(hidden[first : first + rows], *indices))
         return torch.cat([part[0] for part in parts]), torch.cat([part[1] for part in parts])
 

@@ -31,6 +31,7 @@ from explorer.scoring.engine.packing import (
     targets_of,
     write_scores,
 )
+from explorer.scoring.engine.transfer import Arriving, OneBehind, to_device
 
 Attention = Literal["auto", "sdpa", "flex"]
 Mode = Literal["packed", "padded", "one at a time"]
@@ -102,6 +103,15 @@ class RowRunner:
         left = np.bincount([fed.row for fed in pending], minlength=len(rows))  # parts of each row still to be scored
         budget = token_budget or self.batch_tokens
         self._consider_flex(pending)
+
+        def take(batch: Sequence[FedRow], scored: Scored) -> None:
+            write_scores(batch, scored, results)
+            for fed in batch:
+                left[fed.row] -= 1
+            if progress:
+                progress(int((left == 0).sum()), len(rows))
+
+        queue = OneBehind(take)
         while pending:
             batch = pending[: self._batch_size(pending, budget)]
             scored = self._try(batch, moments)
@@ -109,12 +119,9 @@ class RowRunner:
                 # For all that follows, too: what has run out once is not tried again.
                 budget = len(batch[0]) * (len(batch) // 2)
                 continue
-            write_scores(batch, scored, results)
-            for fed in batch:
-                left[fed.row] -= 1
+            queue.add(batch, scored)
             pending = pending[len(batch) :]
-            if progress:
-                progress(int((left == 0).sum()), len(rows))
+        queue.finish()
         return results
 
     def likeliest(self, ids: Sequence[int], count: int) -> list[tuple[int, float]]:
@@ -151,10 +158,10 @@ class RowRunner:
             size += 1
         return size
 
-    def _try(self, batch: Sequence[FedRow], moments: bool = False) -> Scored | None:
-        """The batch's scores, or none where memory ran out and a smaller batch may do."""
+    def _try(self, batch: Sequence[FedRow], moments: bool = False) -> Arriving | None:
+        """The batch's scores on their way, or none where memory ran out and a smaller batch may do."""
 
-        def score() -> Scored:
+        def score() -> Arriving:
             with self.lock, torch.inference_mode():
                 return self._score(batch, moments)
 
@@ -164,7 +171,7 @@ class RowRunner:
         )
         return run_or_release(score, too_large if len(batch) == 1 else "", self.device)
 
-    def _score(self, batch: Sequence[FedRow], moments: bool = False) -> Scored:
+    def _score(self, batch: Sequence[FedRow], moments: bool = False) -> Arriving:
         """Log-probabilities and greedy flags of all targets of a batch, row after row; with `moments` two more."""
         length = row_length(max(map(len, batch)), self.device)
         flex = self.flex if length >= FROM_TOKENS else None
@@ -185,8 +192,7 @@ class RowRunner:
             logprobs, greedy = every.gather(1, at[:, None])[:, 0], logits.argmax(-1) == at
             spread = list(moments_of(every)) if moments else []
         # Float64 from here on: sums over thousands of tokens then add no rounding of their own.
-        more = tuple(each.double().cpu().numpy() for each in spread)
-        return (logprobs.double().cpu().numpy(), greedy.cpu().numpy(), *more)
+        return Arriving([logprobs.double(), greedy, *(each.double() for each in spread)])
 
     def _hidden(
         self, chains: bool, ids: np.ndarray, positions: np.ndarray, ends: np.ndarray, flex: FlexLayers | None
@@ -212,7 +218,7 @@ class RowRunner:
         return self.model(input_ids=self._put(ids), attention_mask=self._put(mask), use_cache=False).logits
 
     def _put(self, array: np.ndarray) -> torch.Tensor:
-        return torch.from_numpy(np.ascontiguousarray(array)).to(self.device)
+        return to_device(array, self.device)
 
     def _consider_flex(self, pending: Sequence[FedRow]) -> None:
         """Compiles the layers once so much has been scored in long rows that it pays."""
@@ -240,7 +246,7 @@ class RowRunner:
         try:
             with torch.inference_mode():
                 packed, plain = np.full((2, sum(row.scored)), np.nan)
-                packed[fed.slots] = self._score([fed])[0]
+                packed[fed.slots] = self._score([fed]).arrays()[0]
                 for path in paths(fed):
                     logits = self.model(input_ids=self._put(path.ids[None]), use_cache=False).logits[0].float()
                     logprobs = logits.log_softmax(-1)[self._put(path.heads[path.target_heads]), self._put(path.targets)]

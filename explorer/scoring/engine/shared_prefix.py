@@ -13,6 +13,7 @@ from explorer.scoring.engine.kv_cache import CachedRows
 from explorer.scoring.engine.masks import sees_ancestors
 from explorer.scoring.engine.out_of_memory import run_or_release
 from explorer.scoring.engine.packing import FedRow, Scored, no_scores, pad, prepare, targets_of, write_scores
+from explorer.scoring.engine.transfer import Arriving, OneBehind
 
 
 def can_share(decoder: Decoder) -> bool:
@@ -35,7 +36,16 @@ def logprobs(
     fed_rows = [prepare(row, number) for number, row in enumerate(rows)]
     # The longest first: memory runs out at once or not at all.
     pending = sorted((fed for fed in fed_rows if len(fed.targets)), key=lambda fed: -len(fed))
-    total, most = len(pending), len(pending)
+    total, most, scored_rows = len(pending), len(pending), 0
+
+    def take(batch: Sequence[FedRow], scored: Scored) -> None:
+        nonlocal scored_rows
+        write_scores(batch, scored, results)
+        scored_rows += len(batch)
+        if progress:
+            progress(scored_rows, total)
+
+    queue = OneBehind(take)
     while pending:
         size = max(1, min(most, decoder.batch_tokens // len(pending[0])))
         batch = pending[:size]
@@ -43,17 +53,16 @@ def logprobs(
         if scored is None:
             most = max(1, len(batch) // 2)
             continue
-        write_scores(batch, scored, results)
+        queue.add(batch, scored)
         pending = pending[len(batch) :]
-        if progress:
-            progress(total - len(pending), total)
+    queue.finish()
     return results
 
 
-def _try(decoder: CachedDecoder, prefix: Ids, batch: Sequence[FedRow], stats: Stats) -> Scored | None:
-    """The batch's scores, or none where memory ran out and a smaller batch may do."""
+def _try(decoder: CachedDecoder, prefix: Ids, batch: Sequence[FedRow], stats: Stats) -> Arriving | None:
+    """The batch's scores on their way, or none where memory ran out and a smaller batch may do."""
 
-    def score() -> Scored:
+    def score() -> Arriving:
         with decoder.runner.lock, torch.inference_mode():
             scored = _score(decoder, decoder.prefixes.get(prefix, stats) if prefix else None, batch)
         stats.read_tokens += sum(len(fed) for fed in batch)
@@ -68,7 +77,7 @@ def _try(decoder: CachedDecoder, prefix: Ids, batch: Sequence[FedRow], stats: St
     return run_or_release(score, too_large if len(batch) == 1 else "", decoder.device, decoder.prefixes.clear)
 
 
-def _score(decoder: CachedDecoder, prefix: CachedRows | None, batch: Sequence[FedRow]) -> Scored:
+def _score(decoder: CachedDecoder, prefix: CachedRows | None, batch: Sequence[FedRow]) -> Arriving:
     """Log-probabilities and greedy flags of all targets of a batch, row after row."""
     # No `row_length` here: a kernel misreads keys that are expanded over heads, and kv_cache never expands them.
     length = max(map(len, batch))
@@ -78,4 +87,4 @@ def _score(decoder: CachedDecoder, prefix: CachedRows | None, batch: Sequence[Fe
     hidden = decoder.forward(ids, positions + rows.start, rows, sees_ancestors(ends))
     heads, target_heads, targets = targets_of(batch, length)
     logprobs, greedy = decoder.runner.head.score(hidden.flatten(0, 1)[decoder.to_device(heads)], target_heads, targets)
-    return logprobs.double().cpu().numpy(), greedy.cpu().numpy()
+    return Arriving([logprobs.double(), greedy])

@@ -15,6 +15,8 @@ In sorted order no sequence shares more with an earlier one than with its neighb
 
 from __future__ import annotations
 
+import sys
+from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -24,6 +26,7 @@ import numpy as np
 from explorer.records import PackedRow
 
 ROW_TOKENS = 128
+EARLY = 16  # tokens
 LONG = 2048  # tokens; beyond, a row's mask costs more than a repeated prefix
 
 
@@ -50,20 +53,37 @@ def pack(sequences: Sequence[Sequence[int]], starts: Sequence[int], row_tokens: 
     A row ends where the least is repeated in the next, between half full and full. It grows beyond `row_tokens` where
     ending it would repeat much: more than an eighth of a short row, a third of a long one, whose mask is large.
     """
-    arrays = [np.asarray(sequence, dtype=np.uint32) for sequence in sequences]
-    # As big-endian bytes, sequences sort by their tokens and compare at the speed of memory.
-    keys = [array.astype(">u4").tobytes() for array in arrays]
-    order = sorted(range(len(arrays)), key=keys.__getitem__)
-    shared = [0, *(common_prefix(arrays[first], arrays[second]) for first, second in pairwise(order))]
+    keys = [_sortable(sequence) for sequence in sequences]
+    order = sorted(range(len(keys)), key=keys.__getitem__)
+    shared = [0, *(_shared(sequences[first], sequences[second]) for first, second in pairwise(order))]
 
     rows: list[PackedRow] = []
-    places: list[Place | None] = [None] * len(arrays)
-    for first, after in _stretches([len(arrays[i]) for i in order], shared, row_tokens):
+    places: list[Place | None] = [None] * len(sequences)
+    for first, after in _stretches([len(sequences[i]) for i in order], shared, row_tokens):
         row = _Row()
         for k in range(first, after):
-            row.add(order[k], arrays[order[k]], shared[k] if k > first else 0, starts[order[k]])
+            row.add(order[k], sequences[order[k]], shared[k] if k > first else 0, starts[order[k]])
         rows.append(row.close(len(rows), places))
     return Packing(rows, [place for place in places if place is not None])
+
+
+def _sortable(sequence: Sequence[int]) -> bytes:
+    """Big-endian bytes, by which sequences sort as by their tokens, at the speed of memory."""
+    tokens = array("I", sequence)
+    if sys.byteorder == "little":
+        tokens.byteswap()
+    return tokens.tobytes()
+
+
+def _shared(left: Sequence[int], right: Sequence[int]) -> int:
+    """How many first tokens two neighbors have in common."""
+    # Most part within a few tokens, where looking at them one by one is faster than making arrays.
+    for place, (one, other) in enumerate(zip(left[:EARLY], right[:EARLY], strict=False)):
+        if one != other:
+            return place
+    if min(len(left), len(right)) <= EARLY:
+        return min(len(left), len(right))
+    return common_prefix(np.asarray(left, dtype=np.uint32), np.asarray(right, dtype=np.uint32))
 
 
 def _stretches(lengths: Sequence[int], shared: Sequence[int], row_tokens: int) -> Iterator[tuple[int, int]]:
@@ -94,38 +114,42 @@ class _Row:
     sequences come in sorted order; `ends` and all masks rest on that.
     """
 
+    # Lists, not arrays: a benchmark's sequences add a few tokens each, and an array costs as much as thirty of them.
     def __init__(self) -> None:
-        self.size = 0
-        self.ids: list[np.ndarray] = []
-        self.parents: list[np.ndarray] = []
-        self.depths: list[np.ndarray] = []
-        self.scored: list[np.ndarray] = []  # nodes, with repeats
-        self.path = np.empty(0, dtype=np.int64)  # the nodes of the sequence added last
-        self.members: list[tuple[int, np.ndarray]] = []
+        self.ids: list[int] = []
+        self.parents: list[int] = []
+        self.depths: list[int] = []
+        self.path: list[int] = []  # the nodes of the sequence added last
+        self.nodes: list[int] = []  # of all members' continuations, one after another
+        self.members: list[tuple[int, int]] = []  # number, and how many nodes
 
-    def add(self, member: int, sequence: np.ndarray, shared: int, start: int) -> None:
-        fresh = len(sequence) - shared
-        path = np.concatenate([self.path[:shared], np.arange(self.size, self.size + fresh)])
+    def add(self, member: int, sequence: Sequence[int], shared: int, start: int) -> None:
+        first, fresh = len(self.ids), len(sequence) - shared
         if fresh:
-            self.ids.append(sequence[shared:])
-            self.parents.append(path[shared - 1 : -1] if shared else np.concatenate([[-1], path[:-1]]))
-            self.depths.append(np.arange(shared, len(sequence)))
-        self.path, self.size = path, self.size + fresh
-        self.members.append((member, path[start:]))
-        # Nothing stands before a first token; it has no score, and its slot is -1.
-        self.scored.append(path[max(start, 1) :])
+            self.parents.append(self.path[shared - 1] if shared else -1)
+            self.parents.extend(range(first, first + fresh - 1))
+            self.ids.extend(sequence[shared:])
+            self.depths.extend(range(shared, len(sequence)))
+        del self.path[shared:]
+        self.path.extend(range(first, first + fresh))
+        self.nodes.extend(self.path[start:])
+        self.members.append((member, len(sequence) - start))
 
     def close(self, number: int, places: list[Place | None]) -> PackedRow:
-        parents = np.concatenate(self.parents)
-        scored = np.zeros(self.size, dtype=bool)
-        scored[np.concatenate(self.scored)] = True
-        slots = np.where(scored, np.cumsum(scored) - 1, -1)
-        for member, nodes in self.members:
-            places[member] = Place(number, slots[nodes])
+        nodes = np.array(self.nodes, dtype=np.int64)
+        scored = np.zeros(len(self.ids), dtype=bool)
+        scored[nodes] = True
+        # Nothing stands before a first token; it has no score, and its slot is -1.
+        scored &= np.array(self.parents) >= 0
+        slots = np.where(scored, np.cumsum(scored) - 1, -1)[nodes]
+        first = 0
+        for member, size in self.members:
+            places[member] = Place(number, slots[first : first + size])
+            first += size
         return PackedRow(
-            ids=tuple(np.concatenate(self.ids).tolist()),
-            parents=tuple(parents.tolist()),
-            positions=tuple(np.concatenate(self.depths).tolist()),
+            ids=tuple(self.ids),
+            parents=tuple(self.parents),
+            positions=tuple(self.depths),
             scored=tuple(scored.tolist()),
         )
 
