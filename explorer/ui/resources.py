@@ -7,9 +7,8 @@ import importlib
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
-import pandas as pd
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
@@ -27,6 +26,8 @@ if TYPE_CHECKING:
     from explorer.benchmarks.core.benchmark import Loaded
     from explorer.results.packed_run import Run
     from explorer.results.store import Store
+
+Answer = TypeVar("Answer")
 
 # A run has the night, a visitor has not.
 LIVE = Limits(concurrency=4, timeout=60, tries=2, longest_wait=5)
@@ -114,13 +115,14 @@ def _store(chosen: Settings, generation: str) -> Store:
     return open_store(chosen)
 
 
-def ask(question: Callable[..., pd.DataFrame], *arguments: Any, **named: Any) -> pd.DataFrame:
-    """The answer to a question of results/queries*.py, remembered for as long as the database stays the same."""
+def ask(question: Callable[..., Answer], *arguments: Any, **named: Any) -> Answer:
+    """The answer to a question to the store, remembered for as long as the database stays the same."""
     from explorer.results.store import current_generation
 
     generation = str(current_generation(settings()))
     where = (question.__module__, question.__name__)
-    return _answer(where, arguments, tuple(sorted(named.items())), settings(), generation)
+    found: Answer = _answer(where, arguments, tuple(sorted(named.items())), settings(), generation)
+    return found
 
 
 @st.cache_data(max_entries=128, show_spinner=False)
@@ -130,9 +132,9 @@ def _answer(
     named: tuple[tuple[str, Any], ...],
     chosen: Settings,
     generation: str,
-) -> pd.DataFrame:
+) -> Any:
     module, name = question
-    ask: Callable[..., pd.DataFrame] = getattr(importlib.import_module(module), name)
+    ask: Callable[..., Any] = getattr(importlib.import_module(module), name)
     return ask(_store(chosen, generation), *arguments, **dict(named))
 
 

@@ -28,6 +28,7 @@ __all__ = [
     "figures_of_source",
     "index",
     "is_same_model",
+    "keys_of",
     "verdict",
 ]
 
@@ -139,6 +140,11 @@ def is_same_model(printed: BoardFigure, model: str) -> bool:
     if canonical(model) == printed.model_id:
         return True
     return _letters(model.partition("#")[2] or model.removeprefix("openai:")) in ALIASES.get(printed.model_id, ())
+
+
+def keys_of(figures: Iterable[BoardFigure]) -> set[Key]:
+    """What findings are about that stand beside one of these figures."""
+    return {_key(answer) for one in figures for answer in one.answers}
 
 
 def index(findings: Iterable[Mapping[str, Any]]) -> dict[Key, list[Stored]]:

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import pandas as pd
 import streamlit as st
 
-from explorer import benchmarks
-from explorer.glassbox import starters
-from explorer.studies.calibration import doses, words
-from explorer.studies.calibration import queries as calibration_queries
+from explorer.studies.calibration import attacks, doses, words
+from explorer.studies.calibration.attacks import HIGH
 from explorer.studies.memorization.rows import ATTACKS
 from explorer.ui import links, resources, show
 from explorer.ui.calibration import common
@@ -17,13 +14,12 @@ from explorer.ui.calibration.figure_roc import roc_by_dose
 
 EXTRACTION = "tde_accuracy"
 SOME = "starter_causes"
-HIGH = {name: attack.seen == "high" for name, attack in ATTACKS.items()}
 
 
 def draw_extraction(model: str) -> None:
     """The share of texts whose second half the model writes by itself, by repetitions."""
     st.header("Which texts can be drawn out?", anchor=False)
-    scores = _scores(model)
+    scores = resources.ask(attacks.scores, model, resources.settings())
     scores = scores[scores["attack"] == EXTRACTION].dropna(subset=["value"]) if len(scores) else scores
     if scores.empty:
         common.nothing("memorization", SOME, model)
@@ -41,11 +37,11 @@ def draw_extraction(model: str) -> None:
 def draw_membership(model: str) -> None:
     """How well each attack tells texts that the corpus has from texts it lacks, by repetitions."""
     st.header("Can membership be told?", anchor=False)
-    scores = _scores(model)
+    scores = resources.ask(attacks.scores, model, resources.settings())
     if scores.empty:
         common.nothing("memorization", SOME, model)
         return
-    responses = doses.detection(scores, HIGH)
+    responses = resources.ask(attacks.detection, model, resources.settings())
     lines = [(attack.title, [one for one in responses if one.name == name]) for name, attack in ATTACKS.items()]
     lines = [(title, of_attack) for title, of_attack in lines if of_attack]
     show.says(*(words.detection_in_words(title, of_attack) for title, of_attack in lines))
@@ -69,12 +65,3 @@ def draw_membership(model: str) -> None:
         roc_by_dose(curves), key=f"planted roc {attack}", alt=f"ROC curves of {ATTACKS[attack].title} by repetitions"
     )
 
-
-def _scores(model: str) -> pd.DataFrame:
-    """Scores of the texts of the starter sets with how often each stands in the corpus."""
-    scores = resources.ask(calibration_queries.attacks)
-    scores = scores[(scores["model"] == model) & scores["attack"].isin(list(ATTACKS))] if len(scores) else scores
-    dealt: dict[str, int] = {}
-    for name in sorted(scores["benchmark"].unique()) if len(scores) else []:
-        dealt |= starters.doses(benchmarks.load(str(name), resources.settings()).instances)
-    return scores.assign(dose=scores["instance_id"].map(dealt)).dropna(subset=["dose"]) if len(scores) else scores

@@ -10,6 +10,7 @@ import streamlit as st
 
 from explorer import display
 from explorer.results import queries_replication
+from explorer.results.store import Store
 from explorer.studies.replication import board as replication_board
 from explorer.studies.replication import papers
 from explorer.studies.replication.board import BoardFigure, Ours
@@ -22,6 +23,7 @@ EVERY_TABLE = "All tables"
 EVERY_MODEL = "All models"
 ROW = 35
 TALLEST = 640
+ABOUT = ("study", "benchmark", "finding", "grp", "setting", "condition", "k")
 DRAWN = 70  # figures in a picture
 WORDS = {
     "within": "within the interval",
@@ -37,7 +39,7 @@ WORDS = {
 def draw_replication_board(source: str, chosen: Chosen) -> None:
     """One source: its slips, its figures beside ours, and what would compute those that are missing."""
     show.about("replication")
-    every = board(replication_board.figures_of_source(source), _findings(), chosen.model)
+    every = resources.ask(board_of, source, chosen.model)
     table, model = _pickers(source, every)
     kept = [
         one.table in (table or one.table) and one.model == (model or one.model)
@@ -68,8 +70,19 @@ def in_words(rows: pd.DataFrame, other: str) -> str:
     return f"{told}, and {apart:,} are not comparable since their method differs." if apart else f"{told}."
 
 
+def board_of(store: Store, source: str, model: str) -> pd.DataFrame:
+    """The rows of one source."""
+    printed = replication_board.figures_of_source(source)
+    names = sorted({answer.finding.name for one in printed for answer in one.answers})
+    return board(printed, queries_replication.findings(store, tuple(names)), model)
+
+
 def board(printed: Sequence[BoardFigure], findings: pd.DataFrame, model: str) -> pd.DataFrame:
     """A row a printed figure: ours of the same model where a run has it, the chosen model for orientation."""
+    wanted = replication_board.keys_of(printed)
+    # Of tens of thousands of stored findings a few hundred answer a source's figures.
+    about = findings[list(ABOUT)].itertuples(index=False, name=None)
+    findings = findings[[key in wanted for key in about]]
     by_finding = replication_board.index(
         [{str(key): value for key, value in row.items()} for row in findings.to_dict("records")]
     )
@@ -93,11 +106,6 @@ def _pickers(source: str, rows: pd.DataFrame) -> tuple[str, str]:
     with right:
         model = links.pick(st.selectbox, "Printed model", "printed", models, default=EVERY_MODEL)
     return "" if table == EVERY_TABLE else table, "" if model == EVERY_MODEL else model
-
-
-def _findings() -> pd.DataFrame:
-    names = sorted({answer.finding.name for one in replication_board.figures() for answer in one.answers})
-    return resources.ask(queries_replication.findings, tuple(names))
 
 
 def _printed(one: BoardFigure) -> dict[str, Any]:

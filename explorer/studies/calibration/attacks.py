@@ -1,0 +1,30 @@
+"""Scores of the attacks on texts whose dose is known, and how well each tells what the corpus holds."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from explorer import benchmarks
+from explorer.glassbox import starters
+from explorer.results.store import Store
+from explorer.settings import Settings
+from explorer.studies.calibration import doses, queries
+from explorer.studies.calibration.doses import Response
+from explorer.studies.memorization.rows import ATTACKS
+
+HIGH = {name: attack.seen == "high" for name, attack in ATTACKS.items()}
+
+
+def scores(store: Store, model: str, settings: Settings) -> pd.DataFrame:
+    """A model's scores of the texts of the starter sets with how often each stands in the corpus."""
+    found = queries.attacks(store)
+    found = found[(found["model"] == model) & found["attack"].isin(list(ATTACKS))]
+    dealt: dict[str, int] = {}
+    for name in sorted(found["benchmark"].unique()):
+        dealt |= starters.doses(benchmarks.load(str(name), settings).instances)
+    return found.assign(dose=found["instance_id"].map(dealt)).dropna(subset=["dose"]) if len(found) else found
+
+
+def detection(store: Store, model: str, settings: Settings) -> list[Response]:
+    """Of each attack and dose the AUC against all texts that the corpus lacks."""
+    return doses.detection(scores(store, model, settings), HIGH)
