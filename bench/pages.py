@@ -112,7 +112,7 @@ def visit(address: str, steps: Steps, pages: list[str], rounds: int, model: str)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=program, args=FLAGS)
         page = browser.new_page(viewport={"width": 1280, "height": 1000})
-        page.set_default_timeout(60_000)
+        page.set_default_timeout(180_000)
         warm_up = Steps(steps.process)
         for number in range(rounds + 1):
             kept = steps if number else warm_up

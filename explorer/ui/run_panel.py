@@ -13,12 +13,14 @@ import streamlit as st
 from explorer import benchmarks
 from explorer.errors import ExplorerError, UsageError
 from explorer.figures.models import model_title
-from explorer.runs import cost, pace, queue, request
+from explorer.runs import cost, pace, queue, request, slices
 from explorer.runs.folder import RunFolder
+from explorer.runs.slices import Slice
 from explorer.runs.where import HERE
 from explorer.scoring import http
 from explorer.settings import Settings
 from explorer.studies import STUDIES, study
+from explorer.studies.selection import SELECTION
 from explorer.studies.study import Setting, Study
 from explorer.ui import (
     links,
@@ -36,6 +38,7 @@ from explorer.ui import (
 
 DTYPES = ("auto", "float32", "bfloat16", "float16")
 AMOUNTS = (1, 2, 4, 10, 20, 50, 100, 200, 500)  # instances of each group, beside all
+EVERY = ""  # no slice
 OPEN = "run:dialog"  # the page on which the dialog is open
 
 
@@ -82,7 +85,7 @@ def _dialog(model: str, benchmark: str, preferred: str) -> None:
     recipe = study(name)
     show.note(recipe.question)
     with show.problems():
-        groups = _groups(benchmark)
+        groups = _groups(benchmark, _draw_slice(recipe, benchmark))
         _draw_amount(recipe, groups)
         first_asked = run_words.ESSENTIALS.get(name, ())
         for setting in first_asked:
@@ -146,6 +149,7 @@ def options_asked(recipe: Study, benchmark: str) -> dict[str, Any]:
         "seed": int(state.get("run:seed") or 0),
         "dtype": state.get("run:dtype") or "auto",
         "settings": {name: value for name, value in given.items() if value is not None},
+        "only": list(kept.ids) if (kept := _slice(recipe, benchmark)) else [],
     }
 
 
@@ -153,6 +157,8 @@ def in_words(recipe: Study, model: str, benchmark: str, options: Mapping[str, An
     """What the button will start and how long that takes, in one line."""
     amount = instances_asked(recipe, options, groups)
     parts = [f"{amount:,} instances"]
+    if kept := _slice(recipe, benchmark):
+        parts.append(f"of the slice “{kept.name}”")
     if options["suites"]:
         parts.append(f"of {len(options['suites'])} groups")
     if _per_group(recipe, options):
@@ -178,6 +184,8 @@ def command(name: str, model: str, benchmark: str, options: Mapping[str, Any]) -
     words = ["python", "-m", "explorer", "run", name, "--model", model, "--benchmark", benchmark]
     for suite in options["suites"]:
         words += ["--suite", suite]
+    if kept := _slice(study(name), benchmark):
+        words += ["--slice", kept.name]
     for flag, usual in (("limit", None), ("seed", 0), ("dtype", "auto")):
         if options[flag] != usual:
             words += [f"--{flag}", str(options[flag])]
@@ -190,10 +198,36 @@ def command(name: str, model: str, benchmark: str, options: Mapping[str, Any]) -
     return shlex.join(words)
 
 
-def _groups(benchmark: str) -> dict[str, int]:
-    """The benchmark's groups with their sizes, in its order."""
+def _groups(benchmark: str, kept: Slice | None = None) -> dict[str, int]:
+    """The groups of the benchmark, or of a slice of it, with their sizes, in the benchmark's order."""
     with st.spinner("Reading the benchmark"):
-        return dict(Counter(item.group for item in resources.instances(benchmark).instances))
+        instances = resources.instances(benchmark).instances
+    ids = None if kept is None else set(kept.ids)
+    return dict(Counter(item.group for item in instances if ids is None or item.id in ids))
+
+
+def _slice(recipe: Study, benchmark: str) -> Slice | None:
+    """The slice that the dialog names, or the page where the dialog did not say; none where the study takes none."""
+    name = st.session_state.get(f"run:slice:{benchmark}", links.recall("slice"))
+    if not name or not set(SELECTION) <= set(recipe.settings):
+        return None
+    return next((one for one in slices.of_benchmark(resources.settings(), benchmark) if one.name == name), None)
+
+
+def _draw_slice(recipe: Study, benchmark: str) -> Slice | None:
+    """Which instances: all, or those of a slice that was kept of this benchmark; no field where there is none."""
+    kept = {one.name: one for one in slices.of_benchmark(resources.settings(), benchmark)}
+    if not kept or not set(SELECTION) <= set(recipe.settings):
+        return None
+    key = f"run:slice:{benchmark}"
+    wish = st.session_state.get(key, links.recall("slice"))
+    st.session_state[key] = wish if wish in kept else EVERY
+    name = st.selectbox(
+        "Slice", [EVERY, *kept], key=key, persist_state="session",
+        format_func=lambda one: f"{one} ({len(kept[one].ids):,} instances)" if one else "All instances",
+        help="Instances that were picked in a figure or table and kept under a name.",
+    )  # fmt: skip
+    return kept.get(name)
 
 
 def _per_group(recipe: Study, options: Mapping[str, Any]) -> int:

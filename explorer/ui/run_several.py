@@ -64,7 +64,7 @@ def submit(study: str, models: Sequence[str], benchmark: str, seeds: Sequence[in
         "suites": list(options["suites"]), "limit": options["limit"], "dtype": options["dtype"],
         "settings": {name: list(value) if isinstance(value, tuple) else value
                      for name, value in options["settings"].items()},
-        "only": [],
+        "only": list(options["only"]),
     }  # fmt: skip
     settings = resources.settings()
     planned = sweep_file.keep(settings, sweep_file.plan(study, models, [benchmark], seeds, request=request))

@@ -64,4 +64,3 @@ def draw_membership(model: str) -> None:
     show.chart(
         roc_by_dose(curves), key=f"planted roc {attack}", alt=f"ROC curves of {ATTACKS[attack].title} by repetitions"
     )
-
