@@ -4,8 +4,8 @@
     python bench/pages.py --cache cache --rounds 5 --only calibration replication
 
 One Chromium visits one server. Each page is opened by its address and then gone to by its link in the sidebar; on
-Instance, instances are stepped through and a word is swapped for another. All is done once to warm up. Told are medians:
-seconds as the reader saw them, and the server's processor seconds, which other work on the machine does not change.
+Instance, instances are stepped through and a word is swapped for another. All is done once to warm up. Medians are
+told: seconds as the reader saw them, and the server's processor seconds, which other work on the machine does not change.
 Needs Chromium, and playwright from requirements-dev.txt; a cache with the embedded model and WordNet.
 """
 
