@@ -5,8 +5,8 @@
 
 One Chromium visits one server. Each page is opened by its address and then gone to by its link in the sidebar; on
 Instance, instances are stepped through and a word is swapped for another. All is done once to warm up. Medians are
-told: seconds as the reader saw them, and the server's processor seconds, which other work on the machine does not change.
-Needs Chromium, and playwright from requirements-dev.txt; a cache with the embedded model and WordNet.
+told: seconds as the reader saw them, and the server's processor seconds, which other work on the machine hardly
+changes. Needs Chromium, and playwright from requirements-dev.txt; a cache with the embedded model and WordNet.
 """
 
 from __future__ import annotations
@@ -99,9 +99,11 @@ def main() -> None:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that the server ends with this process
     with tempfile.TemporaryDirectory() as folder, server(borrowed_cache(Path(args.cache), Path(folder))) as address:
         steps = Steps(server_process(address))
-        visit(address, steps, args.only, args.rounds, args.model)
-        for row in steps.rows():
-            print(json.dumps(row))
+        try:
+            visit(address, steps, args.only, args.rounds, args.model)
+        finally:  # also when it is ended early: what was seen until then
+            for row in steps.rows():
+                print(json.dumps(row), flush=True)
 
 
 def visit(address: str, steps: Steps, pages: list[str], rounds: int, model: str) -> None:
