@@ -156,11 +156,17 @@ def scoring(folder: Path) -> Callable[[Call, int], Reply]:
 
     @torch.inference_mode()
     def answer(call: Call, number: int) -> Reply:
-        if "messages" in call.body:
+        if "messages" in call.body and "prompt_logprobs" not in call.body:
             return Reply(body=chat("fine"))
         if "echo" not in call.body and "prompt_logprobs" not in call.body:
             return Reply(body=completion(" fine"))
-        ids = tokenizer(call.body["prompt"])["input_ids"]
+        if "messages" in call.body:
+            if not tokenizer.chat_template:
+                return Reply(400, {"error": {"message": "the model has no chat template"}})
+            form = {name: call.body[name] for name in ("add_generation_prompt", "continue_final_message")}
+            ids = tokenizer.apply_chat_template(call.body["messages"], return_dict=False, **form)
+        else:
+            ids = tokenizer(call.body["prompt"])["input_ids"]
         logprobs = model(torch.tensor([ids])).logits[0].log_softmax(-1)
         texts = [tokenizer.decode([i]) for i in ids]
         values = [None, *(float(logprobs[i, token]) for i, token in enumerate(ids[1:]))]
@@ -170,6 +176,8 @@ def scoring(folder: Path) -> Callable[[Call, int], Reply]:
             for i in range(1, len(ids)):
                 rank = 1 + int((logprobs[i - 1] > logprobs[i - 1, ids[i]]).sum())
                 told.append({str(ids[i]): {"logprob": values[i], "rank": rank, "decoded_token": texts[i]}})
+            if "messages" in call.body:
+                return Reply(body={**chat("fine"), "prompt_logprobs": told})
             return Reply(body={"choices": [{"text": "", "prompt_logprobs": told}]})
         tops = [None, *({tokenizer.decode([top]): float(logprobs[i, top])} for i, top in enumerate(best[1:]))]
         return Reply(body={"choices": [echoed(texts, values, top_logprobs=tops)]})

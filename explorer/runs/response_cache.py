@@ -24,6 +24,7 @@ LOCAL = ("request", "reason", "means", "deviations")  # not of an endpoint's ans
 # Kept of a written answer; lines of before thoughts were told apart have the first three alone.
 WRITTEN = ("text", "finish", "token_ids", "thought", "reason")
 PLAIN = 3
+READ = "context"  # kept of a scored conversation, too: what the server read, as it wrote it
 SCORED = tuple(field.name for field in dataclasses.fields(Score) if field.name not in LOCAL)
 
 T = TypeVar("T", Generation, Score)
@@ -68,6 +69,8 @@ class CachedAnswers:
             self.endpoint.score(missing, policy, tell, keep)
 
         keys = [_key(request, "score", request.continuation, policy.key) for request in requests]
+        if policy.chat:
+            return self._answers(_score_read, (*SCORED, READ), requests, keys, ask, progress)
         return self._answers(Score, SCORED, requests, keys, ask, progress)
 
     # An endpoint's answers are written the moment they come, one line each, since every one may have cost money. A kill
@@ -81,7 +84,7 @@ class CachedAnswers:
     # Requests with the same key are asked once. A refusal is not written: it may be gone at the next try.
     def _answers(
         self,
-        made: type[T],
+        made: Callable[..., T],
         fields: Sequence[str],
         requests: Sequence[Request],
         keys: Sequence[str],
@@ -102,7 +105,9 @@ class CachedAnswers:
                 if answer.reason and not getattr(answer, "thought", ""):
                     refused[key] = answer
                     return
-                values: list[Any] = [getattr(answer, name) for name in fields]
+                values: list[Any] = [
+                    answer.request.context if name == READ else getattr(answer, name) for name in fields
+                ]
                 if isinstance(answer, Generation) and not answer.thought:
                     values = values[:PLAIN]
                 self._known[key] = values
@@ -134,6 +139,11 @@ def scorer(spec: RunSpec, resources: Resources) -> Scorer:
     return cached_endpoint(spec, resources, model) if isinstance(model, Endpoint) else model
 
 
+def _score_read(request: Request, *, context: str, **values: Any) -> Score:
+    """A kept score of an answer in a conversation, with what the server read before it."""
+    return Score(dataclasses.replace(request, context=context, conversation=None), **values)
+
+
 def _frozen(values: Sequence[Any]) -> list[Any]:
     return [tuple(value) if isinstance(value, list) else value for value in values]
 
@@ -155,6 +165,6 @@ def _read(path: Path) -> dict[str, list[Any]]:
         for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
             with contextlib.suppress(ValueError, TypeError, RecursionError):
                 key, *values = json.loads(line)
-                if isinstance(key, str) and len(values) in (PLAIN, len(WRITTEN), len(SCORED)):
+                if isinstance(key, str) and len(values) in (PLAIN, len(WRITTEN), len(SCORED), len(SCORED) + 1):
                     known[key] = values
     return known

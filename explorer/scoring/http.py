@@ -16,10 +16,10 @@ from urllib.parse import urlsplit
 from explorer import numbers, stopping
 from explorer.errors import ModelError, ScoringError
 from explorer.records import Generation, Request, Score
-from explorer.scoring import thoughts
+from explorer.scoring import hf_chat, thoughts
 from explorer.scoring.encode import unencodable
 from explorer.scoring.http_calls import Caller, Limits, RequestRefused
-from explorer.scoring.http_logprobs import PromptToken, echoed, prompt_tokens, score_of
+from explorer.scoring.http_logprobs import PromptToken, echoed, prompt_tokens, score_of, score_of_answer
 from explorer.scoring.model import Progress
 from explorer.scoring.policy import PLL, PRESETS, ScoringPolicy
 from explorer.settings import Settings
@@ -31,6 +31,7 @@ T = TypeVar("T", Generation, Score)
 REFUSED_AT_FIRST = 3  # so many refusals before any answer mean that the call is wrong, not the rows
 OPENAI_MARK = "openai:"
 MOST_WRITTEN = 1 << 20  # tokens of one answer; a server that says more is not believed
+PROBE = "The keys to the cabinet are on the table."
 NO_ID = -1  # stands for a token whose id the server does not tell
 
 # How a prompt's log-probabilities are asked for, in the order tried: what is sent, and how the answer is read.
@@ -169,9 +170,10 @@ class Endpoint:
 
         The server decides about a BOS; where it puts none before an empty context, the first token is left unscored.
         """
-        if self.kind == "chat":
+        if self.kind == "chat" and not policy.chat:
             raise ScoringError("A chat endpoint returns no log-probabilities of a prompt. Score with its completions.")
-        if policy.preset == PLL or policy.bos not in ("auto", "tokenizer") or policy.split != "offsets":
+        tokenized = policy.bos not in ("auto", "tokenizer") and not policy.chat
+        if policy.preset == PLL or tokenized or policy.split != "offsets":
             raise ScoringError(
                 f"The preset {policy.preset} says what a model reads and how its tokens are split, which a server "
                 "decides for itself. Score endpoints with the preset natural."
@@ -291,11 +293,49 @@ class Endpoint:
         return answer
 
     def _score(self, request: Request, policy: ScoringPolicy) -> Score:
-        if request.conversation is not None:
+        if request.conversation is not None and not policy.chat:
             return score_of(request, policy, (), "a conversation can be answered, not scored")
         if not request.continuation:
             return score_of(request, policy, (), "the continuation is empty")
+        if request.conversation is not None:
+            return score_of_answer(request, policy, self._answer_tokens(request))
         return score_of(request, policy, self._prompt_tokens(request.context + request.continuation))
+
+    def ways(self) -> tuple[str, ...]:
+        """In which of the known ways the server tells the log-probabilities of a prompt, asked in each."""
+        had, known = [], self._ways
+        for way in PROMPT_WAYS:
+            self._ways = (way,)
+            try:
+                self._prompt_tokens(PROBE)
+                had.append(way)
+            except (RequestRefused, ScoringError):
+                continue
+            finally:
+                self._ways = known
+        return tuple(had)
+
+    def _answer_tokens(self, request: Request) -> list[PromptToken]:
+        """The tokens of a conversation that ends within the assistant's answer; the server's own template writes it."""
+        said = {"role": "assistant", "content": request.context + request.continuation}
+        payload = {
+            "model": self.model,
+            "messages": [*hf_chat.as_messages(request.conversation or ()), said],
+            "temperature": 0.0,
+            "stream": False,
+            "add_generation_prompt": False,
+            "continue_final_message": True,
+            **PROMPT_WAYS["vllm"][0],
+        }
+        answer = self._chat(payload, 1)
+        # vLLM has them beside the choices; others that took the field over have them in the choice.
+        tokens = prompt_tokens(answer) or prompt_tokens(_choice(answer))
+        if tokens is None:
+            raise ScoringError(
+                f"{self.base_url} returned no log-probabilities of a conversation, expected them after "
+                "prompt_logprobs. Leave chat out, score with a server that has them (vLLM), or with the model itself."
+            )
+        return tokens
 
     def _prompt_tokens(self, text: str) -> list[PromptToken]:
         """The tokens of a prompt, asked for in the way that has worked before, else in each."""

@@ -6,7 +6,7 @@ import json
 import math
 import zlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from explorer import numbers
@@ -107,6 +107,17 @@ def score_of(request: Request, policy: ScoringPolicy, tokens: Sequence[PromptTok
         reason=reason,
         likeliest=tuple(token.top and not math.isnan(token.logprob) for token, _, _ in placed),
     )
+
+
+def score_of_answer(request: Request, policy: ScoringPolicy, tokens: Sequence[PromptToken]) -> Score:
+    """The score of an answer in a conversation that the server wrote by its template: of the tokens at its end."""
+    whole, answer = "".join(token.text for token in tokens), request.context + request.continuation
+    if not whole.endswith(answer):
+        broken = any(BROKEN in token.text for token in tokens)
+        reason = "the server shows parts of characters" if broken else "the server's tokens do not end with the answer"
+        return score_of(request, policy, (), reason)
+    before = whole.removesuffix(answer) + request.context
+    return score_of(replace(request, context=before, conversation=None), policy, tokens)
 
 
 def _fault(target_tokens: Sequence[tuple[PromptToken, int, int]], first: int) -> str:

@@ -1,4 +1,4 @@
-"""What a model behind a server can do, found out by asking it twice: one short text written, one short text scored."""
+"""What a model behind a server can do, found out by asking: one short text written, one scored in each known way."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from explorer import stopping
 from explorer.errors import ExplorerError, ModelError
 from explorer.records import Request
 from explorer.scoring.http import Endpoint
+from explorer.scoring.policy import PRESETS
 
 PROMPT = "The opposite of hot is"
 SCORED = ("The keys to the cabinet", " are on the table.")
@@ -35,6 +36,8 @@ class EndpointReport:
     way: str
     why_no_scores: str
     window: int  # tokens; 0 where the server does not tell
+    ways: tuple[str, ...] = ()  # of all that tell the log-probabilities of a prompt, those that the server has
+    why_no_chat: str = ""  # why no answer in a conversation can be scored (chat=always)
 
 
 def report(endpoint: Endpoint, within: float = WITHIN) -> EndpointReport:
@@ -54,6 +57,7 @@ def _ask(endpoint: Endpoint) -> EndpointReport:
     listed = endpoint.listing()
     answer, as_chat, seconds, why_no_answer = _written(endpoint)
     logprob, why_no_scores = _scored(endpoint)
+    ways = () if why_no_scores else endpoint.ways()
     return EndpointReport(
         offered=tuple(str(entry.get("id")) for entry in listed),
         answer=answer,
@@ -63,6 +67,8 @@ def _ask(endpoint: Endpoint) -> EndpointReport:
         logprob=logprob,
         way="" if why_no_scores else WAYS.get(str(endpoint.record()["prompt_logprobs"]), ""),
         why_no_scores=why_no_scores,
+        ways=tuple(WAYS[way] for way in ways),
+        why_no_chat=_scored_as_chat(endpoint),
         window=_window([entry for entry in listed if entry.get("id") == endpoint.model] or listed[:1]),
     )
 
@@ -90,6 +96,16 @@ def _scored(endpoint: Endpoint) -> tuple[float, str]:
     except ExplorerError as error:
         return math.nan, str(error)
     return (math.nan, score.reason) if score.reason else (score.sum, "")
+
+
+def _scored_as_chat(endpoint: Endpoint) -> str:
+    """Why the server scores no answer in a conversation, or ""."""
+    request = Request("test", 0, "", SCORED[1].strip(), conversation=(("user", SCORED[0]),))
+    try:
+        (score,) = endpoint.score([request], PRESETS["natural"].as_chat())
+    except ExplorerError as error:
+        return str(error)
+    return score.reason
 
 
 def _window(listed: Sequence[Mapping[str, Any]]) -> int:

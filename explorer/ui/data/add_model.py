@@ -75,7 +75,7 @@ def _hub_form() -> None:
 
 def _endpoint_form() -> None:
     show.note(
-        "A server compatible with OpenAI's: vLLM, llama.cpp, Ollama, OpenAI itself. The test sends it two short "
+        "A server compatible with OpenAI's: vLLM, llama.cpp, Ollama, OpenAI itself. The test sends it a few short "
         "sentences."
     )
     with st.form("bring:endpoint", border=False):
@@ -229,13 +229,19 @@ def _answered(report: EndpointReport) -> Lines:
         shown = display.name(" ".join(report.answer.split()), 80) or "nothing"
         answer = f"“{shown}” after {report.seconds:.1f} s, to {form}"
     scores = (
-        f"yes, {report.way}: {display.nats(report.logprob)} for “{SCORED[1].strip()}”"
+        f"yes, {' and '.join(report.ways) or report.way}: {display.nats(report.logprob)} for “{SCORED[1].strip()}”"
         if not report.why_no_scores
         else f"no: {report.why_no_scores} So it can write, and accuracy, popularity, priming and swaps cannot be "
         "measured with it."
     )
+    as_chat = f"no: {report.why_no_chat}" if report.why_no_chat else "yes, by prompt_logprobs: runs may ask as a chat"
     window = f"{report.window:,} tokens" if report.window else "not told by the server"
-    return [("First answer", answer), ("Log-probabilities of a prompt", scores), ("Context window", window)]
+    return [
+        ("First answer", answer),
+        ("Log-probabilities of a prompt", scores),
+        ("Log-probabilities of an answer in a chat", as_chat),
+        ("Context window", window),
+    ]
 
 
 def _cost(name: str) -> str:
