@@ -36,7 +36,7 @@ def main() -> None:
     texts = [text for each in benchmarks.load("blimp", chosen).instances for text in prompts.option_texts(each)]
     print(f"{len(texts):,} sentences\n")
     print(f"| {' | '.join(COLUMNS)} |\n|{' --- |' * len(COLUMNS)}", flush=True)
-    for name in args.index or ["demo", "wiki"]:
+    for name in args.index or ["glassbox", "wiki"]:
         _prepare(name, chosen)
         for n in args.n or [7, 2]:
             row = measure(name, texts, n, args.compare, chosen)

@@ -225,7 +225,7 @@ class Resources:
 
                 telling = self._telling("building the index of the glass box")
                 ensure_own(self.settings, telling, WAIT if wait is None else wait)
-            return open_counter(index, self.settings, patience=patience, wait=wait)
+            return open_counter(index, self.settings, patience=patience)
 
         return self.once(("counter", index), make)
 

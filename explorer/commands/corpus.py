@@ -6,10 +6,9 @@ import argparse
 import math
 from typing import TYPE_CHECKING, Any
 
-from explorer.commands import common, jsonl
-from explorer.commands.index import StepLines
+from explorer.commands import common, counting, jsonl
 from explorer.errors import UsageError
-from explorer.settings import Settings, path_of
+from explorer.settings import Settings
 
 if TYPE_CHECKING:
     from explorer.popularity.counter import Document, TokenIndex
@@ -61,18 +60,12 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
 
 
 def open_index(args: argparse.Namespace, settings: Settings) -> TokenIndex:
-    """The index that is asked; that of the glass box is built where there is none."""
-    from explorer.popularity.counters import open_counter
-    from explorer.popularity.indexes import GLASSBOX, MINI
+    """The index that is asked."""
+    from explorer.popularity.indexes import MINI
 
     if args.index.startswith(MINI):
         raise UsageError(f"{args.index} is an index over characters, expected one of tokens. See `index check --help`.")
-    if args.index == GLASSBOX:
-        from explorer.glassbox.index import ensure_own
-
-        ensure_own(settings, common.ProgressLine("building the index of the glass box"))
-    tokenizer = path_of(args.tokenizer) if args.tokenizer else None
-    return open_counter(args.index, settings, tokenizer=tokenizer, progress=StepLines())  # type: ignore[return-value]
+    return counting.open_index(args, settings)  # type: ignore[return-value]
 
 
 def look_up(index: TokenIndex, text: str, args: argparse.Namespace) -> dict[str, Any]:

@@ -7,9 +7,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-from explorer.commands import common, jsonl
+from explorer.commands import common, counting, jsonl
 from explorer.errors import CountError, UsageError
-from explorer.popularity.indexes import DEMO, GLASSBOX
+from explorer.popularity.indexes import FORMER, GLASSBOX
 from explorer.settings import Settings, path_of
 
 
@@ -44,7 +44,7 @@ def add(subparsers: Any) -> None:
     count = common.parser(actions, "count", "how often texts or ids occur in an index")
     count.add_argument("texts", nargs="*", metavar="TEXT", help="texts, counted as they stand in running text")
     count.add_argument(
-        "--index", required=True, metavar="I", help="demo, a folder, a public index, mini:NAME, URL#name"
+        "--index", required=True, metavar="I", help="glassbox, a folder, a public index, mini:NAME, URL#name"
     )
     count.add_argument(
         "--in", dest="input", metavar="FILE", help='JSON lines with {"text": ...} or {"ids": [...]}; - = stdin'
@@ -69,9 +69,9 @@ def run_build(args: argparse.Namespace, settings: Settings) -> int:
     if not args.out.strip():
         raise UsageError("--out is empty, expected a new folder, or a name for a new one in the cache's indexes/.")
     folder = _new_folder(args.out, settings)
-    for name in (GLASSBOX, DEMO):
+    for name in (GLASSBOX, *FORMER):
         if folder == settings.indexes / name or args.name == name:
-            raise UsageError(f"{name!r} is the name of an index that is built by itself. Choose another.")
+            raise UsageError(f"{name!r} is the name of an index that is or was built by itself. Choose another.")
     files = documents.files([path_of(name) for name in args.inputs])
     if not 257 <= args.vocabulary <= tokenizer.LARGEST_ID:
         raise UsageError(f"--vocabulary is {args.vocabulary}, expected 257 to {tokenizer.LARGEST_ID}.")
@@ -128,12 +128,9 @@ def run_check(args: argparse.Namespace, settings: Settings) -> int:
 
 
 def run_count(args: argparse.Namespace, settings: Settings) -> int:
-    from explorer.popularity.counters import open_counter
-
     if not args.texts and not args.input:
         raise UsageError("What is to be counted? Give texts, or --in FILE.")
-    tokenizer = path_of(args.tokenizer) if args.tokenizer else None
-    counter = open_counter(args.index, settings, tokenizer=tokenizer, progress=StepLines())
+    counter = counting.open_index(args, settings)
     rows = [{"text": text} for text in args.texts] + (jsonl.read_objects(args.input) if args.input else [])
     texts = [_text(row) for row in rows if "ids" not in row]
     encoded = iter(counter.encode(texts, bare=args.bare))

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from explorer.commands import common, jsonl, output
-from explorer.commands.index import StepLines
+from explorer.commands import common, counting, jsonl, output
 from explorer.errors import UsageError
 from explorer.settings import Settings, path_of
 
@@ -47,13 +46,11 @@ def add(subparsers: Any) -> None:
 
 def run(args: argparse.Namespace, settings: Settings) -> int:
     from explorer.popularity import ips, ngrams
-    from explorer.popularity.counters import open_counter
 
     rows = jsonl.read_objects(args.input, ("text",))
     if not rows:
         raise UsageError(f"{args.input} has no lines. Expected JSON lines with `text`.")
-    tokenizer = path_of(args.tokenizer) if args.tokenizer else None
-    counter = open_counter(args.index, settings, tokenizer=tokenizer, progress=StepLines())
+    counter = counting.open_index(args, settings)
     given_edges = read_edges(args.edges_from, settings) if args.edges_from else None
     if given_edges:
         given_edges.check_fits(counter.index, args.n, args.initial)

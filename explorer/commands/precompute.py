@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import subprocess
 import sys
@@ -66,16 +67,31 @@ def add(subparsers: Any) -> None:
 def _add_filters(parser: argparse.ArgumentParser) -> None:
     for name in ("study", "model", "benchmark"):
         parser.add_argument(f"--{name}", action="append", default=[], help=f"only runs of this {name}; repeatable")
+    parser.add_argument("--new", action="store_true", help="only runs that the file which comes along lacks")
 
 
-def _chosen_runs(args: argparse.Namespace) -> list[Planned]:
-    return [
+def _chosen_runs(args: argparse.Namespace, resources: Resources) -> list[Planned]:
+    chosen = [
         run
         for run in plan()
         if (not args.study or run.study in args.study)
         and (not args.model or run.model in args.model)
         and (not args.benchmark or run.benchmark in args.benchmark)
     ]
+    return _lacking(chosen, resources) if args.new else chosen
+
+
+def _lacking(chosen: list[Planned], resources: Resources) -> list[Planned]:
+    """Those that the file which comes along does not hold; without its model or benchmark a run is passed over."""
+    from explorer.results import precomputed_add
+
+    known = precomputed_add.held(PRECOMPUTED) if PRECOMPUTED.is_file() else set()
+    lacking = []
+    for planned in chosen:
+        with contextlib.suppress(ExplorerError):
+            if _folder(planned, resources).run_id not in known:
+                lacking.append(planned)
+    return lacking
 
 
 def show_plan(args: argparse.Namespace, settings: Settings) -> int:
@@ -84,7 +100,7 @@ def show_plan(args: argparse.Namespace, settings: Settings) -> int:
 
     resources = Resources(settings)
     rows = []
-    for planned in _chosen_runs(args):
+    for planned in _chosen_runs(args, resources):
         row: dict[str, Any] = {"run": planned.name, "run_id": "", "done": 0, "total": None, "status": "not started"}
         rows.append(row)
         try:
@@ -115,7 +131,7 @@ def compute_runs(args: argparse.Namespace, settings: Settings) -> int:
     own_slice, slices = _parse_share(args.share)
     resources = Resources(settings)
     unfinished = uncut = 0
-    for planned in _chosen_runs(args):
+    for planned in _chosen_runs(args, resources):
         if planned.study not in STUDIES:
             continue
         started = time.monotonic()
@@ -163,6 +179,7 @@ def _run_processes(args: argparse.Namespace, settings: Settings, until: float) -
     for name in ("study", "model", "benchmark"):
         for value in getattr(args, name):
             command += [f"--{name}", value]
+    command += ["--new"] if args.new else []
     for name in ("cache", "data"):
         if getattr(args, name):
             command += [f"--{name}", getattr(args, name)]

@@ -1,7 +1,6 @@
 """A counter by the name of its index.
 
-glassbox                  the whole training text of the glass-box models, built on first use
-demo                      the index in which shipped runs of other models were counted, built on first use
+glassbox                  the whole training text of the glass-box models, built on first use (resources.py)
 v4_piletrain_llama ...    an index of the public service (see indexes.py)
 mini:v2_piletrain ...     a character index of the infini-gram-mini service
 wiki                      an index in the cache's folder indexes/
@@ -12,7 +11,6 @@ http://host:port#name     an index of another infini-gram server (#name may be l
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -22,15 +20,13 @@ from explorer.popularity import manifest as manifests
 from explorer.popularity import tokenizer as tokenizers
 from explorer.popularity.count_cache import CountCache
 from explorer.popularity.counter import DocumentCounter
-from explorer.popularity.indexes import DEMO, DEMO_INDEX, GLASSBOX, GLASSBOX_INDEX, INDEXES, MINI
+from explorer.popularity.indexes import FORMER, GLASSBOX, GLASSBOX_INDEX, INDEXES, MINI, corpus_of
 from explorer.popularity.infinigram_api import InfinigramAPI, served_names
 from explorer.popularity.infinigram_mini import InfinigramMini
 from explorer.popularity.service import PATIENCE, Service
 from explorer.settings import INFINIGRAM, REQUESTS_PER_SECOND, Settings, path_of
 
-Progress = Callable[[str, int, int], None]
-
-_BY_ITSELF = {GLASSBOX: GLASSBOX_INDEX, DEMO: DEMO_INDEX}  # indexes that are built on first use → their keys
+_BY_ITSELF = {GLASSBOX: GLASSBOX_INDEX}  # the index that is built on first use → its key
 PUBLIC_HOSTS = (".infini-gram.io", ".infini-gram-mini.io")
 
 _limits: dict[tuple[str, float], fetch.RateLimit] = {}  # one for all counters of a server
@@ -42,10 +38,8 @@ def open_counter(
     *,
     tokenizer: Path | None = None,
     patience: fetch.Patience = PATIENCE,
-    progress: Progress | None = None,
-    wait: float | None = None,
 ) -> DocumentCounter:
-    """The counter over the index of this name; `wait` is for another process that builds the index, in seconds.
+    """The counter over the index of this name.
 
     For an index of a service, ids come from `tokenizer`, a local folder with its tokenizer; else from the folder
     tokenizers/NAME of the cache (llama-2, gpt2, olmo) if it is there; else from the service.
@@ -65,7 +59,9 @@ def open_counter(
             index=_public_key(index, settings),
             tokenizer=_local_tokenizer(tokenizer, settings, INDEXES[index].tokenizer),
         )
-    return _local(index, settings, cache, progress, wait)
+    from explorer.popularity.infinigram_local import LocalCounter
+
+    return LocalCounter(_folder_of(index, settings), cache)
 
 
 def known_key(index: str, settings: Settings) -> str:
@@ -87,21 +83,12 @@ def _public_key(index: str, settings: Settings) -> str:
     return index if settings.infinigram_url == INFINIGRAM else f"{settings.infinigram_url}#{index}"
 
 
-def _local(
-    index: str, settings: Settings, cache: CountCache, progress: Progress | None, wait: float | None
-) -> DocumentCounter:
-    from explorer.popularity.infinigram_local import LocalCounter
-
-    if index == DEMO:
-        from explorer.popularity import demo_corpus
-
-        waited = demo_corpus.WAIT if wait is None else wait
-        return LocalCounter(demo_corpus.ensure(settings, progress, waited), cache)
-    return LocalCounter(_folder_of(index, settings), cache)
-
-
 def _folder_of(index: str, settings: Settings) -> Path:
     """The folder of a local index, by its name in the cache or by its path, with a manifest or without."""
+    if (former := FORMER.get(corpus_of(index))) is not None:
+        # Also where an earlier version left its folder: who has none could not make such a run again.
+        title = former.title[0].upper() + former.title[1:]
+        raise CountError(f"{title} is no longer counted in. Choose the index {GLASSBOX}, which is built by itself.")
     for folder in (settings.indexes / index, path_of(index)):
         if index and os.path.isfile(folder / manifests.FILE):
             return folder

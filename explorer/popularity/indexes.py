@@ -11,15 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
-DEMO = "demo"
 GLASSBOX = "glassbox"
 GLASSBOX_INDEX = "glassbox-d86661ace5b0"  # of the corpus of the models that come along; see explorer/glassbox/index.py
-DEMO_INDEX = "demo-94f1f3912ca8"  # the one that shipped runs of other models were counted in; see demo_corpus.py
-DEMO_TEXT = "WordNet's glosses and examples and of texts of our own"
-# The length of n-grams that a small index is asked for, in tokens; a longer one mostly never occurs there. In the
-# demonstration index 53% of the distinct 2-grams of the starter pairs never occur, and 88% of the 3-grams. In that of
-# the glass box 43% of the 4-grams; 4 of its short tokens are about two words, and tell planted pairs apart.
-SMALL = {DEMO: 2, GLASSBOX: 4}
 MINI = "mini:"  # prefix of a character index of the infini-gram-mini service
 
 
@@ -32,6 +25,26 @@ class KnownIndex:
     tokens: float = math.nan
     documents: float = math.nan
 
+
+@dataclass(frozen=True, slots=True)
+class FormerIndex:
+    """An index that earlier versions built: what people call it, what it held, and its usual length of n-grams."""
+
+    title: str
+    holds: str
+    length: int
+
+
+# Runs that were counted in one of these still open; none is counted in anew.
+FORMER: Mapping[str, FormerIndex] = {
+    "demo": FormerIndex(
+        "the demonstration index of earlier versions", "WordNet's glosses and examples and texts of our own", 2
+    )
+}
+# The length of n-grams that a small index is asked for, in tokens; a longer one mostly never occurs there. In that of
+# the glass box 43% of the distinct 4-grams of the starter pairs never occur; 4 of its short tokens are about two words,
+# and tell planted pairs apart.
+SMALL = {GLASSBOX: 4, **{name: former.length for name, former in FORMER.items()}}
 
 CORPORA: Mapping[str, str] = {
     "pile": "the Pile",
@@ -53,8 +66,8 @@ CORPORA: Mapping[str, str] = {
     "opt-mix": "OPT's mixture of RoBERTa's data, parts of the Pile and Reddit",
     "smollm2-mix": "SmolLM2's mixture of FineWeb-Edu, DCLM, code and mathematics",
     "olmo-3-mix": "Dolma 3",
-    DEMO: f"a demonstration corpus of {DEMO_TEXT}",
     GLASSBOX: "the whole training text of the glass-box models",
+    **{name: former.holds for name, former in FORMER.items()},
 }
 
 # A character index has no tokenizer; its `tokens` are unknown.
@@ -134,8 +147,8 @@ KINSHIP: Mapping[tuple[str, str], str] = {
 
 def corpus_of(index: str) -> str:
     """The corpus that an index holds: a key of CORPORA, the name of a planted one, "" for an index that is unknown."""
-    if re.fullmatch(r"demo(-[0-9a-f]{12})?", index):
-        return DEMO
+    if former := re.fullmatch(rf"({'|'.join(FORMER)})(-[0-9a-f]{{12}})?", index):
+        return former[1]
     if planted := re.fullmatch(r"(glassbox(?:-.+?)??)(?:-[0-9a-f]{12})?", index):
         return planted[1].lower()
     known = INDEXES.get(index)
@@ -149,12 +162,18 @@ def short_name(index: str) -> str:
 
 def title_of(index: str) -> str:
     """What people call an index: what the small ones hold, else its name."""
-    return {DEMO: "the demonstration corpus", GLASSBOX: "the corpus of the glass box"}.get(corpus_of(index), index)
+    held = corpus_of(index)
+    return FORMER[held].title if held in FORMER else "the corpus of the glass box" if held == GLASSBOX else index
 
 
 def default_length(index: str, otherwise: int) -> int:
     """The length of n-grams for an index of this name, in tokens: a small one's own, else the other."""
     return SMALL.get(corpus_of(index), otherwise)
+
+
+def is_former(index: str) -> bool:
+    """Whether an index of this name was built by an earlier version, and is no longer."""
+    return corpus_of(index) in FORMER
 
 
 def is_planted(corpus: str) -> bool:
@@ -176,7 +195,7 @@ def training_corpus(model: str) -> str | None:
 def is_pretraining_data(index: str, model: str) -> bool | None:
     """Whether the index holds the model's pre-training data, or a version or part of it; none where that is unknown."""
     held, seen = corpus_of(index), training_corpus(model)
-    if held == DEMO or (is_planted(held) and not is_planted(seen or "")):
+    if held in FORMER or (is_planted(held) and not is_planted(seen or "")):
         return False
     if held == GLASSBOX and is_planted(seen or ""):
         return True
@@ -188,10 +207,10 @@ def is_pretraining_data(index: str, model: str) -> bool | None:
 def relation(index: str, model: str) -> str:
     """The sentence the app shows about an index and a model."""
     held, seen = corpus_of(index), training_corpus(model)
-    if held == DEMO:
+    if held in FORMER:
         return (
-            f"This is a demonstration index of {DEMO_TEXT}. It is not the pre-training data of {model}: its counts "
-            "show how the method works, no more."
+            f"This was counted in {FORMER[held].title}, of {FORMER[held].holds}. It is not the pre-training data of "
+            f"{model}: its counts show how the method works, no more."
         )
     if is_planted(held) and not is_planted(seen or ""):
         return (

@@ -22,7 +22,7 @@ import duckdb
 
 from explorer import __version__
 from explorer.errors import StoreError
-from explorer.results import precomputed, store
+from explorer.results import precomputed, store, superseded
 from explorer.results.precomputed_schema import FORMAT, KIND, NAME, TABLES
 from explorer.runs import files
 from explorer.runs.folder import RunFolder
@@ -52,7 +52,8 @@ _FACTS = ("instances", "variants", "scores", "generations", "counts", "measures"
 def add(folders: Sequence[RunFolder], file: Path, out: Path | None = None) -> int:
     """Packs finished runs into a precomputed file beside those in it (or into `out`); the file's size in bytes.
 
-    A run that the file already holds takes the place of the one there.
+    A run that the file already holds takes the place of the one there, and so does one that asks the same in an index
+    that is still built (superseded.py).
     """
     out = out or file
     if not file.is_file():
@@ -88,6 +89,7 @@ def _write(file: Path, alone: Path, out: Path) -> None:
         for table, columns in TABLES.items():
             connection.execute(f"CREATE TABLE {NAME}.{table} ({columns})")
         connection.execute(f"INSERT INTO {NAME}.about VALUES (?, ?)", [FORMAT, __version__])
+        _leave_out(connection)
         _copy_held(connection)
         _add_names(connection)
         _add_runs(connection)
@@ -113,9 +115,19 @@ def _check_format(connection: Connection, file: Path) -> None:
         )
 
 
+def _leave_out(connection: Connection) -> None:
+    """The table `leaving`: keys of the file's runs that come anew, or that give way to a new one."""
+    held = connection.execute(f"SELECT run_id, spec FROM {HELD}.runs").fetchall()
+    fresh = connection.execute(f"SELECT run_id, spec FROM {FRESH}.runs").fetchall()
+    leaving = {run_id for run_id, _ in fresh} | superseded.giving_way(dict(held), [spec for _, spec in fresh])
+    connection.execute(
+        f"CREATE TEMP TABLE leaving AS SELECT run FROM {HELD}.runs WHERE list_contains(?, run_id)", [sorted(leaving)]
+    )
+
+
 def _copy_held(connection: Connection) -> None:
-    """Every row of the file in its order, without the runs that come anew."""
-    kept = f"run NOT IN (SELECT was.run FROM {HELD}.runs AS was JOIN {FRESH}.runs AS now USING (run_id))"
+    """Every row of the file in its order, without the runs that leave it."""
+    kept = "run NOT IN (SELECT run FROM leaving)"
     for table, columns in _columns(connection).items():
         if table == "about":
             continue

@@ -80,8 +80,13 @@ STARTER_CHOICES = ("starter_pairs", "starter_cloze", "starter_physics", "starter
 STARTER_LABELLED = ("starter_entailment", "starter_questions")
 THOUSAND = {"per_group": 1000}  # of LAMBADA and PIQA, which are one group each; COPA and WinoGrande are taken whole
 
-DEMO = {"index": "demo"}  # what runs of models whose data is not at hand were counted in
+COUNTED = {"index": "glassbox"}  # what all models are counted in: the data of most is not at hand
 NO_ROWS = {"rows": False, "tokens": False}
+# Swaps as published beside careful ones, of one model: five draws of half as many instances each.
+DRAWN = {"draws": 5, "pos": ("NV",), "similarity": False, "frequencies": False}
+DRAWN_OF = "gemma-3-270m"
+HALF_OF = {"lambada": 500, "piqa": 500, "copa": 250, "winogrande": 500}  # per group; COPA has two
+MORE = {"more": ("min_k_plus", "recall")}  # attacks beside the usual, of the starter sets
 
 GLASSBOX = "glassbox-m"
 DOSED = ("glassbox_pairs", "glassbox_synonyms")
@@ -100,8 +105,8 @@ def plan() -> list[Planned]:
     """
     models = [model.id for model in catalog.EMBEDDED_MODELS]
     return [
-        *(run for study in (_accuracy, _priming, _perturbation, _popularity, _ontology, _memorization, _icl,
-                            _neighbours) for model in models for run in study(model)),
+        *(run for study in (_accuracy, _priming, _perturbation, _draws, _popularity, _ontology, _memorization,
+                            _icl, _neighbours) for model in models for run in study(model)),
         *_glassbox(GLASSBOX),
         *(run for model in trained_here() for run in _checkpoint(model)),
     ]  # fmt: skip
@@ -129,17 +134,31 @@ def _priming(model: str) -> Iterator[Planned]:
 def _perturbation(model: str) -> Iterator[Planned]:
     for benchmark in STARTER_CHOICES:
         some = {"per_group": 10} if benchmark == "starter_pairs" else {}
-        yield Planned("perturbation", model, benchmark, settings={"tokens": False, **DEMO, **some})
-    yield from _eight_tasks("perturbation", model, {**NO_ROWS, **DEMO})
+        yield Planned("perturbation", model, benchmark, settings={"tokens": False, **COUNTED, **some})
+    yield from _eight_tasks("perturbation", model, {**NO_ROWS, **COUNTED})
+
+
+def _draws(model: str) -> Iterator[Planned]:
+    """Each of the eight tasks swapped as published and carefully, in several draws."""
+    if model != DRAWN_OF:
+        return
+    for method in ("published", "careful"):
+        settings = {**NO_ROWS, **COUNTED, **DRAWN, "method": method}
+        for task, (each, names) in FORMAL.items():
+            half = {**settings, "per_group": each // 2}
+            yield Planned("perturbation", model, "blimp", f"{task}, {method} in draws", names, half)
+        for benchmark, each in HALF_OF.items():
+            half = {**settings, "per_group": each}
+            yield Planned("perturbation", model, benchmark, f"{method} in draws", settings=half)
 
 
 def _popularity(model: str) -> Iterator[Planned]:
     for benchmark in STARTER_CHOICES:
-        yield Planned("popularity", model, benchmark, settings={"tokens": False, **DEMO})
+        yield Planned("popularity", model, benchmark, settings={"tokens": False, **COUNTED})
     paradigms = tuple(sorted(name for _, names in FORMAL.values() for name in names))
-    yield Planned("popularity", model, "blimp", suites=paradigms, settings={**NO_ROWS, **DEMO})
+    yield Planned("popularity", model, "blimp", suites=paradigms, settings={**NO_ROWS, **COUNTED})
     for benchmark in FUNCTIONAL:
-        yield Planned("popularity", model, benchmark, settings={**NO_ROWS, **DEMO})
+        yield Planned("popularity", model, benchmark, settings={**NO_ROWS, **COUNTED})
 
 
 def _eight_tasks(study: str, model: str, settings: Mapping[str, Any]) -> Iterator[Planned]:
@@ -154,13 +173,13 @@ def _eight_tasks(study: str, model: str, settings: Mapping[str, Any]) -> Iterato
 def _ontology(model: str) -> Iterator[Planned]:
     # So many of each of the fifty buckets, and all of the smaller ones, come to 5,571 and 2,087 concepts.
     for benchmark, each in (("go", 130), ("uberon", 750)):
-        yield Planned("ontology", model, benchmark, settings={"per_bucket": each, **DEMO})
+        yield Planned("ontology", model, benchmark, settings={"per_bucket": each, **COUNTED})
 
 
 def _memorization(model: str) -> Iterator[Planned]:
     whole = {"tokens": False, "neighbours": 0}
     for benchmark in STARTER_CHOICES:
-        yield Planned("memorization", model, benchmark, settings=whole)
+        yield Planned("memorization", model, benchmark, settings={**whole, **MORE})
     yield from _eight_tasks("memorization", model, whole)
 
 
@@ -194,7 +213,7 @@ def _glassbox(model: str) -> Iterator[Planned]:
         yield Planned("popularity", model, DOSED[0], f"n = {n}", settings={**exact, **NO_ROWS, "n": n})
     for benchmark in STARTER_CHOICES:
         some = {"per_group": 10} if benchmark == "starter_pairs" else {}
-        yield Planned("memorization", model, benchmark, settings={"tokens": False, "neighbours": 0, **some})
+        yield Planned("memorization", model, benchmark, settings={"tokens": False, "neighbours": 0, **MORE, **some})
     yield Planned("ontology", model, "glassbox-ontology", settings={"others": 3})
     for benchmark in STARTER_LABELLED:
         yield Planned("icl", model, benchmark, settings=FEW)

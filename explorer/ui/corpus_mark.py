@@ -21,8 +21,8 @@ def of(index: str, model: str) -> str:
 def title(index: str) -> str:
     """What people call an index."""
     corpus = indexes.corpus_of(index)
-    if corpus == indexes.DEMO:
-        return "demonstration index"
+    if corpus in indexes.FORMER:
+        return indexes.FORMER[corpus].title
     return f"{indexes.CORPORA[corpus]} ({index})" if corpus in indexes.CORPORA else index
 
 

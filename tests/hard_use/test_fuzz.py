@@ -431,7 +431,6 @@ def test_any_command_line_ends_with_0_1_or_2_and_at_most_a_sentence(desk, line, 
     monkeypatch.setattr("explorer.runs.queue.start_worker", lambda settings, folder: None)
     monkeypatch.setattr("explorer.runs.worker.work", lambda *given, **named: "failed")
     monkeypatch.setattr("explorer.resources.Resources.lexicon", _refused)
-    monkeypatch.setattr("explorer.popularity.demo_corpus.ensure", _refused)
     monkeypatch.setattr("explorer.glassbox.index.ensure_own", _refused)
     monkeypatch.setattr("explorer.popularity.index.build", _refused)
     said, shown = io.StringIO(), io.TextIOWrapper(io.BytesIO(), encoding="utf-8")

@@ -10,7 +10,7 @@ import pytest
 
 from explorer import fetch
 from explorer.errors import CountError
-from explorer.popularity.counters import open_counter
+from explorer.popularity.counters import known_key, open_counter
 from explorer.popularity.infinigram_api import InfinigramAPI
 from explorer.popularity.infinigram_local import LocalCounter
 from explorer.popularity.infinigram_mini import InfinigramMini
@@ -83,3 +83,10 @@ def test_a_folder_that_was_never_checked_is_refused(settings: Settings, index_fo
     (copy / "manifest.json").unlink()
     with pytest.raises(CountError, match="never checked"):
         open_counter(str(copy), settings)
+
+
+def test_an_index_of_earlier_versions_is_not_counted_in_even_where_its_folder_is_left(index_folder, settings):
+    shutil.copytree(index_folder, settings.indexes / "demo")
+    for ask in (open_counter, known_key):
+        with pytest.raises(CountError, match=r"earlier versions is no longer counted in\. Choose the index glassbox"):
+            ask("demo", settings)

@@ -46,8 +46,9 @@ def test_an_index_is_or_is_not_a_models_data(index, model, expected):
     assert is_pretraining_data(index, model) is expected
 
 
-def test_the_demonstration_index_is_plainly_said_to_be_nobodys_data():
+def test_an_index_of_earlier_versions_is_plainly_said_to_be_nobodys_data():
     sentence = relation("demo", "gemma-3-270m")
+    assert "the demonstration index of earlier versions" in sentence
     assert "not the pre-training data of gemma-3-270m" in sentence
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import json
+import shutil
 
 import duckdb
 import pytest
@@ -22,6 +24,17 @@ CONTEXTS = ("sentences",)  # of a variant's edit: keys of items, which are a fil
 def runs(settings):
     """Runs that share instances, words and kinds with each other, and have some of their own."""
     return [a_run(settings, "starter_pairs"), a_primed_run(settings), a_run(settings, "go"), a_run(settings, "go", 1)]
+
+
+def a_copy(settings, folder: RunFolder, spec: RunSpec) -> RunFolder:
+    """A finished run of this spec with the rows of another."""
+    made = RunFolder.create(settings.runs, spec)
+    for path in folder.path.iterdir():
+        if path.name not in ("spec.json", "lock"):
+            (shutil.copytree if path.is_dir() else shutil.copy)(path, made.path / path.name, **(
+                {"dirs_exist_ok": True} if path.is_dir() else {}
+            ))  # fmt: skip
+    return made
 
 
 def named_sentences(path) -> list[list[str]]:
@@ -99,6 +112,20 @@ def test_a_run_that_the_file_holds_is_replaced_and_the_others_keep_their_places(
     assert [json.loads(edit)["seed"] for edit in edits[0].dropna()] == [
         json.loads(edit)["seed"] for edit in edits[1].dropna()
     ]
+
+
+def test_a_run_of_an_index_of_earlier_versions_leaves_when_the_same_is_counted_anew(settings, runs, tmp_path):
+    counted = RunSpec("accuracy", 1, "toy", "go", seed=5, settings={"index": "demo"})
+    former, anew = a_copy(settings, runs[0], counted), a_copy(
+        settings, runs[0], dataclasses.replace(counted, settings={"index": "glassbox"})
+    )  # fmt: skip
+    file, after = tmp_path / "file.duckdb", tmp_path / "after.duckdb"
+    precomputed.pack([*runs[:2], former, *runs[2:]], file)
+    precomputed_add.add([anew], file, after)
+    assert precomputed_add.held(after) == {*(each.run_id for each in runs), anew.run_id}
+    others = f"run_id NOT IN ('{former.run_id}', '{anew.run_id}')"
+    with contextlib.closing(store.Store(None, file)) as one, contextlib.closing(store.Store(None, after)) as two:
+        assert differences(one, two, others) == []
 
 
 def test_nothing_is_added_to_a_file_that_is_not_there_or_from_a_run_that_is_not_finished(settings, runs, tmp_path):

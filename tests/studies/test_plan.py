@@ -39,16 +39,18 @@ def test_studies_are_done_in_order_and_those_of_the_glass_box_last():
     assert {run.study for run in plan()[len(others) :]} == set(studies)
 
 
-def test_a_model_whose_data_is_here_is_counted_in_it():
+def test_all_runs_are_counted_in_the_index_that_is_built_by_itself():
     for run in plan():
         if "index" in run.settings:
-            assert run.settings["index"] == ("glassbox" if run.model.startswith("glassbox-") else "demo"), run.name
+            assert run.settings["index"] == "glassbox", run.name
 
 
 def test_each_formal_and_functional_task_has_a_thousand_instances_or_all(real_settings):
     loaded = Resources(real_settings)
     for run in plan():
         if run.study not in ("perturbation", "memorization") or "neighbours" in run.task:
+            continue
+        if "in draws" in run.task:  # fewer items, each swapped several times
             continue
         if run.benchmark not in ("blimp", *FUNCTIONAL) or run.model != catalog.EMBEDDED_MODELS[0].id:
             continue

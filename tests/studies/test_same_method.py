@@ -86,10 +86,10 @@ def test_a_run_of_fifty_items_is_not_compared_with_all_of_them():
     )  # fmt: skip
 
 
-def test_two_grams_of_the_demonstration_index_are_not_compared_with_seven_of_dolma():
+def test_two_grams_of_an_index_of_earlier_versions_are_not_compared_with_seven_of_dolma():
     verdict, differs = judged(IPS, index="demo", method="published")  # n = 0: the usual length of the index
     assert verdict == "not comparable"
-    assert differs == "2-grams, demonstration index; the paper: 7-grams, Dolma"
+    assert differs == "2-grams, the demonstration index of earlier versions; the paper: 7-grams, Dolma"
 
 
 FLIPPED = {

@@ -9,7 +9,6 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from filelock import FileLock
 from streamlit.testing.v1 import AppTest
 
 from explorer import packaged
@@ -101,20 +100,8 @@ def keep_run(settings: Settings, index_name: str, key: str, benchmark: str = "st
 # Each makes popularity something that cannot be had, and leaves a stored run that asks for it.
 
 
-def edges_of_another_demonstration_index(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
-    keep_run(settings, "demo", "demo-0f9712345678")
-
-
-def no_wordnet_for_the_demonstration_index(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
-    keep_run(settings, "demo", counters.DEMO_INDEX)
-
-
-def another_process_builds_the_demonstration_index(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> FileLock:
-    monkeypatch.setattr("explorer.resources.LIVE_WAIT", 0.1)
-    keep_run(settings, "demo", counters.DEMO_INDEX)
-    held = FileLock(settings.indexes / ".demo.lock", is_singleton=False)
-    held.acquire()
-    return held
+def an_index_of_earlier_versions(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    keep_run(settings, "demo", "demo-94f1f3912ca8")
 
 
 def no_such_index(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -166,9 +153,7 @@ def damaged_deciles(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None
 
 
 WAYS = (
-    edges_of_another_demonstration_index,
-    no_wordnet_for_the_demonstration_index,
-    another_process_builds_the_demonstration_index,
+    an_index_of_earlier_versions,
     no_such_index,
     an_index_half_built,
     an_index_rebuilt_from_other_texts,
@@ -258,7 +243,7 @@ def test_an_instance_and_its_strip_go_on_without_popularity(without_popularity, 
 
 @pytest.mark.parametrize("page", PAGES, ids=[page.address for page in PAGES])
 @pytest.mark.parametrize(
-    "way", [edges_of_another_demonstration_index, no_engine, damaged_deciles], ids=lambda way: way.__name__
+    "way", [an_index_of_earlier_versions, no_engine, damaged_deciles], ids=lambda way: way.__name__
 )
 def test_every_page_comes_up_without_popularity(here, words, monkeypatch, tiny_gpt2, page, way):
     way(here, monkeypatch)
@@ -281,13 +266,13 @@ def test_an_index_that_failed_is_not_asked_again_at_every_click(here, words, mon
     assert tried == ["once", "once"]
 
 
-def test_stored_deciles_of_another_demonstration_index_give_way_to_those_counted_now(
+def test_stored_deciles_of_an_index_of_earlier_versions_give_way_to_those_counted_now(
     here, words, monkeypatch, tiny_gpt2
 ):
     documents = [SourceDocument(f" {GLOSS}", "glassbox", 0)]
     monkeypatch.setattr(corpus, "build", lambda settings: documents)
     monkeypatch.setattr(corpus, "CORPUS", corpus.corpus_hash(documents))
-    keep_run(here, "demo", "demo-0f9712345678")
+    keep_run(here, "demo", "demo-94f1f3912ca8")
     for choices in ({"instance": PAIR}, {"what": "A text of my own", "text": OWN}):
         app = whole(opened("perturbation", tiny_gpt2, swaps=SWAP, **choices))
         assert gauges.IPS in labels(app)

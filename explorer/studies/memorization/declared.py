@@ -51,9 +51,37 @@ NEIGHBORS_BY = Finding(
     "item",
     "How many items have neighbors, and who proposed them (`setting`).",
 )
+LABELED = (
+    "Labels come from an index, from what is planted in the corpus of the glass box, or, as a control, from the same "
+    "of a model that never read it (`condition`)"
+)
+MEMBERSHIP_AUC = Finding(
+    "membership_auc",
+    "AUC of membership",
+    "AUC",
+    "item",
+    f"The chance that an attack (`setting`) takes a text that was seen for one more likely seen than one that was not, "
+    f"0.5 by chance. {LABELED}.",
+)
+FOUND_AT_1 = Finding(
+    "members_found_at_1",
+    "Members found at 1% false alarms",
+    "share",
+    "item",
+    f"Share of the texts seen that an attack finds while it takes at most 1% of the others for seen. {LABELED}.",
+)
+FOUND_AT_5 = Finding(
+    "members_found_at_5",
+    "Members found at 5% false alarms",
+    "share",
+    "item",
+    f"Share of the texts seen that an attack finds while it takes at most 5% of the others for seen. {LABELED}.",
+)
+MEMBERS_FOUND = (FOUND_AT_1, FOUND_AT_5)  # in the order of the rates
+MEMBERSHIP = (MEMBERSHIP_AUC, *MEMBERS_FOUND)
 CLASSIFIED = (CLASSIFIER_F1, CLASSIFIER_AUC, CLASSIFIER_COEFFICIENT)
 OF_ATTACK = (SCORE, *CLASSIFIED, *SPLIT.every, *PUBLISHED.every, *PLAIN.every)
-FINDINGS = (*OF_ATTACK, NEIGHBORS_BY)
+FINDINGS = (*OF_ATTACK, *MEMBERSHIP, NEIGHBORS_BY)
 # Name → the findings whose tests are looked at together, and whose p-values are adjusted together.
 FAMILIES: Mapping[str, tuple[Finding, ...]] = {
     "memorization and being right": (
@@ -75,4 +103,6 @@ COMPUTED_FROM: Mapping[str, tuple[str, ...]] = {
     "mia_neighbours": (OPTION_LOGPROBS, "log-probabilities of its neighbors"),
     "min_k": (OPTION_LOGPROBS,),
     "zlib": (OPTION_LOGPROBS, "compressed length"),
+    "min_k_plus": (OPTION_LOGPROBS, "spread of the next token"),
+    "recall": (OPTION_LOGPROBS, "log-probabilities after other texts"),
 }

@@ -29,7 +29,7 @@ from explorer.stats.p_values import stars
 from explorer.studies import median_split
 from explorer.studies.accuracy import findings as accuracy_findings
 from explorer.studies.families import families_of
-from explorer.studies.memorization import declared
+from explorer.studies.memorization import declared, membership_findings
 from explorer.studies.memorization.rows import ATTACKS, NEIGHBOR, SMALLEST, scored_instances, sides_of
 from explorer.studies.popularity.groups import groups_of, kind_of
 
@@ -59,7 +59,7 @@ def summarize(spec: RunSpec, resources: Resources, folder: RunFolder) -> list[Ro
             ]
         rows += [{**row, "grp": group} for row in known[key]]
     adjust_coefficients(rows)
-    return rows
+    return [*rows, *membership_findings.summarize(spec, resources, folder)]
 
 
 def summarize_attack(group: str, attack: str, frame: pd.DataFrame, seed: int) -> list[Row]:

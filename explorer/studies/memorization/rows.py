@@ -47,6 +47,9 @@ findings    everything an accuracy run concludes, and for each group (popularity
             memorization_published_difference divide by the signed score of the correct option instead,
             memorization_plain_half and memorization_plain_difference by nothing. Passages, labeled texts, region items
             and texts are split by the score itself (of region items the mean over conditions), once.
+              membership_auc, members_found_at_1, members_found_at_5  condition = labels: index, planted, control;
+                                      grp = overall, or "seen once", "seen 4 times" ... beside all that were not seen;
+                                      detail {members, others}; setting also min_k_plus and recall
               neighbours_by           grp "overall", setting = who proposed, value = instances with neighbors, reason
                                       names the cap; detail {method, weights, per_text, cap, beyond_cap, made}
 """

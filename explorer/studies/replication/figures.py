@@ -168,7 +168,7 @@ def _popularity() -> Iterator[BoardFigure]:
 
 def _popularity_method(printed: Printed) -> tuple[Requirement, ...]:
     """What matters to a figure of this paper: counts to popularity, senses to swaps, neighbors to their attack."""
-    index = INDEX_OF.get(printed.model.partition(" ")[0], "demo")
+    index = INDEX_OF.get(printed.model.partition(" ")[0], indexes.GLASSBOX)
     if printed.metric == "ips":
         return (*method.SCORED, *method.SWAPPED, *method.counted(index))
     if printed.condition in SIDES and printed.condition != "original":

@@ -25,8 +25,8 @@ ITEMS: Mapping[str, int] = {
 # What runs that were made before a choice was given did.
 UNSAID: Mapping[str, Any] = {"method": "careful"}
 CORPUS = {
-    "v4_dolma-v1_7_llama": "Dolma", "v4_piletrain_llama": "the Pile", indexes.DEMO: "demonstration index",
-    indexes.GLASSBOX: "the glass box's index",
+    "v4_dolma-v1_7_llama": "Dolma", "v4_piletrain_llama": "the Pile", indexes.GLASSBOX: "the glass box's index",
+    **{name: former.title for name, former in indexes.FORMER.items()},
 }  # fmt: skip
 
 

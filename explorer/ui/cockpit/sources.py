@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from explorer.errors import CountError
-from explorer.popularity.indexes import DEMO, GLASSBOX
+from explorer.popularity.indexes import GLASSBOX
 from explorer.records import Instance
 from explorer.ui import links, show
 from explorer.ui.cockpit import gauges, words
@@ -27,7 +27,7 @@ def pick_source(instance: Instance, model: str) -> Source | None:
     names = sorted(stored.sources, key=lambda run_id: ngram_rating.is_remote(stored.sources[run_id].index))
     first = links.recall("deciles", names[0], names) if names else ""
     index = stored.sources[first].index if first else GLASSBOX
-    if index in (DEMO, GLASSBOX) and not (words.has_wordnet() or ngram_rating.is_built(index)):
+    if index == GLASSBOX and not (words.has_wordnet() or ngram_rating.is_built(index)):
         # Not fetched unasked, where a button offers it.
         raise CountError("its index is made of WordNet, which is not on this machine yet.")
     if not first:

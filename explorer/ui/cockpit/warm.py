@@ -65,12 +65,11 @@ def _words() -> None:
 
 
 def _index() -> None:
-    """The reader of the first of our own indexes that is built."""
-    from explorer.popularity.indexes import DEMO, GLASSBOX
+    """The reader of the glass box's index, where it is built."""
+    from explorer.popularity.indexes import GLASSBOX
     from explorer.ui import resources
     from explorer.ui.instance import ngram_rating
 
-    name = next(filter(ngram_rating.is_built, (GLASSBOX, DEMO)), "")
-    if name:
-        counter = ngram_rating.patiently(name, lambda: resources.resources().counter(name))
+    if ngram_rating.is_built(GLASSBOX):
+        counter = ngram_rating.patiently(GLASSBOX, lambda: resources.resources().counter(GLASSBOX))
         counter.count(counter.encode(["the first"]))

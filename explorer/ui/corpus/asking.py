@@ -37,7 +37,7 @@ class Counted:
 def local_names() -> list[str]:
     """The indexes on this machine, that of the glass box first whether it is built or not."""
     built = sorted(path.parent.name for path in resources.settings().indexes.glob(f"*/{manifests.FILE}"))
-    return list(dict.fromkeys([indexes.GLASSBOX, *built]))
+    return list(dict.fromkeys([indexes.GLASSBOX, *(name for name in built if not indexes.is_former(name))]))
 
 
 def default_index(model: str) -> str:
@@ -52,7 +52,7 @@ def may_ask(index: str) -> bool:
         return True
     if ngram_rating.is_remote(index):
         what, label = f"The texts go to the service behind {index}, about five questions a second.", "Ask it"
-    elif index in (indexes.GLASSBOX, indexes.DEMO) and not ngram_rating.is_built(index):
+    elif index == indexes.GLASSBOX and not ngram_rating.is_built(index):
         if wordnet.find(resources.settings()) is not None:
             return True  # built from what is here, in seconds
         what = f"The index of {indexes.title_of(index)} is made of WordNet, which is not on this machine yet."
@@ -147,7 +147,7 @@ def pick_index(model: str) -> str:
 
 
 def _title(index: str) -> str:
-    if index in (indexes.GLASSBOX, indexes.DEMO):
+    if index == indexes.GLASSBOX or indexes.is_former(index):
         return indexes.title_of(index)
     known = indexes.INDEXES.get(index)
     if known is None:

@@ -72,7 +72,7 @@ HEADLINES: Mapping[str, Headline] = {
     ),
     "popularity": Headline(
         "Accuracy on the more popular half of the instances less that on the less popular half, in points; popularity "
-        "is counted in the demonstration corpus, which no model was trained on.",
+        "is counted in the corpus of the glass box, which only its own models were trained on.",
         _difference,
     ),
     "ontology": Headline("The share of concepts whose ID the model gives, asked for by label.", _share),

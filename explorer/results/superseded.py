@@ -1,0 +1,35 @@
+"""Which packed runs give way when the same is asked anew: counted in an index that is built, or by more attacks."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from explorer.popularity import indexes
+
+SAME = ("study", "model", "benchmark", "suites", "limit", "seed", "dtype")
+# Optional settings that only add to what a run finds, and change nothing of the rest.
+ADDING = ("more",)
+
+
+def giving_way(held: Mapping[str, str], fresh: Iterable[str]) -> set[str]:
+    """Ids of the held runs (id → spec as JSON) of which a fresh one (its spec) asks the same, and what is new of it.
+
+    The fresh run differs in nothing but the index, where the held one's is no longer built, and in further attacks.
+    """
+    asked = [json.loads(spec) for spec in fresh]
+    return {run_id for run_id, spec in held.items() if any(_takes_the_place(one, json.loads(spec)) for one in asked)}
+
+
+def _takes_the_place(fresh: Mapping[str, Any], held: Mapping[str, Any]) -> bool:
+    if any(fresh.get(name) != held.get(name) for name in SAME):
+        return False
+    now, before = dict(fresh["settings"]), dict(held["settings"])
+    is_new = False
+    if indexes.is_former(str(before.get("index", ""))):
+        is_new = now.pop("index", "") != before.pop("index")
+    for name in ADDING:
+        if name not in before and now.pop(name, None):
+            is_new = True
+    return is_new and now == before
