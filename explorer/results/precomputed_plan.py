@@ -84,6 +84,7 @@ COUNTED = {"index": "glassbox"}  # what all models are counted in: the data of m
 NO_ROWS = {"rows": False, "tokens": False}
 # Swaps as published beside careful ones, of one model: five draws of half as many instances each.
 DRAWN = {"draws": 5, "pos": ("NV",), "similarity": False, "frequencies": False}
+JUDGE, JUDGED = "smollm2-135m-instruct", 50  # the only chat model that comes along, and pairs of a task that it judges
 DRAWN_OF = "gemma-3-270m"
 HALF_OF = {"lambada": 500, "piqa": 500, "copa": 250, "winogrande": 500}  # per group; COPA has two
 MORE = {"more": ("min_k_plus", "recall")}  # attacks beside the usual, of the starter sets
@@ -143,12 +144,12 @@ def _draws(model: str) -> Iterator[Planned]:
     if model != DRAWN_OF:
         return
     for method in ("published", "careful"):
-        settings = {**NO_ROWS, **COUNTED, **DRAWN, "method": method}
+        settings = {**NO_ROWS, **COUNTED, **DRAWN, "method": method, "judge": JUDGE}
         for task, (each, names) in FORMAL.items():
-            half = {**settings, "per_group": each // 2}
+            half = {**settings, "per_group": each // 2, "judge_sample": -(-JUDGED // len(names))}
             yield Planned("perturbation", model, "blimp", f"{task}, {method} in draws", names, half)
         for benchmark, each in HALF_OF.items():
-            half = {**settings, "per_group": each}
+            half = {**settings, "per_group": each, "judge_sample": JUDGED}
             yield Planned("perturbation", model, benchmark, f"{method} in draws", settings=half)
 
 

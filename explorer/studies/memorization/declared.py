@@ -52,30 +52,30 @@ NEIGHBORS_BY = Finding(
     "How many items have neighbors, and who proposed them (`setting`).",
 )
 LABELED = (
-    "Labels come from an index, from what is planted in the corpus of the glass box, or, as a control, from the same "
-    "of a model that never read it (`condition`)"
+    "`condition` says whose labels: an index's, those of what is planted in the corpus of the glass box, or, as a "
+    "control, the same of a model that never read it"
 )
 MEMBERSHIP_AUC = Finding(
     "membership_auc",
     "AUC of membership",
     "AUC",
     "item",
-    f"The chance that an attack (`setting`) takes a text that was seen for one more likely seen than one that was not, "
-    f"0.5 by chance. {LABELED}.",
+    "The chance that an attack (`setting`) holds a text that was seen for more likely seen than one that was not, 0.5 "
+    f"by chance; {LABELED}.",
 )
 FOUND_AT_1 = Finding(
     "members_found_at_1",
     "Members found at 1% false alarms",
     "share",
     "item",
-    f"Share of the texts seen that an attack finds while it takes at most 1% of the others for seen. {LABELED}.",
+    f"Share of the texts seen that an attack finds while it holds at most 1% of the others for seen; {LABELED}.",
 )
 FOUND_AT_5 = Finding(
     "members_found_at_5",
     "Members found at 5% false alarms",
     "share",
     "item",
-    f"Share of the texts seen that an attack finds while it takes at most 5% of the others for seen. {LABELED}.",
+    f"Share of the texts seen that an attack finds while it holds at most 5% of the others for seen; {LABELED}.",
 )
 MEMBERS_FOUND = (FOUND_AT_1, FOUND_AT_5)  # in the order of the rates
 MEMBERSHIP = (MEMBERSHIP_AUC, *MEMBERS_FOUND)

@@ -68,7 +68,7 @@ class Requirement:
 def differences(
     required: Iterable[Requirement], presets: Sequence[str], preset: str, made: Made, *, benchmark: str, items: int = 0
 ) -> str:
-    """What differs, as "2-grams, demonstration index; the paper: 7-grams, Dolma"; "" where all that matters agrees.
+    """What differs, as "2-grams, the glass box's index; the paper: 7-grams, Dolma"; "" where all that matters agrees.
 
     `items` is over how many items the run's figure is, where it is over all of its benchmark's.
     """
