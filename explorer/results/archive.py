@@ -5,6 +5,7 @@ spec.json  environment.json  progress.json  reviews.jsonl
 parts/...                         the rows as Parquet, exactly as in the run's folder
 tables/<table>.csv                the same rows, a file a table; by_instance.csv has a row an instance
 findings.csv                      what the study concluded
+counted_in.json                   the index that its n-grams were counted in, ‡ where that is not the model's data
 
 A run that came with the explorer has no folder: its archive has tables/<table>.parquet in place of parts/, and
 left_out.txt says what the precomputed file lacks. It is for readers, and is no run to be imported.

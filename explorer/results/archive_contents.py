@@ -43,7 +43,7 @@ def _frame(read: Callable[[], pd.DataFrame], format: str = "csv") -> Write:
 
 def files_of_packed(run: PackedRun) -> dict[str, Write]:
     """Name → what writes that file, of a run that came with the explorer."""
-    from explorer.results.export import by_instance
+    from explorer.results.export import by_instance, counted_in, read
 
     writers = {
         "README.md": _text(_readme(run)),
@@ -54,12 +54,14 @@ def files_of_packed(run: PackedRun) -> dict[str, Write]:
         "progress.json": _json(
             {"status": "complete", "total": run.total, "done": run.total, "created": run.created, "source": SOURCE}
         ),
-        "findings.csv": _frame(lambda: run.read("findings")),
+        "findings.csv": _frame(lambda: read(run, "findings")),
     }
+    if counted := counted_in(run.spec):
+        writers["counted_in.json"] = _json(counted)
     if run.reviews.exists():
         writers["reviews.jsonl"] = _copy_of(run.reviews)
     for table in TABLES:
-        frame = run.read(table)
+        frame = read(run, table)
         if len(frame):
             writers[f"tables/{table}.parquet"] = _frame(lambda frame=frame: frame, "parquet")  # type: ignore[misc]
             if table != "findings":
@@ -70,7 +72,7 @@ def files_of_packed(run: PackedRun) -> dict[str, Write]:
 
 def files_of_folder(folder: RunFolder) -> dict[str, Write]:
     """Name → what writes that file."""
-    from explorer.results.export import by_instance
+    from explorer.results.export import by_instance, counted_in, read
 
     spec = folder.spec
     stored = files.read_json(folder.path / "progress.json")
@@ -81,8 +83,10 @@ def files_of_folder(folder: RunFolder) -> dict[str, Write]:
         "spec.json": _copy_of(folder.path / "spec.json"),
         "environment.json": _json(folder.environment),
         "progress.json": _json(progress),
-        "findings.csv": _frame(lambda: folder.read("findings")),
+        "findings.csv": _frame(lambda: read(folder, "findings")),
     }
+    if counted := counted_in(spec):
+        writers["counted_in.json"] = _json(counted)
     for name in ("reviews.jsonl", "left_out.jsonl"):
         if (folder.path / name).exists():
             writers[name] = _copy_of(folder.path / name)
@@ -97,7 +101,7 @@ def files_of_folder(folder: RunFolder) -> dict[str, Write]:
         paths = folder.part_files(table)
         writers |= {f"parts/{table}/{path.name}": _copy_of(path) for path in paths}
         if paths and table != "findings":
-            writers[f"tables/{table}.csv"] = _frame(lambda table=table: folder.read(table))  # type: ignore[misc]
+            writers[f"tables/{table}.csv"] = _frame(lambda table=table: read(folder, table))  # type: ignore[misc]
     if folder.finished():
         writers["tables/by_instance.csv"] = _frame(lambda: by_instance(folder))
     return writers
@@ -132,7 +136,9 @@ def _frame_of_findings(folder: Run) -> list[str]:
 
 
 def _readme(folder: Run) -> str:
-    spec, progress = folder.spec, folder.progress()
+    from explorer.results.export import counted_in
+
+    spec, progress, counted = folder.spec, folder.progress(), counted_in(folder.spec)
     packed = isinstance(folder, PackedRun)
     settings = "\n".join(
         f"- {name}: `{json.dumps(value, ensure_ascii=False)}`" for name, value in spec.settings.items()
@@ -145,6 +151,7 @@ def _readme(folder: Run) -> str:
         "Benchmark": f"{spec.benchmark}, data {spec.data_hash}",
         "Groups": ", ".join(spec.suites),
         "Limit": "" if spec.limit is None else f"the first {spec.limit:,}",
+        "Counted in": f"{counted['index']} {counted['mark']}. {counted['meaning']}" if counted else "",
         "Seed": str(spec.seed),
         "Instances": f"{progress.done:,} of {progress.total:,} ({progress.status})",
         "Imported from": "" if isinstance(folder, PackedRun) else imported.source(folder),
@@ -166,6 +173,8 @@ Settings:
 - `spec.json`: what was asked; the run's id is its hash. `environment.json`: where it was done.
 - `findings.csv`: what the study concluded. `tables/*.csv`: every row, a file a table; `by_instance.csv` has a row an
   instance. In them a text that a spreadsheet would take for a formula has a ' in front.
+- `counted_in.json`, and `counted_in` in the tables, where n-grams were counted: the index, with ‡ where that is not, or
+  not known to be, the model's pre-training data.
 {_PACKED_FILES if packed else _FILES}
 - `reviews.jsonl`, where it is there: people's verdicts.
 

@@ -54,11 +54,20 @@ def read(folder: Run, table: str) -> pd.DataFrame:
 
 def _marked(frame: pd.DataFrame, spec: RunSpec) -> pd.DataFrame:
     """The rows with where a run's n-grams were counted; ‡ where that is not, or not known to be, the model's data."""
+    counted = counted_in(spec)
+    return frame.assign(counted_in=f"{counted['index']} {counted['mark']}".strip()) if counted else frame
+
+
+def counted_in(spec: RunSpec) -> dict[str, Any]:
+    """The index that a run counted in, whether it holds the model's pre-training data (None: not known), and the mark
+    of one that does not; nothing where the run's numbers are of no index."""
     index = str(spec.settings.get("index") or "")
-    if not index or spec.study not in COUNTED:
-        return frame
+    labeled = spec.settings.get("labels") == "index"  # of a memorization run, which says who was seen
+    if not index or not (spec.study in COUNTED or labeled):
+        return {}
     own = indexes.is_pretraining_data(index, spec.model)
-    return frame.assign(counted_in=index if own else f"{index} ‡")
+    told = indexes.relation(index, spec.model)
+    return {"index": index, "is_pretraining_data": own, "mark": "" if own else "‡", "meaning": told}
 
 
 def write_frame(frame: pd.DataFrame, format: str, out: Path, **options: Any) -> int:
