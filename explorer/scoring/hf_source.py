@@ -17,9 +17,11 @@ import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
+from urllib.parse import urlsplit
 
 from explorer import fetch, sharing, stopping
+from explorer.addresses import is_loopback
 from explorer.errors import ModelError
 from explorer.scoring import catalog, embedded, hf_weights
 from explorer.scoring.catalog import KnownModel
@@ -200,12 +202,13 @@ def text_files(name: str, revision: str, settings: Settings) -> Path:
             allow_patterns=list(TEXTS),
             ignore_patterns=["*/*"],
             etag_timeout=PATIENCE,
+            token=_token(),
         )
 
     try:
         return Path(_ask(name, revision, fetch_them, fetch.PATIENCE.whole))
     except _NoAnswer as silence:
-        return _cached(name, revision, settings, why=str(silence))
+        return _cached(name, revision, settings, why=silence)
 
 
 # Local folders
@@ -344,7 +347,7 @@ def _from_hub(
     try:
         offer = _offer(name, revision)
     except _NoAnswer as silence:
-        return source(_cached(name, revision, settings, why=str(silence)))
+        return source(_cached(name, revision, settings, why=silence))
     if ADAPTER in offer.files and not offer.taken:
         raise ModelError(
             f"{name} is an adapter, which changes another model. Download it into a folder (`hf download {name} "
@@ -358,7 +361,11 @@ def _from_hub(
 
 
 class _NoAnswer(Exception):
-    """The hub could not be reached, with the reason."""
+    """The hub could not be reached, with the reason, and what to do where the model is not on this machine either."""
+
+    def __init__(self, why: str, advice: str = BY_HAND) -> None:
+        super().__init__(why)
+        self.advice = advice
 
 
 def _offer(name: str, revision: str) -> Offer:
@@ -367,7 +374,9 @@ def _offer(name: str, revision: str) -> Offer:
     info = _ask(
         name,
         revision,
-        lambda: HfApi().model_info(name, revision=revision or None, timeout=PATIENCE, files_metadata=True),
+        lambda: HfApi().model_info(
+            name, revision=revision or None, timeout=PATIENCE, files_metadata=True, token=_token()
+        ),
     )
     files = {entry.rfilename: entry.size or 0 for entry in info.siblings or []}
     safe = any(file.endswith(".safetensors") and "/" not in file for file in files)
@@ -387,14 +396,14 @@ def look_up(name: str, settings: Settings) -> Offer:
     try:
         return _offer(name, revision)
     except _NoAnswer as silence:
-        raise ModelError(f"{name} could not be looked up: {silence}. {BY_HAND}") from silence
+        raise ModelError(f"{name} could not be looked up: {silence}. {silence.advice}") from silence
 
 
 def _commit(name: str, revision: str, settings: Settings) -> str:
     try:
         return _offer(name, revision).commit
     except _NoAnswer as silence:
-        return _cached(name, revision, settings, why=str(silence)).name
+        return _cached(name, revision, settings, why=silence).name
 
 
 def _ask(name: str, revision: str, question: Callable[[], T], within: float | None = None) -> T:
@@ -405,19 +414,18 @@ def _ask(name: str, revision: str, question: Callable[[], T], within: float | No
     try:
         return stopping.call(question, lambda: PATIENCE if within is None else within)
     except errors.GatedRepoError as error:
-        raise ModelError(
-            f"{name} is gated: its owner wants you to accept a license. Do so at https://huggingface.co/{name}, "
-            "then log in with `hf auth login` or set HF_TOKEN, and try again."
-        ) from error
+        raise ModelError(_gated(name)) from error
     except errors.RevisionNotFoundError as error:
         raise ModelError(f"{name} has no revision {revision!r}. Look at its branches and tags on the hub.") from error
     except (errors.RepositoryNotFoundError, errors.HFValidationError) as error:
         raise ModelError(
             f"There is no model {name!r} on the Hugging Face hub that you may see, and no folder of that name. "
-            "Check the spelling; for a private model log in with `hf auth login`."
+            f"Check the spelling; for a private model {_LOG_IN}."
         ) from error
     except errors.HfHubHTTPError as error:
         status = getattr(error.response, "status_code", "no status")
+        if status in (401, 403):
+            raise _unwanted(int(status)) from error
         raise _NoAnswer(f"the hub answered with {status}") from error
     except (TimeoutError, OSError) as error:
         raise _NoAnswer(f"the Hugging Face hub did not answer ({type(error.__cause__ or error).__name__})") from error
@@ -428,11 +436,62 @@ def _ask(name: str, revision: str, question: Callable[[], T], within: float | No
         raise
 
 
-def _cached(name: str, revision: str, settings: Settings, why: str = "the explorer is set to stay offline") -> Path:
+# What the hub says of a token is not passed on: it may spell out parts of it.
+_LOG_IN = "set HF_TOKEN to a token of an account that may read it, or log in with `hf auth login`"
+_TOKENS = "https://huggingface.co/settings/tokens"
+
+
+def _token() -> Literal[False] | None:
+    """False where no token may go, to a hub on another machine over plain http; else the hub's client sends its own."""
+    from huggingface_hub import constants
+
+    hub = urlsplit(constants.ENDPOINT)
+    return None if hub.scheme == "https" or is_loopback(hub.hostname or "") else False
+
+
+def _whose_token() -> str:
+    """Where the token comes from that goes to the hub, "" where none does."""
+    from huggingface_hub import get_token
+
+    if _token() is False or not get_token():
+        return ""
+    return "HF_TOKEN" if os.environ.get("HF_TOKEN", "").strip() else "`hf auth login`"
+
+
+def _gated(name: str) -> str:
+    page = f"https://huggingface.co/{name}"
+    if whose := _whose_token():
+        return (
+            f"{name} is gated, and the account of the token from {whose} has not been let in. Accept its license at "
+            f"{page} with that account (some owners answer by hand), see that the token may read gated models, and try "
+            "again."
+        )
+    return f"{name} is gated: its owner wants you to accept a license. Do so at {page}, then {_LOG_IN}, and try again."
+
+
+def _unwanted(status: int) -> _NoAnswer:
+    """A hub that will not have the token, or wants one."""
+    whose = _whose_token()
+    if not whose:
+        return _NoAnswer(f"the hub wants a token (status {status})", f"To be let in, {_LOG_IN}.")
+    if status == 401:
+        advice = f"Make a new one at {_TOKENS}, or take it away: public models need none."
+        return _NoAnswer(f"the hub refused the token from {whose} (status 401)", advice)
+    advice = f"Give it the right to read this model, or gated ones, at {_TOKENS}, and try again."
+    return _NoAnswer(f"the token from {whose} may not read it (status 403)", advice)
+
+
+def _cached(
+    name: str,
+    revision: str,
+    settings: Settings,
+    why: str | _NoAnswer = "the explorer is set to stay offline",
+) -> Path:
     """The snapshot of a hub model that is already on this machine."""
     from huggingface_hub import errors, snapshot_download
 
-    missing = ModelError(f"{name} is not on this machine and cannot be fetched: {why}. {BY_HAND}")
+    advice = why.advice if isinstance(why, _NoAnswer) else BY_HAND
+    missing = ModelError(f"{name} is not on this machine and cannot be fetched: {why}. {advice}")
     # A snapshot is complete where it has all that was asked for: pickled weights are, where there are no safetensors.
     for patterns in (TAKEN, (*TAKEN, PICKLED)):
         try:
@@ -500,6 +559,7 @@ def _download(name: str, revision: str, offer: Offer, progress: Steps | None) ->
                 ignore_patterns=list(LEFT),
                 etag_timeout=PATIENCE,
                 tqdm_class=Bar,
+                token=_token(),
             ),
             lambda: fetch.PATIENCE.whole + came[0] / fetch.SLOWEST,
         )
@@ -518,7 +578,8 @@ def _interrupted(name: str, revision: str, error: Exception) -> Path:
         return _ask(name, revision, again)
     except _NoAnswer as silence:
         raise ModelError(
-            f"The download of {name} broke off: {silence}. Start it again; it goes on where it was."
+            f"The download of {name} broke off: {silence}. "
+            + ("Start it again; it goes on where it was." if silence.advice == BY_HAND else silence.advice)
         ) from error
 
 

@@ -12,7 +12,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from explorer.errors import ModelError
-from explorer.scoring import catalog, hf_source
+from explorer.scoring import catalog, chat_files, hf_source
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 
@@ -21,11 +21,13 @@ COMMIT = "0123456789abcdef0123456789abcdef01234567"
 
 
 @contextmanager
-def serving(answer):
-    """The address of a server that answers each request with (status, headers, body)."""
+def serving(answer, heard=None):
+    """The address of a server that answers each request with (status, headers, body); `heard` gets what came as key."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self):
+            if heard is not None:
+                heard.append(self.headers.get("Authorization"))
             status, headers, body = answer(self.path)
             self.send_response(status)
             for name, value in {"Content-Length": str(len(body)), **headers}.items():
@@ -167,6 +169,97 @@ def test_each_refusal_has_its_own_message(hub, online, name, files, gated, messa
         hub(address)
         with pytest.raises(ModelError, match=message):
             hf_source.locate(name, online)
+
+
+NOT_HERE = "owner/model is not on this machine and cannot be fetched: "
+LOG_IN = "set HF_TOKEN to a token of an account that may read it, or log in with `hf auth login`"
+TOKENS = {
+    "gated, nobody logged in": (
+        "",
+        (403, {"X-Error-Code": "GatedRepo"}),
+        "owner/model is gated: its owner wants you to accept a license. Do so at https://huggingface.co/owner/model, "
+        f"then {LOG_IN}, and try again.",
+    ),
+    "gated, and the account is not let in": (
+        "hf_planted",
+        (403, {"X-Error-Code": "GatedRepo"}),
+        "owner/model is gated, and the account of the token from HF_TOKEN has not been let in. Accept its license at "
+        "https://huggingface.co/owner/model with that account (some owners answer by hand), see that the token may "
+        "read gated models, and try again.",
+    ),
+    "a token that is none": (
+        "hf_planted",
+        (401, {"X-Error-Message": "Invalid credentials in Authorization header"}),
+        f"{NOT_HERE}the hub refused the token from HF_TOKEN (status 401). Make a new one at "
+        "https://huggingface.co/settings/tokens, or take it away: public models need none.",
+    ),
+    "a token without the right": (
+        "hf_planted",
+        (403, {"X-Error-Message": "hf_planted may not"}),
+        f"{NOT_HERE}the token from HF_TOKEN may not read it (status 403). Give it the right to read this model, or "
+        "gated ones, at https://huggingface.co/settings/tokens, and try again.",
+    ),
+    "a hub that wants a token": (
+        "",
+        (403, {}),
+        f"{NOT_HERE}the hub wants a token (status 403). To be let in, {LOG_IN}.",
+    ),
+    "no such model, or a private one": (
+        "",
+        (401, {"X-Error-Code": "RepoNotFound"}),
+        "There is no model 'owner/model' on the Hugging Face hub that you may see, and no folder of that name. Check "
+        f"the spelling; for a private model {LOG_IN}.",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", TOKENS)
+def test_what_a_hub_says_of_a_token_is_told_in_a_sentence_without_the_token(hub, online, monkeypatch, tmp_path, case):
+    from huggingface_hub import constants
+
+    token, (status, headers), sentence = TOKENS[case]
+    monkeypatch.setattr(constants, "HF_TOKEN_PATH", str(tmp_path / "no-token"))
+    monkeypatch.setenv("HF_TOKEN", token)
+    with serving(lambda path: (status, headers, b"")) as address:
+        hub(address)
+        for ask in (hf_source.locate, hf_source.identity):
+            with pytest.raises(ModelError) as refusal:
+                ask("owner/model", online)
+            assert str(refusal.value) == sentence and "planted" not in str(refusal.value)
+
+
+@pytest.mark.parametrize("is_here", [True, False])
+def test_the_token_goes_to_no_hub_on_another_machine_over_plain_http(hub, online, monkeypatch, tiny_gpt2, is_here):
+    heard = []
+    monkeypatch.setenv("HF_TOKEN", "hf_planted")
+    monkeypatch.setattr(hf_source, "is_loopback", lambda host: is_here)
+    with serving(repository(files_of(tiny_gpt2)), heard) as address:
+        hub(address)
+        hf_source.locate("owner/model", online)
+        hf_source.text_files("owner/model", "", online)
+    assert len(heard) > 4 and ("Bearer hf_planted" in heard) == is_here
+
+
+def test_a_model_that_is_here_is_used_whatever_the_hub_says_of_the_token(hub, online, monkeypatch, tiny_gpt2):
+    with serving(repository(files_of(tiny_gpt2))) as address:
+        hub(address)
+        found = hf_source.locate("owner/model", online)
+    monkeypatch.setenv("HF_TOKEN", "hf_planted")
+    refused = 401, {"X-Error-Message": "Invalid credentials in Authorization header"}, b""
+    with serving(lambda path: refused) as address:
+        hub(address)
+        assert hf_source.locate("owner/model", online).path == found.path
+
+
+def test_the_text_files_of_a_model_come_without_its_weights(hub, online, tiny_gpt2):
+    files = {**files_of(tiny_gpt2), "chat_template.jinja": b"{{ messages }}<|endoftext|>"}
+    with serving(repository(files)) as address:
+        hub(address)
+        folder = hf_source.text_files("owner/model", "", online)
+        assert chat_files.is_chat_model("owner/model", online)
+    names = {file.name for file in folder.iterdir()}
+    assert "tokenizer.json" in names and "model.safetensors" not in names
+    assert not hf_source.is_cached("owner/model")
 
 
 def test_a_hub_that_does_not_answer_is_given_up(hub, online, monkeypatch):
