@@ -61,6 +61,11 @@ class Instance:
     extra: Mapping[str, Any] = dataclasses.field(default_factory=dict)
 
     @property
+    def language(self) -> str:
+        """Of its texts as an ISO 639 code, where its source says so; "" where it does not."""
+        return str(self.extra.get("language", ""))
+
+    @property
     def text_hash(self) -> str:
         """The first 16 hex digits of the SHA-256 of all texts (NFC, outer blanks stripped)."""
         pieces = [self.context, self.second, *self.options]

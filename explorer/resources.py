@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from explorer.scoring.generate import ModelGenerator
     from explorer.scoring.hf import HFModel
     from explorer.scoring.hf_masked import MaskedLM
+    from explorer.scoring.hf_paired import PairedLM
     from explorer.scoring.hf_source import Source
     from explorer.scoring.http import Endpoint
     from explorer.scoring.http_calls import Limits
@@ -52,7 +53,7 @@ class Resources:
         self._making: dict[tuple[Any, ...], threading.RLock] = {}
         self._fetched: dict[tuple[str, str, str], Source] = {}  # found, and not yet loaded
         self._model: tuple[tuple[str, str, str], HFModel] | None = None
-        self._masked: tuple[tuple[str, str, str], MaskedLM] | None = None
+        self._other: tuple[tuple[str, str, str], MaskedLM | PairedLM] | None = None  # no causal one
         self._generator: ModelGenerator | None = None
         self._second: Resources | None = None
 
@@ -84,28 +85,29 @@ class Resources:
         self.fetch(name, dtype, device)
         with stopping.turn(self._lock):
             if self._model is None or self._model[0] != wanted:
-                self._model = self._generator = self._masked = None
+                self._model = self._generator = self._other = None
                 source = self._fetched.pop(wanted, None)
                 loaded = hf.load(name, self.settings, device=device, dtype=dtype, progress=self._steps(), source=source)
                 self._model = (wanted, loaded)
             return self._model[1]
 
-    def reader(self, name: str, dtype: str = "auto", device: str = "auto") -> HFModel | MaskedLM:
-        """The model of this name, loaded: a causal one, or a masked one, which scores under the preset `pll` alone."""
-        from explorer.scoring import hf_kind, hf_masked
+    def reader(self, name: str, dtype: str = "auto", device: str = "auto") -> HFModel | MaskedLM | PairedLM:
+        """The model of this name, loaded: a causal one, or one of another kind, which has presets of its own."""
+        from explorer.scoring import hf_kind, hf_masked, hf_paired
 
         self.admit(name)
         wanted = (name, dtype, device)
-        if self._masked and self._masked[0] == wanted:
-            return self._masked[1]
+        if self._other and self._other[0] == wanted:
+            return self._other[1]
         if self._model is None or self._model[0] != wanted:
             self.fetch(name, dtype, device)
             source = self._fetched.get(wanted)
-            if source and hf_kind.is_masked_folder(source.path):
+            paired = source is not None and hf_kind.is_paired_folder(source.path)
+            if source and (paired or hf_kind.is_masked_folder(source.path)):
                 with stopping.turn(self._lock):
-                    self._model = self._generator = self._masked = None  # one at a time
-                    self._masked = (wanted, hf_masked.load(source, device, dtype))
-                    return self._masked[1]
+                    self._model = self._generator = self._other = None  # one at a time
+                    self._other = (wanted, (hf_paired if paired else hf_masked).load(source, device, dtype))
+                    return self._other[1]
         return self.model(name, dtype, device)
 
     def fetch(self, name: str, dtype: str = "auto", device: str = "auto") -> None:
@@ -128,11 +130,14 @@ class Resources:
         """Scores requests with the model of this name, or the one behind an endpoint (http://host/v1#model)."""
         from explorer.scoring import http
         from explorer.scoring.hf_masked import MaskedLM, MaskedScorer
+        from explorer.scoring.hf_paired import PairedLM, PairedScorer
         from explorer.scoring.score import ModelScorer
 
         if http.is_endpoint(name):
             return self.endpoint(name)
         loaded = self.reader(name, dtype, device)
+        if isinstance(loaded, PairedLM):
+            return PairedScorer(loaded)
         return MaskedScorer(loaded) if isinstance(loaded, MaskedLM) else ModelScorer(loaded)
 
     def generator(self, name: str, dtype: str = "auto", device: str = "auto") -> Generator:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from explorer import benchmarks
+from explorer import benchmarks, languages
 from explorer.benchmarks import sources
 from explorer.commands import common
 from explorer.errors import BenchmarkError
@@ -26,8 +26,15 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
     if args.json:
         common.print_json(rows)
     else:
-        printed = [{**row, "left out": len(row["left_out"]) or None} for row in rows]
-        common.print_rows(printed, ("name", "instances", "groups", "left out", "source"))
+        printed = [
+            {
+                **row,
+                "left out": len(row["left_out"]) or None,
+                "language": languages.in_words(row["language"] or "") if "language" in row else None,
+            }
+            for row in rows
+        ]
+        common.print_rows(printed, ("name", "instances", "groups", "language", "left out", "source"))
     return 1 if args.fetch and any(row["instances"] is None for row in rows) else 0
 
 
@@ -44,6 +51,7 @@ def _describe(name: str, settings: Settings, *, fetch: bool) -> dict[str, Any]:
         "field": benchmark.field,
         "splits": list(benchmark.splits),
         "default_splits": list(benchmark.default_splits),
+        "language": benchmark.language or None,
         "license": benchmark.license,
         "note": benchmark.note,
     }

@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from explorer import languages
+from explorer.benchmarks.core.benchmark import Parsed
 from explorer.benchmarks.tables import preview as table_preview
 from explorer.benchmarks.tables import table
 from explorer.benchmarks.tables.gold import WAYS
@@ -15,6 +17,7 @@ from explorer.benchmarks.tables.roles import ROLES
 from explorer.commands import common
 from explorer.errors import UsageError
 from explorer.settings import Settings
+from explorer.variants import language
 
 EPILOG = """kinds and the roles of their columns (those in brackets may be missing):
   pair       good, bad                              [context, id, group]
@@ -28,8 +31,9 @@ EPILOG = """kinds and the roles of their columns (those in brackets may be missi
   suite      item, condition, region, content       [group]                 --formula; or a suite as JSON
 
 A choice whose sentences have a gap (_, ___, [MASK]) is asked like WinoGrande: each option fills the gap. A text in
-several columns is ROLE=A+B. What is not said is guessed; what stays open is asked, and nothing is stored. The guess,
-the first items as a model reads them and the columns not used are printed; --dry-run stops there."""
+several columns is ROLE=A+B. Every kind may have a column language; what is said of none is unknown. Other things not
+said are guessed; what stays open is asked, and nothing is stored. The guess, the first items as a model reads them and
+the columns not used are printed; --dry-run stops there."""
 DELIMITERS = {"tab": "\t", "comma": ",", "semicolon": ";", "pipe": "|", "none": ""}
 YES_NO = {"yes": True, "no": False}
 
@@ -52,6 +56,9 @@ def add(subparsers: Any) -> None:
     parser.add_argument("--split", default="", metavar="NAME", help="which list of a JSON file with several")
     parser.add_argument("--formula", action="append", default=[], help="a prediction of a suite given as a table")
     parser.add_argument("--connectors", default="", metavar="CAUSE,EFFECT", help="words for because and therefore")
+    parser.add_argument(
+        "--language", default="", metavar="L", help="of the texts, like de or German (default: its column, or unknown)"
+    )
     parser.add_argument("--dry-run", action="store_true", help="show the guess and what would be imported")
     parser.set_defaults(run=run)
 
@@ -76,11 +83,13 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
         split=args.split,
         formulas=args.formula,
         connectors=tuple(word.strip() for word in args.connectors.split(",")) if args.connectors else (),
+        language=args.language,
     )
     parsed = table.read(path, reading, name, labels)
     left_out = [{"where": left.where, "reason": left.reason} for left in parsed.left_out]
     if not args.json:
         print(_describe_reading(reading))
+        print(_describe_language(reading, parsed))
         print("\n".join(table_preview.lines(reading, parsed)))
         for row in left_out[:10]:
             print(f"left out {row['where']}: {row['reason']}")
@@ -96,6 +105,7 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
                 "groups": len({instance.group for instance in parsed.instances}),
                 "left_out": left_out,
                 "left_out_by_reason": table_preview.left_out(parsed),
+                "language": reading.language or None,
                 "reading": dataclasses.asdict(reading),
                 "unused_columns": reading.unused,
                 "first_items": table_preview.items(parsed),
@@ -107,6 +117,15 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
     kept, lost = len(parsed.instances), len(left_out)
     print(f"{kept:,} instances {outcome} as {table.PREFIX}{name}; rows left out: {lost:,}")
     return 0
+
+
+def _describe_language(reading: table.Reading, parsed: Parsed) -> str:
+    """The language of the texts; a guess is told as one, and not taken."""
+    if reading.language:
+        return f"language: {languages.in_words(reading.language)}"
+    guess = language.look(parsed.instances)
+    offer = f"; if they are, say --language {guess.code}" if guess.code else "; say it with --language"
+    return f"language: unknown ({guess.why}, which is a guess{offer})"
 
 
 def _columns(pairs: Sequence[str]) -> dict[str, str]:

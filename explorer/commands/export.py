@@ -9,6 +9,7 @@ from typing import Any
 from explorer.commands import common
 from explorer.errors import RunError, UsageError
 from explorer.rows.schema import TABLES
+from explorer.scoring.words import BY
 from explorer.settings import Settings
 
 OVER_SEEDS = "over_seeds"
@@ -19,8 +20,9 @@ def add(subparsers: Any) -> None:
     export.add_argument("run_id", metavar="ID")
     export.add_argument(
         "--table",
-        choices=[*TABLES, "prompts", "over_seeds", "all"],
-        help="one table, or all of them into a folder; prompts: whole prompts with what the model wrote after them; "
+        choices=[*TABLES, "words", "prompts", "over_seeds", "all"],
+        help="one table, or all of them into a folder; words: the surprisal of each word, its tokens added up; "
+        "prompts: whole prompts with what the model wrote after them; "
         "over_seeds: of a sweep, each finding's mean and spread over seeds beside the sampling error of one run",
     )
     export.add_argument(
@@ -30,6 +32,12 @@ def add(subparsers: Any) -> None:
         help="zip: the whole run with its spec, environment, rows, findings, reviews and citation",
     )
     export.add_argument("--out", required=True, type=Path, metavar="FILE", help="the file; with --table all, a folder")
+    export.add_argument(
+        "--by",
+        choices=tuple(BY),
+        default="auto",
+        help=f"of --table words: {'; '.join(f'{name}: {what}' for name, what in BY.items())}",
+    )
     export.add_argument(
         "--spreadsheet-safe",
         action="store_true",
@@ -43,7 +51,7 @@ def add(subparsers: Any) -> None:
 
 def export_run(args: argparse.Namespace, settings: Settings) -> int:
     from explorer.commands import sweeps
-    from explorer.results import export
+    from explorer.results import export, words
     from explorer.results.packed_run import PackedRun, find
     from explorer.runs import sweep
 
@@ -58,8 +66,9 @@ def export_run(args: argparse.Namespace, settings: Settings) -> int:
         raise UsageError(
             f"--table {OVER_SEEDS} is of a sweep; {args.run_id} is one run. Name a sweep with several seeds."
         )
-    if args.table == "prompts":
-        rows = export.write_frame(_read_prompts(folder), args.format, args.out, spreadsheet_safe=args.spreadsheet_safe)
+    if args.table in ("prompts", "words"):
+        frame = _read_prompts(folder) if args.table == "prompts" else words.table(folder, args.by)
+        rows = export.write_frame(frame, args.format, args.out, spreadsheet_safe=args.spreadsheet_safe)
         written = [(args.out, rows)]
     else:
         written = export.write(folder, args.table, args.format, args.out, spreadsheet_safe=args.spreadsheet_safe)

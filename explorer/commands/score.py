@@ -14,6 +14,7 @@ from explorer.commands.jsonl import Line
 from explorer.errors import UsageError
 from explorer.records import Request, Score
 from explorer.scoring.policy import PRESETS
+from explorer.scoring.words import BY, By, add_up
 from explorer.settings import Settings
 
 EPILOG = """A line in is a JSON object with "context" and "continuation", both strings; all its other keys are kept.
@@ -32,6 +33,9 @@ ADDED_KEYS = {
     "truncated_tokens",
     "token_texts",
     "token_logprobs",
+    "word_texts",
+    "word_logprobs",
+    "word_error",
     "error",
 }
 
@@ -51,6 +55,12 @@ def add(subparsers: Any) -> None:
     parser.add_argument("--dtype", default="auto", metavar="D", help="auto, float32, bfloat16 or float16")
     parser.add_argument("--device", default="auto", metavar="D", help="auto, cpu, cuda, cuda:1 or mps")
     parser.add_argument("--tokens", action="store_true", help="add token_texts and token_logprobs")
+    parser.add_argument(
+        "--words",
+        choices=tuple(BY),
+        help="add word_texts and word_logprobs: tokens added up to words; auto: between blanks, in scripts without "
+        "blanks by characters (a line's own words, a list of strings, come first)",
+    )
     parser.add_argument(
         "--truncate", choices=("error", "left"), default="error", help="what happens to what the window cannot hold"
     )
@@ -85,7 +95,10 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
     scores = iter(score(model, requests, policy, progress, token_budget=args.token_budget, truncate=args.truncate))
     for line in lines:
         if not line.error:
-            _add_score(line, next(scores), with_tokens=args.tokens)
+            scored = next(scores)
+            _add_score(line, scored, with_tokens=args.tokens)
+            if args.words:
+                _add_words(line, scored, args.words)
     jsonl.write(args.out, lines, {"logprob": None})
     failed = jsonl.report_errors(lines)
     seconds = time.monotonic() - started
@@ -113,6 +126,19 @@ def _add_score(line: Line, score: Score, *, with_tokens: bool) -> None:
             "token_logprobs": [_number(value) for value in score.logprobs],
         }
     line.error = score.reason
+
+
+def _add_words(line: Line, score: Score, by: By) -> None:
+    own = line.fields.get("words")
+    given = [str(word) for word in own] if isinstance(own, list) else []
+    words = add_up(score.tokens, score.logprobs, by, given)
+    if isinstance(words, str):
+        line.fields |= {"word_texts": None, "word_logprobs": None, "word_error": words}
+        return
+    line.fields |= {
+        "word_texts": [word.text for word in words],
+        "word_logprobs": [_number(word.logprob) for word in words],
+    }
 
 
 def _number(value: float) -> float | None:

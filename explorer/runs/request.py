@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from explorer.errors import UsageError
 from explorer.records import RunSpec
-from explorer.scoring.policy import PLL
+from explorer.scoring.policy import OF_KINDS, PAIRED, PLL
 from explorer.studies import chat
 from explorer.studies import study as find_study
 from explorer.studies.selection import ONLY, SELECTION, of_slice, of_suites, splits_of
@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from explorer.resources import Resources
 
 ANY_LANGUAGE = "Accuracy, popularity, priming and memorization work in any language."
-# Studies that compare texts, which pseudo-log-likelihoods can do; attacks on memory need more than that.
+# Studies that compare texts, which pseudo-log-likelihoods and decoders with a source can do; attacks on memory need
+# more than that.
 PSEUDO = ("accuracy", "popularity", "perturbation", "priming")
 LARGEST_SEED = 2**31 - 1  # what the database's column and every generator of random numbers take
 
@@ -72,13 +73,15 @@ def make_spec(
     if set(chat.CHAT) & set(recipe.settings):
         formats = {instance.format for instance in chosen}
         resolved = chat.settled(resolved, model, formats, kinds, resources.settings)
-    masked = resolved.get("preset") == PLL
-    if masked and study not in PSEUDO:
+    preset = str(resolved.get("preset", ""))
+    if preset in OF_KINDS and study not in PSEUDO:
+        whose = "pseudo-log-likelihood of masked models" if preset == PLL else "the decoder of encoder-decoder models"
         raise UsageError(
-            f"The study {study} needs probabilities from left to right, which the preset {PLL} (pseudo-log-likelihood "
-            f"of masked models) has not. It is for {', '.join(PSEUDO)}."
+            f"The study {study} needs probabilities from left to right, which the preset {preset} ({whose}) has not. "
+            f"It is for {', '.join(PSEUDO)}."
         )
-    who = identity.identify(model, resources.settings, masked=masked) if recipe.needs_model else identity.NOBODY
+    kind = {"masked": preset == PLL, "paired": preset in PAIRED}
+    who = identity.identify(model, resources.settings, **kind) if recipe.needs_model else identity.NOBODY
     return RunSpec(
         study=study,
         version=recipe.version,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +29,7 @@ _PAIRED = """
 PAIRED = frozenset(_PAIRED.split())
 # Told beside it where the study has that preset.
 PSEUDO = "With the preset pll (pseudo-log-likelihood) it can be asked in another way."
+BY_DECODER = "With the preset seq2seq or decoder its decoder can be asked, given a source."
 INSTEAD = "Choose a causal model, for example gemma-3-270m, gpt2 or EleutherAI/pythia-160m."
 MOST_LAYERS = 2_000
 PACKED = 16  # weights that one number of a quantized file may stand for
@@ -78,11 +79,10 @@ def require_package(name: str, method: str) -> None:
 def require_causal(name: str, config: Mapping[str, Any]) -> None:
     """ModelError where a config.json says that the model fills gaps or turns one text into another."""
     family = str(config.get("model_type", ""))
-    decoder = config.get("is_decoder") is True
-    if config.get("is_encoder_decoder") is True or (family in PAIRED and not decoder):
+    if is_paired(config):
         raise ModelError(
             f"{name} is an encoder-decoder model ({family}): it writes one text for another that it has read whole, "
-            f"and has no probability for a text by itself. {INSTEAD}"
+            f"and has no probability for a text by itself. {BY_DECODER} {INSTEAD}"
         )
     if is_masked(config):
         raise ModelError(
@@ -108,6 +108,25 @@ def is_masked(config: Mapping[str, Any]) -> bool:
     heads = _heads(config)
     turned = config.get("is_decoder") is True and not any(head.endswith(MASKED_HEADS) for head in heads)
     return str(config.get("model_type", "")) in MASKED and not turned
+
+
+def is_paired(config: Mapping[str, Any]) -> bool:
+    """Whether a config.json is that of an encoder and a decoder, and not of the decoder alone."""
+    decoder = config.get("is_decoder") is True
+    return config.get("is_encoder_decoder") is True or (str(config.get("model_type", "")) in PAIRED and not decoder)
+
+
+def is_paired_folder(folder: Path) -> bool:
+    """The same for a folder; False for one whose config.json cannot be read."""
+    return is_paired(_config(folder))
+
+
+def not_paired(name: str) -> ModelError:
+    """What is said of a causal or masked model that is asked as one of an encoder and a decoder."""
+    return ModelError(
+        f"{name} is no encoder-decoder model, which the presets seq2seq and decoder are for. Choose another preset for "
+        "it, or such a model, for example google-t5/t5-small."
+    )
 
 
 def is_masked_folder(folder: Path) -> bool:
@@ -166,6 +185,27 @@ def require_causal_scores(name: str, model: Any) -> None:
     """ModelError where the scores of a beginning move with what stands behind it: the model looks ahead."""
     import torch
 
+    _require_one_way(
+        name, model, lambda ids: model(input_ids=torch.tensor([ids], device=model.device), use_cache=False).logits
+    )
+
+
+def require_causal_decoder(name: str, model: Any) -> None:
+    """The same for the decoder of a model that has an encoder, given a source of one token."""
+    import torch
+
+    source = torch.tensor([[int(model.config.eos_token_id or 0)]], device=model.device)
+
+    def logits(ids: list[int]) -> Any:
+        given = torch.tensor([ids], device=model.device)
+        return model(input_ids=source, decoder_input_ids=given, use_cache=False).logits
+
+    _require_one_way(name, model, logits)
+
+
+def _require_one_way(name: str, model: Any, logits: Callable[[list[int]], Any]) -> None:
+    import torch
+
     words = int(model.get_input_embeddings().num_embeddings)
     shared = [(7 * i + 3) % words for i in range(PREFIX)]
     endings = (
@@ -173,13 +213,7 @@ def require_causal_scores(name: str, model: Any) -> None:
         [(13 * i + 8) % words for i in range(WHOLE - PREFIX)],
     )
     with torch.inference_mode():
-        logprobs = [
-            model(input_ids=torch.tensor([shared + ending], device=model.device), use_cache=False)
-            .logits[0, :PREFIX]
-            .float()
-            .log_softmax(-1)
-            for ending in endings
-        ]
+        logprobs = [logits(shared + ending)[0, :PREFIX].float().log_softmax(-1) for ending in endings]
     # The scores of the shared tokens, and of all others in their places.
     moved = (logprobs[0] - logprobs[1]).abs().max().item()
     if moved > (MOST if model.dtype == torch.float32 else MOST_SHORT):

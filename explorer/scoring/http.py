@@ -21,7 +21,7 @@ from explorer.scoring.encode import unencodable
 from explorer.scoring.http_calls import Caller, Limits, RequestRefused
 from explorer.scoring.http_logprobs import PromptToken, echoed, prompt_tokens, score_of, score_of_answer
 from explorer.scoring.model import Progress
-from explorer.scoring.policy import PLL, PRESETS, ScoringPolicy
+from explorer.scoring.policy import OF_KINDS, PRESETS, ScoringPolicy
 from explorer.settings import Settings
 
 Kind = Literal["auto", "chat", "completions"]
@@ -173,7 +173,7 @@ class Endpoint:
         if self.kind == "chat" and not policy.chat:
             raise ScoringError("A chat endpoint returns no log-probabilities of a prompt. Score with its completions.")
         tokenized = policy.bos not in ("auto", "tokenizer") and not policy.chat
-        if policy.preset == PLL or tokenized or policy.split != "offsets":
+        if policy.preset in OF_KINDS or tokenized or policy.split != "offsets":
             raise ScoringError(
                 f"The preset {policy.preset} says what a model reads and how its tokens are split, which a server "
                 "decides for itself. Score endpoints with the preset natural."

@@ -24,15 +24,18 @@ class Identity:
 NOBODY = Identity("")
 
 
-def identify(name: str, settings: Settings, *, masked: bool = False) -> Identity:
+def identify(name: str, settings: Settings, *, masked: bool = False, paired: bool = False) -> Identity:
     """The identity of an embedded model, a local folder, a Hugging Face id (`id@revision`) or an endpoint.
 
-    ModelError where the model is known not to be causal or, with `masked`, known not to be a masked one.
+    ModelError where the model is known not to be causal or, with `masked` or `paired`, known not to be a masked one or
+    one of an encoder and a decoder.
     What stands behind an endpoint's name can change unseen; the run's environment says what the server told of it.
     """
     if http.is_endpoint(name):
         if masked:
             raise hf_kind.not_masked(name)
+        if paired:
+            raise hf_kind.not_paired(name)
         return Identity(http.from_name(name, settings).name)
     embedded = ", ".join(model.id for model in catalog.EMBEDDED_MODELS)
     if catalog.find(name) is None and not hf_source.is_folder(name) and not HUB_ID.fullmatch(name):
@@ -40,7 +43,7 @@ def identify(name: str, settings: Settings, *, masked: bool = False) -> Identity
             f"{name!r} is neither an embedded model ({embedded}), nor a folder, nor a Hugging Face id like "
             "EleutherAI/pythia-160m, nor an endpoint like http://localhost:8000/v1#model. Check the spelling."
         )
-    (_require_masked if masked else _require_causal)(name)
+    (_require_masked if masked else _require_paired if paired else _require_causal)(name)
     try:
         known = hf_source.identity(name, settings)
     except ModelError as error:
@@ -58,6 +61,13 @@ def _require_masked(name: str) -> None:
     of_folder = hf_source.is_folder(name) and (path_of(name) / "config.json").is_file()
     if (known and known.kind != "masked") or (of_folder and not hf_kind.is_masked_folder(path_of(name))):
         raise hf_kind.not_masked(name)
+
+
+def _require_paired(name: str) -> None:
+    """ModelError for a model that is known to have no encoder beside a decoder before anything is loaded."""
+    of_folder = hf_source.is_folder(name) and (path_of(name) / "config.json").is_file()
+    if catalog.find(name) or (of_folder and not hf_kind.is_paired_folder(path_of(name))):
+        raise hf_kind.not_paired(name)
 
 
 def _require_causal(name: str) -> None:

@@ -18,7 +18,7 @@ from explorer.scoring import hf_chat
 from explorer.scoring.encode import unencodable
 from explorer.scoring.engine import tree as engine_tree
 from explorer.scoring.model import Encoding, LanguageModel, Progress, RowScores, Scorer
-from explorer.scoring.policy import PLL, PRESETS, ScoringPolicy
+from explorer.scoring.policy import PAIRED, PLL, PRESETS, ScoringPolicy
 
 Truncate = Literal["error", "left"]
 STRETCH = 1 << 21  # characters encoded and packed at once
@@ -103,6 +103,11 @@ def _prepare(model: LanguageModel, requests: Sequence[Request], policy: ScoringP
         raise ScoringError(
             f"{model.name} is no masked language model, which the preset {PLL} (pseudo-log-likelihood) is for. Choose "
             "the preset natural for it."
+        )
+    if policy.preset in PAIRED:
+        raise ScoringError(
+            f"{model.name} is no encoder-decoder model, which the preset {policy.preset} is for. Choose the preset "
+            "natural for it."
         )
     requests = hf_chat.rendered(model, requests) if policy.chat else requests
     reasons = [unscorable(request) for request in requests]

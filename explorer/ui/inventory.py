@@ -9,6 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from explorer import benchmarks as registry
+from explorer import languages
 from explorer.benchmarks import sources
 from explorer.errors import BenchmarkError
 from explorer.figures.models import model_title
@@ -39,6 +40,7 @@ class KnownBenchmark:
     title: str
     kind: str
     field: str
+    language: str
     license: str
     note: str
     files: int
@@ -82,6 +84,7 @@ def _benchmarks(settings: Settings) -> list[KnownBenchmark]:
                 title=benchmark.title,
                 kind=benchmark.kind,
                 field=benchmark.field,
+                language=benchmark.language,
                 license=benchmark.license,
                 note=benchmark.note,
                 files=len(sources.needed(benchmark, benchmark.default_splits)),
@@ -100,6 +103,7 @@ def benchmark_table(known: Sequence[KnownBenchmark]) -> pd.DataFrame:
             "title": [row.title for row in known],
             "kind": [KINDS[row.kind] for row in known],
             "field": [FIELDS.get(row.field, "") for row in known],
+            "language": [languages.in_words(row.language) for row in known],
             "state": [_state(row) for row in known],
             "license": [row.license for row in known],
             "note": [row.note for row in known],

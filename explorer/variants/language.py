@@ -12,10 +12,11 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from explorer import languages
+from explorer.languages import ENGLISH
 from explorer.records import Instance
 from explorer.variants import fields, inflect
 
-ENGLISH = "en"
 SAMPLE = 200  # instances looked at to tell a benchmark's language
 ONLY = "Words are tagged and swapped in English only"
 WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
@@ -111,6 +112,12 @@ _OTHERS = {
     """,
 }
 NAMES = {"ben", "dan", "ella", "elle", "kim", "lui", "sara"}  # among the above; written with a capital no evidence
+# Scripts that one language alone is mostly written in; Cyrillic, Arabic or Devanagari letters tell none.
+_OF_SCRIPT = {
+    "JAPANESE": "Japanese", "HANGUL": "Korean", "GREEK": "Greek", "HEBREW": "Hebrew", "THAI": "Thai",
+    "ARMENIAN": "Armenian", "GEORGIAN": "Georgian", "TAMIL": "Tamil", "TELUGU": "Telugu", "KANNADA": "Kannada",
+    "MALAYALAM": "Malayalam", "GUJARATI": "Gujarati", "KHMER": "Khmer", "LAO": "Lao", "MYANMAR": "Burmese",
+}  # fmt: skip
 ENGLISH_WORDS = frozenset(_ENGLISH.split())
 # English words that the dictionary lacks, and words of other languages that it has.
 UNLISTED = {"al", "cafe", "cafes", "icicle", "icicles", "jen", "mentee", "mentees", "oncologist", "oncologists", "ten"}
@@ -125,6 +132,7 @@ class Verdict:
 
     english: bool | None
     why: str = ""
+    like: str = ""  # the language that it looks like, where one is told apart
 
     @property
     def refusal(self) -> str:
@@ -139,7 +147,9 @@ def judge(texts: Iterable[str]) -> Verdict:
     """What the texts of an instance, taken together, are written in."""
     text = "\n".join(texts)
     if (script := _script(text)) != "LATIN":
-        return Verdict(True) if not script else Verdict(False, f"it is written in {script.capitalize()} letters")
+        if not script:
+            return Verdict(True)
+        return Verdict(False, f"it is written in {script.capitalize()} letters", _OF_SCRIPT.get(script, ""))
     words = _words(text)
     if not words:
         return Verdict(True)
@@ -151,11 +161,19 @@ def judge(texts: Iterable[str]) -> Verdict:
     name = max(foreign, key=lambda language: len(foreign[language]))
     others = len(foreign[name])
     if others > english or (others and others == english and known < KNOWN_SHARE):
-        return Verdict(False, f"{_quoted(foreign[name])} as in {name}")
+        return Verdict(False, f"{_quoted(foreign[name])} as in {name}", name)
     if known <= KNOWN_SHARE and english < len(words) / 4:
         why = f"an English dictionary lacks {len(unknown)} of {len(words)} words ({_quoted(unknown)})"
         return Verdict(False if len(unknown) >= FEW else None, why)
     return Verdict(True)
+
+
+def refusal(instance: Instance) -> str:
+    """Why no word of an instance is tagged or swapped, "" where it is English; what is declared is believed."""
+    if instance.language:
+        said = languages.in_words(instance.language)
+        return "" if instance.language == ENGLISH else f"The language of this text is {said}. {ONLY}."
+    return judge(text.text for text in fields.running_texts(instance)).refusal
 
 
 def other_language(instances: Sequence[Instance], declared: str) -> str:
@@ -163,14 +181,51 @@ def other_language(instances: Sequence[Instance], declared: str) -> str:
 
     A short text in English may be taken for none ("Cheney cursed at Leahy"), so that most of many must agree.
     """
-    if declared:
-        return "" if declared == ENGLISH else f"its language is {declared!r}"
+    if declared and declared != languages.SEVERAL:
+        return "" if declared == ENGLISH else f"its language is {languages.in_words(declared)}"
     looked_at = instances[:: max(1, len(instances) // SAMPLE)]
-    verdicts = [judge(text.text for text in fields.running_texts(instance)) for instance in looked_at]
-    others = [verdict.why for verdict in verdicts if not verdict.english]
-    if 2 * len(others) <= len(verdicts):
+    others = [why for instance in looked_at if (why := _why_not_english(instance))]
+    if 2 * len(others) <= len(looked_at):
         return ""
-    return f"{len(others)} of {len(verdicts)} instances looked at are not (the first: {others[0]})"
+    return f"{len(others)} of {len(looked_at)} instances looked at are not (the first: {others[0]})"
+
+
+def _why_not_english(instance: Instance) -> str:
+    if instance.language:
+        return "" if instance.language == ENGLISH else f"its language is {languages.in_words(instance.language)}"
+    verdict = judge(text.text for text in fields.running_texts(instance))
+    return "" if verdict.english else verdict.why
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What language texts look like: a guess, to be shown as one; the code is "" where it names none."""
+
+    code: str
+    why: str
+
+
+def look(instances: Sequence[Instance]) -> Look:
+    """A guess at the language of instances, by function words and script; an offer, never taken in silence.
+
+    English is told where most look so; any other by those that have its small words, since not every sentence has one.
+    """
+    looked_at = instances[:: max(1, len(instances) // SAMPLE)]
+    found: Counter[str] = Counter()
+    for instance in looked_at:
+        verdict = judge(text.text for text in fields.running_texts(instance))
+        found[ENGLISH if verdict.english else verdict.like or "?"] += 1
+    if not found:
+        return Look("", "there is no text to look at")
+    if 2 * found[ENGLISH] <= len(looked_at):
+        found.pop(ENGLISH, None)  # short texts look English easily
+        found.pop("?", None)
+    if not found:
+        return Look("", "they look like no language that is known here by its small words")
+    like, many = found.most_common(1)[0]
+    code = languages.find_code(like)
+    share = f"{many} of {len(looked_at)} instances looked at"
+    return Look(code if code in languages.NAMES else "", f"{share} look {languages.in_words(code or like)}")
 
 
 def _quoted(words: Iterable[str]) -> str:

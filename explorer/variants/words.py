@@ -72,7 +72,7 @@ def read_instances(
     An instance in another language is neither tagged nor disambiguated: its reading says so and has no words.
     """
     running = [fields.running_texts(instance) for instance in instances]
-    refusals = [language.judge(text.text for text in family).refusal for family in running]
+    refusals = [language.refusal(instance) for instance in instances]
     tagged = iter(
         tagger.tag([text.text for family, no in zip(running, refusals, strict=True) if not no for text in family])
     )

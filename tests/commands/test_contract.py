@@ -22,7 +22,7 @@ USAGE = {
         "--name N [--kind {pair,judged,turns,choice,contexts,cloze,labelled,rating,suite}] [--column ROLE=NAME] "
         "[--encoding ENCODING] [--delimiter DELIMITER] [--quotes {yes,no}] [--header {yes,no}] [--gold "
         "{0,1,letter,text,names,flags}] [--labels FILE] [--first {good,bad}] [--acceptable VALUE] [--split NAME] "
-        "[--formula FORMULA] [--connectors CAUSE,EFFECT] [--dry-run] FILE"
+        "[--formula FORMULA] [--connectors CAUSE,EFFECT] [--language L] [--dry-run] FILE"
     ),
     "corpus": (
         "[--index I] [--in FILE] [--out FILE] [--least LEAST] [--longest LONGEST] [--documents N] [--tokenizer T] "
@@ -30,8 +30,9 @@ USAGE = {
     ),
     "doctor": "[--verify]",
     "export": (
-        "[--table {instances,variants,scores,generations,counts,measures,findings,prompts,over_seeds,all}] --format "
-        "{csv,parquet,jsonl,latex,zip} --out FILE [--spreadsheet-safe] ID"
+        "[--table {instances,variants,scores,generations,counts,measures,findings,words,prompts,over_seeds,all}] "
+        "--format "
+        "{csv,parquet,jsonl,latex,zip} --out FILE [--by {auto,blanks,characters}] [--spreadsheet-safe] ID"
     ),
     "import-run": "FILE [FILE ...]",
     "index": "ACTION ...",
@@ -71,8 +72,9 @@ USAGE = {
     "delete": "ID",
     "rebuild": "",
     "score": (
-        "--model M --in FILE --out FILE [--preset {natural,lm-eval,minicons,pll}] [--bos {auto,always,never}] "
-        "[--dtype D] [--device D] [--tokens] [--truncate {error,left}] [--token-budget N]"
+        "--model M --in FILE --out FILE [--preset {natural,lm-eval,minicons,pll,seq2seq,decoder}] [--bos "
+        "{auto,always,never}] [--dtype D] [--device D] [--tokens] [--words {auto,blanks,characters}] "
+        "[--truncate {error,left}] [--token-budget N]"
     ),
     "glassbox": "ACTION ...",
     "glassbox corpus": "[--plant FILE] [--name NAME]",

@@ -143,3 +143,21 @@ def test_wrong_usage_is_one_sentence(run, options, message):
     status, found, said = run(LINES[:1], *options)
     assert status == 1 and found is None
     assert [line for line in said.err.splitlines() if line.startswith("error: ") and message in line]
+
+
+def test_words_are_added_up_when_asked_for_and_a_lines_own_come_first(run):
+    lines = [*LINES, {"context": "", "continuation": "New York", "words": ["New", "York"]}]
+    status, found, _ = run(lines, "--words", "auto", "--tokens")
+    assert status == 0
+    assert [line["word_texts"] for line in found] == [
+        ["the", "old", "woman", "feeds"], ["Nobody", "has", "seen", "the", "café", "🙂."], ["so"], ["New", "York"],
+    ]  # fmt: skip
+    for line in found:
+        assert sum(line["word_logprobs"]) == pytest.approx(line["logprob"])
+    assert found[3]["words"] == ["New", "York"]
+
+
+def test_words_that_are_not_those_of_the_text_cost_no_score(run):
+    status, (found,), _ = run([{"context": "", "continuation": "a b", "words": ["a c"]}], "--words", "auto")
+    assert status == 0 and found["logprob"] < 0 and found["word_texts"] is None
+    assert "do not make up the text" in found["word_error"]

@@ -1,5 +1,7 @@
 """A study that knows English only is refused for a benchmark in another language when the run is asked for."""
 
+import dataclasses
+
 import pytest
 
 from explorer import benchmarks
@@ -50,9 +52,22 @@ def test_an_english_benchmark_with_some_lines_of_another_language_is_taken():
 
 
 def test_a_declared_language_is_believed():
-    with pytest.raises(UsageError, match="its language is 'de'"):
+    with pytest.raises(UsageError, match="its language is German"):
         asked(Shelf([ENGLISH], "de"))
     assert asked(Shelf([GERMAN], "en")).benchmark == "own"
+
+
+def test_of_several_languages_most_count_and_a_declared_row_is_believed():
+    def shelf(*codes):
+        made = Shelf([ENGLISH] * len(codes), "mul")
+        rows = zip(made.loaded.instances, codes, strict=True)
+        instances = tuple(dataclasses.replace(one, extra={"language": code}) for one, code in rows)
+        made.loaded = dataclasses.replace(made.loaded, instances=instances)
+        return made
+
+    with pytest.raises(UsageError, match=r"2 of 3 instances looked at are not \(the first: its language is German\)"):
+        asked(shelf("en", "de", "fr"))
+    assert asked(shelf("en", "de", "en")).benchmark == "own"
 
 
 def test_the_published_benchmarks_are_declared_english():

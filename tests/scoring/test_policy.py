@@ -32,6 +32,8 @@ def test_the_presets_fix_every_convention():
         "lm-eval": ("declared", "whitespace", "spliced", "sum", "first"),
         "minicons": ("tokenizer", "stay", "token_count", "mean_token", "first"),
         "pll": ("tokenizer", "spaces", "offsets", "sum", "half"),
+        "seq2seq": ("tokenizer", "spaces", "offsets", "sum", "half"),
+        "decoder": ("tokenizer", "spaces", "offsets", "sum", "half"),
     }
     assert all(policy.preset == name for name, policy in PRESETS.items())
 

@@ -71,7 +71,7 @@ def test_a_folder_is_told_in_facts_with_a_first_score_and_added(open_page, tmp_p
     ("config", "why"),
     [
         ({"model_type": "xlnet", "architectures": ["XLNetLMHeadModel"]}, "a permutation language model"),
-        ({"model_type": "bart", "is_encoder_decoder": True}, "encoder-decoder"),
+        ({"model_type": "bart", "is_encoder_decoder": True}, "it has an encoder and a decoder"),
     ],
 )
 def test_a_folder_of_another_kind_says_what_it_is_and_is_not_added(open_page, tmp_path, tiny_gpt2, config, why):

@@ -331,3 +331,31 @@ def test_an_instance_that_there_is_not_is_told_with_the_nearest(open_page, cache
     first.click().run()
     assert app.query_params["instance"] == name
     assert strip_of(app)["of"] == name
+
+
+# Words on the strip
+
+
+@pytest.mark.parametrize("instance", EVERY, ids=lambda one: one.kind)
+def test_the_words_of_a_row_add_up_to_it_and_stand_where_they_are_written(instance):
+    parts = fields.parts(instance)
+    for row in layers.rows(instance, asked(instance)):
+        worded = layers.by_word(row)
+        assert sum(one.token.nats for one in worded.tokens) == pytest.approx(sum(one.token.nats for one in row.tokens))
+        for one in worded.tokens:
+            assert parts[one.part][one.start : one.end].casefold() == one.token.text.strip().casefold()
+
+
+def test_a_word_says_its_tokens_and_one_without_a_number_says_why():
+    tokens = (Token("The", math.nan), Token(" c", 2.0), Token("at", 0.5), Token(".", 1.0))
+    one = Asked(0, "option", "", 0, "", "The cat.", math.nan, tokens, False, "")
+    (row,) = layers.rows(PAIR, [one])
+    first, cat = (layers.word_cell(word, "nats", Marks(())) for word in layers.by_word(row).tokens)
+    assert (first.text, first.number, first.kinds) == ("The", "–", "lx-unscored")
+    assert first.say == (
+        "“The”",
+        "word 1 of 2",
+        "its first token has no probability: nothing stands before it (no BOS)",
+    )
+    assert (cat.text, cat.number) == ("cat.", "3.5")
+    assert cat.say == ("“␣cat.”", "word 2 of 2", "of ␣c + at + .", "3.500 nats, 5.049 bits")

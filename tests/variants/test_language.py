@@ -1,5 +1,7 @@
 """Swaps know English only: texts in other languages are refused in a sentence, English ones are not."""
 
+import dataclasses
+
 import pytest
 
 from explorer import benchmarks, settings
@@ -7,7 +9,7 @@ from explorer.errors import BenchmarkError
 from explorer.records import Instance
 from explorer.variants import by_hand
 from explorer.variants.fields import running_texts
-from explorer.variants.language import judge
+from explorer.variants.language import judge, refusal
 from explorer.variants.perturb import perturb_instance, perturb_texts
 
 OTHERS = {
@@ -134,3 +136,15 @@ def test_published_english_is_not_refused(data_folder, name, most):
         pytest.skip(str(error))
     refused = [one.id for one in found if judge(text.text for text in running_texts(one)).refusal]
     assert len(refused) <= most, refused[:10]
+
+
+def test_an_instance_in_a_declared_language_is_refused_whatever_it_looks_like():
+    looks_english = Instance(
+        "a", "own", "all", "g", "text", "text", context="The man saw a dog.", extra={"language": "nl"}
+    )
+    assert refusal(looks_english) == "The language of this text is Dutch. Words are tagged and swapped in English only."
+    looks_german = Instance("a", "own", "all", "g", "text", "text", context="Er hat Hunger.", extra={"language": "en"})
+    assert refusal(looks_german) == ""
+    assert "may not be English" in refusal(dataclasses.replace(looks_german, extra={})) or "is not English" in refusal(
+        dataclasses.replace(looks_german, extra={})
+    )

@@ -72,4 +72,4 @@ class Benchmark:
     hub_id: str = ""  # id on the Hugging Face hub, for reference
     folder: Path | None = None  # files that come with the program or were imported lie here; else they are looked for
     note: str = ""  # what a user should know, for example that it is a sample
-    language: str = ""  # of its texts as an ISO 639 code ("en"), "" where nobody said
+    language: str = ""  # of its texts as an ISO 639 code ("en"), "mul" for several, "" where nobody said

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from explorer import languages
 from explorer.benchmarks.tables import (
     gold as table_gold,
 )
@@ -18,6 +19,9 @@ from explorer.benchmarks.tables import (
     kinds,
     options,
     suites,
+)
+from explorer.benchmarks.tables import (
+    languages as table_languages,
 )
 from explorer.benchmarks.tables import (
     roles as table_roles,
@@ -54,6 +58,7 @@ def guess(
     split: str = "",
     formulas: Sequence[str] = (),
     connectors: Sequence[str] = (),
+    language: str = "",
 ) -> Reading:
     """How the file is best read; what is given is kept, the rest guessed, and asked where no rule is sure."""
     given = dict(columns or {})
@@ -69,7 +74,10 @@ def guess(
         )  # fmt: skip
     table, draft = opened.table, opened.reading
     suites.check_formulas(formulas)
-    draft = dataclasses.replace(draft, rules=RULES, formulas=tuple(formulas), connectors=tuple(connectors))
+    said = languages.code_of(language)
+    draft = dataclasses.replace(
+        draft, rules=RULES, formulas=tuple(formulas), connectors=tuple(connectors), language=said
+    )
     if opened.suites:
         if kind not in (None, "suite"):
             raise UsageError(f"{path.name} is a SyntaxGym suite, which cannot be read as {kind}.")
@@ -88,6 +96,7 @@ def guess(
         kinds.check_gaps(guessed.kind, roles, table, path.name)
     why = {**draft.why, **({"kind": guessed.why} if guessed.why else {})}
     reading = dataclasses.replace(draft, kind=guessed.kind, columns=roles, names=table.names, why=why)
+    reading = table_languages.with_language(reading, table, path.name)
     return _detailed(
         reading, table, path, guessed.release, gold=gold, first=first, acceptable=acceptable, labels=labels
     )
@@ -191,6 +200,8 @@ def _is_relation(values: Sequence[Any]) -> bool:
 
 def _check_language(reading: Reading, table: Table, path: Path) -> None:
     """UsageError where causes and effects would be joined by English words in a text that is not English."""
+    if reading.language == languages.ENGLISH:
+        return
     if reading.connectors:
         if len(reading.connectors) != 2:
             raise UsageError("--connectors takes two: the word before a cause and the one before an effect.")
@@ -217,6 +228,11 @@ def _check_language(reading: Reading, table: Table, path: Path) -> None:
         "in",
     }
     heard = sum(bool(english & set(re.findall(r"[a-z]+", text))) for text in texts)
+    if reading.language:
+        raise UsageError(
+            f"{path.name} asks for causes and effects, which are joined by because and therefore; its language is "
+            f"{languages.in_words(reading.language)}. Give the words of its language with --connectors CAUSE,EFFECT."
+        )
     if texts and (heard < 0.5 * len(texts) or any(bare(name) == "changed" for name in table.names)):
         raise UsageError(
             f"{path.name} asks for causes and effects in a text that does not look English; because and therefore "

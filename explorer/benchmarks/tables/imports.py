@@ -98,6 +98,7 @@ def imported(name: str, settings: Settings) -> Benchmark:
         splits=("all",),
         default_splits=("all",),
         folder=folder,
+        language=reading.language,
     )
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from explorer.benchmarks.core.benchmark import LeftOut
 from explorer.benchmarks.tables import gold as table_gold
+from explorer.benchmarks.tables import languages as table_languages
 from explorer.benchmarks.tables import options as table_options
 from explorer.benchmarks.tables import roles as table_roles
 from explorer.benchmarks.tables.reading import Reading
@@ -40,7 +41,8 @@ def make(table: Table, reading: Reading, file: str) -> tuple[list[Made], list[Le
     for row in table.rows:
         try:
             key = _optional(row.cells, reading, "id") or str(row.number)
-            made.append((key, _instance(row.cells, reading, classes)))
+            instance = _instance(row.cells, reading, classes)
+            made.append((key, table_languages.of_row(instance, row.cells, reading)))
         except _Unfit as error:
             left_out.append(LeftOut(row.where, str(error)))
     return made, left_out
@@ -244,7 +246,11 @@ def _paired(table: Table, reading: Reading) -> tuple[list[Made], list[LeftOut]]:
         if why:
             left_out += [LeftOut(sentence.row.where, why) for sentence in members]
             continue
-        made += [(key, _as_pair(acceptable, unacceptable, reading)) for acceptable in good for unacceptable in bad]
+        made += [
+            (key, table_languages.of_row(_as_pair(one, other, reading), one.row.cells, reading))
+            for one in good
+            for other in bad
+        ]
     return made, sorted(left_out, key=lambda left: _place(left.where))
 
 

@@ -40,6 +40,7 @@ NAMES: Mapping[str, str] = {
     "content": "content text words string",
     "id": "id idx index pairid qid itemid key guid sid uid",
     "group": "group uid paradigm suite phenomenon linguisticsterm biastype subject domain task",
+    "language": "language lang languagecode langcode languageid langid iso639",
     "split": "split semevalset fold partition",
 }
 OPTION = re.compile(

@@ -13,6 +13,9 @@ from explorer.benchmarks.tables import (
     instances as table_instances,
 )
 from explorer.benchmarks.tables import (
+    languages as table_languages,
+)
+from explorer.benchmarks.tables import (
     roles as table_roles,
 )
 from explorer.benchmarks.tables import (
@@ -46,6 +49,8 @@ def read(path: Path, reading: Reading, name: str, labels: Path | None = None) ->
     if not made:
         why = f"; the first: {left_out[0].where}: {left_out[0].reason}" if left_out else ""
         raise BenchmarkError(f"No row of {path.name} could be read as {reading.kind}{why}. Check kind and columns.")
+    if reading.language:
+        made = [(key, table_languages.of_whole(instance, reading.language)) for key, instance in made]
     benchmark = PREFIX + name
     keys = unique_keys(f"{instance.group}/{key}" for key, instance in made)
     instances = (

@@ -35,6 +35,7 @@ class Reading:
     split: str = ""  # the one read where a file has several
     formulas: tuple[str, ...] = ()  # predictions of a suite whose file has none
     connectors: tuple[str, ...] = ()  # words before a cause and before an effect
+    language: str = ""  # ISO 639 code as given or as its column says, "mul" for several, "" where nobody said
     why: Mapping[str, str] = field(default_factory=dict)  # what a part rests on, in words
 
     @property

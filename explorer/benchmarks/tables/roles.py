@@ -11,15 +11,18 @@ from explorer.errors import UsageError
 # Roles of each kind; those in the second list may be missing. A choice's options are option1, option2 ... or, where
 # one column holds a list of them, options; contexts likewise. A text may stand in several columns: a+b.
 ROLES: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
-    "pair": (("good", "bad"), ("context", "id", "group")),
-    "judged": (("sentence", "judged"), ("item", "context", "group")),
-    "turns": (("sentence",), ("context", "group")),
-    "choice": (("gold",), ("passage", "context", "options", "names", "relation", "pronoun", "place", "id", "group")),
-    "contexts": (("gold", "continuation"), ("contexts", "id", "group")),
-    "cloze": (("text",), ("target", "id", "group")),
-    "labelled": (("text", "label"), ("second", "id", "group")),
-    "rating": (("sentence", "rating"), ("id", "group")),
-    "suite": (("item", "condition", "region", "content"), ("group",)),
+    "pair": (("good", "bad"), ("context", "id", "group", "language")),
+    "judged": (("sentence", "judged"), ("item", "context", "group", "language")),
+    "turns": (("sentence",), ("context", "group", "language")),
+    "choice": (
+        ("gold",),
+        ("passage", "context", "options", "names", "relation", "pronoun", "place", "id", "group", "language"),
+    ),
+    "contexts": (("gold", "continuation"), ("contexts", "id", "group", "language")),
+    "cloze": (("text",), ("target", "id", "group", "language")),
+    "labelled": (("text", "label"), ("second", "id", "group", "language")),
+    "rating": (("sentence", "rating"), ("id", "group", "language")),
+    "suite": (("item", "condition", "region", "content"), ("group", "language")),
 }
 TOLD = {
     "pair": "minimal pairs, a row a pair",
@@ -102,7 +105,7 @@ def assign(kind: str, columns: Sequence[str], given: Mapping[str, str]) -> dict[
     for role in order:
         if role in roles or (role == whole and numbered(kind, roles)) or (role == "names" and "options" not in roles):
             continue
-        if role in ("relation", "pronoun", "place", "passage"):  # values tell these, see table_kinds
+        if role in ("relation", "pronoun", "place", "passage", "language"):  # values tell these
             continue
         if kind != "pair" and role == "context" and kind != "choice":
             continue

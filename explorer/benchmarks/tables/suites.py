@@ -7,6 +7,7 @@ from typing import Any
 
 from explorer.benchmarks.core import syntaxgym_formula
 from explorer.benchmarks.core.benchmark import LeftOut
+from explorer.benchmarks.tables import languages
 from explorer.benchmarks.tables.reading import Reading
 from explorer.benchmarks.tables.rows import Table
 from explorer.benchmarks.tables.values import number, written
@@ -42,6 +43,7 @@ def from_table(table: Table, reading: Reading) -> tuple[list[Made], list[LeftOut
     left_out: list[LeftOut] = []
     items: dict[tuple[str, str], dict[str, dict[float, str]]] = {}
     first: dict[tuple[str, str], str] = {}
+    cells: dict[tuple[str, str], Mapping[str, Any]] = {}
     columns = reading.columns
     for row in table.rows:
         region = number(row.cells.get(columns["region"]))
@@ -52,6 +54,7 @@ def from_table(table: Table, reading: Reading) -> tuple[list[Made], list[LeftOut
         key = (written(row.cells.get(columns.get("group", ""))), written(row.cells.get(columns["item"])))
         conditions = items.setdefault(key, {})
         first.setdefault(key, row.where)
+        cells.setdefault(key, row.cells)
         regions = conditions.setdefault(written(row.cells.get(columns["condition"])), {})
         if region in regions:
             left_out.append(LeftOut(row.where, f"region {region:g} of this item and condition for the second time"))
@@ -63,7 +66,11 @@ def from_table(table: Table, reading: Reading) -> tuple[list[Made], list[LeftOut
             Condition(name, tuple(regions.get(float(n), "") for n in range(1, int(max(regions)) + 1)))
             for name, regions in item_conditions.items()
         )
+        before = len(made)
         _add(made, left_out, first[group, item], item, group or "suite", versions, reading.formulas, ())
+        made[before:] = [
+            (key, languages.of_row(instance, cells[group, item], reading)) for key, instance in made[before:]
+        ]
     return made, left_out
 
 

@@ -27,7 +27,10 @@ if TYPE_CHECKING:
 
 SCORING = {
     "preset": Setting(
-        "natural", "conventions of prompts, BOS, split, reduction and ties; pll: for masked models", tuple(PRESETS)
+        "natural",
+        "conventions of prompts, BOS, split, reduction and ties; pll: for masked models; seq2seq, decoder: for "
+        "encoder-decoder models",
+        tuple(PRESETS),
     ),
     "bos": Setting("preset", "token before the context", ("preset", "auto", "always", "never")),
     "normalization": Setting(

@@ -21,7 +21,7 @@ from explorer.stats.point_biserial import point_biserial
 from explorer.studies.priming import declared
 from explorer.studies.priming.run_settings import context_source_of
 from explorer.studies.selection import splits_of
-from explorer.variants import running_text
+from explorer.variants import language, running_text
 
 if TYPE_CHECKING:
     from explorer.resources import Resources
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 Labels = Mapping[str, Sequence[Hashable]]  # by text: its tokens, or the dependency labels of its words
 
 KINDS = {"token": declared.TOKEN_F1, "dependency": declared.DEPENDENCY_F1}
+TAGGED = ("dependency",)  # kinds that ask the tagger, which knows English only
 # Which matrix of `suite_by_suite` → its finding.
 PRIMED = {"accuracy": declared.MATRIX_ACCURACY, "delta": declared.MATRIX_DELTA}
 PAIRS = 2_000  # pairs of sentences a cell
@@ -47,16 +48,28 @@ def summarize(spec: RunSpec, resources: Resources, folder: RunFolder, table: pd.
     if spec.settings["overlap"]:
         source = context_source_of(spec, resources)
         sample = sample_sentences(source, suites, int(spec.settings["overlap"]), spec.seed)
+        foreign = _why_not_english(spec, resources)
         for kind, finding in KINDS.items():
+            if foreign and kind in TAGGED:
+                nothing = np.full((len(suites), len(suites)), math.nan)
+                rows += _cells(finding, suites, nothing, np.zeros_like(nothing), foreign)
+                continue
             labels = label(kind, [text for texts in sample.values() for text in texts], source, resources)
             overlaps = overlap(labels, sample, spec.seed)
             shared = matrices[finding.name] = np.array(overlaps.values)
             rows += _cells(finding, suites, shared, np.full(shared.shape, overlaps.pairs))
-        rows += _judgments(spec, resources, folder, table, source)
+        rows += _judgments(spec, resources, folder, table, source, foreign)
     for first, of_texts in matrices.items():
         for second, of_judgments in primed.items():
             rows.append(_agreement(f"{first} and {second}", of_texts, of_judgments, spec.seed))
     return rows
+
+
+def _why_not_english(spec: RunSpec, resources: Resources) -> str:
+    """Why no grammatical relations are told in this benchmark, "" where it is English."""
+    loaded = resources.instances(spec.benchmark, splits_of(spec.settings))
+    why = language.other_language(loaded.instances, loaded.language)
+    return f"the tagger knows English only: {why}" if why else ""
 
 
 def suite_by_suite(table: pd.DataFrame, suites: Sequence[str]) -> tuple[dict[str, np.ndarray], np.ndarray]:
@@ -107,7 +120,7 @@ def overlap(labels: Labels, sample: Mapping[str, Sequence[str]], seed: int) -> O
 
 
 def _judgments(
-    spec: RunSpec, resources: Resources, folder: RunFolder, table: pd.DataFrame, source: ContextSource
+    spec: RunSpec, resources: Resources, folder: RunFolder, table: pd.DataFrame, source: ContextSource, foreign: str
 ) -> list[Row]:
     """Does a judgment after acceptable sentences go with how much they share with the target?"""
     variants = folder.read("variants", ["instance_id", "condition", "setting", "edit"])
@@ -127,6 +140,8 @@ def _judgments(
         correct = _after_longest(table, condition).reindex(list(pairs)).to_numpy(dtype=float)
         texts = [text for target, context in pairs.values() for text in (target, *context)]
         for kind, finding in KINDS.items():
+            if foreign and kind in TAGGED:
+                continue
             labels = label(kind, texts, source, resources)
             shared = [
                 float(np.mean([token_f1(labels[target], labels[text]) for text in context]))
@@ -159,10 +174,12 @@ def _after_longest(table: pd.DataFrame, condition: str) -> pd.Series:
     return of_condition.sort_values("length", kind="stable").groupby("instance_id")["correct"].last()
 
 
-def _cells(finding: Finding, suites: Sequence[str], matrix: np.ndarray, counts: np.ndarray) -> list[Row]:
+def _cells(
+    finding: Finding, suites: Sequence[str], matrix: np.ndarray, counts: np.ndarray, why: str = "too few sentences"
+) -> list[Row]:
     rows = []
     for i, j in np.ndindex(matrix.shape):
-        reason = "too few sentences" if math.isnan(matrix[i, j]) else ""
+        reason = why if math.isnan(matrix[i, j]) else ""
         cell = Estimate.point(float(matrix[i, j]), int(counts[i, j]), reason=reason)
         rows.append(finding_row(finding, suites[i], cell, factors={"setting": suites[j]}))
     return rows

@@ -19,7 +19,17 @@ from explorer.records import Instance
 from explorer.scoring import catalog
 from explorer.ui import layout, links, live, progress, show, token_view
 from explorer.ui.cockpit import context_line, edits, gauges, layers, panel, pinned, scores, sources, state, words
-from explorer.ui.cockpit.layers import DIFFERENCE, LAYERS, MODELS, POPULARITY, SURPRISAL, Marks, Placed, Row
+from explorer.ui.cockpit.layers import (
+    BY_WORD,
+    DIFFERENCE,
+    LAYERS,
+    MODELS,
+    POPULARITY,
+    SURPRISAL,
+    Marks,
+    Placed,
+    Row,
+)
 from explorer.ui.cockpit.scores import Scores
 from explorer.ui.cockpit.words import Span, Words
 from explorer.ui.corpus import asking
@@ -30,7 +40,7 @@ from explorer.ui.instance.ngram_rating import Rated, Source
 from explorer.ui.layout import Chosen
 from explorer.ui.strip.strip import Act, Block, Cell, History, Strip, draw_strip
 from explorer.ui.token_view import Unit
-from explorer.variants import by_hand, fields
+from explorer.variants import by_hand, fields, language
 from explorer.variants.perturb import PerturbedInstance
 from explorer.variants.tools import WITHOUT_ENCODER
 
@@ -124,6 +134,8 @@ def _apply(item: Instance, *, with_words: bool) -> Shown:
 
 
 def _read(base: Instance) -> tuple[Words | None, str]:
+    if refused := language.refusal(base):  # before the tagger and WordNet are loaded, or asked for
+        return None, refused
     if (size := sum(map(len, fields.parts(base).values()))) > MOST_READ:
         return None, f"Words to swap are shown for texts of up to {MOST_READ:,} characters, and these have {size:,}."
     # A wish to fetch it counts once: where that fails, it is not tried again at every click.
@@ -139,6 +151,9 @@ def _read(base: Instance) -> tuple[Words | None, str]:
 def _remarks(shown: Shown) -> None:
     """What a reader should know of the words: that some cannot be had, are refused, or are never swapped."""
     read, made = shown.read, shown.made
+    if read is None and shown.why_no_words == language.refusal(shown.base) != "":
+        st.warning(show.plain(shown.why_no_words), icon=":material/translate:")
+        return
     if read is None:
         with st.container(horizontal=True, vertical_alignment="center"):
             show.note(shown.why_no_words)
@@ -157,8 +172,6 @@ def _remarks(shown: Shown) -> None:
             show.plain(f"This swap is refused: {made.reason}. A full run would reject the instance for it."),
             icon=":material/block:",
         )
-    elif read.reading.refused:
-        st.warning(show.plain(read.reading.refused), icon=":material/translate:")
     if st.session_state.pop("lab:nothing", False):
         show.note("This draw swaps nothing: no word has a synonym that fits, or a full run would reject the instance.")
     if vetoed := state.vetoes():
@@ -281,6 +294,12 @@ def _blocks(
     def by_popularity(one: Placed) -> Cell:
         return layers.popularity_cell(one, own[one.option] if one.option < len(own) else None, marks)
 
+    def by_word(one: Placed) -> Cell:
+        return layers.word_cell(one, unit, marks)
+
+    if layer == BY_WORD:
+        words_of = [layers.by_word(row) for row in rows]
+        return layers.blocks(changed, words_of, by_word, unit, notes, total="each", marks=marks)
     if layer == POPULARITY and own:
         return layers.blocks(changed, rows, by_popularity, unit, notes, marks=marks)
     if layer == DIFFERENCE and len(rows) == 2:

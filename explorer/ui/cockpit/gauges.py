@@ -21,8 +21,11 @@ from explorer.ui.instance import ngram_rating
 from explorer.ui.instance.answer import Answer
 from explorer.ui.instance.ngram_rating import Rated, Source
 from explorer.ui.token_view import Unit, in_unit
+from explorer.variants import language
 
 IPS = "Popularity (IPS)"
+ENGLISH_ONLY = ("BERTScore",)  # likeness that an English encoder tells
+ENGLISH_JUDGE = "BERTScore is left out: its encoder knows English only."
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,13 +80,17 @@ def draw_likeness(item: Instance, changed: Instance) -> None:
     """How alike the changed text still is to the original; nothing where nothing was changed."""
     if not words.same_text(item, changed):
         alike = []
+        foreign = bool(language.refusal(item))
         for what, measure in LIKENESS.items():
+            if foreign and what in ENGLISH_ONLY:
+                continue
             with show.lens(what):
                 one = measure(item, changed)
                 if not math.isnan(one.after):
                     alike.append(f"{one.label} {one.after:.{one.digits}f}")
         if alike:
-            show.note(f"Against the text as it stands: {', '.join(alike)} (1 is the same text).")
+            left_out = f" {ENGLISH_JUDGE}" if foreign else ""
+            show.note(f"Against the text as it stands: {', '.join(alike)} (1 is the same text).{left_out}")
 
 
 def notes(item: Instance, scores: Scores, unit: Unit) -> Mapping[int, str]:

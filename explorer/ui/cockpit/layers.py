@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 
 from explorer import display, prompts
 from explorer.records import Instance
+from explorer.scoring.words import add_up
 from explorer.ui import scored_options as answers
 from explorer.ui import token_view
 from explorer.ui.cockpit.words import Span
@@ -23,8 +24,9 @@ from explorer.ui.token_view import Token, Unit, in_unit
 from explorer.variants import fields
 from explorer.writing import pieces
 
-SURPRISAL, POPULARITY, DIFFERENCE, MODELS = "Surprisal", "Popularity", "Difference of options", "Two models"
-LAYERS = (SURPRISAL, POPULARITY, DIFFERENCE, MODELS)
+SURPRISAL, BY_WORD, POPULARITY = "Surprisal", "Surprisal by word", "Popularity"
+DIFFERENCE, MODELS = "Difference of options", "Two models"
+LAYERS = (SURPRISAL, BY_WORD, POPULARITY, DIFFERENCE, MODELS)
 HIGHEST = 10  # of popularity
 SHOWN_NGRAMS = 4
 NAMES = {"context": "Context", "second": "Second text"}
@@ -46,6 +48,8 @@ class Placed:
     option: int
     number: int
     many: int
+    tokens: tuple[Token, ...] = ()  # of a word: what it is added up from
+    reason: str = ""  # of a word without a number: why
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +120,28 @@ def _begun(context: str, text: str) -> int:
     if len(context) <= len(text):
         return len(context)
     return next(size for size in range(len(text), -1, -1) if context.endswith(text[:size].rstrip()))
+
+
+def by_word(row: Row, given: Sequence[str] = ()) -> Row:
+    """The row with its tokens added up to words; as it is where the given words do not make up its text."""
+    tokens = [one.token for one in row.tokens]
+    found = add_up([token.text for token in tokens], [-token.nats for token in tokens], given=given)
+    if isinstance(found, str):
+        return row
+    text = "".join(token.text for token in tokens)
+    made, done = [], 0
+    for number, word in enumerate(found):
+        own = row.tokens[word.first : word.first + word.tokens]
+        placed = [one for one in own if one.end > one.start] or list(own)
+        before = " " if text[done : word.start] else ""
+        done = word.end
+        made.append(
+            replace(
+                placed[0], token=Token(before + word.text, -word.logprob), end=placed[-1].end, number=number,
+                many=len(found), tokens=tuple(one.token for one in own), reason=word.reason,
+            )
+        )  # fmt: skip
+    return Row(row.asked, tuple(made))
 
 
 def _find(text: str, body: str, after: int = 0) -> int:
@@ -319,6 +345,18 @@ def surprisal_cell(one: Placed, unit: Unit, marks: Marks) -> Cell:
     return touched(cell, one.part, one.start, one.end, marks)
 
 
+def word_cell(one: Placed, unit: Unit, marks: Marks) -> Cell:
+    """A word by how surprising it was: its tokens added up."""
+    cell = surprisal_cell(one, unit, marks)
+    first, *_ = token_view.lines_of(one.token, one.number + 1, one.many)
+    parts = " + ".join(token_view.visible(token.text) for token in one.tokens)
+    known = not math.isnan(one.token.nats)
+    nats = f"{one.token.nats:.3f} nats, {in_unit(one.token.nats, 'bits'):.3f} bits" if known else one.reason
+    told = (first, f"word {one.number + 1} of {one.many}", f"of {parts}" if len(one.tokens) > 1 else "", nats)
+    own = len(token_view.lines_of(one.token, one.number + 1, one.many))
+    return replace(cell, say=(*filter(None, told), *cell.say[own:]))
+
+
 def difference_cell(one: Placed, nats: float, unit: Unit, marks: Marks) -> Cell:
     """A token by how much its text gains on the other here."""
     known = not math.isnan(nats)
@@ -404,6 +442,8 @@ def key_of(layer: str, unit: Unit, grams: int = 0) -> Key:
     """The legend of a layer."""
     most = f"{in_unit(token_view.DEEPEST, unit):.0f} or more"
     hint = "Click a word to swap it."
+    if layer == BY_WORD:
+        return Key(f"surprisal of a word in {unit}, its tokens added up", "0", most, "surprise", hint)
     if layer == POPULARITY:
         return Key(f"popularity of the {grams}-grams over a token", "1", str(HIGHEST), "popular", hint)
     if layer == DIFFERENCE:

@@ -17,7 +17,7 @@ from explorer.scoring.folder_report import FolderReport
 from explorer.scoring.hf_source import Offer
 from explorer.scoring.http_report import SCORED, EndpointReport
 from explorer.scoring.identity import HUB_ID
-from explorer.scoring.policy import PLL, PRESETS
+from explorer.scoring.policy import PLL, PRESETS, SEQ2SEQ
 from explorer.settings import path_of
 from explorer.ui import inventory, layout, links, live, resources, show, unasked, visitor
 
@@ -133,7 +133,7 @@ def _folder(name: str) -> Tested:
     lines = _facts(report)
     against = report.refusal
     if not against and report.bytes <= LARGEST:
-        lines.append(_first_score(str(path), PLL if report.masked else "natural"))
+        lines.append(_first_score(str(path), _preset_of(report)))
         against = "" if lines[-1][0] == "First score" else lines.pop()[1]
     elif not against:
         lines.append(("First score", "not tried: it is large, and is loaded when it is first used"))
@@ -158,7 +158,13 @@ def _facts(report: FolderReport) -> Lines:
     causal = "no" if report.refusal else "yes, as its configuration says"
     if report.masked:
         causal = "no: it was trained to fill gaps, and runs with it take the preset pll (pseudo-log-likelihood)"
+    if report.paired:
+        causal = "no: it has an encoder and a decoder, and runs with it take the preset seq2seq or decoder"
     return [*lines, ("Causal", causal)]
+
+
+def _preset_of(report: folder_report.FolderReport) -> str:
+    return PLL if report.masked else SEQ2SEQ if report.paired else "natural"
 
 
 def _first_score(name: str, preset: str) -> tuple[str, str]:

@@ -8,6 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from explorer import benchmarks as registry
+from explorer import languages
 from explorer.benchmarks import sources
 from explorer.benchmarks.core.benchmark import Benchmark
 from explorer.settings import Settings
@@ -33,6 +34,7 @@ def draw_benchmark_list(name: str) -> None:
         columns={
             "title": "Benchmark",
             "kind": "Kind",
+            "language": "Language",
             "state": "Files",
             "license": "License",
             "note": text_column("Remark", width=400),
@@ -54,7 +56,7 @@ def _present(benchmark: Benchmark) -> None:
             ("Rows left out", f"{len(loaded.left_out):,}", "Rows of the files that became no instance."),
         ]
     )
-    facts = [f"Source: {loaded.source}"]
+    facts = [f"Language: {languages.in_words(benchmark.language)}", f"Source: {loaded.source}"]
     facts += [f"License: {benchmark.license}"] if benchmark.license else []
     facts += [f"Published as {benchmark.hub_id}"] if benchmark.hub_id else []
     facts += [benchmark.note] if benchmark.note else []

@@ -11,6 +11,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from explorer import languages
 from explorer.benchmarks.core.benchmark import Parsed
 from explorer.benchmarks.tables import preview as table_preview
 from explorer.benchmarks.tables import roles as table_roles
@@ -19,9 +20,11 @@ from explorer.benchmarks.tables.roles import ROLES
 from explorer.benchmarks.tables.table import Question, Reading
 from explorer.errors import ExplorerError
 from explorer.ui import instance_list, inventory, layout, resources, show
+from explorer.variants import language
 
 NONE = "–"
 AUTOMATIC = "guess"
+NOT_SAID = ""  # of a language
 KINDS = {
     "pair": "Minimal pairs, a row a pair",
     "judged": "Judged sentences, a row a sentence",
@@ -59,6 +62,7 @@ MEANINGS: Mapping[str, str] = {
     "content": "Text of the region",
     "id": "Id",
     "group": "Group",
+    "language": "Language",
 }
 DELIMITERS = {AUTOMATIC: None, "comma": ",", "tab": "\t", "semicolon": ";", "pipe": "|", "none": ""}
 ENCODINGS = [
@@ -122,7 +126,7 @@ def _expected() -> pd.DataFrame:
 
 
 def _reading(path: Path, key: str, labels: Path | None) -> Reading | None:
-    kind_box, delimiter_box, encoding_box, header_box = st.columns(4)
+    kind_box, delimiter_box, encoding_box, header_box, language_box = st.columns(5)
     kind = kind_box.selectbox(
         "What it holds",
         [AUTOMATIC, *KINDS],
@@ -132,7 +136,14 @@ def _reading(path: Path, key: str, labels: Path | None) -> Reading | None:
     delimiter = delimiter_box.selectbox("Delimiter", list(DELIMITERS), key=f"import:delimiter:{key}")
     encoding = encoding_box.selectbox("Encoding", ENCODINGS, key=f"import:encoding:{key}")
     header = header_box.selectbox("First row", [AUTOMATIC, "names", "data"], key=f"import:header:{key}")
+    said = language_box.selectbox(
+        "Language",
+        [NOT_SAID, *sorted(set(languages.NAMES) - {languages.SEVERAL}, key=languages.in_words)],
+        format_func=lambda code: languages.in_words(code) if code else "its column, or unknown",
+        key=f"import:language:{key}",
+    )
     given: dict[str, Any] = {
+        "language": said,
         "kind": None if kind == AUTOMATIC else kind,
         "delimiter": DELIMITERS[delimiter],
         "encoding": "" if encoding == AUTOMATIC else encoding,
@@ -232,6 +243,7 @@ def _preview(path: Path, reading: Reading, title: str, labels: Path | None) -> N
     parsed = table.read(path, reading, "preview", labels)
     show.section("What would be imported")
     show.note(describe(reading, parsed))
+    show.note(_describe_language(reading, parsed))
     for name, text in table_preview.about(reading).items():
         show.note(f"{name.capitalize()}: {text}.")
     if reading.unused:
@@ -258,6 +270,17 @@ def describe(reading: Reading, parsed: Parsed) -> str:
     parts += [f"read as {reading.format}"]
     parts += [f"encoding {reading.encoding}"] if reading.encoding else []
     return ", ".join(parts) + "."
+
+
+def _describe_language(reading: Reading, parsed: Parsed) -> str:
+    """The language of the texts; what they look like is told as a guess and not taken."""
+    if reading.language:
+        return f"Language: {languages.in_words(reading.language)}."
+    guess = language.look(parsed.instances)
+    return (
+        f"Language: unknown. Only a guess: {guess.why}. Choose it above, so that words are not swapped or tagged as "
+        "English where they are not."
+    )
 
 
 SHOWN = {"item": "Item", "context": "Read before", "continuation": "Scored", "right": "Right"}
