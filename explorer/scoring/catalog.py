@@ -126,7 +126,7 @@ EMBEDDED_MODELS = (
 )
 
 
-OWN_GLASSBOX = re.compile(r"glassbox-(?P<corpus>[\w.-]+)-(?P<size>[sml])")
+OWN_GLASSBOX = re.compile(r"glassbox-(?P<corpus>[\w.-]+)-(?P<size>xs|[sml])")
 GLASSBOX_DATA = "The glass box's corpus: 7.6 million tokens, seen three times over, all of them searchable"
 
 
@@ -149,6 +149,7 @@ def _glassbox(size: str, parameters: int, folder: str = "", weights: str = "") -
 
 
 GLASSBOX_MODELS = (
+    _glassbox("xs", 845_664),
     _glassbox("s", 1_730_176),
     _glassbox("m", 7_475_456, "glassbox/weights/glassbox-m", "sha256:8ff34f5b54fd13c74cba175484748a23"),
     _glassbox("l", 26_215_616),

@@ -56,7 +56,7 @@ SUITES = {
     "pythia-deduped": Suite(
         "Pythia, deduplicated data", _sizes(r"EleutherAI/pythia-[\d.]+[mb]-deduped"), PYTHIA_STEPS, 2_097_152
     ),
-    "glassbox": Suite("Glass box", _sizes(r"glassbox-[sml]"), GLASSBOX_STEPS, 16_384),
+    "glassbox": Suite("Glass box", _sizes(r"glassbox-(xs|[sml])"), GLASSBOX_STEPS, 16_384),
 }
 _STEP = re.compile(r"step(\d{1,9})")
 

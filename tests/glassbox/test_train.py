@@ -73,6 +73,17 @@ def test_the_learning_rate_rises_and_falls():
 
 def test_sizes_are_known_by_both_names_and_another_is_one_sentence():
     assert sizes.size_of("m") is sizes.size_of("glassbox-m")
-    with pytest.raises(UsageError, match="expected one of s, m, l"):
+    with pytest.raises(UsageError, match="expected one of xs, s, m, l"):
         sizes.size_of("xl")
     assert sizes.checkpoint_steps(10) == [0, 1, 2, 4, 8, 10]
+
+
+def test_gradients_reckoned_in_parts_train_as_those_of_the_whole_batch(tmp_path, monkeypatch):
+    windows, plan = train.encode(CORPUS, PLAN.window), train.Plan(TINY, epochs=2, batch=5, window=16)
+    losses = []
+    for part in (5, 2):  # the last part of five windows holds one
+        monkeypatch.setitem(train.PART, "cpu", part)
+        folder = train.train(windows, plan, tmp_path / str(part) / "tiny", corpus_hash="x", device="cpu")
+        losses.append(json.loads((folder / train.RECORD).read_text())["losses"])
+    assert len(losses[0]) > 2
+    assert losses[0] == pytest.approx(losses[1], abs=2e-3)

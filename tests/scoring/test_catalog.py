@@ -14,7 +14,7 @@ def test_every_model_says_what_a_reader_must_know():
         assert model.id == name
         for field in ("title", "corpus", "license", "terms"):
             assert getattr(model, field), (name, field)
-        assert model.parameters > 1e6 and model.window >= 512
+        assert model.parameters > 5e5 and model.window >= 512
 
 
 def test_the_embedded_models_are_checked_before_use():

@@ -14,7 +14,7 @@ from explorer.ui.calibration.figure_doses import dose_curves
 from explorer.ui.columns import count_column, name_column, number_column, share_column
 
 PAIRS, SYNONYMS, CONCEPTS = "glassbox_pairs", "glassbox_synonyms", "glassbox-ontology"
-SIZES = ("glassbox-s", "glassbox-m", "glassbox-l")
+SIZES = ("glassbox-xs", "glassbox-s", "glassbox-m", "glassbox-l")
 FIRST = "glassbox-m"  # comes along, so that its runs are there on the first visit
 
 Line = tuple[str, Sequence[Response]]
