@@ -93,12 +93,12 @@ def is_chat(settings: Mapping[str, Any]) -> bool:
 
 
 def in_words(settings: Mapping[str, Any]) -> str:
-    """How a run asked, where that was not the plain way: "as a chat, each sentence put up for judgment"; else ""."""
+    """How a run asked, where that was not the plain way, as "as a chat, with each sentence put up for judgment"."""
     asked = []
     if is_chat(settings):
         asked.append("as a chat with a system prompt" if settings.get("system") else "as a chat")
     if settings.get("ask") == "judge":
-        asked.append("each sentence put up for judgment")
+        asked.append("with each sentence put up for judgment")
     return ", ".join(asked)
 
 

@@ -77,6 +77,24 @@ def test_a_run_made_as_printed_is_compared(case):
     assert differs == "" and verdict in WITHIN
 
 
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"chat": "always"}, "asked as a chat; the paper: plain text"),
+        ({"chat": "always", "system": "Be brief."}, "asked as a chat with a system prompt; the paper: plain text"),
+    ],
+)
+@pytest.mark.parametrize("case", ["accuracy", "neighbors", "primed", "in-context"])
+def test_a_run_as_a_chat_is_never_of_the_printed_setting(case, settings, said):
+    printed, as_printed = AS_PRINTED[case]
+    assert judged(printed, **as_printed, **settings) == ("not comparable", said)
+
+
+def test_judged_pairs_are_never_of_the_printed_setting():
+    said = "asked with each sentence put up for judgment; the paper: plain text"
+    assert judged(PIQA, ask="judge") == ("not comparable", said)
+
+
 def test_a_run_of_fifty_items_is_not_compared_with_all_of_them():
     verdict, differs = judged(PIQA, limit=50, items=50)
     assert verdict == "not comparable"

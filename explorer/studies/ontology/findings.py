@@ -207,7 +207,7 @@ def repeated(
 ) -> list[Row]:
     """Prediction invariance of each way to repeat the question, on raw answers and on parsed ids, by bucket."""
     given = folder.read("generations", ["instance_id", "role", "setting", "part", "language", "text", "reason"])
-    given = given[given["role"] == "repeat"]
+    given = given[(given["role"] == "repeat") & given["instance_id"].isin(frame["instance_id"])]
     # Repeats of a question are compared where all of them were answered.
     unanswered = given["reason"].fillna("") != ""
     lacking = set(zip(given[unanswered]["instance_id"], given[unanswered]["setting"], strict=True))
