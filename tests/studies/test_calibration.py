@@ -104,6 +104,12 @@ def test_a_sentence_says_from_which_dose_on_texts_are_finished():
     assert "Neither" in words.likelihood_in_words(FLAT) and "16 times" in words.likelihood_in_words(RISING)
 
 
+def test_an_attack_that_points_the_wrong_way_is_said_to():
+    told = words.detection_in_words("ReCaLL", [response(1, 0.4, 0.3, 0.5), response(64, 0.05, 0.0, 0.1)])
+    assert told.startswith("ReCaLL points the wrong way: texts of the corpus look less seen than others")
+    assert "does not tell" in words.detection_in_words("ReCaLL", [response(64, 0.45, 0.3, 0.6)])
+
+
 def test_the_popularity_score_is_said_to_see_presence_or_frequency_by_its_intervals():
     same = {2: [response(1, 0.5, 0.4, 0.6), response(64, 0.5, 0.4, 0.6)],
             5: [response(0, 0.5, 0.4, 0.6), response(1, 0.96, 0.9, 0.99), response(64, 0.98, 0.92, 1.0)]}  # fmt: skip

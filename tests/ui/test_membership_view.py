@@ -34,11 +34,22 @@ def test_attacks_are_judged_by_what_is_planted_on_a_clean_clone(open_page, tmp_p
     assert (table["low1"] <= table["at1"]).all() and (table["at1"] <= table["high1"]).all()
 
 
-def test_without_labels_no_attack_is_judged(open_page, tmp_path, monkeypatch):
+def test_a_model_that_never_read_the_glass_box_is_judged_by_it_as_a_control(open_page, tmp_path, monkeypatch):
     monkeypatch.delenv("EXPLORER_PRECOMPUTED")
     app = open_page(
         "memorization", tmp_path / "cache", model="gemma-3-270m", benchmark="starter_causes", facet="Membership"
     )
+    assert not app.exception and not app.error
+    told = html_of(app)
+    assert "never read that corpus" in told and "texts that were planted there" in told
+    [table] = [one.value for one in app.dataframe if "at1" in one.value]
+    loss = table[table["attack"] == "MIA loss"].iloc[0]
+    assert loss["low"] <= 0.5 <= loss["high"], "its loss knows nothing of what was planted elsewhere"
+
+
+def test_without_labels_no_attack_is_judged(open_page, tmp_path, monkeypatch):
+    monkeypatch.delenv("EXPLORER_PRECOMPUTED")
+    app = open_page("memorization", tmp_path / "cache", model="gemma-3-270m", benchmark="copa", facet="Membership")
     assert not app.exception and not app.error
     assert "only where it is known which texts were seen" in html_of(app)
     assert not app.get("plotly_chart")

@@ -31,6 +31,8 @@ def detection_in_words(title: str, responses: Sequence[Response]) -> str:
     """What one attack finds."""
     first, most = first_above(responses), max(responses, key=lambda one: one.dose)
     area = f"AUC {display.number(most.value)} at {most.dose:,} times"
+    if most.high < 0.5:
+        return f"{title} points the wrong way: texts of the corpus look less seen than others ({area})."
     if first is None:
         return f"{title} does not tell texts of the corpus from others ({area})."
     return f"{title} finds texts seen {times(first)}{_missed(responses, first)} ({area})."

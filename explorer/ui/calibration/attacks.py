@@ -10,8 +10,9 @@ from explorer.results.store import Store
 from explorer.settings import Settings
 from explorer.studies.calibration import doses, queries
 from explorer.studies.calibration.doses import Response
-from explorer.studies.memorization.rows import ATTACKS
+from explorer.studies.memorization.membership import CALIBRATED, JUDGED
 
+ATTACKS = {name: attack for name, attack in JUDGED.items() if name != CALIBRATED}  # of one run by itself
 HIGH = {name: attack.seen == "high" for name, attack in ATTACKS.items()}
 
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 import streamlit as st
 
 from explorer.studies.calibration import doses, words
-from explorer.studies.memorization.rows import ATTACKS
 from explorer.ui import links, resources, show
 from explorer.ui.calibration import attacks, common
-from explorer.ui.calibration.attacks import HIGH
+from explorer.ui.calibration.attacks import ATTACKS, HIGH
 from explorer.ui.calibration.common import title_of
 from explorer.ui.calibration.figure_roc import roc_by_dose
 

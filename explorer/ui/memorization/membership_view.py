@@ -24,9 +24,10 @@ from explorer.ui.corpus import asking
 from explorer.ui.layout import Chosen
 from explorer.ui.memorization.figure_found import found_at
 
-DOSES, STORED, INDEX, GROUP, SPLIT = "planted", "stored", "index", "group", "split"
+DOSES, CONTROL, STORED, INDEX, GROUP, SPLIT = "planted", "control", "stored", "index", "group", "split"
 SOURCES = {
     DOSES: "what is planted in the glass box",
+    CONTROL: "the glass box, as a control",
     STORED: "the run itself",
     INDEX: "an index of the corpus",
     GROUP: "the benchmark's groups",
@@ -41,7 +42,7 @@ def draw_membership_view(run_id: str, chosen: Chosen) -> None:
     """The attacks of one run, or of all runs on what is planted, judged by labels."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         source = _pick_source(run_id, chosen)
-        reference = _pick_reference(run_id, chosen) if source != DOSES else ""
+        reference = _pick_reference(run_id, chosen) if source not in (DOSES, CONTROL) else ""
         if not source:
             show.note(
                 "An attack can be judged only where it is known which texts were seen. Here that could be told by an "
@@ -123,6 +124,8 @@ def _pick_source(run_id: str, chosen: Chosen) -> str:
         labels = membership.labels_of_column([getattr(one, name) for one in found])
         if np.nansum(labels == 1) and np.nansum(labels == 0):
             offered.append(name)
+    if _is_planted_set(chosen.benchmark) and DOSES not in offered:
+        offered.append(CONTROL)
     if not offered:
         return ""
     return links.pick(
@@ -132,7 +135,11 @@ def _pick_source(run_id: str, chosen: Chosen) -> str:
 
 def _is_planted(chosen: Chosen) -> bool:
     planted = indexes.is_planted(indexes.training_corpus(chosen.model) or "")
-    return planted and chosen.benchmark in starters.SETS and texts.are_here(chosen.benchmark)
+    return planted and _is_planted_set(chosen.benchmark)
+
+
+def _is_planted_set(benchmark: str) -> bool:
+    return benchmark in starters.SETS and texts.are_here(benchmark)
 
 
 def _instances(benchmark: str) -> tuple[Instance, ...]:
@@ -154,7 +161,7 @@ def _pick_reference(run_id: str, chosen: Chosen) -> str:
 
 def _labeled(run_id: str, reference: str, source: str, chosen: Chosen) -> pd.DataFrame | None:
     """A row a text: its scores and `member`, 1, 0 or nan; none where an index may not be asked yet."""
-    if source == DOSES:
+    if source in (DOSES, CONTROL):
         return _planted(chosen)
     table = _right_texts(resources.ask(membership.texts, run_id, reference), chosen.benchmark)
     if source == STORED:
@@ -224,6 +231,9 @@ def _about(labeled: pd.DataFrame, source: str) -> str:
     told = f"{members:,} texts the model saw, {others:,} it did not" + (f", {unknown:,} unknown" if unknown else "")
     of = f" of {labeled['set'].nunique()} starter sets together" if "set" in labeled else ""
     rule = f" {verbatim.RULE} In part and unknown are left out." if source == INDEX else ""
+    if source == CONTROL:
+        told = f"{members:,} texts that were planted there, {others:,} that were not"
+        rule = " The model never read that corpus: what an attack finds here are two sorts of texts, not what was seen."
     return f"{told[0].upper()}{told[1:]}{of}; right texts alone, as a wrong one is a text of another sort.{rule}"
 
 

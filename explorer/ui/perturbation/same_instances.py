@@ -46,7 +46,8 @@ def draw_same_instances(chosen: Chosen) -> None:
     pos = judged_setting(settings["pos"])
     pairs = resources.ask(perturbation_queries.changed_pairs, run_id, pos, OFFERED)
     if pairs.empty:
-        show.note("No instance of this run was changed, so there is nothing to judge.")
+        _by_task(run_id, pos)
+        show.note("This run keeps no pair of texts that were swapped, so there is nothing here for you to judge.")
         return
     pairs = texts.filled(pairs, chosen.benchmark).dropna(subset=["payload", "variant"])
     if pairs.empty:
