@@ -25,6 +25,7 @@ from explorer.stats.estimate import FEWEST, Estimate
 from explorer.stats.paired_shares import paired_shares
 from explorer.stats.proportion import wilson
 from explorer.stats.two_estimates import difference
+from explorer.studies import chat
 from explorer.studies.accuracy import declared as accuracy
 from explorer.studies.icl import declared as icl
 from explorer.studies.memorization import declared as memorization
@@ -66,13 +67,18 @@ class About:
 
     @property
     def on(self) -> str:
-        """ " on BLiMP", or nothing."""
-        return f" on {self.benchmark}" if self.benchmark else ""
+        """ " on BLiMP" (" on BLiMP asked as a chat" where it was), or nothing."""
+        return f" on {self.benchmark}{self.asked}" if self.benchmark else ""
 
     @property
     def of(self) -> str:
-        """ " of BLiMP", or nothing."""
-        return f" of {self.benchmark}" if self.benchmark else ""
+        """ " of BLiMP" (" of BLiMP asked as a chat" where it was), or nothing."""
+        return f" of {self.benchmark}{self.asked}" if self.benchmark else ""
+
+    @property
+    def asked(self) -> str:
+        """ " asked as a chat", or nothing where options were scored as plain text."""
+        return f" asked {said}" if (said := chat.in_words(self.settings)) else ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

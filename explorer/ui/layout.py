@@ -206,22 +206,23 @@ def about_run(run_id: str) -> None:
 
 def scoring_of(run_id: str) -> dict[str, Any]:
     """The settings that a live score takes over from a stored run, so that the two agree."""
-    if not run_id:
-        return {}
-    spec = resources.ask(queries.run, run_id)["spec"].iloc[0]
-    settings: dict[str, Any] = json.loads(spec)["settings"]
+    settings = settings_of(run_id)
     # Sentences that a run put up for judgment are shown scored: a yes has no words to look at.
     return {name: settings[name] for name in ("preset", "bos", "normalization", "chat", "system") if name in settings}
 
 
+def settings_of(run_id: str) -> dict[str, Any]:
+    """The settings of a stored run; none of one that is not known."""
+    if not run_id:
+        return {}
+    stored = resources.ask(queries.run, run_id)
+    return dict(json.loads(stored["spec"].iloc[0])["settings"]) if len(stored) else {}
+
+
 def asked_in_words(run_id: str) -> str:
     """How a stored run asked, where that was not the plain way, as a sentence; "" where it was."""
-    if not run_id:
-        return ""
-    settings = json.loads(resources.ask(queries.run, run_id)["spec"].iloc[0])["settings"]
-    asked = chat.in_words(settings)
-    judged = " Verdict and strip here are of its sentences themselves." if settings.get("ask") == "judge" else ""
-    return f"This run asked {asked}.{judged}" if asked else ""
+    asked = chat.in_words(settings_of(run_id))
+    return f"This run asked {asked}." if asked else ""
 
 
 def warn_of_other_text(run_id: str, instance: Instance) -> None:

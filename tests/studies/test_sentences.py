@@ -57,6 +57,13 @@ def primed(condition: str, before: float, after: float, low: float, high: float,
     return rows
 
 
+def test_a_run_as_a_chat_says_so_in_its_sentences():
+    about = About("Gemma", "BLiMP", "blimp", {"chat": "always", "ask": "judge"}, 0.5)
+    (said, *_) = sentences.sentences("accuracy", frame(share(ACCURACY, 0.8, 0.7, 0.9)), about)
+    assert " of BLiMP asked as a chat, with each sentence put up for judgment (95% interval" in said
+    assert " asked" not in sentences.sentences("accuracy", frame(share(ACCURACY, 0.8, 0.7, 0.9)), BLIMP)[0]
+
+
 def test_accuracy_says_its_interval_and_chance():
     rows = [share(ACCURACY, 0.79, 0.78, 0.80, 1000)]
     assert sentences.sentences("accuracy", frame(*rows), BLIMP) == [

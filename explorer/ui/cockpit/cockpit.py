@@ -104,8 +104,7 @@ def _cockpit(item: Instance, chosen: Chosen, run_id: str, unit: Unit, shape: str
     with controls:
         picked, other = _controls(item, shown, chosen, known, layer, draws)
     with strip:
-        if asked := layout.asked_in_words(run_id):
-            show.note(f"{asked} What stands before its options here is plain text." if lines else asked)
+        _how_asked(run_id, primed=bool(lines))
         _strip(shown, chosen, known, picked, other, source, rated, unit, scoring, primed=bool(lines))
         gauges.draw_likeness(item, shown.changed)
         _remarks(shown)
@@ -146,6 +145,17 @@ def _read(base: Instance) -> tuple[Words | None, str]:
         return words.read_words(base, state.vetoes()), ""
     except (ExplorerError, OSError, ImportError) as error:
         return None, f"Words to swap cannot be shown: {error}"
+
+
+def _how_asked(run_id: str, *, primed: bool) -> None:
+    """A line where the run asked as a chat or for a judgment, and what of that is not shown here."""
+    asked = layout.asked_in_words(run_id)
+    if asked and layout.settings_of(run_id).get("ask") == "judge":
+        asked += " Verdict and strip here are of the sentences themselves."
+    if asked and primed:
+        asked += " What stands before the options here is plain text."
+    if asked:
+        show.note(asked)
 
 
 def _remarks(shown: Shown) -> None:

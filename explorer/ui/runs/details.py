@@ -275,8 +275,9 @@ def _every_instance(run: RunInfo, items: pd.DataFrame) -> None:
 def _standing(run: RunInfo) -> str:
     when = f"{datetime.fromtimestamp(run.created):%d %B %Y, %H:%M}"
     amount = f"{run.done:,} instances" if run.done == run.total else f"{run.done:,} of {run.total:,} instances"
+    asked = f" {said}" if (said := layout.asked_in_words(run.run_id)) else ""
     remark = f" {run.message}" if run.message and run.status != "complete" else ""
-    return f"{run.status.capitalize()}: {amount}, started {when}.{remark}"
+    return f"{run.status.capitalize()}: {amount}, started {when}.{asked}{remark}"
 
 
 CORRELATIONS = {one.name: one.title for one in (accuracy.RATING_PEARSON, accuracy.RATING_SPEARMAN)}
