@@ -31,9 +31,10 @@ EPILOG = """kinds and the roles of their columns (those in brackets may be missi
   suite      item, condition, region, content       [group]                 --formula; or a suite as JSON
 
 A choice whose sentences have a gap (_, ___, [MASK]) is asked like WinoGrande: each option fills the gap. A text in
-several columns is ROLE=A+B. Every kind may have a column language; what is said of none is unknown. Other things not
-said are guessed; what stays open is asked, and nothing is stored. The guess, the first items as a model reads them and
-the columns not used are printed; --dry-run stops there."""
+several columns is ROLE=A+B. Every kind may have a column language (else it is unknown), pairs good_words and
+bad_words, ratings words: a list, or with | or blanks between them, for surprisal by word. Other things not said
+are guessed; what stays open is asked, and nothing is stored. The guess, the first items as a model reads them
+and the columns not used are printed; --dry-run stops there."""
 DELIMITERS = {"tab": "\t", "comma": ",", "semicolon": ";", "pipe": "|", "none": ""}
 YES_NO = {"yes": True, "no": False}
 

@@ -13,7 +13,7 @@ from explorer.commands import common, jsonl, output
 from explorer.commands.jsonl import Line
 from explorer.errors import UsageError
 from explorer.records import Request, Score
-from explorer.scoring.policy import PRESETS
+from explorer.scoring.policy import OF_KINDS, PRESETS
 from explorer.scoring.words import BY, By, add_up
 from explorer.settings import Settings
 
@@ -85,14 +85,21 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
         # The scores that an earlier call left in a line are not kept beside those of this one.
         line.fields = {key: value for key, value in line.fields.items() if key not in ADDED_KEYS}
     started = time.monotonic()
-    model = Resources(settings, _PreparationLines()).model(args.model, args.dtype, args.device)
+    resources = Resources(settings, _PreparationLines())
+    # Masked models and those of an encoder and a decoder are loaded as such, and asked one request after another.
+    other = resources.scorer(args.model, args.dtype, args.device) if policy.preset in OF_KINDS else None
+    model: Any = getattr(other, "model", None) or resources.model(args.model, args.dtype, args.device)
     requests = [
         Request(str(line.number), 0, line.fields["context"], line.fields["continuation"])
         for line in lines
         if not line.error
     ]
     progress = common.ProgressLine("Scored") if requests else None
-    scores = iter(score(model, requests, policy, progress, token_budget=args.token_budget, truncate=args.truncate))
+    scores = iter(
+        other.score(requests, policy, progress)
+        if other
+        else score(model, requests, policy, progress, token_budget=args.token_budget, truncate=args.truncate)
+    )
     for line in lines:
         if not line.error:
             scored = next(scores)

@@ -3,8 +3,8 @@
 exact        equal after NFC and folding of blanks; case and punctuation count
 near-exact   by rule: ROUGE-L recall (words stemmed) and cosine of sentence vectors reach their thresholds, and every
              name and number of the reference stands in the completion, in the same order; what a completion has
-             beyond the reference does not count against it; names are those in Latin letters, and in texts that
-             are not English none is told, since the tagger knows English alone
+             beyond the reference does not count against it; names are those in Latin letters; in texts that are
+             not English neither names nor vectors are compared, since tagger and encoder know English alone
 inexact      anything else
 
 The kinds and the judge's prompt are those of Golchin et al. 2024 (section 3.1 and Figure 5); the rule is ours.
@@ -69,9 +69,9 @@ def is_exact(reference: str, candidate: str) -> bool:
 
 
 class Rule:
-    """Judges completions by rule; without a tagger numbers are compared, and names are not."""
+    """Judges completions by rule; without a tagger no names are compared, without an encoder no vectors."""
 
-    def __init__(self, encoder: Encoder, tagger: Tagger | None, thresholds: Thresholds | None = None) -> None:
+    def __init__(self, encoder: Encoder | None, tagger: Tagger | None, thresholds: Thresholds | None = None) -> None:
         self.encoder = encoder
         self.tagger = tagger
         self.thresholds = thresholds or Thresholds()
@@ -85,14 +85,15 @@ class Rule:
         matches = []
         for reference, candidate, recall, cosine in zip(references, candidates, recalls, cosines, strict=True):
             differing = missing(tagged[reference], reference, candidate) if candidate else ()
-            near = recall.value >= self.thresholds.rouge and cosine >= self.thresholds.cosine and not differing
+            alike = self.encoder is None or cosine >= self.thresholds.cosine
+            near = recall.value >= self.thresholds.rouge and alike and not differing
             kind: Kind = "exact" if is_exact(reference, candidate) else "near-exact" if near else "inexact"
             matches.append(Match(kind, recall.value, cosine, differing, recall.unit, self.tagger is not None))
         return matches
 
     def _cosines(self, references: Sequence[str], candidates: Sequence[str]) -> list[float]:
         texts = list(dict.fromkeys(text for text in (*references, *candidates) if text.strip()))
-        vectors = dict(zip(texts, self.encoder.encode(texts), strict=True)) if texts else {}
+        vectors = dict(zip(texts, self.encoder.encode(texts), strict=True)) if texts and self.encoder else {}
         return [
             float(vectors[reference] @ vectors[candidate])
             if reference in vectors and candidate in vectors

@@ -81,7 +81,14 @@ LABELS: Mapping[str, str] = {
 
 # Setting → its choices in words; what is not here is shown as it is.
 CHOICES: Mapping[str, Mapping[str, str]] = {
-    "preset": {"natural": "Natural", "lm-eval": "As in lm-evaluation-harness", "minicons": "As in minicons"},
+    "preset": {
+        "natural": "Natural",
+        "lm-eval": "As in lm-evaluation-harness",
+        "minicons": "As in minicons",
+        "pll": "Pseudo-log-likelihood, for masked models",
+        "seq2seq": "Encoder-decoder: the context is the source",
+        "decoder": "Encoder-decoder: an empty source",
+    },
     "bos": {"preset": "As the convention says", "auto": "The tokenizer's own", "always": "Always", "never": "Never"},
     "chat": {"never": "Never: plain text", "auto": "Where the model was tuned for it", "always": "Always"},
     "ask": {"plain": "Which sentence is likelier", "judge": "Is it well-formed? Yes against no"},

@@ -126,3 +126,37 @@ def test_an_import_kept_before_languages_were_known_opens_as_unknown(tmp_path, s
     manifest.write_text(json.dumps(stored), "utf-8")
     assert benchmarks.find("imported_mine", settings).language == ""
     assert {one.language for one in benchmarks.load("imported_mine", settings).instances} == {""}
+
+
+def test_a_table_brings_the_words_of_its_sentences(tmp_path, settings):
+    rows = [
+        ("他是学生。", "他是学吃。", "他|是|学生|。", "他 是 学 吃 。", "zh"),
+        ("我去。", "我去了去。", "", "", "zh"),
+    ]
+    path = write(tmp_path, "good,bad,good_words,bad_words,lang", rows)
+    _, loaded = kept(path, settings)
+    assert loaded.instances[0].extra["words"] == {"0": ["他", "是", "学生", "。"], "1": ["他", "是", "学", "吃", "。"]}
+    assert "words" not in loaded.instances[1].extra
+
+
+def test_words_that_are_not_those_of_the_sentence_leave_a_named_column_s_row_out(tmp_path):
+    path = write(tmp_path, "good,bad,cut", [("a bc", "a b", "a|bc"), ("d e", "d f", "d|x")])
+    parsed = table.read(path, table.guess(path, columns={"good_words": "cut"}), "mine")
+    assert len(parsed.instances) == 1 and parsed.instances[0].extra["words"] == {"0": ["a", "bc"]}
+    assert (
+        "cut: the given words do not make up the text: 'x' is not what stands at character 2"
+        in parsed.left_out[0].reason
+    )
+    # Where nobody named it, a column that does not hold the words of all sentences is not used.
+    other = write(tmp_path, "good,bad,good_words", [("a bc", "a b", "a|bc"), ("d e", "d f", "7")], "other.csv")
+    assert table.guess(other).unused == ("good_words",)
+
+
+def test_ratings_take_words_as_a_list(tmp_path):
+    rows = [{"sentence": "猫が寝た。", "rating": 4.5, "words": ["猫", "が", "寝た", "。"]},
+            {"sentence": "猫を寝た。", "rating": 1.25, "words": ["猫", "を", "寝た", "。"]}]  # fmt: skip
+    path = tmp_path / "rated.jsonl"
+    path.write_text("\n".join(map(json.dumps, rows)), "utf-8")
+    parsed = table.read(path, table.guess(path, kind="rating"), "mine")
+    assert [one.extra["words"]["0"][2] for one in parsed.instances] == ["寝た", "寝た"]
+    assert [one.extra["rating"] for one in parsed.instances] == [4.5, 1.25]

@@ -217,3 +217,17 @@ def test_it_is_never_called_damaged(tmp_path, family, resources):
     assert "damaged" not in str(raised.value)
     with pytest.raises(ModelError, match="is an encoder-decoder model"):
         resources.model(str(folder))
+
+
+def test_the_command_score_takes_the_presets(paired, tmp_path, capsys):
+    from explorer.__main__ import main
+
+    lines = [{"context": "The traveler lost", "continuation": " the souvenir."}]
+    (tmp_path / "in.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    files = ["--in", str(tmp_path / "in.jsonl"), "--out", "-", "--cache", str(tmp_path / "c")]
+    assert main(["score", "--model", str(paired), "--preset", SEQ2SEQ, "--words", "auto", *files]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["logprob"] == pytest.approx(sum(naive(paired, "The traveler lost", "", "the souvenir.")), abs=1e-3)
+    assert found["word_texts"] == ["the", "souvenir."]
+    assert main(["score", "--model", str(paired), *files]) == 1
+    assert "With the preset seq2seq or decoder its decoder can be asked" in capsys.readouterr().err

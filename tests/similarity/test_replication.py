@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 
 from explorer.similarity import replication
@@ -115,6 +117,9 @@ def test_without_a_tagger_names_are_not_compared_and_the_match_says_so(rule):
     reference, other = "Die Stadt Bonn liegt am Rhein bei Köln.", "Die Stadt Bonn liegt am Rhein bei Neuss."
     (found,) = Rule(rule.encoder, None, replication.Thresholds(0.6, 0.5)).judge([reference], [other])
     assert (found.kind, found.names, found.differing) == ("near-exact", False, ())
+    # An encoder that knows English alone is not asked of other texts: ROUGE-L and numbers decide.
+    (unread,) = Rule(None, None).judge([reference], [other])
+    assert unread.kind == "near-exact" and math.isnan(unread.cosine) and not unread.names
     (changed,) = Rule(rule.encoder, None).judge(["Er hat 12 Hunde."], ["Er hat 13 Hunde."])
     assert changed.differing == ("12",)
     assert rule.judge(["Anna ran."], ["Anna ran."])[0].names

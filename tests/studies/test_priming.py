@@ -248,6 +248,27 @@ def test_a_run_broken_off_goes_on_to_the_same_findings(resources, make):
     }  # fmt: skip
 
 
+def test_in_another_language_tokens_are_compared_and_grammatical_relations_are_not(resources, tiny_gpt2, tmp_path):
+    from explorer.benchmarks.tables import table
+
+    nouns = ("Hund", "Mann", "Vogel", "Freund")
+    rows = [f"Der {noun} schläft.,Der {noun} schlafen.,number" for noun in nouns]
+    rows += [f"Ich sehe den {noun}.,Ich sehe dem {noun}.,case" for noun in nouns]
+    path = tmp_path / "pairs.csv"
+    path.write_text("\n".join(["good,bad,group", *rows]), "utf-8")
+    table.store(path, "german", resources.settings, table.guess(path, language="de"))
+    spec = make_spec(
+        resources, study="priming", model=str(tiny_gpt2), benchmark="imported_german",
+        settings={**SETTINGS, "overlap": 4},
+    )  # fmt: skip
+    found = run(resources, spec).read("findings")
+    relations, tokens = (found[found["finding"] == name] for name in ("dependency_f1", "token_f1"))
+    assert len(relations) == len(tokens) == 4 and tokens["value"].notna().all() and relations["value"].isna().all()
+    assert set(relations["reason"]) == {"the tagger knows English only: its language is German"}
+    kinds = found.loc[found["finding"] == "overlap_and_judgement", "setting"]
+    assert "dependency_f1" not in set(kinds)
+
+
 def run(resources: Resources, spec: RunSpec) -> RunFolder:
     folder = RunFolder.create(resources.settings.runs, spec)
     assert worker.work(folder, resources, lambda text: None, wait=False) == "complete", folder.progress().message

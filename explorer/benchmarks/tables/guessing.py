@@ -18,6 +18,7 @@ from explorer.benchmarks.tables import (
 from explorer.benchmarks.tables import (
     kinds,
     options,
+    segmentation,
     suites,
 )
 from explorer.benchmarks.tables import (
@@ -96,7 +97,7 @@ def guess(
         kinds.check_gaps(guessed.kind, roles, table, path.name)
     why = {**draft.why, **({"kind": guessed.why} if guessed.why else {})}
     reading = dataclasses.replace(draft, kind=guessed.kind, columns=roles, names=table.names, why=why)
-    reading = table_languages.with_language(reading, table, path.name)
+    reading = segmentation.with_words(table_languages.with_language(reading, table, path.name), table)
     return _detailed(
         reading, table, path, guessed.release, gold=gold, first=first, acceptable=acceptable, labels=labels
     )

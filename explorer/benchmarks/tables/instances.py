@@ -12,6 +12,7 @@ from explorer.benchmarks.tables import gold as table_gold
 from explorer.benchmarks.tables import languages as table_languages
 from explorer.benchmarks.tables import options as table_options
 from explorer.benchmarks.tables import roles as table_roles
+from explorer.benchmarks.tables import segmentation
 from explorer.benchmarks.tables.reading import Reading
 from explorer.benchmarks.tables.rows import Row, Table
 from explorer.benchmarks.tables.values import is_empty, number, written
@@ -41,7 +42,9 @@ def make(table: Table, reading: Reading, file: str) -> tuple[list[Made], list[Le
     for row in table.rows:
         try:
             key = _optional(row.cells, reading, "id") or str(row.number)
-            instance = _instance(row.cells, reading, classes)
+            instance = segmentation.of_row(_instance(row.cells, reading, classes), row.cells, reading)
+            if isinstance(instance, str):
+                raise _Unfit(instance)
             made.append((key, table_languages.of_row(instance, row.cells, reading)))
         except _Unfit as error:
             left_out.append(LeftOut(row.where, str(error)))

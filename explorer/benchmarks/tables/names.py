@@ -41,6 +41,9 @@ NAMES: Mapping[str, str] = {
     "id": "id idx index pairid qid itemid key guid sid uid",
     "group": "group uid paradigm suite phenomenon linguisticsterm biastype subject domain task",
     "language": "language lang languagecode langcode languageid langid iso639",
+    "good_words": "goodwords sentencegoodwords goodsegmented",
+    "bad_words": "badwords sentencebadwords badsegmented",
+    "words": "words sentencewords segmented segmentation",
     "split": "split semevalset fold partition",
 }
 OPTION = re.compile(

@@ -11,7 +11,7 @@ from explorer.errors import UsageError
 # Roles of each kind; those in the second list may be missing. A choice's options are option1, option2 ... or, where
 # one column holds a list of them, options; contexts likewise. A text may stand in several columns: a+b.
 ROLES: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
-    "pair": (("good", "bad"), ("context", "id", "group", "language")),
+    "pair": (("good", "bad"), ("context", "id", "group", "language", "good_words", "bad_words")),
     "judged": (("sentence", "judged"), ("item", "context", "group", "language")),
     "turns": (("sentence",), ("context", "group", "language")),
     "choice": (
@@ -21,7 +21,7 @@ ROLES: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "contexts": (("gold", "continuation"), ("contexts", "id", "group", "language")),
     "cloze": (("text",), ("target", "id", "group", "language")),
     "labelled": (("text", "label"), ("second", "id", "group", "language")),
-    "rating": (("sentence", "rating"), ("id", "group", "language")),
+    "rating": (("sentence", "rating"), ("id", "group", "language", "words")),
     "suite": (("item", "condition", "region", "content"), ("group", "language")),
 }
 TOLD = {
@@ -35,6 +35,7 @@ TOLD = {
     "rating": "sentences with a rating each",
     "suite": "a SyntaxGym suite, a row a region",
 }
+TOLD_BY_VALUES = ("relation", "pronoun", "place", "passage", "language", "good_words", "bad_words", "words")
 NUMBERED = {"choice": "option", "contexts": "context"}
 TEXTS = ("context", "passage", "text", "sentence", "continuation", "second")  # roles that several columns may share
 
@@ -105,7 +106,7 @@ def assign(kind: str, columns: Sequence[str], given: Mapping[str, str]) -> dict[
     for role in order:
         if role in roles or (role == whole and numbered(kind, roles)) or (role == "names" and "options" not in roles):
             continue
-        if role in ("relation", "pronoun", "place", "passage", "language"):  # values tell these
+        if role in TOLD_BY_VALUES:
             continue
         if kind != "pair" and role == "context" and kind != "choice":
             continue

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 LONGEST = 3  # prompts that are encoded to see whether a k fits
 REPLICATION, LABELS = "replication", "labels"
-NO_NAMES = "names are not compared in near-exact matches, since the texts are not English"
+NO_NAMES = "names and sentence vectors are not compared in near-exact matches, since the texts are not English"
 
 
 @dataclass(frozen=True, slots=True)

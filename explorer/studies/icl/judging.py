@@ -27,11 +27,14 @@ def rule_of(
 ) -> Rule:
     """The rule that judges completions, with what a near-exact one must reach; made once.
 
-    `names` is False for texts that are not English, in which the tagger would take many a word for a name.
+    `names` is False for texts that are not English, in which the tagger would take many a word for a name. The encoder
+    is left out then, too, since it knows few of their words.
     """
     return resources.once(
         ("replication rule", rouge, cosine, *([] if names else ["no names"])),
-        lambda: Rule(resources.encoder(), resources.tagger() if names else None, Thresholds(rouge, cosine)),
+        lambda: Rule(
+            resources.encoder() if names else None, resources.tagger() if names else None, Thresholds(rouge, cosine)
+        ),
     )
 
 

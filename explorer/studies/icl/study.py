@@ -289,11 +289,13 @@ def _match_rows(answer: Generation, match: replication.Match) -> list[Row]:
     """Rows of `measures` about a completion."""
     request, empty = answer.request, answer.reason or "there is nothing to compare"
     by = "" if match.unit == WORDS else f"by {match.unit}"
+    unread = empty if match.names else "the sentence encoder knows English only"
     rows = [
-        measure_row(
-            request.instance_id, name, value, reason=said if pd.notna(value) else empty, factors=request.factors
+        measure_row(request.instance_id, name, value, reason=said if pd.notna(value) else lack, factors=request.factors)
+        for name, value, said, lack in (
+            ("rouge_l_recall", match.rouge, by, empty),
+            ("cosine", match.cosine, "", answer.reason or unread),
         )
-        for name, value, said in (("rouge_l_recall", match.rouge, by), ("cosine", match.cosine, ""))
     ]
     differing = ", ".join(match.differing)
     return [

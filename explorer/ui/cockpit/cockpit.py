@@ -308,7 +308,8 @@ def _blocks(
         return layers.word_cell(one, unit, marks)
 
     if layer == BY_WORD:
-        words_of = [layers.by_word(row) for row in rows]
+        given = changed.extra.get("words", {})
+        words_of = [layers.by_word(row, given.get(str(row.asked.option), ())) for row in rows]
         return layers.blocks(changed, words_of, by_word, unit, notes, total="each", marks=marks)
     if layer == POPULARITY and own:
         return layers.blocks(changed, rows, by_popularity, unit, notes, marks=marks)

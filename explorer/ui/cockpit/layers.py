@@ -123,9 +123,11 @@ def _begun(context: str, text: str) -> int:
 
 
 def by_word(row: Row, given: Sequence[str] = ()) -> Row:
-    """The row with its tokens added up to words; as it is where the given words do not make up its text."""
+    """The row with its tokens added up to words: the given ones, as long as they make up its text."""
     tokens = [one.token for one in row.tokens]
-    found = add_up([token.text for token in tokens], [-token.nats for token in tokens], given=given)
+    texts, logprobs = [token.text for token in tokens], [-token.nats for token in tokens]
+    found = add_up(texts, logprobs, given=given)
+    found = add_up(texts, logprobs) if isinstance(found, str) else found
     if isinstance(found, str):
         return row
     text = "".join(token.text for token in tokens)

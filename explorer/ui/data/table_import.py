@@ -63,6 +63,9 @@ MEANINGS: Mapping[str, str] = {
     "id": "Id",
     "group": "Group",
     "language": "Language",
+    "good_words": "Words of the acceptable sentence",
+    "bad_words": "Words of the unacceptable sentence",
+    "words": "Words of the sentence",
 }
 DELIMITERS = {AUTOMATIC: None, "comma": ",", "tab": "\t", "semicolon": ";", "pipe": "|", "none": ""}
 ENCODINGS = [

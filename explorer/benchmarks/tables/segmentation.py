@@ -1,0 +1,64 @@
+"""Words that a table brings for its sentences, where blanks do not part them, or not as a study wants them.
+
+A cell of words is a list, or a text with | or blanks between the words: 他|是|学生|。 Without regard to white space the
+words of a cell make up the sentence they stand for.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any
+
+from explorer.benchmarks.tables.names import find_column
+from explorer.benchmarks.tables.options import from_list
+from explorer.benchmarks.tables.reading import Reading
+from explorer.benchmarks.tables.rows import Table
+from explorer.benchmarks.tables.values import is_empty, written
+from explorer.records import Instance
+from explorer.scoring.words import align
+
+# Kind → the role of words, the role of the sentence they make up, and the number of its option.
+ROLES: Mapping[str, Mapping[str, tuple[str, int]]] = {
+    "pair": {"good_words": ("good", 0), "bad_words": ("bad", 1)},
+    "rating": {"words": ("sentence", 0)},
+}
+NAMES = tuple(role for roles in ROLES.values() for role in roles)
+
+
+def with_words(reading: Reading, table: Table) -> Reading:
+    """The reading with the columns of words that are called so and hold the words of all their sentences."""
+    found = dict(reading.columns)
+    for role, (text, _) in ROLES.get(reading.kind, {}).items():
+        column = find_column(role, table.names, found.values())
+        if role in found or not column or text not in reading.columns:
+            continue
+        cells = [(words_of(row.cells.get(column)), row.cells.get(reading.columns[text])) for row in table.rows]
+        said = [(words, written(sentence)) for words, sentence in cells if words]
+        if said and all(not isinstance(align(sentence, words), str) for words, sentence in said):
+            found[role] = column
+    return dataclasses.replace(reading, columns=found)
+
+
+def words_of(value: Any) -> list[str]:
+    """The words of a cell; none of an empty one."""
+    listed = from_list(value, "json") or from_list(value, "python")
+    if listed is not None:
+        return [str(word) for word in listed.texts]
+    if is_empty(value):
+        return []
+    text = written(value)
+    return [word.strip() for word in text.split("|") if word.strip()] if "|" in text else text.split()
+
+
+def of_row(instance: Instance, cells: Mapping[str, Any], reading: Reading) -> Instance | str:
+    """The instance with the words of its options, or why those are not the words of their sentence."""
+    given: dict[str, list[str]] = {}
+    for role, (_, option) in ROLES.get(reading.kind, {}).items():
+        words = words_of(cells.get(reading.columns.get(role, "")))
+        if not words:
+            continue
+        if isinstance(found := align(instance.options[option], words), str):
+            return f"{reading.columns[role]}: {found}"
+        given[str(option)] = words
+    return dataclasses.replace(instance, extra={**instance.extra, "words": given}) if given else instance
