@@ -17,7 +17,7 @@ chosen = layout.open_page(
     "In-context",
     "Ask for the rest of a data-set instance after k demonstrations: what comes back word for word was memorized.",
 )
-with st.container(horizontal=True, vertical_alignment="bottom"):
+with st.container(horizontal=True, vertical_alignment="center"):
     view = links.pick(
         st.segmented_control, "View", "facet", ["Over k", TOGETHER, "Review verdicts", LIVE], default="Over k",
         required=True,

@@ -14,7 +14,7 @@ chosen = layout.open_page(
 )
 
 with show.problems():
-    with st.container(horizontal=True, vertical_alignment="bottom"):
+    with st.container(horizontal=True, vertical_alignment="center"):
         view = links.pick(
             st.segmented_control, "View", "view", VIEWS, default=VIEWS[0], required=True, label_visibility="collapsed"
         )

@@ -14,6 +14,12 @@ show.about("overview")
 with show.problems():
     runs = resources.ask(queries.runs)
     if (runs["status"] == "complete").any():
+        if len(resources.ask(queries.runs_of, "accuracy", chosen.model, chosen.benchmark)):
+            name = layout.model_title(chosen.model)
+            layout.link_to(
+                "Instance", f"Try it: what {name} gets wrong by little, to change a word in",
+                model=chosen.model, benchmark=chosen.benchmark, verdict="wrong", order="smallest margin",
+            )  # fmt: skip
         gallery.draw_gallery()
         undecided.tell(list(resources.ask(queries.headline)["run_id"]))
         numbers = st.expander("The numbers behind the figures", key="overview:numbers", on_change="rerun")

@@ -47,7 +47,7 @@ with show.problems():
     run_id = ""
     if view != LAB:
         chosen = nearest_run.with_runs("priming", chosen)
-        with options, show.options("priming:run"):
+        with options, show.options("priming:run", "Stored run"):
             run_id = priming_run.pick(chosen)
     if view == LAB:
         lab.draw_context_lab(chosen)

@@ -98,5 +98,6 @@ def ground_of(rho: float) -> str:
 def _describe(rho: float, p: float) -> str:
     if rho != rho:
         return ""
-    text = display.number(rho)
+    # Without the zero that all of them share: a cell is narrow.
+    text = display.number(rho).replace("0.", ".", 1) if abs(rho) < 1 else display.number(rho)
     return f"<b>{text}</b>" if p == p and p < CERTAIN else text

@@ -67,9 +67,9 @@ def says(*sentences: str) -> None:
 
 
 @contextlib.contextmanager
-def options(key: str = "options") -> Iterator[None]:
+def options(key: str = "options", title: str = "Options") -> Iterator[None]:
     """A popover for controls that few readers need; what they choose stands in the address."""
-    with st.popover("Options", icon=":material/tune:", type="tertiary", key=key):
+    with st.popover(title, icon=":material/tune:", type="tertiary", key=key):
         yield
 
 
@@ -85,6 +85,11 @@ def model_key(colors: Mapping[str, str]) -> None:
 def note(text: str) -> None:
     """A small remark; the text is shown as it is."""
     st.html(f'<p class="lx-quiet lx-note">{html.escape(text)}</p>')
+
+
+def meaning(text: str) -> str:
+    """What a finding means, as a reader of a page is told: columns of its table without their marks."""
+    return re.sub(r"\(`(\w+)`", r"(the \1", text).replace("`", "")
 
 
 def section(text: str) -> None:

@@ -123,6 +123,19 @@ def test_only_wrong_instances_with_the_largest_margin_first(open_page, cache, ti
     assert app.query_params["instance"] != first
 
 
+def test_wrong_instances_are_one_click_away_and_all_of_them_another(open_page, cache, tiny_gpt2):
+    app = open_page("instance", cache, model=str(tiny_gpt2), benchmark="starter_pairs")
+    app.button(key="finder:wrong").click().run()
+    assert not app.exception
+    assert (app.selectbox(key="pick:verdict").value, app.selectbox(key="pick:order").value) == (
+        "wrong", "smallest margin",
+    )  # fmt: skip
+    verdict = "\n".join(element.proto.body for element in app.html if "lx-verdict" in element.proto.body)
+    assert "Wrong" in verdict
+    app.button(key="finder:all").click().run()
+    assert app.selectbox(key="pick:verdict").value == "in the run"
+
+
 def test_words_in_the_search_narrow_the_list(open_page, tmp_path):
     app = open_page("instance", tmp_path / "cache", benchmark="starter_pairs")
     app.text_input(key="pick:words").set_value("kin-01-1").run()

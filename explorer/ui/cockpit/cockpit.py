@@ -202,7 +202,7 @@ def _controls(item: Instance, shown: Shown, chosen: Chosen, known: Scores, layer
     several = len(item.options) == 2 and item.kind not in ("labelled", "regions")
     offered = [one for one in LAYERS if one != DIFFERENCE or several]
     other = ""
-    with st.container(horizontal=True, vertical_alignment="bottom"):
+    with st.container(horizontal=True, vertical_alignment="center"):
         picked = links.pick(
             st.segmented_control, "Shown on the strip", "layer", offered, default=layer, required=True,
             label_visibility="collapsed",

@@ -34,7 +34,7 @@ def next_tokens(guesses: Sequence[Guess]) -> go.Figure:
     colors = {token: theme.PALETTE[i] for i, token in enumerate(shared[: len(theme.PALETTE) - 1])}
     figure = make_subplots(
         rows=1, cols=len(guesses), horizontal_spacing=0.14,
-        subplot_titles=[theme.escape(guess.name) for guess in guesses],
+        subplot_titles=[theme.hover(guess.name, wide=20) for guess in guesses],
     )  # fmt: skip
     for column, guess in enumerate(guesses, 1):
         shown = guess.tokens[:MOST]
@@ -64,10 +64,10 @@ def next_tokens(guesses: Sequence[Guess]) -> go.Figure:
             place = "" if column == 1 else str(column)
             figure.add_annotation(
                 x=0.5, y=0.8, xref=f"x{place} domain", yref=f"y{place} domain", showarrow=False,
-                text=theme.hover(guess.reason or "no token follows", wide=34), font={"size": 13},
+                text=theme.hover(guess.reason or "no token follows", wide=22), font={"size": 13},
             )  # fmt: skip
-    return figure.update_layout(theme.figure(height=70 + ROW * MOST).layout, overwrite=False).update_layout(
-        template=theme.template(), height=70 + ROW * MOST, margin={"l": 8, "r": 16, "t": 34, "b": 8}, bargap=0.2
+    return figure.update_layout(theme.figure(height=90 + ROW * MOST).layout, overwrite=False).update_layout(
+        template=theme.template(), height=90 + ROW * MOST, margin={"l": 8, "r": 16, "t": 54, "b": 8}, bargap=0.2
     )
 
 

@@ -130,7 +130,7 @@ def _numbers(shares: pd.DataFrame, accuracy: pd.DataFrame, kind: str) -> None:
             & (shares["k"] == best["k"])
         ]
         if len(exact):
-            cells.append(("of it word for word", display.share(float(exact["value"].iloc[0])), meaning))
+            cells.append(("Word for word", display.share(float(exact["value"].iloc[0])), meaning))
     known = accuracy[accuracy["value"].notna()]
     if len(known):
         ordered = known.sort_values("k")

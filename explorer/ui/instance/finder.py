@@ -11,6 +11,7 @@ from typing import cast
 import pandas as pd
 import streamlit as st
 
+from explorer import display
 from explorer.records import Instance
 from explorer.results import queries
 from explorer.ui import instance_list, layout, links, resources, show
@@ -22,6 +23,7 @@ from explorer.ui.token_view import Unit
 
 LISTED = 500  # rows of the list that are shown at once
 NEAREST = 3
+WRONG = "wrong"
 EVERY_GROUP = "All groups"
 EVERY_INSTANCE = "whole benchmark"
 OF_BENCHMARK, OWN_TEXT, OWN_PAIR = "An instance", "A text of my own", "A pair of my own"
@@ -45,16 +47,20 @@ def find(chosen: Chosen, listing: Listing) -> Found:
     steps = row.container(horizontal=True, vertical_alignment="center", gap="small", width="content")
     with row:
         words = links.type_in(
-            "Search", "words", placeholder="Search", icon=":material/search:", label_visibility="collapsed", width=150
+            "Search", "words", placeholder="Search", icon=":material/search:", label_visibility="collapsed", width=130
         )
         with st.popover("Filters", icon=":material/filter_list:", key="finder:filters"):
             run_id = layout.pick_run("accuracy", chosen, none="No stored run: score now")
             group, verdict, order = _filters(listing, run_id)
             unit = links.pick(st.segmented_control, "Surprisal in", "unit", ["nats", "bits"], required=True)
             shape = links.pick(st.segmented_control, "Shown as", "shape", instance_view.SHAPES, required=True)
+        shortcut = st.container(width="content")
         listed = st.popover("List", icon=":material/list:", key="list:open", on_change="rerun")
         what = _own()
     found = Found(None, run_id, cast(Unit, unit), shape)
+    if run_id and what == OF_BENCHMARK:
+        with shortcut:
+            _shortcut(verdict)
     if what != OF_BENCHMARK:
         with steps:
             st.html(f'<p class="lx-where">{html.escape(what)}</p>')
@@ -123,6 +129,22 @@ def _filters(listing: Listing, run_id: str) -> tuple[str, str, str]:
     return group, verdict, order
 
 
+def _shortcut(verdict: str) -> None:
+    """The filter that is wanted most, in one click: what the model gets wrong, by little first; and back to all."""
+    if verdict == WRONG:
+        st.button("All instances", key="finder:all", type="tertiary", on_click=_show, args=("in the run", ""))
+    else:
+        st.button(
+            "Wrong ones", key="finder:wrong", type="tertiary", on_click=_show, args=(WRONG, "smallest margin"),
+            help="Only what the model gets wrong, the smallest margin first.",
+        )  # fmt: skip
+
+
+def _show(verdict: str, order: str) -> None:
+    links.choose("verdict", verdict)
+    links.choose("order", order or next(iter(queries.ORDERS)))
+
+
 def _matching(listing: Listing, run_id: str, group: str, words: str, verdict: str, order: str) -> list[str]:
     names = listing.matching(group, words)
     if verdict == EVERY_INSTANCE:
@@ -139,7 +161,9 @@ def _steps(names: list[str], name: str) -> None:
         disabled=place == 0, on_click=links.choose, args=("instance", names[max(place - 1, 0)]),
     )  # fmt: skip
     where = f"{place + 1:,} of {len(names):,}" if place >= 0 else f"outside the {len(names):,} that match"
-    short = name.partition("/")[2] or name
+    group, _, key = name.rpartition("/")
+    # A key that is a number alone says little; the whole id stands in the hint.
+    short = f"{display.words(group.rpartition('/')[2])} {key}" if key.isdigit() else key
     st.html(
         f'<p class="lx-where" title="{html.escape(name, quote=True)}"><b>{where}</b> · {html.escape(short)}</p>',
         width="content",

@@ -35,6 +35,7 @@ class Card:
     size    how much it shows, by which cards are ordered
     note    what the intervals are over, and what has to be known
     page    the title of the page behind it, with what it opens on
+    link    what the link to it says; its title where nothing is said
     """
 
     title: str
@@ -44,6 +45,7 @@ class Card:
     size: float
     page: str
     choices: Mapping[str, str] = field(default_factory=dict)
+    link: str = ""
 
 
 def card(study: str, runs: Sequence[OfRun], colors: Mapping[str, str]) -> Card | None:
@@ -57,7 +59,7 @@ def _accuracy(said: Together, runs: Sequence[OfRun], colors: Mapping[str, str]) 
     return Card(
         "Accuracy", said.sentence, small_dots(dots, colors, tick=".0%"),
         f"Share of instances on which a model prefers the right option; {_largest(dots, runs)}", said.size, "Instance",
-        {"verdict": "wrong"},
+        {"verdict": "wrong", "order": "smallest margin"}, "What is answered wrong",
     )  # fmt: skip
 
 

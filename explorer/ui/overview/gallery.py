@@ -60,7 +60,7 @@ def _draw(card: Card, runs: Mapping[str, Run]) -> None:
         choices = dict(card.choices)
 
         def lead_on() -> None:
-            layout.link_to(card.page, f"Look closer: {card.page}", **choices)
+            layout.link_to(card.page, card.link or f"Look closer: {card.page}", **choices)
 
         picked = show.chart(
             card.figure,

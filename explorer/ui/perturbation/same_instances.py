@@ -12,6 +12,7 @@ import streamlit as st
 
 from explorer import display
 from explorer.errors import RunError
+from explorer.figures.models import model_title
 from explorer.rows.builders import instance_of
 from explorer.scoring import catalog
 from explorer.similarity import judge
@@ -187,14 +188,14 @@ def _ask_model(run_id: str, pos: str, pairs: pd.DataFrame) -> None:
     wish = links.recall("judge", chats[0])
     name = links.pick(
         st.selectbox, "Judge", "judge", list(dict.fromkeys([*chats, wish])), default=chats[0], accept_new_options=True,
-        on_pick=visitor.allow,
+        format_func=model_title, on_pick=visitor.allow,
         help="A chat model, or an endpoint like http://localhost:8000/v1#model: type it and press Enter.",
     )  # fmt: skip
     visitor.ask_about(name, "judge")
     many = int(st.number_input("Pairs", min_value=1, max_value=len(pairs), value=min(20, len(pairs)), key="judge:many"))
     if st.button("Judge now", icon=":material/gavel:", key="judge:now"):
         with show.problems():
-            with st.spinner(f"{show.plain(name)} judges {many} pairs", show_time=True):
+            with st.spinner(f"{show.plain(model_title(name))} judges {many} pairs", show_time=True):
                 _judge(run_id, pos, pairs.head(many), name)
             st.rerun(scope="fragment")
     show.note("The prompt is the paper's; an answer other than “same” or “different” counts as unparsed.")

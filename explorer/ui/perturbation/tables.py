@@ -106,10 +106,10 @@ def _beside_the_paper(rows: pd.DataFrame, loose: pd.DataFrame, pos: str) -> None
     )
     show.note(
         "The paper's models are others and larger, and it does not ask that a swap keeps the label; so the two differ "
-        "in more than one thing. A run with --set method=published swaps as the paper's appendix A.2 says, with the "
-        "same model: what is not left of its change is due to swaps that change label, meaning or grammar."
+        "in more than one thing. A run whose swaps are made as published does what the paper's appendix A.2 says, with "
+        "the same model: what is not left of its change is due to swaps that change label, meaning or grammar."
     )
-    show.table(
+    show.folded_table(
         left_rows(ours, loose, printed),
         f"left of the effect {pos}",
         columns=saying_something(

@@ -31,23 +31,23 @@ def dumbbells(halves: pd.DataFrame, ends: Mapping[str, str], title: str) -> go.F
     """
     halves = halves.assign(place=range(len(halves)), certain=certain(halves))
     models = list(dict.fromkeys(halves["model"]))
-    places, labels = _places(halves, len(models))
+    places, labels = _places(halves, models)
     traces: list[go.Scatter] = []
-    for number, (model, color) in enumerate(zip(models, model_colors(models), strict=True)):
+    for model, color in zip(models, model_colors(models), strict=True):
         rows = halves[halves["model"] == model]
-        heights = [places[field, task] - number for field, task in zip(rows["field"], rows["task"], strict=True)]
+        heights = [places[field, task, model] for field, task in zip(rows["field"], rows["task"], strict=True)]
         for clear in (False, True):
             kept = rows["certain"] == clear
             kept_heights = [y for y, keep in zip(heights, kept, strict=True) if keep]
             traces.append(_lines(rows[kept], kept_heights, ends, color, 5 if clear else 2))
         traces += [_dots(rows, heights, ends, end, color, model) for end in ends]
-    figure = theme.figure(*traces, height=90 + ROW * (int(-min(places.values(), default=0)) + len(models) + 1))
+    figure = theme.figure(*traces, height=90 + ROW * (int(-min(places.values(), default=0)) + 2))
     figure.update_xaxes(tickformat=".0%", title_text=title, range=_range(halves, ends))
     figure.update_yaxes(
         tickmode="array",
         tickvals=[place for place, _ in labels],
         ticktext=[text for _, text in labels],
-        range=[min(places.values(), default=0) - len(models), 1],
+        range=[min(places.values(), default=0) - 1, 1],
         showgrid=False,
         zeroline=False,
     )
@@ -66,18 +66,23 @@ def certain(halves: pd.DataFrame) -> pd.Series:
     return clear.where(halves["over_low"].notna(), by_p)
 
 
-def _places(halves: pd.DataFrame, models: int) -> tuple[dict[tuple[str, str], float], list[tuple[float, str]]]:
-    """The height of each task's first line, and the labels: a field in bold above its tasks."""
-    places: dict[tuple[str, str], float] = {}
+def _places(
+    halves: pd.DataFrame, models: Sequence[str]
+) -> tuple[dict[tuple[str, str, str], float], list[tuple[float, str]]]:
+    """The height of each task's line of each model that has one, and the labels: a field in bold above its tasks."""
+    places: dict[tuple[str, str, str], float] = {}
     labels: list[tuple[float, str]] = []
     height = 0.0
     for field in dict.fromkeys(halves["field"]):
         labels.append((height, f"<b>{theme.escape(str(field))}</b>"))
         height -= 1
-        for task in dict.fromkeys(halves.loc[halves["field"] == field, "task"]):
-            places[field, task] = height
-            labels.append((height - (models - 1) / 2, theme.escape(display.name(str(task)))))
-            height -= models + 0.6
+        of_field = halves[halves["field"] == field]
+        for task in dict.fromkeys(of_field["task"]):
+            there = set(of_field.loc[of_field["task"] == task, "model"])
+            lines = [model for model in models if model in there]
+            places |= {(field, task, model): height - number for number, model in enumerate(lines)}
+            labels.append((height - (len(lines) - 1) / 2, theme.escape(display.name(str(task)))))
+            height -= len(lines) + 0.6
         height -= 0.4
     return places, labels
 

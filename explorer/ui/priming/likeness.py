@@ -14,7 +14,7 @@ from explorer.results import queries
 from explorer.studies.priming import declared
 from explorer.studies.priming import queries as priming_queries
 from explorer.studies.priming.published import edit_correlations, minus
-from explorer.ui import links, resources, show
+from explorer.ui import links, resources, run_words, show
 from explorer.ui.columns import count_column, number_column, p_column
 from explorer.ui.layout import Chosen
 from explorer.ui.priming.figure_curves import name_of
@@ -115,6 +115,7 @@ def matrices(run_id: str) -> None:
         format_func=lambda one: matrices[one].title,
     )  # fmt: skip
     kind = matrices[name]
+    show.says(furthest(cells[name], kind))
     show.chart(
         square_heatmap(
             cells[name],
@@ -129,10 +130,43 @@ def matrices(run_id: str) -> None:
         alt=f"{kind.title} for each suite after each suite",
     )
     show.note(f"As in {kind.figure} of the paper.")
-    show.save(cells[name], f"{name} {run_id}")
+    show.folded_table(
+        cells[name],
+        f"{name} {run_id}",
+        columns={
+            "grp": "Target suite",
+            "other": "Suite of the context",
+            "value": number_column(kind.title, 3),
+            "n": count_column("n"),
+        },
+    )
     if declared.MATRIX_DELTA.name not in present:
-        show.note("How one suite primes another is asked where the run's option `matrix` is not 0.")
+        show.note(f"How one suite primes another is asked where “{run_words.label('matrix')}” is above 0.")
     _correlations(resources.ask(priming_queries.correlations, run_id), run_id)
+
+
+def furthest(cells: pd.DataFrame, kind: Matrix) -> str:
+    """Which suite is farthest from zero after which other one, in a sentence; "" where no cell has a number."""
+    apart = cells[(cells["grp"] != cells["other"]) & cells["value"].notna()]
+    if apart.empty:
+        return ""
+    top = apart.iloc[int(apart["value"].abs().to_numpy().argmax())]
+    value = format(float(top["value"]), kind.tick).replace("-", "−")
+    target, other = (display.words(str(top[name])) for name in ("grp", "other"))
+    return f"{kind.title}: most between different suites for {target} after {other} ({value})."
+
+
+def together(table: pd.DataFrame) -> str:
+    """In how many comparisons likeness and accuracy go together, in a sentence; "" where none could be made."""
+    tested = table[table["p"].notna()]
+    if tested.empty:
+        return ""
+    clear = tested[(tested["low"] > 0) | (tested["high"] < 0)]
+    if clear.empty:
+        return f"None of {len(tested)} comparisons gives evidence that likeness goes with accuracy."
+    return (
+        f"In {len(clear)} of {len(tested)} comparisons likeness goes with accuracy, by intervals that leave out zero."
+    )
 
 
 def _correlations(findings: pd.DataFrame, run_id: str) -> None:
@@ -156,7 +190,8 @@ def _correlations(findings: pd.DataFrame, run_id: str) -> None:
             "reason": correlations["reason"],
         }
     )
-    show.table(
+    show.says(together(table))
+    show.folded_table(
         table,
         f"likeness and accuracy {run_id}",
         columns={

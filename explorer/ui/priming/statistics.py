@@ -155,10 +155,10 @@ def beside_the_paper(chosen: Chosen, run_id: str) -> None:
         table,
         f"beside the paper {run_id}",
         columns={
-            "what": text_column("What", width=300),
-            "published": text_column("Published", width=200),
-            "ours": text_column("This run", width=260),
-            "place": text_column("Where", width=130),
+            "what": text_column("What", width=385),
+            "published": text_column("Published", width=180),
+            "ours": text_column("This run", width=230),
+            "place": text_column("Where", width=180),
         },
         height=ROW * (len(table) + 1) + 3,
     )

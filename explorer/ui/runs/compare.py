@@ -339,7 +339,7 @@ def _findings(study: str, names: dict[str, str]) -> None:
     order = {run: place for place, run in enumerate(names.values())}
     rows = rows.sort_values("run", key=lambda runs: runs.map(order), kind="stable")
     if finding:
-        show.note(f"{finding.meaning} n counts: {finding.of}.")
+        show.note(f"{show.meaning(finding.meaning)} n counts: {finding.of}.")
     unit = finding.unit if finding else ""
     show.chart(
         dots_of_runs(rows, unit, title(name)),

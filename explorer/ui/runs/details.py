@@ -218,7 +218,7 @@ def _one_finding(run: RunInfo, findings: pd.DataFrame) -> None:
         column: shown for column, shown in FINDINGS.items() if column != "title" and _says_something(rows[column])
     }
     if finding:
-        show.lead(finding.meaning)
+        show.lead(show.meaning(finding.meaning))
         show.note(f"Unit: {finding.unit}; n counts: {finding.of}. {family}".strip())
         titles = {"value": "Value", "low": "From", "high": "To"}
         columns |= {one: unit_column(finding.unit, titles[one]) for one in titles if one in columns}

@@ -215,7 +215,7 @@ def _found(study: str) -> tuple[pd.DataFrame, dict[str, Any]]:
     if heads.empty or not (finding := declared.find(study, str(heads["finding"].iloc[0]))):
         return nothing, {}
     found = pd.DataFrame({"run": heads["run_id"], "value": heads["value"]})
-    return found, {"value": unit_column(finding.unit, finding.title, finding.meaning)}
+    return found, {"value": unit_column(finding.unit, finding.title, show.meaning(finding.meaning))}
 
 
 def _settings(runs: Sequence[RunInfo]) -> list[str]:
