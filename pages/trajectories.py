@@ -17,7 +17,7 @@ chosen = layout.open_page(
 )  # fmt: skip
 with show.problems():
     runs = resources.ask(trajectory_queries.runs)
-    if empty.is_empty(runs):
+    if empty.is_empty():
         empty.draw_empty(chosen)
     else:
         row = st.container(horizontal=True, horizontal_alignment="distribute")

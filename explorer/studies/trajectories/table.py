@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import pandas as pd
 
@@ -17,13 +18,13 @@ from explorer.scoring import hf_source
 from explorer.settings import Settings
 from explorer.studies.sentences import Findings
 from explorer.studies.trajectories import queries
-from explorer.studies.trajectories.lines import Along, LeftOut, Line, lines_of
+from explorer.studies.trajectories.lines import AXES, Along, LeftOut, Line, lines_of
 from explorer.studies.trajectories.place import Place, place_here, place_of
 from explorer.studies.trajectories.planted import Planted, missing
 from explorer.studies.trajectories.planted import readings as against_truth
 from explorer.studies.trajectories.readings import PLAIN, Point, Reading, Series, point, stored_readings
 
-Ask = Callable[..., pd.DataFrame]  # a question with its arguments → its answer, perhaps remembered
+Ask = Callable[..., Any]  # a question with its arguments → its answer, perhaps remembered
 
 
 def of_store(store: Store) -> Ask:
@@ -76,6 +77,18 @@ def with_lines(runs: pd.DataFrame, settings: Settings, along: Along) -> list[tup
     return sorted(found, key=lambda one: -sum(len(line.stops) for line in one[2]))
 
 
+def lines_by_axis(store: Store, settings: Settings) -> dict[Along, list[tuple[str, str, list[Line]]]]:
+    """Axis → what has lines along it; a question, for who remembers answers."""
+    runs = queries.runs(store)
+    return {along: with_lines(runs, settings, along) for along in AXES}
+
+
+def found_by_run(store: Store, run_ids: Sequence[str]) -> dict[str, Findings]:
+    """Run id → its findings; a question, for who remembers answers."""
+    rows = stored.found(store, run_ids)
+    return {str(run_id): Findings(of_run.to_dict("records")) for run_id, of_run in rows.groupby("run_id", sort=False)}
+
+
 @dataclass(frozen=True, slots=True)
 class Traced:
     """A line with what each series of a reading has at each of its stops."""
@@ -93,10 +106,7 @@ def trace(ask: Ask, lines: Sequence[Line], reading: Reading, planted: Planted | 
     run_ids = tuple(stop.run_id for line in lines for stop in line.stops)
     if not run_ids:
         return []
-    rows = ask(stored.found, run_ids)
-    by_run: Mapping[str, Findings] = {
-        str(run_id): Findings(of_run.to_dict("records")) for run_id, of_run in rows.groupby("run_id", sort=False)
-    }
+    by_run: Mapping[str, Findings] = ask(found_by_run, run_ids)
     nothing = Findings([])
     of_texts = {
         (series.measure, series.dose): planted(run_ids, series.measure, series.dose) if planted else {}

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import pandas as pd
-
 from explorer.studies.trajectories import table
-from explorer.studies.trajectories.lines import AXES
 from explorer.ui import resources, show
 from explorer.ui.layout import Chosen
 
@@ -16,10 +13,9 @@ python -m explorer run accuracy --model "EleutherAI/pythia-70m@step{0,1,2,4,...,
     --benchmark starter_pairs --keep none"""
 
 
-def is_empty(runs: pd.DataFrame) -> bool:
+def is_empty() -> bool:
     """Whether no two runs lie on one line, along any axis."""
-    settings = resources.settings()
-    return not any(table.with_lines(runs, settings, along) for along in AXES)
+    return not any(resources.ask(table.lines_by_axis, resources.settings()).values())
 
 
 def draw_empty(chosen: Chosen) -> None:

@@ -33,8 +33,8 @@ EVERY = "all, as separate lines"
 def draw_findings(chosen: Chosen, runs: pd.DataFrame, row: Any) -> None:
     """The pickers (that of the axis in `row`), what the lines say, the figure, and what is behind a dot."""
     with row:
-        along = pick_along(runs)
-    known = table.with_lines(runs, resources.settings(), along)
+        along = pick_along()
+    known = resources.ask(table.lines_by_axis, resources.settings())[along]
     of_study, of_reading, on = st.columns([2, 3, 2])
     study, benchmark = _pick_runs(chosen, [(study, benchmark) for study, benchmark, _ in known], of_study, on)
     lines, left_out = lines_of(
@@ -85,10 +85,10 @@ def _planted(benchmark: str, run_ids: tuple[str, ...], measure: str, dose: int) 
     return planted.points(resources.ask, run_ids, measure, dose, dealt, seen_is_high=high)
 
 
-def pick_along(runs: pd.DataFrame) -> Along:
+def pick_along() -> Along:
     """The axis; only those along which any runs lie."""
-    settings = resources.settings()
-    options = [along for along in AXES if table.with_lines(runs, settings, along)]
+    lines = resources.ask(table.lines_by_axis, resources.settings())
+    options = [along for along in AXES if lines[along]]
     picked = links.pick(
         st.segmented_control, "Along", "along", options, default=options[0], required=True,
         format_func=lambda along: naming.AXES[along], label_visibility="collapsed",
