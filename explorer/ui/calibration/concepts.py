@@ -5,26 +5,38 @@ from __future__ import annotations
 import streamlit as st
 
 from explorer.glassbox import ontology
+from explorer.results.store import Store
 from explorer.studies.calibration import doses, words
 from explorer.studies.calibration import queries as calibration_queries
+from explorer.studies.calibration.doses import Response
 from explorer.ui import resources, show
 from explorer.ui.calibration import common
 from explorer.ui.calibration.common import CONCEPTS, title_of
 
 
-def draw_concepts(model: str) -> None:
-    """Right answers and the log-probability of the right ID, by dose."""
-    st.header("Does the model know an ID?", anchor=False)
-    measured = resources.ask(calibration_queries.concepts)
-    measured = measured[measured["model"] == model] if len(measured) else measured
+def by_dose(store: Store, model: str) -> tuple[list[Response], list[Response]] | None:
+    """The share of right IDs and the log-probability of the right ID by dose; none where no run measured them."""
+    measured = calibration_queries.concepts(store)
+    measured = measured[measured["model"] == model]
     if measured.empty:
-        common.nothing("ontology", CONCEPTS, model)
-        return
+        return None
     dealt = {concept.id: concept.dose for concept in ontology.concepts()}
     measured = measured.assign(dose=measured["instance_id"].str.rsplit("/", n=1).str[-1].map(dealt))
     measured = measured.dropna(subset=["dose", "value"]).astype({"dose": int})
-    right = doses.shares(measured[measured["measure"] == "correct"], "model", "value")
-    likely = doses.means(measured[measured["measure"] == "gold_logprob"], "model", "value")
+    return (
+        doses.shares(measured[measured["measure"] == "correct"], "model", "value"),
+        doses.means(measured[measured["measure"] == "gold_logprob"], "model", "value"),
+    )
+
+
+def draw_concepts(model: str) -> None:
+    """Right answers and the log-probability of the right ID, by dose."""
+    st.header("Does the model know an ID?", anchor=False)
+    answers = resources.ask(by_dose, model)
+    if answers is None:
+        common.nothing("ontology", CONCEPTS, model)
+        return
+    right, likely = answers
     said = words.concepts_in_words(title_of(model), right) if right else ""
     show.says(said, words.likelihood_in_words(likely) if likely else "")
     if right:

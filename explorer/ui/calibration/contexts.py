@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import streamlit as st
 
 from explorer import display
+from explorer.results.store import Store
 from explorer.studies.calibration import doses, words
 from explorer.studies.calibration import queries as calibration_queries
+from explorer.studies.calibration.doses import Response
 from explorer.ui import resources, show
 from explorer.ui.calibration import common
 
@@ -19,11 +23,40 @@ CONDITIONS = {
 def draw_contexts(model: str) -> None:
     """The change of accuracy after the longest context, by dose."""
     st.header("Does a context act alike at every dose?", anchor=False)
-    primed = resources.ask(calibration_queries.primed, common.PAIRS)
-    primed = primed[primed["model"] == model] if len(primed) else primed
-    if primed.empty:
+    found = resources.ask(by_dose, model)
+    if found is None:
         common.nothing("priming", common.PAIRS, model)
         return
+    if not found.responses:
+        show.note("No pair of this run has a verdict both before and after a context.")
+        return
+    show.says(found.said)
+    titles = sorted({one.name for one in found.responses})
+    common.draw_curves(
+        "planted contexts",
+        [(title, [one for one in found.responses if one.name == title]) for title in titles],
+        alt=f"Change of accuracy after {display.count(found.longest)} tokens of context, by dose",
+        response=f"Change of accuracy after {found.longest:,} tokens",
+        chance=0.0,
+        first="Context",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class AfterContext:
+    """The change of accuracy after the longest context (tokens) by kind of context and dose, and what it says."""
+
+    longest: int
+    responses: tuple[Response, ...] = ()
+    said: str = ""
+
+
+def by_dose(store: Store, model: str) -> AfterContext | None:
+    """What contexts do at each dose; none where no run asked."""
+    primed = calibration_queries.primed(store, common.PAIRS)
+    primed = primed[primed["model"] == model]
+    if primed.empty:
+        return None
     primed = common.with_doses(primed)
     before = primed[primed["length"] == 0].groupby("instance_id")["correct"].first()
     longest = int(primed["length"].max())
@@ -32,16 +65,7 @@ def draw_contexts(model: str) -> None:
         delta=after["correct"] - after["instance_id"].map(before), title=after["condition"].map(CONDITIONS)
     ).dropna(subset=["delta"])
     if after.empty:
-        show.note("No pair of this run has a verdict both before and after a context.")
-        return
-    responses = doses.means(after, "title", "delta")
+        return AfterContext(longest)
     acceptable = after[after["condition"] == "matched_acceptable"]
-    show.says(words.priming_in_words(acceptable if len(acceptable) else after))
-    common.draw_curves(
-        "planted contexts",
-        [(title, [one for one in responses if one.name == title]) for title in sorted(after["title"].unique())],
-        alt=f"Change of accuracy after {display.count(longest)} tokens of context, by dose",
-        response=f"Change of accuracy after {longest:,} tokens",
-        chance=0.0,
-        first="Context",
-    )
+    said = words.priming_in_words(acceptable if len(acceptable) else after)
+    return AfterContext(longest, tuple(doses.means(after, "title", "delta")), said)

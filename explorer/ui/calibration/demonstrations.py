@@ -6,8 +6,11 @@ import streamlit as st
 
 from explorer import benchmarks
 from explorer.glassbox import starters
+from explorer.results.store import Store
+from explorer.settings import Settings
 from explorer.studies.calibration import doses, words
 from explorer.studies.calibration import queries as calibration_queries
+from explorer.studies.calibration.doses import Response
 from explorer.ui import resources, show
 from explorer.ui.calibration import common
 from explorer.ui.calibration.common import title_of
@@ -18,19 +21,10 @@ REPEATED = ("exact", "near-exact")
 def draw_demonstrations(model: str) -> None:
     """The share of items whose second half the model repeats, by how often it has read them, a line a k."""
     st.header("Do demonstrations bring out what was read?", anchor=False)
-    answers = resources.ask(calibration_queries.completions)
-    answers = answers[answers["model"] == model] if len(answers) else answers
-    if answers.empty:
+    by_k = resources.ask(by_demonstrations, model, resources.settings())
+    if not by_k:
         common.nothing("icl", "starter_questions", model)
         return
-    dealt: dict[str, int] = {}
-    for name in sorted(answers["benchmark"].unique()):
-        dealt |= starters.doses(benchmarks.load(str(name), resources.settings()).instances)
-    answers = answers.assign(
-        dose=answers["instance_id"].map(dealt), repeated=answers["verdict"].isin(REPEATED).astype(float)
-    ).dropna(subset=["dose"])
-    responses = doses.shares(answers.astype({"k": int, "dose": int}), "k", "repeated")
-    by_k = {k: [one for one in responses if one.name == str(k)] for k in sorted(answers["k"].astype(int).unique())}
     show.says(*(words.replication_in_words(title_of(model), k, lines) for k, lines in by_k.items()))
     common.draw_curves(
         "planted demonstrations",
@@ -39,3 +33,19 @@ def draw_demonstrations(model: str) -> None:
         response="Exact or near-exact",
         first="Demonstrations",
     )
+
+
+def by_demonstrations(store: Store, model: str, settings: Settings) -> dict[int, list[Response]]:
+    """k → the share of items that are repeated, by dose; empty where no run asked."""
+    answers = calibration_queries.completions(store)
+    answers = answers[answers["model"] == model]
+    if answers.empty:
+        return {}
+    dealt: dict[str, int] = {}
+    for name in sorted(answers["benchmark"].unique()):
+        dealt |= starters.doses(benchmarks.load(str(name), settings).instances)
+    answers = answers.assign(
+        dose=answers["instance_id"].map(dealt), repeated=answers["verdict"].isin(REPEATED).astype(float)
+    ).dropna(subset=["dose"])
+    responses = doses.shares(answers.astype({"k": int, "dose": int}), "k", "repeated")
+    return {int(k): [one for one in responses if one.name == str(k)] for k in sorted(answers["k"].astype(int).unique())}
