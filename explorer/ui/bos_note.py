@@ -8,6 +8,7 @@ from typing import Any
 
 from explorer.results import queries
 from explorer.scoring.policy import PRESETS
+from explorer.studies import chat
 from explorer.ui import resources, show
 
 WORDS = {
@@ -15,10 +16,14 @@ WORDS = {
     "tokenizer": "as the tokenizer puts it",
 }  # fmt: skip
 
+CHAT = "as the model's chat template does"
+
 
 def policy_of_run(run: Mapping[Any, Any]) -> str:
     """How a run (a row with its spec) begins a text, in words; "" where it scored none, or does not say."""
     settings = (json.loads(str(run["spec"])) if run.get("spec") else {}).get("settings") or {}
+    if chat.is_chat(settings):
+        return CHAT
     preset, bos = str(settings.get("preset") or ""), str(settings.get("bos") or "")
     if bos in ("", "preset"):
         bos = PRESETS[preset].bos if preset in PRESETS else ""

@@ -181,3 +181,16 @@ def test_raw_texts_have_no_chat(settings, talker):
     assert str(refusal.value) == (
         "Membership and extraction are measured on raw texts, which no chat template stands before. Leave chat out."
     )
+
+
+def test_labels_behind_demonstrations_are_answers_and_completions_are_asked_in_the_same_form(settings, talker):
+    resources = Resources(settings)
+    given = {"k": "0,1", "settings": "pairs", "instances": 4, "orders": 1, "max_new_tokens": 3, "performance": "both"}
+    found = {}
+    for form in ({}, {"chat": "always", "system": "Be brief."}):
+        spec = asked(resources, talker, study="icl", benchmark="starter_entailment", limit=None, **given, **form)
+        found[bool(form)] = made(resources, spec)
+    plain, chatted = (found[form].read("scores").set_index(["instance_id", "k", "option"]) for form in (False, True))
+    assert len(plain) == len(chatted) and (plain["logprob"] != chatted.loc[plain.index, "logprob"]).all()
+    assert plain["continuation"].str.startswith(" ").all() and not chatted["continuation"].str.startswith(" ").any()
+    assert chatted["logprob"].notna().all()

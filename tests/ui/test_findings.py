@@ -195,6 +195,8 @@ def test_margins_under_different_beginning_tokens_are_told():
     spec = '{"settings": {"preset": "%s", "bos": "%s"}}'
     natural = bos_note.policy_of_run({"spec": spec % ("natural", "preset")})
     always = bos_note.policy_of_run({"spec": spec % ("natural", "always")})
+    chatted = bos_note.policy_of_run({"spec": '{"settings": {"preset": "natural", "chat": "always"}}'})
+    assert chatted == "as the model's chat template does"
     assert (natural, always) == ("the tokenizer's own", "always one")
     assert bos_note.policy_of_run({"spec": "{}"}) == ""
     assert bos_note.in_words({"A": natural, "B": natural}) == ""
