@@ -17,7 +17,7 @@ import streamlit as st
 
 from explorer import display
 from explorer.errors import ExplorerError
-from explorer.ui import unasked
+from explorer.ui import histograms, unasked
 from explorer.ui.columns import Write, as_shown, is_link, title_of, writers
 from explorer.ui.plain_text import plain as plain  # "show.plain" on every page
 
@@ -174,9 +174,12 @@ def table(
 
     `columns` names the shown ones, in order (explorer/ui/columns.py makes them); a CSV or Parquet file has all columns
     and plain numbers, LaTeX those shown and written as they are here.
+    Above a long one stands a small histogram of each column of numbers, over the whole of what is downloaded.
     With `picks`, a key that changes with the rows, one row can be picked (with `several` any number); the answer is the
     numbers of the picked ones. `whole` is what is downloaded where the table shows less.
     """
+    if drawn := histograms.row(frame if whole is None else whole, columns or {}):
+        st.html(drawn)
     shown, config = as_shown(shortened(frame[list(columns)] if columns else frame), columns or {})
     answer: Any = st.dataframe(
         shown,

@@ -66,6 +66,7 @@ def next_tokens(guesses: Sequence[Guess]) -> go.Figure:
                 x=0.5, y=0.8, xref=f"x{place} domain", yref=f"y{place} domain", showarrow=False,
                 text=theme.hover(guess.reason or "no token follows", wide=22), font={"size": 13},
             )  # fmt: skip
+    figure.update_annotations(font_size=13)
     return figure.update_layout(theme.figure(height=90 + ROW * MOST).layout, overwrite=False).update_layout(
         template=theme.template(), height=90 + ROW * MOST, margin={"l": 8, "r": 16, "t": 54, "b": 8}, bargap=0.2
     )

@@ -286,7 +286,7 @@ def low_high(run_id: str, group: str, chosen: Chosen) -> None:
             dumbbells(
                 known,
                 {"low": "low half", "high": "high half"},
-                "Accuracy: open circle low half, filled circle high half",
+                "Accuracy: ○ low half, ● high half",
             ),
             key="memorization_halves",
             alt="Accuracy of the low and the high half by each score of memorization",

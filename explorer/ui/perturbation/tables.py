@@ -47,7 +47,7 @@ def draw_perturbation_tables(pos: str) -> None:
         return
     of_setting = of_setting.assign(p=of_setting["p_holm"].fillna(of_setting["p"]))
     show.says(sentence(of_setting, pos))
-    figure = dumbbells(of_setting, ENDS, "Accuracy: open circle original, filled circle perturbed")
+    figure = dumbbells(of_setting, ENDS, "Accuracy: ○ original, ● perturbed")
     answer = show.chart(
         figure, key=f"changes:{pos}", alt="Accuracy of each task before and after the perturbation", on_select="rerun"
     )

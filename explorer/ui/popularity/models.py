@@ -31,7 +31,7 @@ def draw_popularity_models() -> None:
     st.header("Unpopular and popular halves", anchor=False)
     show.says(sentence(halves))
     answer = show.chart(
-        dumbbells(halves, ENDS, "Accuracy: open circle less popular half, filled circle more popular half"),
+        dumbbells(halves, ENDS, "Accuracy: ○ less popular half, ● more popular half"),
         key="halves",
         alt="Accuracy of the less and the more popular half of each task",
         on_select="rerun",
