@@ -8,16 +8,18 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from explorer import languages
 from explorer.commands import common, jsonl, output
 from explorer.commands.jsonl import Line
 from explorer.settings import Settings
 from explorer.variants.senses import METHODS
 
-EPILOG = """A line in is a JSON object with "text", a string; all its other keys are kept. A line out adds perturbed
-and swaps: for each its start and end in the original text, original, lemma, pos, synset, definition and substitute.
-Draws are keyed by the seed and by "id" where a line has one, else by the text, never by the order of lines. A line that
-cannot be read or is not English has perturbed null and says why under "error", one that is no object also holds itself
-under "raw"; the exit status is then 1."""
+EPILOG = """A line in is a JSON object with "text", a string; all its other keys are kept. A line out adds perturbed and
+swaps: for each its start and end in the original text, original, lemma, pos, synset, definition and
+substitute. Draws are keyed by the seed and by "id" where a line has one, else by the text, never by the
+order of lines. A line that cannot be read or is not English (as its "language" says, else as its text
+looks) has perturbed null and says why under "error", one that is no object also holds itself under "raw";
+the exit status is then 1."""
 MAX_CHARACTERS = 1_000_000  # that the tagger takes
 SWAP_KEYS = ("start", "end", "original", "lemma", "pos", "synset", "definition", "substitute")
 
@@ -62,6 +64,7 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
         seed=args.seed,
         veto=args.veto,
         keys=[_key(line) for line in readable],
+        languages=[_language(line) for line in readable],
         progress=common.ProgressLine("Perturbed") if readable else None,
     )
     for line, result in zip(readable, perturbed, strict=True):
@@ -77,6 +80,12 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
         facts = {"lines": len(lines), "failed": failed, "swaps": swapped, "seconds": round(seconds, 3)}
         common.print_json({**facts, "pos": args.pos, "seed": args.seed, "senses": args.senses})
     return 1 if failed else 0
+
+
+def _language(line: Line) -> str:
+    """The language that a line says, "" where it says none."""
+    said = line.fields.get("language") or line.fields.get("lang")
+    return languages.find_code(said) or "" if isinstance(said, str) else ""
 
 
 def _key(line: Line) -> str:

@@ -153,13 +153,26 @@ def perturb_texts(
     veto: Collection[str] = (),
     choices: Mapping[str, str] | None = None,
     keys: Sequence[str] | None = None,
+    languages: Sequence[str] | None = None,
     progress: Progress | None = None,
 ) -> list[Perturbed]:
-    """Each text with its words swapped; `keys` are what the draws are keyed by, by default a hash of each text."""
+    """Each text with its words swapped; `keys` are what the draws are keyed by, by default a hash of each text.
+
+    `languages` are the codes of the texts' languages, "" where a text is looked at to tell.
+    """
     names = keys or [text_key(text) for text in originals]
     instances = [
-        Instance(id=name, benchmark="", split="", group="", kind="text", format="text", context=text)
-        for name, text in zip(names, originals, strict=True)
+        Instance(
+            id=name,
+            benchmark="",
+            split="",
+            group="",
+            kind="text",
+            format="text",
+            context=text,
+            extra={"language": code} if code else {},
+        )
+        for name, text, code in zip(names, originals, languages or [""] * len(names), strict=True)
     ]
     made = perturb_instances(instances, tools, pos=pos, seed=seed, veto=veto, choices=choices, progress=progress)
     return [

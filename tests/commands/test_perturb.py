@@ -103,3 +103,14 @@ def test_a_file_that_is_not_there_is_an_error(capsys, tmp_path):
 def test_a_method_that_asks_a_model_needs_one(capsys, tmp_path):
     status, rows, printed = perturb(capsys, tmp_path, b'{"text": "A doctor."}\n', "--senses", "lm")
     assert status == 1 and rows == [] and "--model" in printed.err
+
+
+def test_a_line_that_says_its_language_is_believed(capsys, tmp_path):
+    rows = [
+        {"text": "The doctor came.", "language": "en"},
+        {"text": "The doctor came.", "lang": "nl"},
+        {"text": "De doctor hat.", "language": "English"},
+    ]
+    status, found, _ = perturb(capsys, tmp_path, b"\n".join(json.dumps(row).encode() for row in rows))
+    assert status == 1 and [row["perturbed"] is None for row in found] == [False, True, False]
+    assert found[1]["error"] == "The language of this text is Dutch. Words are tagged and swapped in English only."

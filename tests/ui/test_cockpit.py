@@ -359,3 +359,6 @@ def test_a_word_says_its_tokens_and_one_without_a_number_says_why():
     )
     assert (cat.text, cat.number) == ("cat.", "3.5")
     assert cat.say == ("“␣cat.”", "word 2 of 2", "of ␣c + at + .", "3.500 nats, 5.049 bits")
+    given = layers.by_word(row, ["The", "ca", "t."]).tokens[1]
+    told = layers.word_cell(given, "nats", Marks(())).say
+    assert told[2] == "2 words, over which a token reaches" and told[0] == "“␣cat.”"

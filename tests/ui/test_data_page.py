@@ -49,9 +49,14 @@ def test_a_table_is_guessed_shown_and_kept(open_page, tmp_path):
     assert not app.exception
     assert "2 instances (minimal pairs) in 1 groups" in html_of(app)
     assert app.text_input(key="import:name").value == "my_pairs"
+    assert "Language: unknown. Only a guess: " in html_of(app)
+    next(box for box in app.selectbox if box.label == "Language").set_value("de").run()
+    assert "Language: German." in html_of(app)
     app.button(key="import:store").click().run()
     assert not app.exception
-    assert "imported_my_pairs" in benchmarks.names(read_settings())
+    assert benchmarks.find("imported_my_pairs", read_settings()).language == "de"
+    listed = open_page("data", tmp_path / "cache", shelf="Benchmarks", benchmark="imported_my_pairs")
+    assert "Language: German" in html_of(listed)
 
     looked = open_page("instance", tmp_path / "cache", benchmark="imported_my_pairs")
     assert not looked.exception

@@ -40,9 +40,8 @@ def with_language(reading: Reading, table: Table, file: str) -> Reading:
             f"The column {column!r} of {file} says {said}, and the whole file was said to be "
             f"{languages.in_words(reading.language)}. Leave one of the two out."
         )
-    why = f"the column {column}" + (f" ({', '.join(map(languages.in_words, codes))})" if codes else " (empty)")
     whole = reading.language or (next(iter(codes)) if len(codes) == 1 else languages.SEVERAL if codes else "")
-    return dataclasses.replace(reading, language=whole, why={**reading.why, ROLE: why})
+    return dataclasses.replace(reading, language=whole)
 
 
 def _code(value: Any, column: str, file: str) -> str:

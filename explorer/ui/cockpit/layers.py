@@ -50,6 +50,7 @@ class Placed:
     many: int
     tokens: tuple[Token, ...] = ()  # of a word: what it is added up from
     reason: str = ""  # of a word without a number: why
+    covers: int = 1  # words that it is, where a token reaches over several
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +141,7 @@ def by_word(row: Row, given: Sequence[str] = ()) -> Row:
         made.append(
             replace(
                 placed[0], token=Token(before + word.text, -word.logprob), end=placed[-1].end, number=number,
-                many=len(found), tokens=tuple(one.token for one in own), reason=word.reason,
+                many=len(found), tokens=tuple(one.token for one in own), reason=word.reason, covers=word.covers,
             )
         )  # fmt: skip
     return Row(row.asked, tuple(made))
@@ -354,7 +355,9 @@ def word_cell(one: Placed, unit: Unit, marks: Marks) -> Cell:
     parts = " + ".join(token_view.visible(token.text) for token in one.tokens)
     known = not math.isnan(one.token.nats)
     nats = f"{one.token.nats:.3f} nats, {in_unit(one.token.nats, 'bits'):.3f} bits" if known else one.reason
-    told = (first, f"word {one.number + 1} of {one.many}", f"of {parts}" if len(one.tokens) > 1 else "", nats)
+    of = f"of {parts}" if len(one.tokens) > 1 else ""
+    together = f"{one.covers} words, over which a token reaches" if one.covers > 1 else ""
+    told = (first, f"word {one.number + 1} of {one.many}", together, of, nats)
     own = len(token_view.lines_of(one.token, one.number + 1, one.many))
     return replace(cell, say=(*filter(None, told), *cell.say[own:]))
 

@@ -142,7 +142,7 @@ def _reading(path: Path, key: str, labels: Path | None) -> Reading | None:
     said = language_box.selectbox(
         "Language",
         [NOT_SAID, *sorted(set(languages.NAMES) - {languages.SEVERAL}, key=languages.in_words)],
-        format_func=lambda code: languages.in_words(code) if code else "its column, or unknown",
+        format_func=lambda code: languages.in_words(code) if code else "not said",
         key=f"import:language:{key}",
     )
     given: dict[str, Any] = {
