@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import html
+import re
+from pathlib import Path
+
 import pytest
 
 from explorer import settings as settings_module
@@ -113,7 +117,7 @@ def test_every_page_and_view_of_the_index_exists():
         text = "\n".join(path.read_text(encoding="utf-8") for path in sources)
         assert place.choices.get("benchmark", "blimp") in BENCHMARKS
         if place.page != "Replication":  # whose own choices the next test looks at
-            wanted = [value for name, value in place.choices.items() if name != "benchmark"]
+            wanted = [value for name, value in place.choices.items() if name not in ("benchmark", "model", "matrix")]
             for choice in filter(None, (*wanted, place.view)):
                 assert choice in text, (place, choice)
 
@@ -143,3 +147,28 @@ def test_printed_tables_of_the_index_have_figures_on_the_board():
 
 def test_the_documentation_holds_the_index():
     assert (ROOT / "docs" / "PAPERS.md").read_text(encoding="utf-8") == papers.markdown()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "place",
+    [one for one in papers.PLACES if one.page and one.page != "Replication"],
+    ids=lambda p: f"{p.paper} {p.number}",
+)
+def test_a_link_of_the_index_opens_the_thing_itself(open_page, tmp_path, monkeypatch, place):
+    monkeypatch.delenv("EXPLORER_PRECOMPUTED", raising=False)
+    paths = {page.title: Path(page.path).stem for page in PAGES}
+    app = open_page(paths[place.page], tmp_path / "cache", **place.choices)
+    assert not app.exception and not app.error
+    told = html.unescape(re.sub("<[^>]+>", "", html_of(app)))
+    assert "is not among" not in told and "no longer" not in told, "the address asks for what there is"
+    if not place.comes_along:
+        told += " ".join(one.value for one in app.code)
+        ways = ("python -m explorer", "shown is", "is of runs that", "where the run's option")
+        assert any(way in told for way in ways), "what there is instead is said"
+        return
+    shown = [one.proto.alt for one in app.get("plotly_chart")] + [one.value for one in (*app.header, *app.subheader)]
+    if place.view == "Live lab":
+        assert told
+    else:
+        assert any(place.shows in words for words in (*shown, told)), (place.shows, shown)

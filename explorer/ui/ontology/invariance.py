@@ -29,9 +29,12 @@ WAYS = {
 
 
 def draw_ontology_invariance(run_id: str, findings: pd.DataFrame) -> None:
-    """The paper's figure 4 of this run; nothing where no question was repeated. `findings` are those over all."""
+    """The paper's figure 4 of this run; a line where no question was repeated. `findings` are those over all."""
     rows = resources.ask(ontology_queries.invariance, run_id)
     if rows.empty:
+        show.note(
+            "Prediction invariance (the paper's figure 4) is of runs that repeat the question, a run's own option."
+        )
         return
     st.header("Prediction invariance", anchor=False)
     show.lead("The same question again: as it is (PI-1), warmer (PI-2), in five languages (PI-3).")

@@ -20,7 +20,7 @@ from explorer.stats.kappa import Agreement, kappa
 from explorer.stats.proportion import proportion
 from explorer.studies import published
 from explorer.studies.perturbation import queries as perturbation_queries
-from explorer.studies.perturbation.judge import judged_setting
+from explorer.studies.perturbation.judge import EMBEDDED, judged_setting
 from explorer.studies.popularity.groups import kind_of, title_of
 from explorer.ui import links, live, resources, show, texts, visitor
 from explorer.ui.columns import share_column
@@ -48,6 +48,7 @@ def draw_same_instances(chosen: Chosen) -> None:
     pairs = resources.ask(perturbation_queries.changed_pairs, run_id, pos, OFFERED)
     if pairs.empty:
         _by_task(run_id, pos)
+        draw_judge_prompt()
         show.note("This run keeps no pair of texts that were swapped, so there is nothing here for you to judge.")
         return
     pairs = texts.filled(pairs, chosen.benchmark).dropna(subset=["payload", "variant"])
@@ -80,6 +81,7 @@ def draw_judge_prompt() -> None:
             st.write(f"{who.capitalize()}:")
             st.code(text, language=None, wrap_lines=True)
         show.note("Word for word the paper's (appendix A.3). An answer other than “same” or “different” is unparsed.")
+    show.note(EMBEDDED)
 
 
 def verdicts_of(run_id: str, pos: str, run_judge: str) -> Verdicts:
