@@ -15,6 +15,7 @@ import pytest
 from explorer import settings as settings_module
 from explorer.scoring.http_calls import Limits
 from explorer.ui import live, resources, visitor
+from explorer.ui.corpus import model_next
 from explorer.ui.layout import PAGES, Chosen
 from explorer.ui.ontology import inspector as ontology_inspector
 from explorer.ui.priming import live as priming_live
@@ -336,6 +337,23 @@ def test_a_server_without_scores_is_told_quietly_and_the_text_stays(open_page, t
     assert not app.exception and not app.error
     assert why in words_of(app)
     assert KEPT[view](app)
+
+
+@pytest.mark.parametrize("server", ["scored", "writes", "refuses_echo", "converses"])
+def test_the_popularity_of_n_grams_stands_whether_or_not_a_server_scores(open_page, tmp_path, request, serve, server):
+    answer, why = UNSCORING.get(server, (None, ""))
+    model = serve(answer) if answer else request.getfixturevalue(server)
+    app = open_page("instance", tmp_path / "cache", model=model, benchmark="starter_pairs", layer="Popularity")
+    app = app.button(key="score:now").click().run(timeout=60)
+    assert not app.exception and KEPT["instance"](app)
+    assert any(margins(app)) if server == "scored" else why in words_of(app)
+    # A corpus that is not on this machine may be told in red; what the server does not give is not.
+    assert not [error for error in app.error if why and why in error.value]
+
+
+def test_what_comes_next_says_that_a_server_does_not_tell_what_it_expects(serve):
+    guess = model_next.expected(serve(writes), "The winter was")
+    assert not guess.tokens and "does not say what it expects" in guess.reason
 
 
 @pytest.mark.parametrize(
