@@ -406,6 +406,31 @@ def _memorization(findings: Findings, about: About) -> list[str]:
             f"That the loss tells right from wrong answers (AUC {_area(loss)}) is no evidence of memorization: the "
             "same log-probabilities decide the verdict."
         )
+    return [*lines, *_membership(findings)]
+
+
+# Whose labels → what the texts are that are told from the others.
+LABELS = {"planted": "the texts that it read", "index": "the texts that the index holds"}
+
+
+def _membership(findings: Findings) -> list[str]:
+    """What the loss finds of the texts seen, by labels from outside the model, or of those that only another saw."""
+    loss = {"setting": "mia_loss"}
+    control = findings.sure(memorization.MEMBERSHIP_AUC, **loss, condition="control")
+    if control:
+        told = "tells texts apart here" if is_clear(control, 0.5) else "is at chance"
+        return [
+            f"As a control, by texts planted in a corpus that it never read, its loss {told} (AUC {_area(control)})."
+        ]
+    lines = []
+    for labels, texts in LABELS.items():
+        area = findings.sure(memorization.MEMBERSHIP_AUC, **loss, condition=labels)
+        found = findings.sure(memorization.FOUND_AT_5, **loss, condition=labels)
+        if area and is_clear(area, 0.5) and area.value > 0.5:
+            at = f"; at 5% false alarms it finds {display.share(found.value)} of them" if found else ""
+            lines.append(f"Its loss tells {texts} from others (AUC {_area(area)}{at}).")
+        elif area:
+            lines.append(f"There is no evidence that its loss tells {texts} from others (AUC {_area(area)}).")
     return lines
 
 

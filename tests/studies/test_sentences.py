@@ -205,6 +205,20 @@ def test_memorization_says_that_the_loss_decides_the_verdict():
     assert line.startswith("There is no evidence that the loss beside that of neighbors tells right from wrong")
 
 
+def test_membership_is_said_by_labels_from_outside_and_as_a_control_where_the_model_read_nothing():
+    loss = {"setting": "mia_loss"}
+    area = share(memorization.MEMBERSHIP_AUC, 0.95, 0.9, 0.99, 120, **loss, condition="planted")
+    found = share(memorization.FOUND_AT_5, 0.87, 0.77, 0.97, 120, **loss, condition="planted")
+    (line,) = sentences.sentences("memorization", frame(area, found), COPA)
+    assert line.startswith("Its loss tells the texts that it read from others (AUC 0.95, 95% interval 0.90 to 0.99")
+    assert line.endswith("at 5% false alarms it finds 87.0% of them).")
+    chance = share(memorization.MEMBERSHIP_AUC, 0.49, 0.47, 0.51, 3280, **loss, condition="control")
+    (line,) = sentences.sentences("memorization", frame(chance), COPA)
+    assert line.startswith("As a control, by texts planted in a corpus that it never read, its loss is at chance")
+    unclear = share(memorization.MEMBERSHIP_AUC, 0.55, 0.45, 0.65, 80, **loss, condition="planted")
+    assert sentences.sentences("memorization", frame(unclear), COPA)[0].startswith("There is no evidence")
+
+
 def test_replication_beside_none_and_a_range_called_a_range():
     of = {"setting": "full", "condition": "rule"}
     rows = [
