@@ -72,7 +72,7 @@ def run_study(args: argparse.Namespace, settings: Settings) -> int:
     from explorer.resources import Resources
     from explorer.runs import cost, name_lists, queue, slices
     from explorer.runs.folder import RunFolder
-    from explorer.runs.request import make_spec
+    from explorer.runs.request import make_spec, taken_for_english
     from explorer.runs.where import HERE, save
     from explorer.runs.worker import work
 
@@ -94,6 +94,8 @@ def run_study(args: argparse.Namespace, settings: Settings) -> int:
     place = where.place_from(args) or HERE
     resources = Resources(settings, work_here.preparation_lines())
     spec = make_spec(resources, study=args.study, model=models[0], benchmark=names[0], seed=args.seed, **request)
+    if guess := taken_for_english(resources, args.study, names[0]):
+        common.report(guess)
     if args.dry_run:
         return _dry_run(args, spec, resources)
     if requests := cost.describe(spec, cost.estimate_run(spec, resources)):

@@ -23,6 +23,19 @@ PSEUDO = ("accuracy", "popularity", "perturbation", "priming")
 LARGEST_SEED = 2**31 - 1  # what the database's column and every generator of random numbers take
 
 
+def taken_for_english(resources: Resources, study: str, benchmark: str) -> str:
+    """That texts nobody said a language of are taken for English by a study that knows no other; "" elsewhere."""
+    if not find_study(study).languages:
+        return ""
+    loaded = resources.instances(benchmark)
+    if loaded.language or language.other_language(loaded.instances, ""):
+        return ""
+    return (
+        f"Nobody said what language {benchmark} is in; its texts look English and are taken for it, which is a guess. "
+        "Import it with its language to be sure."
+    )
+
+
 def make_spec(
     resources: Resources,
     *,

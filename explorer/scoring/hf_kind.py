@@ -194,7 +194,7 @@ def require_causal_decoder(name: str, model: Any) -> None:
     """The same for the decoder of a model that has an encoder, given a source of one token."""
     import torch
 
-    source = torch.tensor([[int(model.config.eos_token_id or 0)]], device=model.device)
+    source = torch.tensor([[1]], device=model.device)
 
     def logits(ids: list[int]) -> Any:
         given = torch.tensor([ids], device=model.device)

@@ -51,7 +51,7 @@ class PairedLM:
         self.encoder = TextEncoder(tokenizer)
         self.dtype = dtype
         self.lock = threading.Lock()
-        self.start = (int(model.config.decoder_start_token_id), *self.encoder.added)
+        self.start = (*first_token(model), *self.encoder.added)
         places = int(getattr(model.config, "max_position_embeddings", 0) or 1 << 20)  # T5 counts no places
         self.window = min(places, int(min(tokenizer.model_max_length, 1 << 20)))
 
@@ -73,7 +73,7 @@ class PairedLM:
     def read(self, text: str) -> tuple[int, ...]:
         """The tokens of a source as the tokenizer writes one; of an empty text what stands around it."""
         ids = tuple(self.tokenizer(text, truncation=False)["input_ids"])
-        return ids or (int(self.tokenizer.eos_token_id or 0),)
+        return ids or (int(self.tokenizer.eos_token_id or 0),)  # an encoder cannot read nothing
 
     def logprobs(self, rows: Sequence[Row], progress: Progress | None = None) -> list[list[tuple[float, bool]]]:
         """Of each row's scored tokens the log-probability (nats), and whether the token was the likeliest."""
@@ -105,6 +105,12 @@ class PairedLM:
             likeliest = scored.argmax(-1) == wanted
             answers.append(list(zip(logprobs.tolist(), likeliest.tolist(), strict=True)))
         return answers
+
+
+def first_token(model: Any) -> tuple[int, ...]:
+    """The token that the decoder starts with, as the configuration or that of writing says; none where neither does."""
+    said = (getattr(config, "decoder_start_token_id", None) for config in (model.config, model.generation_config))
+    return tuple(token for token in said if isinstance(token, int))[:1]
 
 
 def _padded(rows: Sequence[Sequence[int]], filler: int, device: Any) -> tuple[torch.Tensor, torch.Tensor]:
@@ -228,8 +234,8 @@ def load(source: Source, device: str = "auto", dtype: str = "auto") -> PairedLM:
         raise ModelError(
             f"{source.name} cannot be loaded as an encoder-decoder model ({said[0][:200]}). Choose another one."
         ) from error
-    if report["missing_keys"] or model.config.decoder_start_token_id is None or not tokenizer.is_fast:
-        lack = "some of its weights" if report["missing_keys"] else "a decoder's start token and a fast tokenizer"
+    if report["missing_keys"] or not first_token(model) or not tokenizer.is_fast:
+        lack = "some of its weights" if report["missing_keys"] else "a decoder's start token or a fast tokenizer"
         raise ModelError(
             f"{source.name} lacks {lack}, without which no text can be scored by its decoder. Choose another one, for "
             "example google-t5/t5-small or facebook/bart-base."

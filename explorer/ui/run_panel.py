@@ -85,6 +85,8 @@ def _dialog(model: str, benchmark: str, preferred: str) -> None:
     recipe = study(name)
     show.note(recipe.question)
     with show.problems():
+        if guess := request.taken_for_english(resources.resources(), name, benchmark):
+            show.note(guess)
         groups = _groups(benchmark, _draw_slice(recipe, benchmark))
         _draw_amount(recipe, groups)
         first_asked = run_words.ESSENTIALS.get(name, ())

@@ -70,6 +70,15 @@ def test_of_several_languages_most_count_and_a_declared_row_is_believed():
     assert asked(shelf("en", "de", "en")).benchmark == "own"
 
 
+def test_texts_of_an_unknown_language_that_look_english_are_told_to_be_taken_for_it():
+    guess = request.taken_for_english(Shelf([ENGLISH]), "perturbation", "own")
+    assert guess.startswith("Nobody said what language own is in; its texts look English and are taken for it")
+    for shelf, study in (
+        (Shelf([ENGLISH], "en"), "perturbation"), (Shelf([ENGLISH]), "accuracy"), (Shelf([GERMAN]), "perturbation")
+    ):  # fmt: skip
+        assert request.taken_for_english(shelf, study, "own") == ""
+
+
 def test_the_published_benchmarks_are_declared_english():
     assert {found.language for found in benchmarks.BENCHMARKS.values()} == {"en"}
 
