@@ -6,7 +6,7 @@ import contextlib
 import socket
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 USUAL_PORTS = {"http": 80, "https": 443}
 LOCAL_NAMES = ("localhost", "localhost.localdomain", "ip6-localhost")
@@ -34,10 +34,18 @@ class Origin:
         return f"{self.scheme}://{host}" + ("" if self.has_usual_port else f":{self.port}")
 
 
+def split_address(address: str) -> SplitResult:
+    """The parts of an address, all of them empty where it is none, as with a bracket that is not closed."""
+    try:
+        return urlsplit(address)
+    except ValueError:
+        return SplitResult("", "", "", "", "")
+
+
 def origin_of(address: str) -> Origin:
     """The server that an address means; its host is "" where it means none."""
     try:
-        parts = urlsplit(address)
+        parts = split_address(address)
         port = parts.port or USUAL_PORTS.get(parts.scheme, 0)
     except ValueError:
         return Origin("", "", 0)

@@ -26,10 +26,10 @@ from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
-from urllib.parse import urljoin, urlsplit, urlunsplit
+from urllib.parse import urljoin, urlunsplit
 
 from explorer import numbers, sharing, stopping
-from explorer.addresses import is_public, origin_of
+from explorer.addresses import is_public, origin_of, split_address
 from explorer.fetch_answer import Response, Trouble, WebError, bare, inside
 
 if TYPE_CHECKING:
@@ -453,7 +453,7 @@ def _follow(
         if location is None:
             return answer
         answer.close()
-        target = _without_user(urljoin(url, requote_uri(location)))
+        target = _without_user(_joined(url, requote_uri(location)))
         _check_address(target)
         if origin_of(target) != origin_of(url):
             _check_redirect(url, target, anywhere, bool(any(user)) or "authorization" in _lower(headers))
@@ -482,9 +482,17 @@ def _check_redirect(url: str, target: str, anywhere: bool, has_credentials: bool
     )
 
 
+def _joined(url: str, location: str) -> str:
+    """Where a redirect leads; what is no address as it is, to be refused as one."""
+    try:
+        return urljoin(url, location)
+    except ValueError:
+        return location
+
+
 def _without_user(url: str) -> str:
     """The address without a user and a password, which only who gives an address may put there."""
-    parts = urlsplit(url)
+    parts = split_address(url)
     return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, parts.query, ""))
 
 
@@ -618,7 +626,7 @@ def _lower(headers: Mapping[str, str]) -> dict[str, str]:
 
 def _check_address(url: str) -> None:
     try:
-        parts = urlsplit(url)
+        parts = split_address(url)
         good = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 1) > 0
     except ValueError:
         good = False
@@ -629,14 +637,13 @@ def _check_address(url: str) -> None:
 
 
 def _place(url: str) -> tuple[str, int]:
-    parts = urlsplit(url)
+    parts = split_address(url)
     return parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)
 
 
 def _unreachable(url: str, why: str) -> str:
-    return (
-        f"{urlsplit(url).hostname} cannot be reached ({why}). Check the network, or work with what is on this machine."
-    )
+    host = split_address(url).hostname
+    return f"{host} cannot be reached ({why}). Check the network, or work with what is on this machine."
 
 
 def _reason(error: Exception) -> str:

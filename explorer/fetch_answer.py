@@ -6,8 +6,8 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
-from urllib.parse import urlsplit
 
+from explorer.addresses import split_address
 from explorer.errors import FetchError
 
 Trouble = Literal[
@@ -73,5 +73,5 @@ def inside(host: str) -> str:
 
 def bare(url: str) -> str:
     """The address without what might be secret in it: user, password and query."""
-    parts = urlsplit(url)
+    parts = split_address(url)
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"

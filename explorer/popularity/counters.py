@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from urllib.parse import urlsplit
 
 from explorer import fetch
+from explorer.addresses import split_address
 from explorer.errors import CountError, FetchError
 from explorer.popularity import manifest as manifests
 from explorer.popularity import tokenizer as tokenizers
@@ -123,7 +123,7 @@ def _remote(
 
 def _service(url: str, name: str, settings: Settings, patience: fetch.Patience) -> Service:
     rate = settings.requests_per_second
-    if not (urlsplit(url).hostname or "").endswith(PUBLIC_HOSTS) and rate == REQUESTS_PER_SECOND:
+    if not (split_address(url).hostname or "").endswith(PUBLIC_HOSTS) and rate == REQUESTS_PER_SECOND:
         rate = 0.0  # a lab's own server is asked as fast as it answers, unless a rate was set
     limit = _limits.setdefault((url, rate), fetch.RateLimit(rate))
     return Service(url, name, limit=limit, patience=patience, offline=settings.offline)

@@ -13,9 +13,9 @@ import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
-from urllib.parse import urlsplit
 
 from explorer import stopping
+from explorer.addresses import split_address
 from explorer.errors import RunError, UsageError
 from explorer.runs import files, outside
 from explorer.runs.folder import RunFolder
@@ -174,7 +174,7 @@ def _name(first: int, last: int) -> str:
 
 def check_url(url: str) -> None:
     """UsageError where the URL names no place that fsspec can write, or holds a key."""
-    parts = urlsplit(url)
+    parts = split_address(url)
     if not parts.scheme or not (parts.netloc or parts.path.strip("/")):
         raise UsageError(f"--to is {url!r}, expected an address like s3://bucket/prefix.")
     if parts.username or parts.password or parts.query:

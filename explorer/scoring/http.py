@@ -11,9 +11,9 @@ import threading
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, TypeVar
-from urllib.parse import urlsplit
 
 from explorer import numbers, stopping
+from explorer.addresses import origin_of, split_address
 from explorer.errors import ModelError, ScoringError
 from explorer.records import Generation, Request, Score
 from explorer.scoring import hf_chat, thoughts
@@ -48,7 +48,7 @@ def is_endpoint(name: str) -> bool:
 
 def host_of(name: str) -> str:
     """The server that an endpoint's full name means, as host:port."""
-    return urlsplit(name).netloc
+    return split_address(name).netloc
 
 
 def full_name(name: str, settings: Settings) -> str:
@@ -60,8 +60,8 @@ def full_name(name: str, settings: Settings) -> str:
 def from_name(name: str, settings: Settings, **choices: Any) -> Endpoint:
     """The endpoint that http://host/v1#model or openai:NAME names; the key and the rate come from the settings."""
     address, _, model = full_name(name, settings).partition("#")
-    parts = urlsplit(address)
-    if parts.scheme not in ("http", "https") or not parts.hostname or not model:
+    parts = split_address(address)
+    if parts.scheme not in ("http", "https") or not origin_of(address).host or not model:
         raise ModelError(
             f"{address!r} with the model {model!r} is no endpoint, expected http://host:port/v1#model-name."
         )

@@ -5,10 +5,9 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import urlsplit
 
 from explorer import fetch, stopping
-from explorer.addresses import is_loopback
+from explorer.addresses import is_loopback, split_address
 from explorer.errors import ExplorerError, FetchError, ModelError, ScoringError
 from explorer.fetch import Patience, RateLimit, Response, WebError
 from explorer.scoring.http_keys import key_for
@@ -62,13 +61,13 @@ class Caller:
         self, base_url: str, model: str, settings: Settings, limits: Limits, *, public_only: bool = False
     ) -> None:
         self.base_url = base_url
-        self.host = urlsplit(base_url).netloc
+        self.host = split_address(base_url).netloc
         self.model = model
         key = key_for(base_url, settings)
         self._key, self._key_advice = key.value, key.advice
         self._public_only = public_only
         # The network is what "offline" forbids; a server on this machine is not reached through it.
-        self._offline = settings.offline and not is_loopback(urlsplit(base_url).hostname or "")
+        self._offline = settings.offline and not is_loopback(split_address(base_url).hostname or "")
         self._gate = Gate(limits.requests_per_second)
         self._patience = Patience(
             read=limits.timeout,

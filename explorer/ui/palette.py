@@ -15,6 +15,7 @@ from explorer.ui import instance_list, page_list, progress, resources, run_names
 from explorer.writing import fold_text
 
 MOST = 8  # results of a kind
+LONGEST = 200  # characters of what is searched for
 # A dialog takes the focus for itself; who searches wants to type at once.
 FOCUS = """<script>
 {
@@ -38,6 +39,7 @@ def draw_palette(model: str, benchmark: str) -> None:
         key="palette-words",
         placeholder="a page, words of an instance or its id, a study, a model …",
         autocomplete="off",
+        max_chars=LONGEST,
     )
     st.html(FOCUS, unsafe_allow_javascript=True)
     draw_results(words.strip(), model, benchmark)
@@ -45,6 +47,7 @@ def draw_palette(model: str, benchmark: str) -> None:
 
 def draw_results(words: str, model: str, benchmark: str) -> None:
     """Links to all that matches; to every page while nothing is typed."""
+    words = words[:LONGEST]  # a browser may send more than the line takes
     about = {"model": model, "benchmark": benchmark}
     pages = [page for page in page_list.PAGES if words.casefold() in f"{page.title} {page.section}".casefold()]
     if pages:
@@ -58,9 +61,8 @@ def draw_results(words: str, model: str, benchmark: str) -> None:
     found = bool(pages)
     with show.lens("Instances"):
         listing = instance_list.listing(benchmark)
-        names = [
-            name for name in listing.by_id if all(word in listing.texts[name] for word in fold_text(words).split())
-        ]
+        wanted = list(dict.fromkeys(fold_text(words).split()))
+        names = [name for name in listing.by_id if all(word in listing.texts[name] for word in wanted)]
         if names:
             title = run_names.benchmark_title(benchmark)
             show.section(f"{_count(len(names), 'instance')} of {title}")
@@ -90,14 +92,13 @@ def everything() -> list[RunInfo]:
 
 def matching_runs(runs: Sequence[RunInfo], words: str) -> list[RunInfo]:
     """The runs whose study, model, benchmark or id hold every word."""
-    wanted = words.casefold().split()
-    return [
-        run
-        for run in runs
-        if all(
-            word in f"{progress.name_of(run)} {run.model} {run.benchmark} {run.run_id}".casefold() for word in wanted
-        )
-    ]
+    wanted = list(dict.fromkeys(words.casefold().split()))
+    found = []
+    for run in runs:
+        text = f"{progress.name_of(run)} {run.model} {run.benchmark} {run.run_id}".casefold()
+        if all(word in text for word in wanted):
+            found.append(run)
+    return found
 
 
 def _count(number: int, what: str) -> str:

@@ -179,6 +179,14 @@ def test_a_page_of_another_site_gets_no_answer(alone: Any, origin):
     assert alone.knocks_at_the_websocket(Origin=origin) == 403
 
 
+@pytest.mark.parametrize("site", ["cross-site", "same-site"])
+@pytest.mark.parametrize("kind", ["image", "script", "iframe", "empty"])
+def test_nor_does_a_picture_or_frame_in_one_which_tells_no_origin(alone: Any, site, kind):
+    told = {"Sec_Fetch_Site": site, "Sec_Fetch_Dest": kind}
+    assert alone.ask("/?token=wrong", **told)[0] == alone.ask("/_stcore/health", **told)[0] == 403
+    assert alone.ask("/", Sec_Fetch_Site=site, Sec_Fetch_Dest="document")[0] == 200  # a link that somebody follows
+
+
 def test_its_own_pages_do(alone: Any):
     own = f"http://127.0.0.1:{alone.port}"
     assert alone.ask("/_stcore/health", Origin=own)[0] == 200
@@ -219,6 +227,13 @@ def test_a_stamp_that_a_stranger_writes_opens_nothing(shared: App):
     assert shared.knocks_at_the_websocket(**{"X-Lexiscope-Visitor": "owner.00"}) == 403
 
 
+@pytest.mark.parametrize("bad", ["[", "[::1", "http://[", "a\u00ad:b"])
+def test_a_name_that_is_none_is_answered_like_any_other(shared: App, bad):
+    assert shared.ask("/", Host=bad)[0] == 401 and shared.ask("/", Origin=bad)[0] == 403
+    assert shared.knocks_at_the_websocket(Host=bad) == shared.knocks_at_the_websocket(Origin=bad) == 403
+    assert "Traceback" not in shared.said
+
+
 def test_the_token_becomes_a_cookie_and_leaves_the_address(shared: App):
     status, headers, _ = shared.ask(f"/instance?model=a&token={shared.token}&unit=bits")
     assert status == 303 and headers["location"] == "/instance?model=a&unit=bits"
@@ -245,6 +260,13 @@ def test_wrong_tokens_are_slowed_down_whatever_the_session(shared: App):
     assert status == 429 and int(headers["retry-after"]) >= 1 and "Too many wrong tries" in body
     time.sleep(int(headers["retry-after"]) + 0.1)
     assert shared.ask(f"/?token={shared.token}")[0] == 303
+
+
+def test_who_names_another_address_with_each_wrong_try_waits_too(shared: App):
+    seen = []
+    for number in range(60):
+        seen.append(shared.ask("/_enter", "POST", "secret=wrong", X_Forwarded_For=f"203.0.113.{number}")[0])
+    assert seen[:30] == [401] * 30 and 429 in seen[30:]
 
 
 def test_no_outside_address_is_looked_up(tmp_path):
@@ -291,8 +313,12 @@ def test_the_name_that_the_owner_gives_the_app_is_its_own_and_needs_no_look_up(t
         proxy.settimeout(3)
         more = {"http_proxy": f"http://127.0.0.1:{proxy.getsockname()[1]}", "no_proxy": "", variable: "lab.test"}
         with started(tmp_path / "cache", tmp_path / "log", "--port", "0", "--no-browser", **more) as app:
-            assert app.knocks_at_the_websocket(Origin="https://lab.test") == 101
-            assert app.knocks_at_the_websocket(Origin="https://lab.test.evil.org") == 403
+            cookie = app.ask(f"/?token={app.token}")[1]["set-cookie"].split(";")[0]
+            assert app.knocks_at_the_websocket(Cookie=cookie, Origin="https://lab.test") == 101
+            assert app.knocks_at_the_websocket(Cookie=cookie, Origin="https://lab.test.evil.org") == 403
+            # A proxy that adds no header brings its visitors as if they sat here.
+            assert app.ask("/")[0] == 401
+            assert app.knocks_at_the_websocket(Origin="https://lab.test") == 403
             with pytest.raises(TimeoutError):
                 proxy.accept()
 

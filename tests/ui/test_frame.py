@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from pathlib import Path
 
 import pytest
@@ -187,6 +188,14 @@ def test_the_search_finds_a_page_an_instance_and_a_run(cache, run_id, monkeypatc
     assert any(label.startswith("Accuracy of") for label in palette_of(run_id, cache, monkeypatch))
     assert palette_of("zzzz", cache, monkeypatch) == []
     assert palette_of("", cache, monkeypatch) == [page.title for page in PAGES]
+
+
+def test_a_search_for_hundreds_of_thousands_of_words_holds_up_nobody(cache, run_id, monkeypatch):
+    alone = palette_of("a", cache, monkeypatch)
+    begun = time.monotonic()
+    many = palette_of("a " * 300_000, cache, monkeypatch)
+    assert time.monotonic() - begun < 5
+    assert many == [label for label in alone if label not in {page.title for page in PAGES}]
 
 
 def test_the_button_of_keys_lists_them(open_page, tmp_path):

@@ -121,6 +121,20 @@ def test_all_addresses_of_an_ipv6_network_wait_together():
     assert slow.wait("2001:db8::ffff") > 0 and slow.wait("2001:db8:0:1::1") == 0
 
 
+def test_who_comes_by_ipv4_to_a_server_of_ipv6_waits_alone():
+    slow, _ = slow_down()
+    for _ in range(8):
+        slow.failed("::ffff:10.0.0.1")
+    assert slow.wait("::ffff:10.0.0.1") == slow.wait("10.0.0.1") > 0 and slow.wait("::ffff:10.0.0.2") == 0
+
+
+def test_what_is_no_address_is_not_remembered_letter_by_letter():
+    slow, _ = slow_down()
+    for number in range(50):
+        slow.failed(f"{number}" * 60_000)
+    assert len(slow._failed) == 1 and slow.wait("[") > 0
+
+
 def test_a_million_addresses_do_not_fill_the_memory():
     slow, _ = slow_down()
     for number in range(11_000):
@@ -147,6 +161,8 @@ def test_who_asks_this_machine_by_its_own_name_from_itself_is_its_owner(host):
         ("127.0.0.1", {"host": "localhost", "x-forwarded-for": "8.8.8.8"}),
         ("127.0.0.1", {"host": "localhost", "forwarded": "for=8.8.8.8"}),
         ("127.0.0.1", {"host": "localhost", "via": "1.1 proxy"}),
+        ("127.0.0.1", {"host": "["}),
+        ("127.0.0.1", {"host": "[::1"}),
         ("127.0.0.1", {"host": "localhost", "x-real-ip": "127.0.0.1"}),
     ],
 )
@@ -184,12 +200,28 @@ def test_nobody_is_led_out_of_the_app(place, kept):
         ({"email": "c@evil-lab.org"}, "@lab.org", False),
         ({"email": "c@lab.org.evil.org"}, "@lab.org", False),
         ({"email": "a@lab.org", "email_verified": False}, "@lab.org", False),
+        ({"email": "a@lab.org", "email_verified": "false"}, "@lab.org", False),
+        ({"email": "a@lab.org", "email_verified": "true"}, "@lab.org", True),
+        ({"email": "a@lab.org"}, " , ", False),
         ({}, "@lab.org", False),
         ({"email": ""}, "@", False),
     ],
 )
 def test_a_list_of_logins_lets_in_those_alone(user, allowed, is_in):
     assert gate_login._is_allowed(user, allowed) is is_in
+
+
+@pytest.mark.parametrize(("back", "is_open"), [("/", False), ("/media/x", False), ("/lab/oauth2callback", True)])
+def test_a_login_opens_its_own_steps_whatever_address_it_comes_back_to(back, is_open, monkeypatch):
+    told = {"redirect_uri": f"https://lab.org{back}"}
+    monkeypatch.setattr(gate_login.auth_util, "get_secrets_auth_section", lambda: told)
+    assert (back in gate_login.paths("")) is is_open and "/oauth2callback" in gate_login.paths("")
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1", "localhost", "::1"])
+def test_a_server_that_is_reached_under_another_name_has_a_token(address):
+    made = make(address, {}, is_named=True)
+    assert len(made.secret) == TOKEN_LENGTH and not made.is_open_here
 
 
 @pytest.mark.parametrize("cookie", ["", "x", "e30.x.y", "é", '{"is_logged_in": true}'])

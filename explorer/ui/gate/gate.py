@@ -16,9 +16,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from ipaddress import IPv6Address, ip_address, ip_network
 from typing import Literal
-from urllib.parse import urlsplit
 
-from explorer.addresses import is_loopback
+from explorer.addresses import is_loopback, split_address
 
 Role = Literal["owner", "visitor", ""]  # "" for somebody who has shown nothing
 
@@ -62,11 +61,13 @@ class SlowDown:
 
 
 def _network(remote: str) -> str:
-    """The address, or an IPv6 address's network: one person has billions of those."""
+    """The address, or an IPv6 address's network: one person has billions of those. "" for all that is no address."""
     try:
         address = ip_address(remote.partition("%")[0])
     except ValueError:
-        return remote
+        return ""
+    if isinstance(address, IPv6Address) and address.ipv4_mapped:
+        return str(address.ipv4_mapped)  # so a server that listens at :: sees everybody who comes by IPv4
     return str(ip_network(f"{address}/64", strict=False)) if isinstance(address, IPv6Address) else str(address)
 
 
@@ -78,10 +79,27 @@ class Gate:
         self.is_open_here = is_open_here and not secret  # who comes from this machine is let in without more ado
         self.is_password = is_password
         self.slow_down = SlowDown()
+        # A proxy on this machine tells whose request it brings, and anybody here can say that he is one: whoever names
+        # another address each time waits with all who come so. There are more of them, so it begins later.
+        self.told = SlowDown(free=30, longest=10.0)
         self._key = secrets.token_bytes(32)
 
     def __repr__(self) -> str:
         return f"Gate({'password' if self.is_password else 'token' if self.secret else 'no secret'})"
+
+    def wait(self, remote: str, is_told: bool) -> float:
+        """Seconds until the next secret may be tried; `is_told`: a header says that it comes from this address."""
+        return max(self.slow_down.wait(remote), self.told.wait("") if is_told else 0.0)
+
+    def tried(self, remote: str, is_told: bool, given: str) -> bool:
+        """Whether this is the secret; a wrong one is remembered."""
+        if self.opens(given):
+            self.slow_down.passed(remote)
+            return True
+        self.slow_down.failed(remote)
+        if is_told:
+            self.told.failed("")
+        return False
 
     def opens(self, given: str) -> bool:
         """Whether this is the secret, found in the same time whatever was given."""
@@ -116,11 +134,18 @@ class Gate:
         return hmac.new(self._key, text.encode("utf-8", "replace"), hashlib.sha256).hexdigest()
 
 
-def make(address: str, environment: Mapping[str, str] = os.environ, *, has_login: bool = False) -> Gate:
-    """The gate of a server that listens at this address; `has_login`: people log in elsewhere, so it needs no token."""
+def make(
+    address: str, environment: Mapping[str, str] = os.environ, *, has_login: bool = False, is_named: bool = False
+) -> Gate:
+    """The gate of a server that listens at this address.
+
+    has_login  people log in elsewhere, so it needs no token
+    is_named   its owner says that it is reached under the name of another place: through a proxy, whose visitors seem
+               to come from this machine
+    """
     if password := environment.get(PASSWORD) or "":
         return Gate(password, is_password=True)
-    if is_loopback(address):
+    if is_loopback(address) and not is_named:
         return Gate("", is_open_here=True)
     return Gate("" if has_login else secrets.token_urlsafe(32))
 
@@ -132,7 +157,7 @@ def comes_from_here(remote: str, headers: Mapping[str, str]) -> bool:
     """
     if not is_loopback(remote) or any(name in headers for name in FORWARDED):
         return False
-    return is_loopback(urlsplit(f"//{headers.get('host', '')}").hostname or "")
+    return is_loopback(split_address(f"//{headers.get('host', '')}").hostname or "")
 
 
 def _digest(text: str) -> bytes:

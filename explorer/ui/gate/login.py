@@ -7,13 +7,15 @@ import json
 import os
 from collections.abc import Mapping
 from typing import Any
-from urllib.parse import urlsplit
 
 from streamlit import auth_util
 from streamlit.web.server.server_util import AUTH_COOKIE_NAME
 from streamlit.web.server.starlette.starlette_websocket import _get_signed_cookie_with_chunks
 
+from explorer.addresses import split_address
+
 ALLOWED = "EXPLORER_LOGINS"  # addresses or @domains, parted by commas; all that the provider lets in where none is set
+BACK = "/oauth2callback"  # where a provider sends people back to
 
 
 def is_configured() -> bool:
@@ -31,8 +33,9 @@ def providers() -> list[str]:
 
 def paths(base: str) -> set[str]:
     """The paths that must be open for somebody to log in."""
-    back = urlsplit(str(auth_util.get_secrets_auth_section().get("redirect_uri") or "")).path
-    return {f"{base}/auth/login", f"{base}/auth/logout", f"{base}/oauth2callback", back} - {""}
+    back = split_address(str(auth_util.get_secrets_auth_section().get("redirect_uri") or "")).path
+    known = {f"{base}/auth/login", f"{base}/auth/logout", f"{base}{BACK}"}
+    return known | ({back} if back.endswith(BACK) else set())  # no other path is a step of a login
 
 
 def links(base: str) -> list[tuple[str, str]]:
@@ -52,9 +55,10 @@ def has_logged_in(cookies: Mapping[str, str], environment: Mapping[str, str] = o
 
 
 def _is_allowed(user: Mapping[str, Any], allowed: str) -> bool:
-    names = [name.strip().lower() for name in allowed.split(",") if name.strip()]
-    if not names:
+    if not allowed.strip():
         return True
+    names = [name.strip().lower() for name in allowed.split(",") if name.strip()]
     email = str(user.get("email") or "").lower()
-    verified = user.get("email_verified", True) is not False
+    # Some providers write it as a word, and some say nothing of it.
+    verified = str(user.get("email_verified", True)).lower() == "true"
     return bool(email) and verified and (email in names or f"@{email.rpartition('@')[2]}" in names)

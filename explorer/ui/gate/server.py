@@ -21,15 +21,15 @@ from functools import cache
 from pathlib import Path
 from string import Template
 from typing import Any
-from urllib.parse import parse_qs, parse_qsl, urlencode, urlsplit
+from urllib.parse import parse_qs, parse_qsl, urlencode
 
 from starlette.middleware import Middleware
 from starlette.requests import cookie_parser
 from streamlit import config
 
-from explorer.addresses import is_loopback
+from explorer.addresses import is_loopback, split_address
 from explorer.ui.gate import login
-from explorer.ui.gate.gate import STAMP, Gate, Role, comes_from_here, make
+from explorer.ui.gate.gate import FORWARDED, STAMP, Gate, Role, comes_from_here, make
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
@@ -57,7 +57,7 @@ STRICT = {"content-security-policy": "default-src 'none'; style-src 'unsafe-inli
 def gate() -> Gate:
     """The gate of this process's server; the secrets are read first, since a password may stand there."""
     has_login = login.is_configured()
-    return make(str(config.get_option("server.address") or ""), has_login=has_login)
+    return make(str(config.get_option("server.address") or ""), has_login=has_login, is_named=is_named())
 
 
 def middleware() -> list[Middleware]:
@@ -104,6 +104,11 @@ class Visit:
         self.base = f"/{self.base}" if self.base else ""
 
     @property
+    def is_told(self) -> bool:
+        """Whether a header may be what says where the request comes from."""
+        return any(name in self.headers for name in FORWARDED)
+
+    @property
     def is_secure(self) -> bool:
         return self.scope.get("scheme") in ("https", "wss")
 
@@ -117,16 +122,18 @@ class Visit:
         return cookie_parser(self.headers.get("cookie", ""))
 
     def is_of_this_app(self) -> bool:
-        """False where a page of another site makes the request: it says so in Origin."""
+        """False where a page of another site makes the request: the browser says so."""
         origin = self.headers.get("origin")
         if origin is None:
-            return True
-        place = urlsplit(origin).netloc.lower()
+            # Pictures, frames and the like of another page send none, and the browser tells whose they are.
+            is_foreign = self.headers.get("sec-fetch-site", "") in ("cross-site", "same-site")
+            return not is_foreign or self.headers.get("sec-fetch-dest", "document") == "document"
+        place = netloc(origin)
         return bool(place) and (place == self.headers.get("host", "").lower() or place in own_places())
 
     def role(self) -> Role:
         """Whom the request is from: the owner, a visitor who was let in, or "" for anybody else."""
-        here = comes_from_here(self.remote, self.headers)
+        here = comes_from_here(self.remote, self.headers) and not is_named()
         is_in = (
             (here and gate().is_open_here)
             or gate().knows(self.cookies.get(self.cookie_name, ""))
@@ -147,7 +154,7 @@ class Visit:
         if "origin" in self.headers and self.scope["type"] == "websocket":
             # Streamlit compares Origin with Host, and looks this machine's outside address up where they differ. That
             # they belong together was found above.
-            place = urlsplit(self.headers["origin"]).netloc
+            place = netloc(self.headers["origin"])
             headers = [(name, place.encode() if name.lower() == b"host" else value) for name, value in headers]
         return {**self.scope, "headers": headers}
 
@@ -165,9 +172,19 @@ def own_places() -> set[str]:
     named = [str(each) for each in config.get_option("server.corsAllowedOrigins") or []]
     if config.is_manually_set("browser.serverAddress"):
         named.append(str(config.get_option("browser.serverAddress")))
-    found = {urlsplit(each if "//" in each else f"//{each}").netloc.lower() for each in named}
+    found = {netloc(each if "//" in each else f"//{each}") for each in named}
     port = config.get_option("browser.serverPort")
     return {place for each in found if each for place in (each, f"{each}:{port}")}
+
+
+def is_named() -> bool:
+    """Whether one of these names is of another place than this machine: then a proxy may stand before the app."""
+    return any(not is_loopback(split_address(f"//{place}").hostname or "") for place in own_places())
+
+
+def netloc(address: str) -> str:
+    """An address's host:port in small letters; "" where it cannot be read."""
+    return split_address(address).netloc.lower()
 
 
 def within(place: str) -> str:
@@ -204,16 +221,13 @@ async def enter(visit: Visit, receive: Receive, send: Send) -> None:
 
 async def is_right(visit: Visit, send: Send, given: str) -> bool:
     """Whether the secret was given; an answer is sent where it was not, and where too many were tried."""
-    slow = gate().slow_down
-    if wait := slow.wait(visit.remote):
+    if wait := gate().wait(visit.remote, visit.is_told):
         seconds = math.ceil(wait)
         said = f"Too many wrong tries from your address. Try again in {seconds} s."
         await page(visit, send, 429, said, {"retry-after": str(seconds)})
         return False
-    if gate().opens(given):
-        slow.passed(visit.remote)
+    if gate().tried(visit.remote, visit.is_told, given):
         return True
-    slow.failed(visit.remote)
     await page(visit, send, 401, f"This is not the {'password' if gate().is_password else 'token'} of this app.")
     return False
 
