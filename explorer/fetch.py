@@ -432,6 +432,7 @@ def _follow(
     public_only: bool,
 ) -> requests.Response:
     """The answer at the end of the redirects; credentials stay with the server that they were given for."""
+    from requests import RequestException
     from requests.auth import HTTPBasicAuth
     from requests.utils import get_auth_from_url, requote_uri
 
@@ -439,16 +440,24 @@ def _follow(
     user = get_auth_from_url(url)
     auth = HTTPBasicAuth(*user) if any(user) else _add_nothing
     for _ in range(MOST_REDIRECTS):
-        answer = session.request(
-            method,
-            url,
-            data=body,
-            headers=headers,
-            auth=auth,
-            timeout=(patience.connect, patience.read),
-            stream=True,
-            allow_redirects=False,
-        )
+        try:
+            answer = session.request(
+                method,
+                url,
+                data=body,
+                headers=headers,
+                auth=auth,
+                timeout=(patience.connect, patience.read),
+                stream=True,
+                allow_redirects=False,
+            )
+        except ValueError as error:  # requests looks where a redirect leads, also where it does not follow it
+            if isinstance(error, RequestException):
+                raise
+            raise WebError(
+                f"{bare(url)} leads to what is no address of the form http://host/path or https://host/path.",
+                kind="address",
+            ) from error
         location = session.get_redirect_target(answer)
         if location is None:
             return answer

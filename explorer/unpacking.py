@@ -5,6 +5,9 @@ What a file says of its own size is not believed: the bytes are counted as they 
 
 from __future__ import annotations
 
+import os
+import stat
+from pathlib import Path
 from typing import Protocol
 
 
@@ -17,6 +20,11 @@ class Readable(Protocol):
 RATIO = 100  # times its packed size; text seldom packs to a twentieth
 SMALL = 64 << 20  # bytes that any file may unpack to
 PIECE = 1 << 20
+
+
+def is_plain(path: Path) -> bool:
+    """Whether the path leads to a file, not to a device or a pipe, which may never end; OSError where to nothing."""
+    return stat.S_ISREG(os.stat(path).st_mode)
 
 
 def most(packed: int, limit: int) -> int:

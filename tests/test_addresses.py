@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import socket
 
 import psutil
 import pytest
 
-from explorer.addresses import Origin, is_loopback, is_public, origin_of
+from explorer.addresses import Origin, is_loopback, is_public, origin_of, split_address
+from explorer.settings import ROOT
 
 INSIDE = [
     "127.0.0.1", "127.8.9.10", "0.0.0.0", "10.0.0.1", "172.16.5.5", "172.31.255.255", "192.168.1.1", "169.254.169.254",
@@ -18,6 +20,18 @@ INSIDE = [
     "not an address", "", "1.2.3", "2130706433",
 ]  # fmt: skip
 OUTSIDE = ["8.8.8.8", "1.1.1.1", "172.32.0.1", "172.15.0.1", "2606:4700::1111", "2001:4860:4860::8888"]
+
+
+@pytest.mark.parametrize("address", ["http://[", "http://[::1", "http://]", "http://a\u2100b/v1", "//[x"])
+def test_what_cannot_be_parted_has_no_parts(address):
+    assert split_address(address).geturl() == "" and origin_of(address).host == ""
+
+
+def test_no_other_module_parts_an_address():
+    # urlsplit raises where a bracket is not closed, and what somebody typed or sent may be anything.
+    parting = re.compile(r"\burl(split|parse)\(|\bimport urlparse|\bimport .*\burlsplit")
+    found = [path.name for path in (ROOT / "explorer").rglob("*.py") if parting.search(path.read_text("utf-8"))]
+    assert found == ["addresses.py"]
 
 
 @pytest.mark.parametrize("address", INSIDE)

@@ -556,6 +556,13 @@ def test_a_redirect_to_another_server_is_refused_with_both_names(server: Server,
     assert not other.asked
 
 
+@pytest.mark.parametrize("place", ["http://[", "http://[::1/x", "//[x"])
+def test_a_redirect_to_what_is_no_address_is_refused_in_a_sentence(server: Server, place) -> None:
+    server.handlers = [goes_to(place, 302)]
+    with pytest.raises(WebError, match="no address of the form"):
+        fetch.get(server.url, patience=fetch.ONCE)
+
+
 def test_a_redirect_within_a_server_keeps_the_key_and_a_moved_post_is_posted_again(server: Server) -> None:
     server.handlers = [goes_to("/v1/x", 308), says(b"{}")]
     fetch.post_json(server.url, {"a": 1}, headers={"Authorization": "Bearer k"})

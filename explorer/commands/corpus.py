@@ -72,7 +72,7 @@ def look_up(index: TokenIndex, text: str, args: argparse.Namespace) -> dict[str,
     """All that is found about one text, as plain values."""
     from explorer.popularity import verbatim
 
-    found = verbatim.trace(index, text, least=args.least)
+    [found] = verbatim.traces(index, [text], least=args.least)  # a text that cannot be encoded costs no other
     ids = found.ids
     places = [(start, n) for n in range(1, args.longest + 1) for start in range(len(ids) - n + 1)]
     counts = index.count([ids[start : start + n] for start, n in places])

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 from pathlib import Path
 from typing import Any
 
 from explorer.commands import common, counting, jsonl
 from explorer.errors import CountError, UsageError
 from explorer.popularity.indexes import FORMER, GLASSBOX
+from explorer.records import Count
 from explorer.settings import Settings, path_of
 
 
@@ -128,17 +130,24 @@ def run_check(args: argparse.Namespace, settings: Settings) -> int:
 
 
 def run_count(args: argparse.Namespace, settings: Settings) -> int:
+    from explorer.scoring.encode import unencodable
+
     if not args.texts and not args.input:
         raise UsageError("What is to be counted? Give texts, or --in FILE.")
     counter = counting.open_index(args, settings)
     rows = [{"text": text} for text in args.texts] + (jsonl.read_objects(args.input) if args.input else [])
-    texts = [_text(row) for row in rows if "ids" not in row]
-    encoded = iter(counter.encode(texts, bare=args.bare))
-    ngrams = [_ids(row) if "ids" in row else next(encoded) for row in rows]
-    counts = counter.count(ngrams, common.ProgressLine("counting") if len(ngrams) > 100 else None)
+    faults = ["" if "ids" in row else unencodable(_text(row)) for row in rows]
+    sound = [row for row, fault in zip(rows, faults, strict=True) if not fault]
+    encoded = iter(counter.encode([_text(row) for row in sound if "ids" not in row], bare=args.bare))
+    ngrams = [_ids(row) if "ids" in row else next(encoded) for row in sound]
+    counts = iter(counter.count(ngrams, common.ProgressLine("counting") if len(ngrams) > 100 else None))
+    counted = [
+        (row, Count(counter.index, (), math.nan, reason=fault) if fault else next(counts))
+        for row, fault in zip(rows, faults, strict=True)
+    ]
     answers = [
         {**row, "ids": list(count.ids), "count": None if count.reason else int(count.count), "reason": count.reason}
-        for row, count in zip(rows, counts, strict=True)
+        for row, count in counted
     ]
     if args.json:
         common.print_json(answers)
@@ -146,7 +155,7 @@ def run_count(args: argparse.Namespace, settings: Settings) -> int:
         jsonl.write_objects(args.out or "-", answers)
     else:
         common.print_rows(answers, ["text", "count", "ids", "reason"])
-    return 1 if any(count.reason for count in counts) else 0
+    return 1 if any(count.reason for _, count in counted) else 0
 
 
 def run_serve(args: argparse.Namespace, settings: Settings) -> int:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import codecs
+import contextlib
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from explorer import plain_json
+from explorer import plain_json, unpacking
 from explorer.commands import common, output
 from explorer.errors import UsageError
 from explorer.settings import path_of
+
+MOST_BYTES = 1 << 30  # of a file in
 
 
 @dataclass(slots=True)
@@ -31,9 +34,12 @@ def read(source: str, needed: Sequence[str]) -> list[Line]:
     A line without a string under each needed key is in error, and the others can still be used.
     """
     try:
-        data = sys.stdin.buffer.read() if source == "-" else path_of(source).read_bytes()
+        with contextlib.nullcontext(sys.stdin.buffer) if source == "-" else path_of(source).open("rb") as file:
+            data = unpacking.bounded(file, MOST_BYTES)
     except OSError as error:
         raise UsageError(f"{source} cannot be read ({error.strerror}). Give a JSONL file with --in.") from error
+    if data is None:
+        raise UsageError(f"{source} has more than {MOST_BYTES >> 30} GiB, expected less. Cut it into smaller files.")
     numbered = enumerate(data.removeprefix(codecs.BOM_UTF8).split(b"\n"), start=1)
     return [_parse(number, line, needed) for number, line in numbered if line.strip()]
 

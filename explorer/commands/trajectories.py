@@ -109,7 +109,12 @@ def _findings(store: Store, args: argparse.Namespace, settings: Settings, along:
         dealt = starters.doses(benchmarks.load(args.benchmark, settings).instances)
         return points(ask, run_ids, measure, dose, dealt, seen_is_high=ATTACKS[measure].seen == "high")
 
-    name = args.read or next(iter(readings), "")
+    if not readings:
+        raise UsageError(
+            f"No run of the study {args.study!r} on {args.benchmark!r} lies on a line. Leave out --study and "
+            "--benchmark to see which do."
+        )
+    name = args.read or next(iter(readings))
     if name not in readings:
         raise UsageError(f"There is no {name!r} to be read off these runs; --list says what there is.")
     rows = table.as_table(table.trace(ask, lines, readings[name], planted)).to_dict("records")

@@ -105,6 +105,8 @@ def check_values(data: bytes, name: str) -> None:
 def open_log(path: Path) -> Iterator[LogFile]:
     """The log at `path`, plain or gzipped."""
     try:
+        if not unpacking.is_plain(path):
+            raise LogError(f"{path} cannot be read as a log, since it is no plain file. Give a file.")
         with path.open("rb") as raw:
             size = os.fstat(raw.fileno()).st_size
             digest = hashlib.file_digest(raw, "sha256").hexdigest()

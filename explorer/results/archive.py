@@ -166,6 +166,8 @@ class _Watched:
 
 def _opened(path: Path) -> zipfile.ZipFile:
     try:
+        if not unpacking.is_plain(path):
+            raise RunError(f"{path} cannot be read as a run, since it is no plain file. Give a zip file.")
         return zipfile.ZipFile(path)
     except FileNotFoundError as error:
         raise RunError(f"There is no file {path}, expected a run's zip file. Check the path.") from error

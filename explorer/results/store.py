@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import duckdb
 
-from explorer import sharing
+from explorer import plain_json, sharing
 from explorer.errors import RunError, StoreError
 from explorer.results import migrations, precomputed_schema
 from explorer.rows.schema import TABLES
@@ -135,7 +135,7 @@ class Store:
             # Whether each file of a live run is whole shows only when a question reads it.
             telling = contextlib.nullcontext() if self._parts is None else _explain_damage(self._parts)
             with contextlib.closing(cursor), telling:
-                yield cursor.execute(sql, list(parameters))
+                yield cursor.execute(sql, plain_json.without_halves(list(parameters)))
         except duckdb.Error as error:
             remedy = f" {_remedy(error, self._precomputed)}" if _is_damage(error) else ""
             raise StoreError(f"The database could not answer ({_first_line(error)}).{remedy}") from error

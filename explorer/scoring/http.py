@@ -63,7 +63,7 @@ def from_name(name: str, settings: Settings, **choices: Any) -> Endpoint:
     parts = split_address(address)
     if parts.scheme not in ("http", "https") or not origin_of(address).host or not model:
         raise ModelError(
-            f"{address!r} with the model {model!r} is no endpoint, expected http://host:port/v1#model-name."
+            f"{address.rpartition('@')[2]!r} with the model {model!r} is no endpoint, expected http://host:port/v1#model-name."
         )
     if parts.username or parts.password or parts.query:
         raise ModelError(

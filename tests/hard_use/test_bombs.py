@@ -27,6 +27,10 @@ try:
     if what == "table":
         from explorer.benchmarks.tables import table
         table.guess(path)
+    elif what == "run":
+        from explorer import settings
+        from explorer.results import archive
+        archive.unpack(path, settings.read(cache=path.parent / "no-cache"))
     elif what == "log":
         from explorer import logs
         logs.read(path)
@@ -126,8 +130,26 @@ def test_a_table_of_too_many_values_is_refused_before_they_are_made(name, tmp_pa
     assert "expected at most" in one_sentence(read("table", path))
 
 
-def test_a_device_or_pipe_is_no_table(one_sentence):
-    assert "it is no plain file" in one_sentence(read("table", Path("/dev/zero")))
+@pytest.mark.parametrize("what", ["table", "log", "run"])
+def test_a_device_or_pipe_is_no_table_no_log_and_no_run(what, tmp_path, one_sentence):
+    (tmp_path / "endless").symlink_to("/dev/zero")
+    assert "it is no plain file" in one_sentence(read(what, tmp_path / "endless"))
+
+
+VALUES = {
+    "a date beyond all calendars": lambda: pa.table({"good": pa.array([2**53], pa.timestamp("ms")), "bad": ["b"]}),
+    "a time zone that nobody knows": lambda: pa.table(
+        {"good": pa.array([1], pa.timestamp("us", tz="Nowhere/Never")), "bad": ["b"]}
+    ),
+    "two columns of one name": lambda: pa.table([pa.array(["a"]), pa.array(["b"])], names=["good", "good"]),
+}
+
+
+@pytest.mark.parametrize("name", VALUES)
+def test_a_table_of_odd_values_is_refused_and_not_called_damaged(name, tmp_path, one_sentence):
+    pq.write_table(VALUES[name](), tmp_path / "odd.parquet")
+    said = one_sentence(read("table", tmp_path / "odd.parquet"))
+    assert ("cannot be read (" in said or "several columns called 'good'" in said) and "Download" not in said
 
 
 def gzipped(path: Path, start: bytes, piece: bytes, times: int) -> Path:

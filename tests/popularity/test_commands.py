@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from explorer.__main__ import main
+from explorer.commands import jsonl
+from explorer.errors import UsageError
 from explorer.popularity import brute_force, infinigram_local, manifest
 from explorer.popularity.count_cache import FILE
 from explorer.popularity.infinigram_server import IndexServer
@@ -84,6 +86,10 @@ def test_an_id_that_cannot_be_counted_gives_null_and_a_failing_exit(cache_folder
         (["index", "serve", "--in", "nowhere"], "does not exist"),
         (["index", "check", "--counts", "--forget", "x"], "No counts of x"),
         (["popularity", "--index", "demo", "--in", "nowhere"], "cannot be read"),
+        (["popularity", "--index", "http://[#x", "--in", __file__], "not a JSON object"),
+        (["corpus", "--index", "http://[#x", "the cat"], "no address of the form"),
+        (["corpus", "--index", "http://a\u2100b#x", "the cat"], "no address of the form"),
+        (["corpus", "--index", "demo", "--in", "nowhere"], "cannot be read"),
     ],
 )
 def test_wrong_usage_is_one_sentence(cache_folder: Path, capsys, arguments, message):
@@ -91,6 +97,23 @@ def test_wrong_usage_is_one_sentence(cache_folder: Path, capsys, arguments, mess
     error = capsys.readouterr().err
     assert message in error
     assert len(error.strip().splitlines()) == 1
+
+
+@pytest.mark.parametrize("command", ["corpus", "popularity", "index count"])
+def test_half_a_character_costs_its_own_line_alone(cache_folder: Path, index_folder, tmp_path, command):
+    source = write(tmp_path / "in.jsonl", {"text": "the cat"}, {"text": "half \ud83d"}, {"text": "the cat"})
+    asked = [*command.split(), "--index", str(index_folder), "--in", source, "--out", str(tmp_path / "out")]
+    main([*asked, "--n", "1"] if command == "popularity" else asked)
+    first, half, last = lines(tmp_path / "out")
+    assert "surrogate" in json.dumps(half) or "not valid Unicode" in json.dumps(half)
+    assert half["text"] == "half \ud83d"
+    assert {**first, "line": 0} == {**last, "line": 0} and "surrogate" not in json.dumps(first)
+
+
+def test_lines_without_end_are_refused(monkeypatch):
+    monkeypatch.setattr(jsonl, "MOST_BYTES", 1 << 20)
+    with pytest.raises(UsageError, match="expected less"):
+        jsonl.read("/dev/zero", ("text",))
 
 
 def test_planted_faults_are_told_on_the_command_line(cache_folder: Path, index_folder, tmp_path, capsys):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import subprocess
 import sys
 
@@ -41,6 +42,14 @@ def test_without_any_run_the_tables_are_there_and_empty(settings):
     opened = store.open_store(settings)
     for table in store.RUN_TABLES:
         assert opened.frame(f"SELECT * FROM {table}").empty
+
+
+def test_half_a_character_in_a_question_finds_nothing_and_is_no_fault(settings):
+    folder = stored_run(settings)
+    store.ingest(settings, [folder])
+    with contextlib.closing(store.open_store(settings)) as opened:
+        assert opened.rows("SELECT * FROM runs WHERE run_id = ?", [folder.run_id + "\ud83d"]) == []
+        assert len(opened.rows("SELECT * FROM runs WHERE run_id = ?", [folder.run_id])) == 1
 
 
 def test_the_schema_module_and_the_migrations_agree():

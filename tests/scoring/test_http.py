@@ -349,7 +349,15 @@ def test_a_name_tells_the_server_and_the_model(settings):
 
 
 @pytest.mark.parametrize(
-    "name", ["http://localhost:8000/v1", "http://#m", "https://user:pw@host/v1#m", "http://h?k=1#m"]
+    "name",
+    [
+        "http://localhost:8000/v1",
+        "http://#m",
+        "https://user:pw@host/v1#m",
+        "https://u:pw@h:x/v1#m",
+        "http://u:pw@[#m",
+        "http://h?k=1#m",
+    ],
 )
 def test_a_name_without_a_model_or_with_a_secret_is_refused(name, settings):
     with pytest.raises(ModelError) as caught:
@@ -565,3 +573,11 @@ def test_a_test_of_a_server_that_never_ends_its_answers_has_a_deadline_for_the_w
 
     with pytest.raises(ModelError, match="not ended its answers within 1 seconds"):
         http_report.report(Dripping(), within=1.0)
+
+
+@pytest.mark.parametrize(
+    "address", ["http://[", "http://[::1", "http://a\u2100b/v1", "http://a:99999/v1", "http://a:x/v1"]
+)
+def test_an_endpoint_without_an_address_is_refused_in_a_sentence(address, settings):
+    with pytest.raises(ModelError, match="is no endpoint, expected http://host:port/v1#model-name"):
+        from_name(f"{address}#m", settings)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -310,10 +311,23 @@ def _from_parquet(path: Path) -> Table:
 
     try:
         limits.check_parquet(path)
-        rows = pyarrow.parquet.read_table(path, page_checksum_verification=True).to_pylist()
+        twice = [name for name, times in Counter(pyarrow.parquet.read_schema(path).names).items() if times > 1]
+        if twice:
+            raise BenchmarkError(
+                f"{path.name} has several columns called {twice[0]!r}, expected one of each name. Rename all but one."
+            )
+        table = pyarrow.parquet.read_table(path, page_checksum_verification=True)
     except (pyarrow.ArrowException, OSError, ValueError) as error:
         reason = " ".join(str(error).split())[:120]
         raise BenchmarkError(f"{path.name} is not a readable Parquet file ({reason}). Download it again.") from error
+    try:
+        rows = table.to_pylist()
+    except (pyarrow.ArrowException, ValueError, TypeError, ArithmeticError, LookupError) as error:
+        # A date beyond the year 9999, a time zone that nobody knows.
+        reason = " ".join(str(error).split())[:120]
+        raise BenchmarkError(
+            f"{path.name} holds a value that cannot be read ({reason}). Write its columns as text, then import it."
+        ) from error
     return _from_objects(((f"row {number}", row) for number, row in enumerate(rows, 1)), path)
 
 
