@@ -18,10 +18,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, TypeVar
-from urllib.parse import urlsplit
 
 from explorer import fetch, sharing, stopping
-from explorer.addresses import is_loopback
+from explorer.addresses import is_loopback, split_address
 from explorer.errors import ModelError
 from explorer.scoring import catalog, embedded, hf_weights
 from explorer.scoring.catalog import KnownModel
@@ -445,7 +444,7 @@ def _token() -> Literal[False] | None:
     """False where no token may go, to a hub on another machine over plain http; else the hub's client sends its own."""
     from huggingface_hub import constants
 
-    hub = urlsplit(constants.ENDPOINT)
+    hub = split_address(constants.ENDPOINT)
     return None if hub.scheme == "https" or is_loopback(hub.hostname or "") else False
 
 

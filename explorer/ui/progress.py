@@ -135,8 +135,13 @@ def _draw_end(run: RunInfo) -> None:
             page_list.link_to("Runs", "Look at it", shown=run.run_id)
         st.button(
             "Put away", key=f"seen:{run.run_id}", icon=":material/close:", type="tertiary",
-            on_click=st.session_state[ENDED].remove, args=(run.run_id,),
+            on_click=put_away, args=(run.run_id,),
         )  # fmt: skip
+
+
+def put_away(run_id: str) -> None:
+    """Tells no more how this run ended; whoever clicks twice says it twice."""
+    st.session_state[ENDED] = [other for other in st.session_state.get(ENDED, ()) if other != run_id]
 
 
 def end_in_words(run: RunInfo) -> str:

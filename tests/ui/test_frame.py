@@ -163,6 +163,20 @@ def test_the_result_of_a_run_is_on_a_page_that_has_the_view(open_page, everythin
     assert "No view is called" not in told(app)
 
 
+def test_an_end_that_is_put_away_twice_is_away():
+    def page() -> None:
+        import streamlit as st
+
+        from explorer.ui import progress
+
+        ended = st.session_state.setdefault(progress.ENDED, ["one", "other"])
+        progress.put_away("one")
+        progress.put_away("one")  # a second click, before the page was drawn anew
+        assert st.session_state[progress.ENDED] == ["other"] and "one" in ended
+
+    assert not AppTest.from_function(page, default_timeout=60).run().exception
+
+
 # Search, keys, tour
 
 
