@@ -198,7 +198,10 @@ def _planted(chosen: Chosen) -> pd.DataFrame:
         if benchmark in starters.LABELED or not texts.are_here(benchmark):
             continue
         runs = resources.ask(memorization_queries.runs, benchmark)
-        own, others = runs[runs["model"] == chosen.model], runs[runs["model"] != chosen.model]
+        own = runs[runs["model"] == chosen.model]
+        # A reference that read the texts would bring in what it knows of them: only models that did not.
+        is_reader = [indexes.is_planted(indexes.training_corpus(str(model)) or "") for model in runs["model"]]
+        others = runs[(runs["model"] != chosen.model) & ~pd.Series(is_reader, runs.index, dtype=bool)]
         if own.empty:
             continue
         reference = str(others["run_id"].iloc[0]) if len(others) else ""
