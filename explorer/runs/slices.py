@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,8 +40,13 @@ def name_of(text: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:LONGEST_NAME].rstrip("-")
 
 
-def keep(settings: Settings, name: str, benchmark: str, ids: Sequence[str]) -> Slice:
-    """Writes the slice and gives it; one of the same name and benchmark is written anew. UsageError where it cannot."""
+def keep(
+    settings: Settings, name: str, benchmark: str, ids: Sequence[str], known: Mapping[str, float] | None = None
+) -> Slice:
+    """Writes the slice and gives it; one of the same name and benchmark is written anew. UsageError where it cannot.
+
+    known  the slices that somebody who keeps this one was shown, with when they were made: no other is written anew
+    """
     called = name_of(name)
     once = tuple(dict.fromkeys(ids))
     if not called:
@@ -52,6 +57,11 @@ def keep(settings: Settings, name: str, benchmark: str, ids: Sequence[str]) -> S
     before = find(settings, called)
     if path.exists() and (before is None or before.benchmark != benchmark):
         raise UsageError(f"There is a slice {called} of another benchmark already. Choose another name.")
+    if before is not None and known is not None and before.ids != once and known.get(called) != before.made:
+        raise UsageError(
+            f"Somebody has kept {len(before.ids):,} other instances as {called}. Choose another name, or keep yours "
+            "again to replace them."
+        )
     if not path.exists() and len(_paths(settings)) >= MOST_SLICES:
         raise UsageError(f"There are {MOST_SLICES} slices already. Delete some in {settings.slices}.")
     made = Slice(called, benchmark, once, time.time())

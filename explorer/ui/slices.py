@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import pandas as pd
 import streamlit as st
@@ -45,14 +45,21 @@ def offer(ids: Sequence[str], benchmark: str, suggestion: str, key: str) -> None
         too_many = len(ids) > slices.MOST_IDS
         if too_many:
             show.note(f"A slice holds at most {slices.MOST_IDS:,} instances; these are {len(ids):,}.")
+        kept = slices.of_benchmark(resources.settings(), benchmark)
         name = st.text_input(
             "Name of the slice", value=slices.name_of(suggestion), key=f"slice:{key}:name", disabled=too_many,
             max_chars=slices.LONGEST_NAME,
         )  # fmt: skip
         st.button(
             f"Keep {len(ids):,} instances", key=f"slice:{key}:keep", disabled=too_many or not slices.name_of(name),
-            on_click=_keep, args=(name, benchmark, ids, key),
+            on_click=_keep, args=(benchmark, ids, key, {one.name: one.made for one in kept}),
         )  # fmt: skip
+        taken = next((one for one in kept if one.name == slices.name_of(name)), None)
+        if taken is not None and taken.ids != tuple(ids):
+            show.note(
+                f"There is a slice “{taken.name}” with {len(taken.ids):,} instances; these would take its place for "
+                "everybody."
+            )
         show.note("Other pages then take it as a filter under “Options”, and its name stands in the address.")
         if slices.name_of(name):
             show.section("Do this from the command line")
@@ -64,9 +71,10 @@ def offer(ids: Sequence[str], benchmark: str, suggestion: str, key: str) -> None
         show.note(said)
 
 
-def _keep(name: str, benchmark: str, ids: Sequence[str], key: str) -> None:
+def _keep(benchmark: str, ids: Sequence[str], key: str, known: Mapping[str, float]) -> None:
+    name = str(st.session_state[f"slice:{key}:name"] or "")  # as it stands now: a click may come with what was typed
     try:
-        made = slices.keep(resources.settings(), name, benchmark, ids)
+        made = slices.keep(resources.settings(), name, benchmark, ids, known)
         st.session_state[f"slice:{key}:said"] = f"Kept {len(made.ids):,} instances as the slice “{made.name}”."
     except (ExplorerError, OSError) as error:
         st.session_state[f"slice:{key}:said"] = str(error)

@@ -81,6 +81,16 @@ def test_a_name_of_another_benchmark_is_not_taken_over(settings):
         slices.needed(settings, "other", "starter_pairs")
 
 
+def test_what_somebody_kept_meanwhile_is_not_replaced_before_it_was_told(settings):
+    theirs = slices.keep(settings, "mine", "starter_pairs", PAIRS, {})
+    with pytest.raises(UsageError, match="Somebody has kept 2 other instances as mine"):
+        slices.keep(settings, "Mine", "starter_pairs", PAIRS[:1], {})
+    assert slices.find(settings, "mine") == theirs
+    slices.keep(settings, "mine", "starter_pairs", PAIRS, {})  # the same instances: nobody loses any
+    told = {one.name: one.made for one in slices.of_benchmark(settings, "starter_pairs")}
+    assert slices.keep(settings, "mine", "starter_pairs", PAIRS[:1], told).ids == tuple(PAIRS[:1])
+
+
 def test_a_run_takes_the_instances_of_a_slice_alone(settings, tiny_gpt2):
     resources = Resources(settings)
     asked = {"study": "accuracy", "model": str(tiny_gpt2), "benchmark": "starter_pairs"}
