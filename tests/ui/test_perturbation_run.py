@@ -80,3 +80,15 @@ def test_what_is_left_of_a_change_is_told_against_the_same_model_as_published_an
     assert (first["left"], first["left_of_printed"]) == (25.0, 10.0)
     assert (first["loose_low"], first["careful_high"]) == (-10.0, -1.0)
     assert second["left"] != second["left"] and second["left_of_printed"] != second["left_of_printed"]
+
+
+def test_swaps_as_published_in_several_draws_are_held_against_careful_ones_in_as_many():
+    ours = pd.DataFrame({"task": ["A", "B"], "model_id": ["m", "m"], "change": [-2.0, -1.0], "run_id": ["large", "b"]})
+    drawn = pd.DataFrame(
+        {"task": ["A", "B"], "model_id": ["m", "m"], "change": [-3.0, -9.0], "run_id": ["five", "six"]}
+    )
+    loose = pd.DataFrame({"task": ["A"], "model_id": ["m"], "draws_change": [-8.0]})
+    taken = tables.like_with_like(ours, drawn, loose)
+    assert dict(zip(taken["task"], taken["run_id"], strict=True)) == {"A": "five", "B": "b"}
+    assert tables.like_with_like(ours, drawn, loose[:0]) is ours
+    assert len(tables.like_with_like(ours, drawn, loose.assign(draws_change=float("nan")))) == 2

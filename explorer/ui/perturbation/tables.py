@@ -60,7 +60,8 @@ def draw_perturbation_tables(pos: str) -> None:
     _links(of_setting, behind.picked(answer), pos)
     undecided.tell(list(of_setting["run_id"]))
     _changes(of_setting, pos)
-    _beside_the_paper(of_setting, loose[loose["setting"] == pos], pos)
+    drawn = table_rows(every[is_careful & every["draws_change"].notna()], fields)
+    _beside_the_paper(of_setting, drawn[drawn["setting"] == pos], loose[loose["setting"] == pos], pos)
     _flips(of_setting)
 
 
@@ -84,8 +85,8 @@ def _links(rows: pd.DataFrame, picked: Sequence[str], pos: str) -> None:
         )  # fmt: skip
 
 
-def _beside_the_paper(rows: pd.DataFrame, loose: pd.DataFrame, pos: str) -> None:
-    """Our changes with labels kept beside the paper's, task by task."""
+def _beside_the_paper(rows: pd.DataFrame, drawn: pd.DataFrame, loose: pd.DataFrame, pos: str) -> None:
+    """Our changes with labels kept (`drawn`: those of runs with several draws) beside the paper's, task by task."""
     printed = pd.DataFrame(
         [
             {"task": TASKS[one.subject].title, "model": one.model, "change": one.value}
@@ -109,11 +110,12 @@ def _beside_the_paper(rows: pd.DataFrame, loose: pd.DataFrame, pos: str) -> None
         "in more than one thing. A run whose swaps are made as published does what the paper's appendix A.2 says, with "
         "the same model: what is not left of its change is due to swaps that change label, meaning or grammar."
     )
+    left = left_rows(like_with_like(ours, drawn, loose), loose, printed)
     show.folded_table(
-        left_rows(ours, loose, printed),
+        left,
         f"left of the effect {pos}",
         columns=saying_something(
-            left_rows(ours, loose, printed),
+            left,
             {
                 "task": text_column("Phenomenon or task", width=190),
                 "model": text_column("Model", width=150),
@@ -130,6 +132,20 @@ def _beside_the_paper(rows: pd.DataFrame, loose: pd.DataFrame, pos: str) -> None
             keep=("careful", "printed", "left_of_printed"),
         ),
     )
+
+
+def like_with_like(ours: pd.DataFrame, drawn: pd.DataFrame, loose: pd.DataFrame) -> pd.DataFrame:
+    """Our rows, of a task and model that was swapped as published in several draws from the run that drew as often.
+
+    Such runs are of the same items; a larger run of one draw would be of others.
+    """
+    if drawn.empty or loose.empty:
+        return ours
+    key = ["task", "model_id"]
+    several = pd.MultiIndex.from_frame(loose.loc[loose["draws_change"].notna(), key])
+    matched = drawn[pd.MultiIndex.from_frame(drawn[key]).isin(several)]
+    rest = ours[~pd.MultiIndex.from_frame(ours[key]).isin(pd.MultiIndex.from_frame(matched[key]))]
+    return pd.concat([rest, matched], ignore_index=True)
 
 
 def left_rows(ours: pd.DataFrame, loose: pd.DataFrame, printed: pd.DataFrame) -> pd.DataFrame:
