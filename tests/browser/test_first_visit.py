@@ -279,24 +279,6 @@ def test_from_the_front_page_a_word_is_swapped_in_three_clicks_and_margin_and_po
     assert any(change for label, change in changes.items() if label.startswith("Popularity"))
 
 
-def test_a_newcomer_makes_a_wrong_instance_right_by_one_word_and_has_the_link(window):
-    page = window.open("")
-    page.get_by_role("link", name=re.compile("gets wrong by little")).click()
-    verdict = page.locator(".lx-verdict")
-    await_it(window, verdict.filter(has_text="Wrong"))
-    await_it(window, page.locator("button.lx-swap")).click()
-    await_it(window, page.locator("button.lx-synonym"))
-    for number in range(page.locator("button.lx-synonym").count()):
-        page.locator("button.lx-synonym").nth(number).click()
-        await_it(window, page.locator("button.lx-swapped"))
-        window.settle()
-        if verdict.filter(has_text=re.compile("^Right")).count():
-            break
-    assert verdict.first.inner_text().startswith("Right")
-    page.locator("[data-id=link]").click()
-    assert "swaps=" in page.url
-
-
 def test_a_word_of_a_text_of_ones_own_is_swapped_and_its_numbers_move(window):
     page = window.open(f"perturbation?model={MODEL}&benchmark=starter_pairs&facet=Live+lab")
     await_it(window, page.get_by_role("button", name="Own text")).click()
