@@ -55,10 +55,10 @@ USAGE = {
         "--index I [--n N] --in FILE [--out FILE] [--edges-from RUN|FILE] [--initial {running,both}] [--tokenizer T]"
     ),
     "precompute": "ACTION ...",
-    "precompute plan": "[--study STUDY] [--model MODEL] [--benchmark BENCHMARK]",
+    "precompute plan": "[--study STUDY] [--model MODEL] [--benchmark BENCHMARK] [--new]",
     "precompute run": (
-        "[--study STUDY] [--model MODEL] [--benchmark BENCHMARK] [--minutes MINUTES] [--processes PROCESSES] "
-        "[--parts-only] [--share I/N]"
+        "[--study STUDY] [--model MODEL] [--benchmark BENCHMARK] [--new] [--minutes MINUTES] "
+        "[--processes PROCESSES] [--parts-only] [--share I/N]"
     ),
     "precompute merge": "FOLDER [FOLDER ...]",
     "precompute pack": "[--out OUT] [--add] [RUN ...]",

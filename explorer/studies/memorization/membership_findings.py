@@ -69,7 +69,7 @@ def _labeled(
         return [], ""
     dealt = starters.doses(resources.instances(spec.benchmark).instances)
     doses = texts["instance_id"].map(dealt).astype(float)
-    known = pd.Series(labels_of_doses(doses.to_numpy()), texts.index)
+    known = pd.Series(labels_of_doses(doses.tolist()), texts.index)
     groups = [("overall", known)]
     for times in starters.DOSES:
         groups.append((seen(times), known.where((doses == times) | (doses == 0))))
