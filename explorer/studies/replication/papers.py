@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from explorer.studies.priming.declared import TOKEN_F1
+
 PAPERS: Mapping[str, str] = {
     "popularity": "Lexical Popularity",
     "priming": "Acceptability in context",
@@ -141,7 +143,7 @@ PLACES: tuple[Place, ...] = (
     _priming("Figure 10", "baseline and longest acceptable context, suite by suite", "Suites", BEFORE_AND_AFTER),
     _priming("Figure 11", "baseline and longest unacceptable context, suite by suite", "Suites", BEFORE_AND_AFTER),
     _priming("Figure 12", "token and dependency overlap of suites", "Heat maps",
-             "for each suite after each suite", matrix="token_f1"),
+             "for each suite after each suite", matrix=TOKEN_F1.name),
     _priming("Figure 13", "accuracy and change after ten sentences of another suite", "Heat maps",
              "for each suite after each suite", comes_along=False),
     _priming("Figure 14", "the same for SyntaxGym", "Heat maps", "for each suite after each suite",
