@@ -92,8 +92,7 @@ MORE = {"more": ("min_k_plus", "recall")}  # attacks beside the usual, of the st
 GLASSBOX = "glassbox-m"
 DOSED = ("glassbox_pairs", "glassbox_synonyms")
 LENGTHS = (2, 3, 5, 6, 7)  # of n-grams, in tokens, beside the default: what a popularity score sees of a dose
-SIZES = ("s", "m", "l")  # whose checkpoints are asked, too
-SMALLEST = "xs"
+SIZES = ("s", "m", "l")
 # The window of 1,024 tokens holds few demonstrations. One way to write a prompt is the one that was planted.
 FEW = {"instances": 200, "k": (0, 4), "settings": ("pairs_labels",), "max_new_tokens": 40}
 SHORT = {"lengths": (0, 100, 300), "unrelated": "starter", "overlap": 0}
@@ -118,7 +117,7 @@ def trained_here() -> list[str]:
     """The glass box's models whose weights do not come along: checkpoints of all sizes, and the other sizes' last."""
     steps = sorted(GLASSBOX_STEPS)
     names = [f"glassbox-{size}@step{step}" for size in SIZES for step in steps[:-1]]
-    return [*names, *(f"glassbox-{size}" for size in (SMALLEST, *SIZES) if f"glassbox-{size}" != GLASSBOX)]
+    return [*names, *(f"glassbox-{size}" for size in SIZES if f"glassbox-{size}" != GLASSBOX)]
 
 
 def _accuracy(model: str) -> Iterator[Planned]:
