@@ -72,12 +72,14 @@ class ProgressLine:
 
     def __call__(self, done: int, total: int) -> None:
         tenth = 10 * done // total if total else 0
+        # How much there is may not be known before the end, as of texts that are made while they are counted.
+        line = f"{self.title}: {done:,} of {total:,}" if total else f"{self.title}: {done:,}"
         if sys.stderr.isatty():
-            end = "\n" if done >= total else ""
-            print(f"\r{self.title}: {done:,} of {total:,}", end=end, file=sys.stderr, flush=True)
+            end = "\n" if total and done >= total else ""
+            print(f"\r{line}", end=end, file=sys.stderr, flush=True)
         elif tenth != self.last_tenth:
             self.last_tenth = tenth
-            report(f"{self.title}: {done:,} of {total:,}")
+            report(line)
 
 
 def print_json(value: Any) -> None:
