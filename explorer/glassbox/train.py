@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 import torch
+import transformers
 from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
 from explorer import sharing
@@ -168,6 +169,7 @@ def _save(folder: Path, model: Any, about: dict[str, Any]) -> None:
     part.mkdir(parents=True)
     half = LlamaForCausalLM(model.config).half()
     half.load_state_dict({name: value.half().cpu() for name, value in model.state_dict().items()})
+    transformers.utils.logging.disable_progress_bar()  # a bar for two megabytes
     half.save_pretrained(part)
     fast = tokenizer_files(part)
     fast.save_pretrained(part)
