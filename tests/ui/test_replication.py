@@ -164,7 +164,7 @@ def test_a_link_of_the_index_opens_the_thing_itself(open_page, tmp_path, monkeyp
     assert "is not among" not in told and "no longer" not in told, "the address asks for what there is"
     if not place.comes_along:
         told += " ".join(one.value for one in app.code)
-        ways = ("python -m explorer", "shown is", "is of runs that", "where the run's option")
+        ways = ("python -m explorer", "shown is", "is of runs that", "is asked where")
         assert any(way in told for way in ways), "what there is instead is said"
         return
     shown = [one.proto.alt for one in app.get("plotly_chart")] + [one.value for one in (*app.header, *app.subheader)]
