@@ -14,7 +14,8 @@ show.about("overview")
 with show.problems():
     runs = resources.ask(queries.runs)
     if (runs["status"] == "complete").any():
-        if len(resources.ask(queries.runs_of, "accuracy", chosen.model, chosen.benchmark)):
+        asked = resources.ask(queries.runs_of, "accuracy", chosen.model, chosen.benchmark)
+        if (asked["status"] == "complete").any():
             name = layout.model_title(chosen.model)
             layout.link_to(
                 "Instance", f"Try it: what {name} gets wrong by little, to change a word in",

@@ -75,6 +75,7 @@ def run_study(args: argparse.Namespace, settings: Settings) -> int:
     from explorer.runs.request import make_spec, taken_for_english
     from explorer.runs.where import HERE, save
     from explorer.runs.worker import work
+    from explorer.studies.selection import splits_of
 
     models, names = name_lists.expand(args.model), name_lists.expand(args.benchmark)
     if args.seeds < 1:
@@ -94,7 +95,7 @@ def run_study(args: argparse.Namespace, settings: Settings) -> int:
     place = where.place_from(args) or HERE
     resources = Resources(settings, work_here.preparation_lines())
     spec = make_spec(resources, study=args.study, model=models[0], benchmark=names[0], seed=args.seed, **request)
-    if guess := taken_for_english(resources, args.study, names[0]):
+    if guess := taken_for_english(resources, args.study, names[0], splits_of(spec.settings)):
         common.report(guess)
     if args.dry_run:
         return _dry_run(args, spec, resources)

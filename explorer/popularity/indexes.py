@@ -122,6 +122,7 @@ TRAINED_ON: Mapping[str, str] = {
     "distilgpt2*": "webtext",
     "opt-*": "opt-mix",
     "glassbox-[sml]*": GLASSBOX,
+    "glassbox-xs*": GLASSBOX,
     "gemma-*": "",
     "llama-*": "",
     "meta-llama-*": "",
@@ -187,7 +188,7 @@ def training_corpus(model: str) -> str | None:
     Of a glass-box model on a planted corpus of one's own (glassbox-mine-s) it is that corpus (glassbox-mine).
     """
     name = model.rsplit("/", 1)[-1].lower()
-    if planted := re.fullmatch(r"(glassbox(?:-.+)?)-[sml](?:@step\d+)?", name):
+    if planted := re.fullmatch(r"(glassbox(?:-.+)?)-(?:xs|[sml])(?:@step\d+)?", name):
         return planted[1]
     return next((corpus for pattern, corpus in TRAINED_ON.items() if fnmatchcase(name, pattern)), None)
 

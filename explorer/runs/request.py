@@ -23,11 +23,11 @@ PSEUDO = ("accuracy", "popularity", "perturbation", "priming")
 LARGEST_SEED = 2**31 - 1  # what the database's column and every generator of random numbers take
 
 
-def taken_for_english(resources: Resources, study: str, benchmark: str) -> str:
+def taken_for_english(resources: Resources, study: str, benchmark: str, splits: Sequence[str] = ()) -> str:
     """That texts nobody said a language of are taken for English by a study that knows no other; "" elsewhere."""
     if not find_study(study).languages:
         return ""
-    loaded = resources.instances(benchmark)
+    loaded = resources.instances(benchmark, splits)
     if loaded.language or language.other_language(loaded.instances, ""):
         return ""
     return (

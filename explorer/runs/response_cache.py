@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from explorer.records import Generation, Request, RunSpec, Score
 from explorer.runs.folder import RunFolder
+from explorer.scoring import thoughts
 from explorer.scoring.http import Endpoint
 from explorer.scoring.model import Progress, Scorer
 from explorer.scoring.policy import PRESETS, ScoringPolicy
@@ -55,7 +56,7 @@ class CachedAnswers:
                  max_new_tokens, seed)
             for request in requests
         ]  # fmt: skip
-        return self._answers(Generation, WRITTEN, requests, keys, ask, progress)
+        return self._answers(_generation_read, WRITTEN, requests, keys, ask, progress)
 
     def score(
         self,
@@ -137,6 +138,14 @@ def scorer(spec: RunSpec, resources: Resources) -> Scorer:
     """The run's model as a scorer; what an endpoint answers is kept in the run's folder."""
     model = resources.scorer(spec.model, spec.dtype)
     return cached_endpoint(spec, resources, model) if isinstance(model, Endpoint) else model
+
+
+def _generation_read(request: Request, **values: Any) -> Generation:
+    """A kept answer; one of before thoughts were told apart, without its thought."""
+    kept = Generation(request, **values)
+    if kept.thought or kept.reason:
+        return kept
+    return thoughts.apart(kept, opened=request.conversation is None and thoughts.opened_by(request.context))
 
 
 def _score_read(request: Request, *, context: str, **values: Any) -> Score:

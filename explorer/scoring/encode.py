@@ -227,6 +227,9 @@ def _split(tokens: Any, text: str, split: int) -> tuple[int, bool]:
     """The first token that ends beyond character `split` of the original, and whether it starts before it."""
     if not split:
         return 0, False
+    # A blank that the tokenizer drops between words (T5's) goes with the word behind it, as where tokens carry it.
+    while split < len(text) and text[split].isspace() and tokens.char_to_token(split) is None:
+        split += 1
     token = tokens.char_to_token(split)
     if token is not None:
         return token, tokens.token_to_chars(token)[0] < split

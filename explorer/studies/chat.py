@@ -62,6 +62,11 @@ def settled(
         )
     if chat != "never":
         _refuse_other_conventions(made, kinds)
+        if system and chat == "auto" and http.is_endpoint(model):
+            raise UsageError(
+                "A server does not tell whether its model was tuned for chat, so chat=auto would leave the system "
+                "prompt out. Give chat=always, or leave system out."
+            )
         if chat == "always" and not http.is_endpoint(model):
             chat_files.require_template(model, settings)
         if chat == "always" or (not http.is_endpoint(model) and chat_files.is_chat_model(model, settings)):

@@ -25,7 +25,8 @@ def row(frame: pd.DataFrame, columns: Mapping[str, Any]) -> str:
     for name, write in writers(frame, columns).items():
         values = pd.to_numeric(frame[name], errors="coerce").to_numpy(dtype=float)
         finite = values[np.isfinite(values)]
-        if len(finite) >= LEAST and finite.min() < finite.max():
+        # Numbers that differ by rounding alone cannot be parted into bins.
+        if len(finite) >= LEAST and np.ptp(finite) > 1e-9 * np.abs(finite).max():
             drawn.append(_small(title_of(name, columns[name]), finite, len(values) - len(finite), write))
     return f'<div class="lx-hists">{"".join(drawn[:MOST])}</div>' if drawn else ""
 

@@ -50,11 +50,12 @@ def offer(ids: Sequence[str], benchmark: str, suggestion: str, key: str) -> None
             "Name of the slice", value=slices.name_of(suggestion), key=f"slice:{key}:name", disabled=too_many,
             max_chars=slices.LONGEST_NAME,
         )  # fmt: skip
+        taken = next((one for one in kept if one.name == slices.name_of(name)), None)
+        # Known is only what the note below has told of: a name typed and clicked at once may be another's.
         st.button(
             f"Keep {len(ids):,} instances", key=f"slice:{key}:keep", disabled=too_many or not slices.name_of(name),
-            on_click=_keep, args=(benchmark, ids, key, {one.name: one.made for one in kept}),
+            on_click=_keep, args=(benchmark, ids, key, {taken.name: taken.made} if taken else {}),
         )  # fmt: skip
-        taken = next((one for one in kept if one.name == slices.name_of(name)), None)
         if taken is not None and taken.ids != tuple(ids):
             show.note(
                 f"There is a slice “{taken.name}” with {len(taken.ids):,} instances; these would take its place for "

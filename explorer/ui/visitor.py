@@ -42,7 +42,10 @@ def role() -> Role:
 
         return gate().role_of(headers[STAMP])
     # A page that is served by itself, without app.py, has no gate: it is for this machine alone.
+    from explorer.ui.gate.server import is_named
+
     is_here = is_loopback(str(config.get_option("server.address") or "")) and not os.environ.get(PASSWORD)
+    is_here = is_here and not is_named()  # a proxy may stand before it, whose visitors come from this machine
     if headers and not comes_from_here(st.context.ip_address or "127.0.0.1", headers):
         return ""
     return "owner" if is_here else ""

@@ -38,7 +38,8 @@ class Arriving:
                 into.copy_(each, non_blocking=True)
             # Pinned memory may be read after this alone.
             self._arrived = torch.cuda.Event()
-            self._arrived.record()
+            # On the stream of the tensors' own card, which need not be the current one (--device cuda:1).
+            self._arrived.record(torch.cuda.current_stream(tensors[0].device))
 
     @property
     def is_here(self) -> bool:

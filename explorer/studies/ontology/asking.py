@@ -180,11 +180,11 @@ def trials(spec: RunSpec, resources: Resources, ontology: RunOntology) -> list[T
         put = trial(spec, ontology, prompt)
         requests = [put.requests(instance)[0] for instance in sample]
         answers = answer(spec, resources, put, requests)
-        # What was no answer, as a thought that was cut off, says nothing for or against a prompt.
+        # A prompt that gets no answer within the limit is no better than one that gets a wrong one.
         right = [
-            put.is_right(instance, reply) for reply, instance in zip(answers, sample, strict=True) if not reply.reason
+            not reply.reason and put.is_right(instance, reply) for reply, instance in zip(answers, sample, strict=True)
         ]
-        made.append(Trial(prompt.name, sum(right) / max(len(right), 1), _mean_tokens(spec, resources, requests)))
+        made.append(Trial(prompt.name, sum(right) / len(right), _mean_tokens(spec, resources, requests)))
     path = RunFolder.create(resources.settings.runs, spec).path / TRIALS
     files.write_json(path, {"trials": [dataclasses.asdict(trial) for trial in made]})
     return made

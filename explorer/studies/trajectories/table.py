@@ -77,8 +77,8 @@ def with_lines(runs: pd.DataFrame, settings: Settings, along: Along) -> list[tup
     return sorted(found, key=lambda one: -sum(len(line.stops) for line in one[2]))
 
 
-def lines_by_axis(store: Store, settings: Settings) -> dict[Along, list[tuple[str, str, list[Line]]]]:
-    """Axis → what has lines along it; a question, for who remembers answers."""
+def lines_by_axis(store: Store, settings: Settings, minute: int = 0) -> dict[Along, list[tuple[str, str, list[Line]]]]:
+    """Axis → what has lines along it; a question, for who remembers answers, and then for this `minute` alone."""
     runs = queries.runs(store)
     return {along: with_lines(runs, settings, along) for along in AXES}
 

@@ -43,6 +43,9 @@ def draw_membership(model: str) -> None:
     responses = resources.ask(attacks.detection, model, resources.settings())
     lines = [(attack.title, [one for one in responses if one.name == name]) for name, attack in ATTACKS.items()]
     lines = [(title, of_attack) for title, of_attack in lines if of_attack]
+    if not lines:
+        show.note("None of the texts of these runs stands in the corpus, so there is nothing to find.")
+        return
     show.says(*(words.detection_in_words(title, of_attack) for title, of_attack in lines))
     common.draw_curves(
         "planted membership",

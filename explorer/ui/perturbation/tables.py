@@ -143,7 +143,7 @@ def like_with_like(ours: pd.DataFrame, drawn: pd.DataFrame, loose: pd.DataFrame)
         return ours
     key = ["task", "model_id"]
     several = pd.MultiIndex.from_frame(loose.loc[loose["draws_change"].notna(), key])
-    matched = drawn[pd.MultiIndex.from_frame(drawn[key]).isin(several)]
+    matched = drawn[pd.MultiIndex.from_frame(drawn[key]).isin(several) & drawn["task"].isin(set(ours["task"]))]
     rest = ours[~pd.MultiIndex.from_frame(ours[key]).isin(pd.MultiIndex.from_frame(matched[key]))]
     return pd.concat([rest, matched], ignore_index=True)
 
@@ -159,7 +159,8 @@ def left_rows(ours: pd.DataFrame, loose: pd.DataFrame, printed: pd.DataFrame) ->
         told = {"task": row["task"], "model": row["model"], **_over("careful", row)}
         told |= _over("loose", same.iloc[0].to_dict() if len(same) else {})
         told["printed"] = float(printed.loc[printed["task"] == row["task"], "change"].mean())
-        told["left"] = _left(told["careful"], told["loose"])
+        # A share of a change that may be none says nothing.
+        told["left"] = math.nan if told["loose_high"] >= 0 else _left(told["careful"], told["loose"])
         told["left_of_printed"] = _left(told["careful"], told["printed"])
         rows.append(told)
     return pd.DataFrame(rows)

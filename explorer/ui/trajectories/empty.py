@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import time
+
 from explorer.studies.trajectories import table
+from explorer.studies.trajectories.lines import Along, Line
 from explorer.ui import resources, show
 from explorer.ui.layout import Chosen
 
@@ -15,7 +18,12 @@ python -m explorer run accuracy --model "EleutherAI/pythia-70m@step{0,1,2,4,...,
 
 def is_empty() -> bool:
     """Whether no two runs lie on one line, along any axis."""
-    return not any(resources.ask(table.lines_by_axis, resources.settings()).values())
+    return not any(lines_now().values())
+
+
+def lines_now() -> dict[Along, list[tuple[str, str, list[Line]]]]:
+    """Axis → what has lines along it; looked up anew every minute, since it depends on the folders of weights, too."""
+    return resources.ask(table.lines_by_axis, resources.settings(), int(time.time() // 60))
 
 
 def draw_empty(chosen: Chosen) -> None:

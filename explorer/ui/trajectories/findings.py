@@ -22,7 +22,7 @@ from explorer.studies.trajectories.table import Traced
 from explorer.ui import behind, instance_list, layout, links, page_list, resources, run_names, show
 from explorer.ui.columns import count_column, id_column, name_column, size_column, text_column, unit_column
 from explorer.ui.layout import Chosen
-from explorer.ui.trajectories import naming
+from explorer.ui.trajectories import empty, naming
 from explorer.ui.trajectories.figure_lines import Axis, Drawn, trajectory
 
 MOST = 8  # lines in a figure
@@ -34,7 +34,7 @@ def draw_findings(chosen: Chosen, runs: pd.DataFrame, row: Any) -> None:
     """The pickers (that of the axis in `row`), what the lines say, the figure, and what is behind a dot."""
     with row:
         along = pick_along()
-    known = resources.ask(table.lines_by_axis, resources.settings())[along]
+    known = empty.lines_now()[along]
     of_study, of_reading, on = st.columns([2, 3, 2])
     study, benchmark = _pick_runs(chosen, [(study, benchmark) for study, benchmark, _ in known], of_study, on)
     lines, left_out = lines_of(
@@ -87,7 +87,7 @@ def _planted(benchmark: str, run_ids: tuple[str, ...], measure: str, dose: int) 
 
 def pick_along() -> Along:
     """The axis; only those along which any runs lie."""
-    lines = resources.ask(table.lines_by_axis, resources.settings())
+    lines = empty.lines_now()
     options = [along for along in AXES if lines[along]]
     picked = links.pick(
         st.segmented_control, "Along", "along", options, default=options[0], required=True,
