@@ -44,6 +44,11 @@ def test_a_template_gives_what_transformers_gives(tokenizer):
     assert chat_text(tokenizer, TURNS) == expected and "<USER>Which keys?" in expected
 
 
+def test_a_template_is_told_the_same_day_every_day(tokenizer):
+    tokenizer.chat_template = "{{ strftime_now('%d %b %Y') }}"
+    assert chat_text(tokenizer, TURNS) == "26 Jul 2024"
+
+
 @pytest.mark.timeout(240)
 @pytest.mark.parametrize("name", ENDLESS)
 def test_a_template_without_end_is_stopped_and_told(name, monkeypatch):

@@ -35,7 +35,9 @@ def unigram() -> Tokenizer:
     """A tokenizer as T5 has one: pieces behind a blank, </s> at the end."""
     tokenizer = Tokenizer(models.Unigram())
     tokenizer.normalizer = normalizers.Replace(" {2,}", " ")
-    tokenizer.pre_tokenizer, tokenizer.decoder = pre_tokenizers.Metaspace(), decoders.Metaspace()
+    # The blank between words belongs to no token, as in T5's own tokenizer.
+    tokenizer.pre_tokenizer = pre_tokenizers.Sequence([pre_tokenizers.WhitespaceSplit(), pre_tokenizers.Metaspace()])
+    tokenizer.decoder = decoders.Metaspace()
     trainer = trainers.UnigramTrainer(vocab_size=90, special_tokens=["<pad>", "</s>", "<unk>"], unk_token="<unk>",
                                       initial_alphabet=list("abcdefghijklmnopqrstuvwxyz.,!ABTNSY"))  # fmt: skip
     tokenizer.train_from_iterator(CORPUS, trainer)

@@ -122,6 +122,11 @@ REFUSED = {
         "The setting system is the first turn of a chat, and none was asked for. Give chat=always too, or leave system "
         "out.",
     ),
+    "a system prompt for a server that does not tell": (
+        {"chat": "auto", "system": "Be brief.", "model": "http://127.0.0.1:9/v1#m"},
+        "A server does not tell whether its model was tuned for chat, so chat=auto would leave the system prompt out. "
+        "Give chat=always, or leave system out.",
+    ),
     "another preset": (
         {"chat": "always", "preset": "lm-eval"},
         "The preset lm-eval says itself what a model reads, and so does a chat. Leave preset or chat out.",
@@ -160,7 +165,8 @@ REFUSED = {
 def test_what_means_nothing_is_refused_in_a_sentence(settings, talker, tiny_gpt2, case):
     given, sentence = REFUSED[case]
     given = dict(given)
-    model = tiny_gpt2 if given.pop("model", "") else talker
+    named = given.pop("model", "")
+    model = tiny_gpt2 if named == "plain" else named or talker
     with pytest.raises(ExplorerError) as refusal:
         asked(Resources(settings), model, benchmark=given.pop("benchmark", "starter_pairs"), **given)
     assert str(refusal.value) == sentence.format(model=model)

@@ -32,6 +32,10 @@ def test_a_short_table_has_none():
     assert histograms.row(table(histograms.LEAST - 1), COLUMNS) == ""
 
 
+def test_numbers_that_differ_by_rounding_alone_have_none():
+    assert histograms.row(table(32).assign(margin=[0.3] * 31 + [0.1 + 0.2]), COLUMNS) == ""
+
+
 def test_gaps_are_counted_and_a_bar_of_one_row_among_many_is_seen():
     frame = table(1000).assign(margin=[math.nan] * 100 + [0.0] * 899 + [16.0])
     drawn = histograms.row(frame, COLUMNS)

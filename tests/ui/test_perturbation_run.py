@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import pandas as pd
+import pytest
 
 from explorer.ui.perturbation import run, tables
 from explorer.ui.perturbation.figure_margins import before_and_after, changes_beside_the_paper
@@ -80,6 +81,17 @@ def test_what_is_left_of_a_change_is_told_against_the_same_model_as_published_an
     assert (first["left"], first["left_of_printed"]) == (25.0, 10.0)
     assert (first["loose_low"], first["careful_high"]) == (-10.0, -1.0)
     assert second["left"] != second["left"] and second["left_of_printed"] != second["left_of_printed"]
+
+
+def test_of_a_change_that_may_be_none_nothing_is_left():
+    ours = pd.DataFrame([{"task": "A", "model": "M", "model_id": "m", "change": -2.3}])
+    loose = pd.DataFrame([{"task": "A", "model_id": "m", "change": -0.2, "draws_change": -0.2, "draws_low": -6.9,
+                           "draws_high": 7.1}])  # fmt: skip
+    (row,) = tables.left_rows(ours, loose, pd.DataFrame({"task": ["A"], "model": ["P"], "change": [-20.0]})).to_dict(
+        "records"
+    )
+    # 2.3 of 0.2 would be 1,150%, of a change whose interval holds none
+    assert row["left"] != row["left"] and row["left_of_printed"] == pytest.approx(11.5)
 
 
 def test_swaps_as_published_in_several_draws_are_held_against_careful_ones_in_as_many():
