@@ -13,7 +13,6 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from explorer.errors import UsageError
-from explorer.scoring import chat_files, http
 from explorer.scoring.policy import PRESETS, ScoringPolicy
 from explorer.settings import Settings
 from explorer.studies.study import Setting
@@ -53,6 +52,9 @@ def settled(
     resolved: Mapping[str, Any], model: str, formats: Collection[str], kinds: Collection[str], settings: Settings
 ) -> dict[str, Any]:
     """A run's settings with those of chats settled for its model; UsageError or ModelError where they mean nothing."""
+    # Here, not above: who only tells in words how a run asked needs neither, nor the numpy that they bring.
+    from explorer.scoring import chat_files, http
+
     made = dict(resolved)
     chat, system, ask = str(made.pop("chat", "never")), str(made.pop("system", "")), str(made.pop("ask", "plain"))
     if system and chat == "never":
