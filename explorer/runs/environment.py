@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 from explorer import __version__
 from explorer.errors import RunError
 from explorer.records import RunSpec
-from explorer.scoring import http
 from explorer.studies import chat
 
 if TYPE_CHECKING:
@@ -43,7 +42,7 @@ def collect(spec: RunSpec, resources: Resources, *, needs_model: bool) -> dict[s
             f"The weights of {spec.model} are {loaded} here, the run was asked of {spec.weights}. "
             "Start it again as a new run, or bring back the weights it was asked of."
         )
-    if chat.is_chat(spec.settings) and not http.is_endpoint(spec.model):
+    if chat.is_chat(spec.settings) and not _is_endpoint(spec.model):
         from explorer.scoring import hf_chat
 
         text = hf_chat.template_of(resources.reader(spec.model, spec.dtype))
@@ -61,6 +60,12 @@ def collect(spec: RunSpec, resources: Resources, *, needs_model: bool) -> dict[s
         "packages": versions,
         "model": model,
     }
+
+
+def _is_endpoint(model: str) -> bool:
+    from explorer.scoring import http  # with numpy, which a list of runs does without
+
+    return http.is_endpoint(model)
 
 
 def stamp(environment: Mapping[str, Any]) -> str:
