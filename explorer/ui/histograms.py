@@ -40,7 +40,7 @@ def _small(title: str, values: np.ndarray, missing: int, write: Any) -> str:
         f"{title}: {len(values):,} values from {write(values.min())} to {write(values.max())}{gaps}; "
         f"most, {counts[top]:,}, between {write(edges[top])} and {write(edges[top + 1])}"
     )
-    bars = "".join(f'<i style="height:{_height(int(count), int(counts.max())):.0f}%"></i>' for count in counts)
+    bars = "".join(f'<span style="height:{_height(int(count), int(counts.max())):.0f}%"></span>' for count in counts)
     ends = f"<span>{html.escape(write(values.min()))}</span><span>{html.escape(write(values.max()))}</span>"
     told = html.escape(told, quote=True)
     return (
