@@ -100,7 +100,7 @@ def _choice(cells: Mapping[str, Any], reading: Reading, base: Instance) -> Insta
 def gold_row(where: str, cells: Mapping[str, Any], reading: Reading) -> table_gold.Row:
     """What a row says about its right option; without options where they cannot be read."""
     columns = reading.columns
-    value = cells.get(columns.get("gold", ""))
+    value = reading.cell(cells, "gold")
     stem = table_roles.NUMBERED[reading.kind]
     names: tuple[str, ...] = ()
     flagged = table_options.flagged(value) if isinstance(value, list) else None
@@ -112,7 +112,7 @@ def gold_row(where: str, cells: Mapping[str, Any], reading: Reading) -> table_go
         texts = tuple(_checked(item, column) for item in parsed.texts)
         names = parsed.names
         flagged = parsed.flagged if flagged is None else flagged
-        beside = cells.get(columns.get("names", ""))
+        beside = reading.cell(cells, "names")
         if isinstance(beside, list) and len(beside) == len(texts):
             names = tuple(str(name).strip() for name in beside)
     elif reading.rules == 1:
@@ -151,7 +151,7 @@ def _context(cells: Mapping[str, Any], reading: Reading) -> str:
 def _without_pronoun(text: str, cells: Mapping[str, Any], reading: Reading) -> str:
     """A Winograd schema with a gap where its pronoun stands."""
     pronoun = written(cells.get(reading.columns["pronoun"]))
-    place = number(cells.get(reading.columns.get("place", "")))
+    place = number(reading.cell(cells, "place"))
     start = text.find(pronoun) if place is None else int(place)
     if not pronoun or start < 0 or text[start : start + len(pronoun)] != pronoun:
         raise _Unfit(f"{pronoun!r} does not stand at character {start} of the text")

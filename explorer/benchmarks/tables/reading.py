@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from explorer.records import Kind
 
@@ -37,6 +38,11 @@ class Reading:
     connectors: tuple[str, ...] = ()  # words before a cause and before an effect
     language: str = ""  # ISO 639 code as given or as its column says, "mul" for several, "" where nobody said
     why: Mapping[str, str] = field(default_factory=dict)  # what a part rests on, in words
+
+    def cell(self, cells: Mapping[str, Any], role: str) -> Any:
+        """A row's cell of a role; None where no column has the role, though a table may have a column without a name."""
+        column = self.columns.get(role)
+        return None if column is None else cells.get(column)
 
     @property
     def instance_kind(self) -> Kind:

@@ -55,11 +55,9 @@ def of_row(instance: Instance, cells: Mapping[str, Any], reading: Reading) -> In
     """The instance with the words of its options, or why those are not the words of their sentence."""
     given: dict[str, list[str]] = {}
     for role, (_, option) in ROLES.get(reading.kind, {}).items():
-        column = reading.columns.get(role)
-        # A table may well have a column without a name.
-        if column is None or not (words := words_of(cells.get(column))):
+        if not (words := words_of(reading.cell(cells, role))):
             continue
         if isinstance(found := align(instance.options[option], words), str):
-            return f"{column}: {found}"
+            return f"{reading.columns[role]}: {found}"
         given[str(option)] = words
     return dataclasses.replace(instance, extra={**instance.extra, "words": given}) if given else instance

@@ -51,7 +51,7 @@ def from_table(table: Table, reading: Reading) -> tuple[list[Made], list[LeftOut
             region_text = written(row.cells.get(columns["region"]))[:40]
             left_out.append(LeftOut(row.where, f"{columns['region']} is {region_text!r}, expected the region's number"))
             continue
-        key = (written(row.cells.get(columns.get("group", ""))), written(row.cells.get(columns["item"])))
+        key = (written(reading.cell(row.cells, "group")), written(row.cells.get(columns["item"])))
         conditions = items.setdefault(key, {})
         first.setdefault(key, row.where)
         cells.setdefault(key, row.cells)
