@@ -40,7 +40,7 @@ class Reading:
     why: Mapping[str, str] = field(default_factory=dict)  # what a part rests on, in words
 
     def cell(self, cells: Mapping[str, Any], role: str) -> Any:
-        """A row's cell of a role; None where no column has the role, though a table may have a column without a name."""
+        """A row's cell of a role; None where no column has the role, though one column may have no name."""
         column = self.columns.get(role)
         return None if column is None else cells.get(column)
 
