@@ -85,26 +85,6 @@ def test_a_swap_moves_the_numbers_and_is_undone_and_redone(browser):
     until(browser, lambda: gauges(page) == before)
 
 
-def test_a_newcomer_makes_a_wrong_instance_right_by_one_word_and_has_the_link(browser):
-    page = browser.open(f"overview?model={MODEL}&benchmark=starter_pairs")
-    page.get_by_role("link", name=re.compile("gets wrong by little")).click()
-    verdict = page.locator(".lx-verdict")
-    verdict.filter(has_text="Wrong").first.wait_for(timeout=2 * PATIENCE)
-    page.locator("button.lx-swap").first.click()
-    synonyms = page.locator(".lx-panel button.lx-synonym")
-    synonyms.first.wait_for()
-    for number in range(synonyms.count()):
-        synonyms.nth(number).click()
-        page.locator("button.lx-swapped").first.wait_for()
-        browser.settle()
-        if verdict.first.inner_text().startswith("Right"):
-            break
-    assert verdict.first.inner_text().startswith("Right")
-    page.evaluate("() => { navigator.clipboard.writeText = () => Promise.reject(new Error('no')); }")
-    page.locator("[data-id=link]").click()
-    assert "swaps=" in page.locator(".lx-link").input_value()
-
-
 def test_the_copied_link_opens_the_same_in_another_browser(browser, tab):
     page = opened(browser)
     page.locator("button.lx-swap").first.click()

@@ -279,6 +279,27 @@ def test_from_the_front_page_a_word_is_swapped_in_three_clicks_and_margin_and_po
     assert any(change for label, change in changes.items() if label.startswith("Popularity"))
 
 
+def test_a_newcomer_makes_a_wrong_instance_right_by_one_word_and_has_the_link(window):
+    page = window.open(f"overview?model={MODEL}&benchmark=starter_pairs")
+    await_it(window, page.get_by_role("link", name=re.compile("gets wrong by little"))).click()
+    verdict = page.locator(".lx-verdict")
+    await_it(window, verdict.filter(has_text="Wrong"))
+    await_it(window, page.locator("button.lx-swap")).click()
+    synonyms = page.locator(".lx-panel button.lx-synonym")
+    await_it(window, synonyms)
+    for number_of_synonym in range(synonyms.count()):
+        synonyms.nth(number_of_synonym).click()
+        await_it(window, page.locator("button.lx-swapped"))
+        window.settle()
+        if verdict.first.inner_text().startswith("Right"):
+            break
+    assert verdict.first.inner_text().startswith("Right")
+    # Without the right to use the clipboard the address stands in a field, selected.
+    page.evaluate("() => { navigator.clipboard.writeText = () => Promise.reject(new Error('no')); }")
+    page.locator("[data-id=link]").click()
+    assert "swaps=" in page.locator(".lx-link").input_value()
+
+
 def test_a_word_of_a_text_of_ones_own_is_swapped_and_its_numbers_move(window):
     page = window.open(f"perturbation?model={MODEL}&benchmark=starter_pairs&facet=Live+lab")
     await_it(window, page.get_by_role("button", name="Own text")).click()
