@@ -79,7 +79,8 @@ def test_an_auc_of_minimal_pairs_is_said_to_follow_by_definition(open_page, runs
 
 def test_every_attack_says_what_it_is_computed_from():
     from explorer.studies.memorization import declared
+    from explorer.studies.memorization.membership import MIN_K_PLUS, RECALL
     from explorer.studies.memorization.rows import ATTACKS
 
-    assert set(declared.COMPUTED_FROM) == set(ATTACKS)
+    assert set(declared.COMPUTED_FROM) == {*ATTACKS, MIN_K_PLUS, RECALL}
     assert all(declared.COMPUTED_FROM.values())

@@ -40,7 +40,7 @@ from explorer.ui.instance.ngram_rating import Rated, Source
 from explorer.ui.layout import Chosen
 from explorer.ui.strip.strip import Act, Block, Cell, History, Strip, draw_strip
 from explorer.ui.token_view import Unit
-from explorer.variants import by_hand, fields, language
+from explorer.variants import by_hand, fields
 from explorer.variants.perturb import PerturbedInstance
 from explorer.variants.tools import WITHOUT_ENCODER
 
@@ -133,7 +133,7 @@ def _apply(item: Instance, *, with_words: bool) -> Shown:
 
 
 def _read(base: Instance) -> tuple[Words | None, str]:
-    if refused := language.refusal(base):  # before the tagger and WordNet are loaded, or asked for
+    if refused := words.refused(base):  # before the tagger and WordNet are loaded, or asked for
         return None, refused
     if (size := sum(map(len, fields.parts(base).values()))) > MOST_READ:
         return None, f"Words to swap are shown for texts of up to {MOST_READ:,} characters, and these have {size:,}."
@@ -161,7 +161,7 @@ def _how_asked(run_id: str, *, primed: bool) -> None:
 def _remarks(shown: Shown) -> None:
     """What a reader should know of the words: that some cannot be had, are refused, or are never swapped."""
     read, made = shown.read, shown.made
-    if read is None and shown.why_no_words == language.refusal(shown.base) != "":
+    if read is None and shown.why_no_words == words.refused(shown.base) != "":
         st.warning(show.plain(shown.why_no_words), icon=":material/translate:")
         return
     if read is None:

@@ -21,7 +21,6 @@ from explorer.ui.instance import ngram_rating
 from explorer.ui.instance.answer import Answer
 from explorer.ui.instance.ngram_rating import Rated, Source
 from explorer.ui.token_view import Unit, in_unit
-from explorer.variants import language
 
 IPS = "Popularity (IPS)"
 ENGLISH_ONLY = ("BERTScore",)  # likeness that an English encoder tells
@@ -80,7 +79,7 @@ def draw_likeness(item: Instance, changed: Instance) -> None:
     """How alike the changed text still is to the original; nothing where nothing was changed."""
     if not words.same_text(item, changed):
         alike = []
-        foreign = bool(language.refusal(item))
+        foreign = bool(words.refused(item))
         for what, measure in LIKENESS.items():
             if foreign and what in ENGLISH_ONLY:
                 continue

@@ -20,7 +20,7 @@ from explorer.ui.instance import view as instance_view
 from explorer.ui.instance.answer import Answer
 from explorer.ui.instance.ngram_rating import Source
 from explorer.ui.token_view import Unit, in_unit
-from explorer.variants import by_hand, language
+from explorer.variants import by_hand
 
 SIDE_BY_SIDE = 2
 
@@ -50,7 +50,7 @@ def version(pin: Mapping[str, str]) -> tuple[Instance, Instance] | None:
         return None
     base = edits.with_texts(item, state.parse_texts(pin[state.EDIT]))
     swaps = state.parse(pin[state.SWAPS])
-    if not swaps or language.refusal(base) or not words.has_wordnet():
+    if not swaps or words.refused(base) or not words.has_wordnet():
         return item, base
     read = words.read_words(base, ())
     return item, by_hand.edited(base, read.swapped(swaps))

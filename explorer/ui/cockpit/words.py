@@ -16,7 +16,7 @@ from explorer.similarity import bertscore, rouge
 from explorer.similarity.measured import Similarity
 from explorer.ui import resources
 from explorer.ui.instance import ngram_rating
-from explorer.variants import by_hand, fields
+from explorer.variants import by_hand, fields, language
 from explorer.variants.perturb import PerturbedInstance, Tools
 from explorer.variants.swappable import WordView
 from explorer.variants.words import Reading
@@ -69,6 +69,15 @@ def has_wordnet() -> bool:
     from explorer.variants import wordnet
 
     return wordnet.find(resources.settings()) is not None
+
+
+def refused(instance: Instance) -> str:
+    """Why no word of an instance can be swapped because of its language, "" where one could be.
+
+    What was declared is known at once. A guess from the words themselves takes the dictionary, whose package brings
+    spaCy and PyTorch: without WordNet nothing can be swapped anyway, so then nothing is guessed.
+    """
+    return language.refusal(instance) if instance.language or has_wordnet() else ""
 
 
 def wordnet_is_known() -> bool:
