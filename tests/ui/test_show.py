@@ -18,7 +18,10 @@ from explorer.ui.runs import details as runs_details
         ("a_b*c", r"a\_b\*c"),
         ("[x](http://y)", r"\[x\](http\://y)"),
         ("<b>", r"\<b\>"),
-        (":material/home:", r"\:material/home\:"),
+        (
+            ":material/home:",
+            "\\:\u2060material/home\\:",
+        ),  # a word joiner: Streamlit draws icons behind a backslash, too
         ("$x$", r"\$x\$"),
         ("- item", r"\- item"),
         ("1. item", r"1\. item"),
