@@ -21,7 +21,7 @@ from explorer.ui.runs import details as runs_details
         (
             ":material/home:",
             "\\:\u2060material/home\\:",
-        ),  # a word joiner: Streamlit draws icons behind a backslash, too
+        ),  # Streamlit draws icons behind a backslash, too
         ("$x$", r"\$x\$"),
         ("- item", r"\- item"),
         ("1. item", r"1\. item"),
