@@ -9,7 +9,7 @@ import pandas as pd
 
 from explorer import numbers
 from explorer.studies.calibration.doses import Response
-from explorer.ui import layout, show
+from explorer.ui import layout, run_names, show
 from explorer.ui.calibration.figure_doses import dose_curves
 from explorer.ui.columns import count_column, name_column, number_column, share_column
 
@@ -79,7 +79,7 @@ def draw_curves(
 def nothing(study: str, benchmark: str, model: str = FIRST) -> None:
     """How the run that a section lacks is made."""
     show.nothing_yet(
-        f"No {study} run of a glass-box model here yet",
+        f"No run of {run_names.study_title(study)} of a glass-box model here yet",
         "It takes a few minutes on two processors:",
         f"python -m explorer run {study} --model {model} --benchmark {benchmark}",
     )

@@ -40,7 +40,7 @@ def draw_findings(chosen: Chosen, runs: pd.DataFrame, row: Any) -> None:
     lines, left_out = lines_of(
         table.runs_of(runs, study, benchmark), table.places_of(runs, resources.settings()), along
     )
-    lines = pick_asked(lines)
+    lines = pick_asked(lines, chosen)
     with of_reading:
         reading = _pick_reading(table.readings_of(resources.ask, study, benchmark, lines))
     lines = in_order(_pick_step(lines) if along == "parameters" else lines, chosen)
@@ -111,8 +111,11 @@ def _pick_runs(chosen: Chosen, known: Sequence[tuple[str, str]], left: Any, righ
     return study, benchmark
 
 
-def pick_asked(lines: Sequence[Line]) -> list[Line]:
-    """The lines of runs that were asked alike: of several ways the one with the most runs, unless another is chosen."""
+def pick_asked(lines: Sequence[Line], chosen: Chosen) -> list[Line]:
+    """The lines of runs that were asked alike, in one of several ways.
+
+    Unless another is chosen, the first way that the chosen model was asked in, else the one with the most runs.
+    """
     ways: dict[str, list[Line]] = {}
     for line in lines:
         ways.setdefault(line.asked_key, []).append(line)
@@ -120,9 +123,11 @@ def pick_asked(lines: Sequence[Line]) -> list[Line]:
         return list(lines)
     titles = {key: naming.asked_in_words(of_way[0], lines) for key, of_way in ways.items()}
     options = [*ways, EVERY]
+    family = chosen.model.partition("@")[0]
+    first = next((key for key, of_way in ways.items() if any(line.name == family for line in of_way)), options[0])
     with show.options("trajectories:options"):
         way = links.pick(
-            st.selectbox, "Runs asked with", "asked", options, default=options[0],
+            st.selectbox, "Runs asked with", "asked", options, default=first,
             format_func=lambda key: titles.get(key, key),
         )  # fmt: skip
     return list(lines) if way == EVERY else ways[way]
