@@ -139,6 +139,9 @@ def test_ones_own_texts_are_learned_from_the_dose_whose_gain_is_above_nothing():
     told = words.own_in_words("Glass box S of mine", "Glass box M", dose, gain)
     assert told.startswith("Glass box S of mine has learned texts planted 64 times or more")
     assert "has not learned" in words.own_in_words("S", "M", dose[:5], gain[:5])
+    few = words.own_in_words("S", "M", dose[3:7], gain[3:7])
+    assert few.startswith("Of texts planted 64 times a token is likelier to S than to M")
+    assert few.endswith("by +2.05 nats. Fewer than five texts a dose allow no interval.")
 
 
 def test_a_run_of_the_model_that_comes_along_rises_with_the_dose(tmp_path, monkeypatch):

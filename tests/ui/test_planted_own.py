@@ -57,5 +57,6 @@ def test_ten_sentences_are_planted_trained_on_counted_and_shown(small_world, ope
     app = open_page("calibration", cache, of="glassbox-mine-s")
     assert not app.exception
     told = html.unescape(" ".join(block.proto.body for block in app.html))
-    assert "Glass box S of mine has learned texts planted" in told or "has not learned the planted texts" in told
+    # Two texts a dose are too few for an interval, and so for saying that they were learned.
+    assert "a token is likelier to Glass box S of mine than to Glass box M" in told
     assert SENTENCES[0] in str([table.value.to_dict() for table in app.dataframe])

@@ -11,7 +11,7 @@ import pandas as pd
 
 from explorer.stats.auc import RocCurve, auc, roc_curve
 from explorer.stats.bootstrap import bootstrap_mean
-from explorer.stats.estimate import Estimate
+from explorer.stats.estimate import Estimate, drawn_from_enough
 from explorer.stats.proportion import proportion
 
 LEAST = 20  # items a dose must have for its interval to say something
@@ -48,7 +48,7 @@ def means(frame: pd.DataFrame, by: str, value: str) -> list[Response]:
 def _responses(frame: pd.DataFrame, by: str, value: str, summarize: Callable[[np.ndarray], Estimate]) -> list[Response]:
     responses = []
     for (name, dose), rows in frame.groupby([by, "dose"], sort=True):
-        found = summarize(rows[value].to_numpy(dtype=float))
+        found = drawn_from_enough(summarize(rows[value].to_numpy(dtype=float)))
         responses.append(Response(str(name), int(str(dose)), found.value, found.low, found.high, found.n))
     return responses
 

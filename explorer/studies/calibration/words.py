@@ -152,6 +152,11 @@ def own_in_words(title: str, other: str, dose: Sequence[int], gain: Sequence[flo
     responses = means(frame, "model", "gain")
     first, most = first_above([one for one in responses if one.dose > 0], 0.0), responses[-1]
     gained = f"{display.number(most.value, signed=True)} nats a token at {times(most.dose)}"
+    if all(math.isnan(one.low) for one in responses):
+        return (
+            f"Of texts planted {times(most.dose)} a token is likelier to {title} than to {other}, which did not read "
+            f"them, by {display.number(most.value, signed=True)} nats. Fewer than five texts a dose allow no interval."
+        )
     if first is None:
         return f"{title} has not learned the planted texts: {gained}, beside {other}, which did not read them."
     return (
