@@ -19,7 +19,7 @@ class Suite:
     """Models that were trained alike.
 
     sizes       id → parameters
-    steps       after which weights were kept, in order
+    steps       after which weights were kept, in order; () where they differ in size alone
     batch       tokens of one step
     """
 
@@ -57,6 +57,11 @@ SUITES = {
         "Pythia, deduplicated data", _sizes(r"EleutherAI/pythia-[\d.]+[mb]-deduped"), PYTHIA_STEPS, 2_097_152
     ),
     "glassbox": Suite("Glass box", _sizes(r"glassbox-(xs|[sml])"), GLASSBOX_STEPS, 16_384),
+    # Of these, no schedule of kept steps is told here: OLMo's revisions say their step and tokens themselves.
+    "olmo": Suite("OLMo", _sizes(r"allenai/OLMo-\d+B-hf"), (), 0),
+    "olmo-2": Suite("OLMo 2", _sizes(r"allenai/OLMo-2-\d+-\d+B"), (), 0),
+    "opt": Suite("OPT", _sizes(r"facebook/opt-[\d.]+[mb]"), (), 0),
+    "gpt-2": Suite("GPT-2", _sizes(r"openai-community/gpt2(-\w+)?"), (), 0),
 }
 _STEP = re.compile(r"step(\d{1,9})")
 
@@ -65,7 +70,7 @@ def training_of(model: str) -> Training | None:
     """How far this model was trained; none where it is of no known suite, or its revision is no step."""
     name, _, revision = model.partition("@")
     for key, suite in SUITES.items():
-        if name in suite.sizes:
+        if name in suite.sizes and suite.steps:
             if not revision or revision == "main":
                 step = suite.steps[-1]
             elif match := _STEP.fullmatch(revision):

@@ -40,5 +40,11 @@ def test_sizes_rise_within_a_suite():
         assert len(suite.sizes) > 1
 
 
+def test_suites_of_sizes_alone_say_no_step():
+    assert list(SUITES["gpt-2"].sizes) == [f"openai-community/gpt2{size}" for size in ("", "-medium", "-large", "-xl")]
+    assert len(SUITES["opt"].sizes) > 3 and len(SUITES["olmo-2"].sizes) == 3 and len(SUITES["olmo"].sizes) == 2
+    assert training_of("openai-community/gpt2-xl") is None and steps_of("facebook/opt-125m") == ()
+
+
 def test_the_glass_boxes_steps_are_those_its_training_keeps():
     assert list(SUITES["glassbox"].steps) == sizes.checkpoint_steps(SUITES["glassbox"].steps[-1])
