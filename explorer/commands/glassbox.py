@@ -28,7 +28,7 @@ def add(subparsers: Any) -> None:
     corpus.set_defaults(run=build_corpus)
 
     train = common.parser(actions, "train", "train a model on the corpus")
-    train.add_argument("size", metavar="SIZE", help="s, m or l: about 2, 8 and 26 million parameters")
+    train.add_argument("size", metavar="SIZE", help="xs, s, m or l: about 1, 2, 8 and 26 million parameters")
     _add_planting(train)
     train.add_argument("--epochs", type=int, default=0, metavar="N", help="passes over the corpus (3)")
     train.add_argument("--seed", type=int, default=0, help="of the first weights and of the order of the text (0)")

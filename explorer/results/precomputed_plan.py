@@ -92,7 +92,7 @@ MORE = {"more": ("min_k_plus", "recall")}  # attacks beside the usual, of the st
 GLASSBOX = "glassbox-m"
 DOSED = ("glassbox_pairs", "glassbox_synonyms")
 LENGTHS = (2, 3, 5, 6, 7)  # of n-grams, in tokens, beside the default: what a popularity score sees of a dose
-SIZES = ("s", "m", "l")
+SIZES = ("xs", "s", "m", "l")
 # The window of 1,024 tokens holds few demonstrations. One way to write a prompt is the one that was planted.
 FEW = {"instances": 200, "k": (0, 4), "settings": ("pairs_labels",), "max_new_tokens": 40}
 SHORT = {"lengths": (0, 100, 300), "unrelated": "starter", "overlap": 0}
@@ -226,15 +226,14 @@ def _glassbox(model: str) -> Iterator[Planned]:
 
 
 def _checkpoint(model: str) -> Iterator[Planned]:
-    """What is asked of a model on its way: what was planted, without the rows of single options."""
-    whole = {"tokens": False, "neighbours": 0}
+    """What is asked of a model on its way: every study of what was planted, without the rows of single options."""
+    whole = {"tokens": False, "neighbours": 0, **MORE}
+    exact = {**NO_ROWS, "index": "glassbox"}
     yield Planned("accuracy", model, DOSED[0], settings={"tokens": False})
-    yield Planned("popularity", model, DOSED[0], settings={**NO_ROWS, "index": "glassbox"})
+    yield Planned("popularity", model, DOSED[0], settings=exact)
     yield Planned("memorization", model, "starter_cloze", settings=whole)
+    yield Planned("memorization", model, "starter_pairs", settings={**whole, "per_group": 10})
     yield Planned("ontology", model, "glassbox-ontology", settings={"others": 3})
-    if model.startswith(GLASSBOX):
-        yield Planned("icl", model, "starter_questions", settings=FEW)
-        yield Planned("memorization", model, "starter_pairs", settings={**whole, "per_group": 10})
-        yield Planned("priming", model, DOSED[0], settings={"per_group": 12, **SHORT})
-        counted = {**NO_ROWS, "index": "glassbox", "similarity": False}
-        yield Planned("perturbation", model, DOSED[1], settings=counted)
+    yield Planned("icl", model, "starter_questions", settings=FEW)
+    yield Planned("priming", model, DOSED[0], settings={"per_group": 12, **SHORT})
+    yield Planned("perturbation", model, DOSED[1], settings={**exact, "similarity": False})
