@@ -50,11 +50,19 @@ class PackedRun:
         return self.spec.benchmark in starter.BENCHMARKS
 
     @property
+    def keeps_tokens(self) -> bool:
+        """Whether the file holds its tokens: those of accuracy on the explorer's own sets, where the run kept them."""
+        from explorer.results.precomputed import OWN
+
+        is_own = self.spec.study == "accuracy" and self.spec.benchmark in OWN
+        return is_own and bool(self.spec.settings.get("tokens"))
+
+    @property
     def left_out(self) -> str:
         """What the file does not hold of this run, in words."""
         from explorer.results.precomputed import left_out
 
-        return left_out(self.spec.study, self.keeps_texts)
+        return left_out(self.spec.study, self.keeps_texts, self.keeps_tokens)
 
     def progress(self) -> Progress:
         return Progress("complete", self.total, self.total, created=self.created, updated=self.created)

@@ -3,7 +3,7 @@
 Numbers stand under integer keys, sums as float32. What would give a benchmark's text away is left out, but for the
 starter sets, which are the explorer's own:
 
-- no token lists at all; contexts, continuations, prompts and payloads are null
+- no token lists but of accuracy on the explorer's own sets; contexts, continuations, prompts and payloads are null
 - a perturbed instance is its swaps: where, in which synset, by which word; of the starter sets, too
 - a priming context is its seed and its sentences: 2**20 x the option + the instance's key, or -1 - n for the unrelated
   sentence n
@@ -20,7 +20,7 @@ from pathlib import Path
 import duckdb
 
 from explorer import __version__
-from explorer.benchmarks import starter
+from explorer.benchmarks import glassbox, starter
 from explorer.errors import StoreError
 from explorer.results import migrations, store
 from explorer.results.precomputed_schema import FORMAT, KIND, NAME, TABLES
@@ -52,6 +52,7 @@ LEFT_OUT = (
 )
 # Of the other studies' sums the measures are kept.
 SCORED = ("accuracy", "perturbation", "priming", "icl")
+OWN = (*starter.BENCHMARKS, *glassbox.BENCHMARKS)  # sets whose texts are the explorer's own
 
 # An answer that is no text: digits, after an ontology's prefix or not, with blanks and marks around them.
 BARE = r"[\W_]*([A-Za-z]+:)?\d[\d\W_]*|\s*"
@@ -78,9 +79,10 @@ OPTIONS = 2**20  # from one option of an instance to the next, in the key of a s
 Connection = duckdb.DuckDBPyConnection
 
 
-def left_out(study: str, keeps_texts: bool) -> str:
+def left_out(study: str, keeps_texts: bool, keeps_tokens: bool = False) -> str:
     """What a packed run of the study lacks, in words; `keeps_texts` where it is on a starter set."""
-    lacking = ["lists of tokens and their log-probabilities", "measures that follow from others (such as perplexities)"]
+    lacking = [] if keeps_tokens else ["lists of tokens and their log-probabilities"]
+    lacking.append("measures that follow from others (such as perplexities)")
     if not keeps_texts:
         lacking.append("the benchmark's texts and what was written from them (an answer's hash stands in its place)")
     if study not in SCORED:
@@ -139,7 +141,8 @@ def _runs(connection: Connection) -> None:
         f"""
         CREATE TEMP TABLE numbered AS
         SELECT row_number() OVER (ORDER BY study, benchmark, model, run_id) AS run, run_id, study,
-            benchmark IN ({_quoted(tuple(starter.BENCHMARKS))}) AS keeps
+            benchmark IN ({_quoted(tuple(starter.BENCHMARKS))}) AS keeps,
+            study = 'accuracy' AND benchmark IN ({_quoted(OWN)}) AS keeps_tokens
         FROM runs
         """
     )
@@ -265,6 +268,8 @@ def _thinned(rates: str) -> str:
     return f"list_transform(list_filter({listed}, lambda x, i: i % 2 = 1 OR i = len({listed})), lambda x: round(x, 3))"
 
 
+# Whether a score keeps its tokens: those of the explorer's own sets do, so that a first visit sees them with no model.
+_KEPT = "numbered.keeps_tokens AND token_texts IS NOT NULL"
 # Table → its packed columns after run, kind and item, as they follow from the store's.
 _FACTS = {
     "variants": """suffix_word.word, accepted, reason_word.word,
@@ -287,7 +292,9 @@ _FACTS = {
     "scores": f"""request, round(logprob, {DECIMALS}), CASE WHEN bare.tokens IS NULL THEN scores.tokens END,
         scores.tokens - scored, CASE WHEN bare.tokens IS NULL THEN scores.chars END,
         CASE WHEN bare.tokens IS NULL THEN scores.bytes - scores.chars END, greedy, straddles, truncated,
-        reason_word.word, NULL, NULL""",
+        reason_word.word, CASE WHEN {_KEPT} THEN scores.context END, CASE WHEN {_KEPT} THEN continuation END,
+        CASE WHEN {_KEPT} THEN token_texts END,
+        CASE WHEN {_KEPT} THEN list_transform(token_logprobs, lambda x: round(x, {DECIMALS})) END""",
     "generations": f"""request, tokens, finish_word.word, verdict_word.word, reason_word.word,
         CASE WHEN NOT (numbered.keeps OR regexp_full_match(generations.text, '{BARE}'))
             THEN CAST('0x' || left(sha256(generations.text), 16) AS UBIGINT) END,

@@ -109,9 +109,9 @@ def _write(file: Path, alone: Path, out: Path) -> None:
 
 def _check_format(connection: Connection, file: Path) -> None:
     row = connection.execute(f"SELECT format FROM {HELD}.about").fetchone()
-    if not row or row[0] != FORMAT:
+    if not row or row[0] > FORMAT:
         raise StoreError(
-            f"{file} has the format {row[0] if row else 'of no file'}, expected {FORMAT}. Pack all runs anew."
+            f"{file} has the format {row[0] if row else 'of no file'}, expected at most {FORMAT}. Pack all runs anew."
         )
 
 
@@ -134,7 +134,10 @@ def _copy_held(connection: Connection) -> None:
         of_run = "run" in columns
         # Rows that went leave fewer before those that stay, so that these tell their place by another shift.
         moved = "shift + rowid - (row_number() OVER (ORDER BY rowid) - 1)"
-        listed = ", ".join(moved if name == "shift" else f'"{name}"' for name in columns)
+        there = {row[0] for row in connection.execute(f"DESCRIBE {HELD}.{table}").fetchall()}
+        # What an earlier format lacks is empty.
+        shown = {name: f'"{name}"' if name in there else "NULL" for name in columns}
+        listed = ", ".join(moved if name == "shift" else shown[name] for name in columns)
         connection.execute(
             f"INSERT INTO {NAME}.{table} SELECT {listed} FROM {HELD}.{table} {f'WHERE {kept}' if of_run else ''} "
             "ORDER BY rowid"

@@ -6,7 +6,9 @@ from collections.abc import Mapping
 
 from explorer.rows import schema
 
-FORMAT = 1  # a file of a later format is refused
+FORMAT = 2  # a file of a later format is refused
+# Columns that files of the first format lack, by table, with the format that brought them.
+SINCE: Mapping[tuple[str, str], int] = {("scores", "token_texts"): 2, ("scores", "token_logprobs"): 2}
 NAME = "precomputed"  # what the file is called once it is attached
 
 # What varies from row to row of a run but little over all rows is said once, in `kinds`, and named by its key: the
@@ -47,7 +49,7 @@ TABLES: Mapping[str, str] = {
     # After a context of some length, tokens, chars and more_bytes are null where they are as without any.
     "scores": """run USMALLINT, kind USMALLINT, shift INTEGER, request INTEGER, logprob FLOAT, tokens SMALLINT,
         unscored SMALLINT, chars INTEGER, more_bytes SMALLINT, greedy BOOLEAN, straddles BOOLEAN, truncated SMALLINT,
-        reason INTEGER, context VARCHAR, continuation VARCHAR""",
+        reason INTEGER, context VARCHAR, continuation VARCHAR, token_texts VARCHAR[], token_logprobs FLOAT[]""",
     "generations": """run USMALLINT, kind USMALLINT, shift INTEGER, request INTEGER, tokens SMALLINT, finish INTEGER,
         verdict INTEGER, reason INTEGER, hash UBIGINT, text VARCHAR, prompt VARCHAR""",
     "counts": """run USMALLINT, kind USMALLINT, shift INTEGER, n TINYINT, start SMALLINT, "count" DOUBLE,
@@ -131,6 +133,8 @@ _SHOWN: Mapping[str, tuple[Mapping[str, str], str]] = {
             "reason": "reason_word.text",
             "context": "fact.context",
             "continuation": "fact.continuation",
+            "token_texts": "fact.token_texts",
+            "token_logprobs": "fact.token_logprobs",
         },
         f"{_PLACE} {_KIND} {_word('reason')} {_BARE}",
     ),
@@ -187,12 +191,16 @@ _SHOWN: Mapping[str, tuple[Mapping[str, str], str]] = {
 }
 
 
-def view(table: str, hidden: str = "") -> str:
-    """The query that shows a packed table as the store's table of that name; `hidden` is a condition on `runs`."""
+def view(table: str, hidden: str = "", format: int = FORMAT) -> str:
+    """The query that shows a packed table, of a file of this format, as the store's table of that name.
+
+    `hidden` is a condition on `runs`.
+    """
     where = f" WHERE {hidden}" if hidden else ""
     if table == "runs":
         return f"SELECT * EXCLUDE (run) FROM {NAME}.runs{where}"
     expressions, joined = _SHOWN[table]
+    expressions = {name: shown for name, shown in expressions.items() if SINCE.get((table, name), 1) <= format}
     columns = ", ".join(
         f'CAST({expressions.get(name, "NULL")} AS {kind}) AS "{name}"' for name, kind in schema.TABLES[table].items()
     )

@@ -46,6 +46,7 @@ class Store:
         self._precomputed = precomputed
         self._parts = parts
         self._connection = duckdb.connect(":memory:")
+        self._packed_format = precomputed_schema.FORMAT
         self._lock = threading.Lock()
         if generation is not None:
             self._attach(generation)
@@ -89,6 +90,7 @@ class Store:
                 f"The precomputed runs in {path} cannot be opened ({_first_line(error)}). {remedy}, or set "
                 "EXPLORER_PRECOMPUTED=none to go without them."
             ) from error
+        self._packed_format = int(row[0]) if row else precomputed_schema.FORMAT
         if row and row[0] > precomputed_schema.FORMAT:
             raise StoreError(
                 f"The precomputed runs in {path} were packed by Lexiscope {row[1]} in a format that this "
@@ -102,7 +104,7 @@ class Store:
         hidden = "run_id NOT IN (SELECT run_id FROM current.runs)" if has_own else ""
         for table in RUN_TABLES:
             shown = [f"SELECT * FROM current.{table}"] if has_own else []
-            shown += [precomputed_schema.view(table, hidden)] if has_precomputed else []
+            shown += [precomputed_schema.view(table, hidden, self._packed_format)] if has_precomputed else []
             self._connection.execute(f"CREATE VIEW {table} AS {' UNION ALL BY NAME '.join(shown)}")
 
     def _show_parts(self, folder: RunFolder) -> None:

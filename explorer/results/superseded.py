@@ -1,4 +1,4 @@
-"""Which packed runs give way when the same is asked anew: counted in an index that is built, or by more attacks."""
+"""Which packed runs give way when the same is asked anew: in an index that is built, by more attacks, with tokens."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ ADDING = ("more",)
 def giving_way(held: Mapping[str, str], fresh: Iterable[str]) -> set[str]:
     """Ids of the held runs (id → spec as JSON) of which a fresh one (its spec) asks the same, and what is new of it.
 
-    The fresh run differs in nothing but the index, where the held one's is no longer built, and in further attacks.
+    The fresh run differs in nothing but the index, where the held one's is no longer built, in further attacks, and in
+    that it keeps its tokens.
     """
     asked = [json.loads(spec) for spec in fresh]
     return {run_id for run_id, spec in held.items() if any(_takes_the_place(one, json.loads(spec)) for one in asked)}
@@ -29,6 +30,9 @@ def _takes_the_place(fresh: Mapping[str, Any], held: Mapping[str, Any]) -> bool:
     is_new = False
     if indexes.is_former(str(before.get("index", ""))):
         is_new = now.pop("index", "") != before.pop("index")
+    if before.get("tokens") is False and now.get("tokens") is True:
+        is_new = True
+        before["tokens"] = True
     for name in ADDING:
         if name not in before and now.pop(name, None):
             is_new = True

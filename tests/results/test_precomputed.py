@@ -21,7 +21,7 @@ from explorer.benchmarks import starter, wikitext
 from explorer.errors import StoreError
 from explorer.records import Generation, Instance, Request, RunSpec, Score
 from explorer.resources import Resources
-from explorer.results import precomputed, queries, store
+from explorer.results import precomputed, precomputed_add, queries, store
 from explorer.results.precomputed_schema import FORMAT
 from explorer.rows.builders import (
     finding_row,
@@ -140,11 +140,45 @@ def test_packed_rows_are_the_stored_rows_but_for_what_is_left_out(settings, tmp_
     for name in set(ours) - TEXT - changed.get(table, set()):
         assert same(ours[name], theirs[name], atol), name
     for name in TEXT & set(ours):
-        gone = table in ("variants", "scores") or name == "ids"
+        gone = table == "variants" or name == "ids"
         if benchmark == "blimp" or gone:
             assert theirs[name].isna().all(), name
+        elif name == "token_logprobs":
+            assert all(same(pd.Series(one), pd.Series(two)) for one, two in zip(ours[name], theirs[name], strict=True))
+        elif name == "token_texts":
+            assert [list(texts) for texts in theirs[name]] == [["A", " cat"]] * 6
         else:
             assert same(ours[name], theirs[name]), name
+
+
+def test_a_run_that_kept_no_tokens_has_none_of_its_texts_packed(settings, tmp_path):
+    folder = a_run(settings, "starter_pairs", seed=4)
+    rows = folder.read("scores").assign(token_texts=None, token_logprobs=None)
+    bare = RunFolder.create(settings.runs, RunSpec("accuracy", 1, "toy", "starter_pairs", seed=5))
+    bare.write_part(
+        0, 2, {"instances": folder.read("instances").to_dict("records"), "scores": rows.to_dict("records")}
+    )
+    bare.write_findings([])
+    bare.write_progress(status="complete", total=3)
+    precomputed.pack([bare], tmp_path / "packed.duckdb")
+    with contextlib.closing(store.Store(None, tmp_path / "packed.duckdb")) as packed:
+        kept = packed.frame("SELECT count(logprob) AS n, count(continuation) AS texts FROM scores")
+    assert kept.loc[0].tolist() == [6, 0]
+
+
+def test_a_file_of_the_first_format_reads_without_tokens_and_takes_runs_that_have_them(settings, tmp_path):
+    file, grown = tmp_path / "packed.duckdb", tmp_path / "grown.duckdb"
+    precomputed.pack([a_run(settings, "starter_pairs")], file)
+    with duckdb.connect(str(file)) as connection:
+        for name in ("token_texts", "token_logprobs"):
+            connection.execute(f"ALTER TABLE scores DROP COLUMN {name}")
+        connection.execute("UPDATE about SET format = 1")
+    counted = "SELECT count(logprob) AS sums, count(token_texts) AS texts, count(token_logprobs) AS lists FROM scores"
+    with contextlib.closing(store.Store(None, file)) as packed:
+        assert packed.frame(counted).loc[0].tolist() == [6, 0, 0]
+    precomputed_add.add([a_run(settings, "starter_pairs", seed=1)], file, grown)
+    with contextlib.closing(store.Store(None, grown)) as packed:
+        assert packed.frame(counted).loc[0].tolist() == [12, 6, 6]
 
 
 def a_primed_run(settings) -> RunFolder:
@@ -303,7 +337,7 @@ def test_a_file_of_a_later_format_is_refused(settings, tmp_path):
 def real_texts(settings) -> Iterator[str]:
     """Every text of every real benchmark whose files are here, as a reader would see it."""
     for name in benchmarks.available(settings):
-        if name in starter.BENCHMARKS:
+        if name in precomputed.OWN:
             continue
         for item in benchmarks.load(name, settings).instances:
             yield from (item.context, item.second, *item.options)

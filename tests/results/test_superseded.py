@@ -34,3 +34,11 @@ def test_a_run_gives_way_to_the_same_with_further_attacks_and_not_the_other_way_
     assert giving_way({"old": asked(plain)}, [more]) == {"old"}
     assert giving_way({"new": more}, [asked(plain)]) == set()
     assert giving_way({"old": asked(plain)}, [asked(plain)]) == set(), "the same run is replaced by its id"
+
+
+def test_a_run_gives_way_to_the_same_with_its_tokens_and_not_the_other_way_round():
+    plain = RunSpec("accuracy", 1, "toy", "starter_pairs", settings={"tokens": False, "preset": "natural"})
+    kept = asked(plain, tokens=True)
+    assert giving_way({"old": asked(plain)}, [kept]) == {"old"}
+    assert giving_way({"new": kept}, [asked(plain)]) == set()
+    assert giving_way({"old": asked(plain)}, [asked(plain, tokens=True, preset="paper")]) == set()
