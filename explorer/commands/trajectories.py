@@ -72,7 +72,7 @@ Rows = tuple[list[dict[str, Any]], tuple[str, ...]]
 
 
 def _overview(store: Store, settings: Settings, along: Along) -> Rows:
-    from explorer.studies.trajectories import queries, table
+    from explorer.studies.trajectories import table
 
     rows = [
         {
@@ -82,7 +82,7 @@ def _overview(store: Store, settings: Settings, along: Along) -> Rows:
             "runs": sum(len(line.stops) for line in lines),
             "models": ", ".join(dict.fromkeys(line.name for line in lines)),
         }
-        for study, benchmark, lines in table.with_lines(queries.runs(store), settings, along)
+        for study, benchmark, lines in table.lines_by_axis(store, settings)[along]
     ]
     return rows, ("study", "benchmark", "lines", "runs", "models")
 

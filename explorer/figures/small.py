@@ -158,11 +158,11 @@ def small_curves(
 
 
 def _figure(height: int) -> go.Figure:
-    figure = theme.figure(height=height, showlegend=False, dragmode=False)
-    figure.update_layout(margin={"l": 4, "r": 10, "t": 14, "b": 4})
-    figure.update_xaxes(tickfont={"size": FONT}, title={"font": {"size": FONT}}, zeroline=False)
-    figure.update_yaxes(tickfont={"size": FONT}, title={"font": {"size": FONT}}, zeroline=False)
-    return figure
+    axis = {"tickfont": {"size": FONT}, "title": {"font": {"size": FONT}}, "zeroline": False}
+    return theme.figure(
+        height=height, showlegend=False, dragmode=False, margin={"l": 4, "r": 10, "t": 14, "b": 4}, xaxis=axis,
+        yaxis=axis,
+    )  # fmt: skip
 
 
 def _error(dots: Sequence[Dot], color: str) -> dict[str, object]:

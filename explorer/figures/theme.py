@@ -9,6 +9,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import plotly.graph_objects as go
@@ -44,6 +45,7 @@ THEMES: Mapping[str, Theme] = {
 }
 
 
+@cache  # each part of it is checked as it is made; a figure copies it
 def template(name: str = "light") -> go.layout.Template:
     """The Plotly template of the light or the dark theme."""
     theme = THEMES[name]
@@ -73,7 +75,10 @@ def template(name: str = "light") -> go.layout.Template:
 
 
 def figure(*traces: Any, height: int, name: str = "light", **layout: Any) -> go.Figure:
-    """A figure of these traces in the house style, `height` pixels high."""
+    """A figure of these traces in the house style, `height` pixels high.
+
+    Traces may be dictionaries with their `type`, which are checked once; a trace that is an object is checked twice.
+    """
     # The layout at once: an update of it checks every part once more, which takes five times as long.
     return go.Figure(
         list(traces),
@@ -87,6 +92,13 @@ def figure(*traces: Any, height: int, name: str = "light", **layout: Any) -> go.
             **layout,
         },
     )
+
+
+def line_across(*, x: float | None = None, y: float | None = None) -> dict[str, Any]:
+    """A dotted line, for `shapes`, from edge to edge of a figure at this height or this place across."""
+    ends = {"x0": 0, "x1": 1, "xref": "x domain", "y0": y, "y1": y, "yref": "y"} if y is not None else {
+        "x0": x, "x1": x, "xref": "x", "y0": 0, "y1": 1, "yref": "y domain"}  # fmt: skip
+    return {"type": "line", **ends, "line": {"color": GRAY, "width": 1, "dash": "dot"}}
 
 
 def luminance(color: str) -> float:

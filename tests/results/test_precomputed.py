@@ -155,9 +155,7 @@ def test_a_run_that_kept_no_tokens_has_none_of_its_texts_packed(settings, tmp_pa
     folder = a_run(settings, "starter_pairs", seed=4)
     rows = folder.read("scores").assign(token_texts=None, token_logprobs=None)
     bare = RunFolder.create(settings.runs, RunSpec("accuracy", 1, "toy", "starter_pairs", seed=5))
-    bare.write_part(
-        0, 2, {"instances": folder.read("instances").to_dict("records"), "scores": rows.to_dict("records")}
-    )
+    bare.write_part(0, 2, {"instances": folder.read("instances").to_dict("records"), "scores": rows.to_dict("records")})
     bare.write_findings([])
     bare.write_progress(status="complete", total=3)
     precomputed.pack([bare], tmp_path / "packed.duckdb")

@@ -40,6 +40,26 @@ def test_words_are_read_where_wordnet_is_here(tmp_path, monkeypatch, shared_sett
     assert read.offered
 
 
+def test_what_is_loaded_at_the_start_is_set_aside_from_collections_and_what_is_let_go_of_is_still_freed(tmp_path):
+    code = (
+        "import gc, weakref\n"
+        "from explorer.ui import resources\n"
+        "from explorer.ui.cockpit import warm\n"
+        "held = resources.resources().model('glassbox-m')\n"
+        "seen = weakref.ref(held.model)\n"
+        "warm.load()\n"
+        "gc.disable()\n"
+        "frozen = gc.get_freeze_count()\n"
+        "del held\n"
+        "resources.forget()\n"
+        "print(frozen > 100_000, len(gc.get_objects()) < frozen / 10, seen() is None)\n"
+    )
+    environment = {**os.environ, "EXPLORER_CACHE": str(tmp_path / "cache"), "EXPLORER_OFFLINE": "1"}
+    command = [sys.executable, "-W", "ignore", "-c", code]
+    done = subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["True", "True", "True"]
+
+
 def test_a_page_asks_unasked_only_small_models_that_are_here(tmp_path, monkeypatch, tiny_gpt2: Path):
     monkeypatch.setenv("EXPLORER_CACHE", str(tmp_path / "cache"))
     assert live.answers_at_once(str(tiny_gpt2))

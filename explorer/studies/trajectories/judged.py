@@ -32,8 +32,9 @@ def lines(runs: pd.DataFrame, settings: Settings) -> dict[str, list[Held]]:
     found: dict[str, list[Held]] = {}
     by_tokens: set[tuple[str, str, str]] = set()
     axes: tuple[Along, Along] = ("tokens", "steps")
+    known = table.places_of(runs, settings)
     for along in axes:
-        for study, benchmark, of_study in table.with_lines(runs, settings, along):
+        for study, benchmark, of_study in table.with_lines(runs, known, along):
             if study not in STUDIES:
                 continue
             fresh = [line for line in of_study if (study, benchmark, line.name) not in by_tokens]

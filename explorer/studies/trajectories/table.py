@@ -66,9 +66,8 @@ def _weights(spec: str) -> str:
         return ""
 
 
-def with_lines(runs: pd.DataFrame, settings: Settings, along: Along) -> list[tuple[str, str, list[Line]]]:
+def with_lines(runs: pd.DataFrame, known: Mapping[str, Place], along: Along) -> list[tuple[str, str, list[Line]]]:
     """(study, benchmark, lines) of all that have a line along an axis, the one with the most stops first."""
-    known = places_of(runs, settings)
     found = []
     for (study, benchmark), rows in runs.groupby(["study", "benchmark"], sort=True):
         lines, _ = lines_of(rows, known, along)
@@ -77,10 +76,11 @@ def with_lines(runs: pd.DataFrame, settings: Settings, along: Along) -> list[tup
     return sorted(found, key=lambda one: -sum(len(line.stops) for line in one[2]))
 
 
-def lines_by_axis(store: Store, settings: Settings, minute: int = 0) -> dict[Along, list[tuple[str, str, list[Line]]]]:
-    """Axis → what has lines along it; a question, for who remembers answers, and then for this `minute` alone."""
+def lines_by_axis(store: Store, settings: Settings) -> dict[Along, list[tuple[str, str, list[Line]]]]:
+    """Axis → what has lines along it; it depends on the folders of weights, too, which come and go."""
     runs = queries.runs(store)
-    return {along: with_lines(runs, settings, along) for along in AXES}
+    known = places_of(runs, settings)
+    return {along: with_lines(runs, known, along) for along in AXES}
 
 
 def found_by_run(store: Store, run_ids: Sequence[str]) -> dict[str, Findings]:

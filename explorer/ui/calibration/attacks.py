@@ -8,6 +8,7 @@ from explorer import benchmarks
 from explorer.glassbox import starters
 from explorer.results.store import Store
 from explorer.settings import Settings
+from explorer.stats.auc import RocCurve
 from explorer.studies.calibration import doses, queries
 from explorer.studies.calibration.doses import Response
 from explorer.studies.memorization.membership import CALIBRATED, JUDGED
@@ -26,6 +27,13 @@ def scores(store: Store, model: str, settings: Settings) -> pd.DataFrame:
     return found.assign(dose=found["instance_id"].map(dealt)).dropna(subset=["dose"]) if len(found) else found
 
 
-def detection(store: Store, model: str, settings: Settings) -> list[Response]:
-    """Of each attack and dose the AUC against all texts that the corpus lacks."""
-    return doses.detection(scores(store, model, settings), HIGH)
+def detection(store: Store, model: str, settings: Settings) -> list[Response] | None:
+    """Of each attack and dose the AUC against all texts that the corpus lacks; none where no run asked."""
+    found = scores(store, model, settings)
+    return doses.detection(found, HIGH) if len(found) else None
+
+
+def roc(store: Store, model: str, attack: str, settings: Settings) -> dict[int, RocCurve]:
+    """Dose → the ROC curve of an attack against all texts that the corpus lacks."""
+    found = scores(store, model, settings)
+    return doses.roc_curves(found[found["attack"] == attack], is_high=HIGH[attack])

@@ -21,41 +21,44 @@ def dose_curves(
     lines', of models where each is one's."""
     doses = sorted({one.dose for _, responses in lines for one in responses})
     places = {dose: place for place, dose in enumerate(doses)}
-    figure = theme.figure(height=420)
+    traces = []
     for number, (name, responses) in enumerate(lines):
         color = colors[number % len(colors)]
         # Beside each other, so that no interval hides another.
         shift = 0.09 * (number - (len(lines) - 1) / 2)
-        figure.add_trace(
-            go.Scatter(
-                x=[places[one.dose] + shift for one in responses],
-                y=[one.value for one in responses],
-                mode="lines+markers",
-                name=theme.escape(name),
-                line={"color": color, "width": 2},
-                marker={"size": 8, "color": color},
-                error_y=theme.interval_bars(
+        traces.append(
+            {
+                "type": "scatter",
+                "x": [places[one.dose] + shift for one in responses],
+                "y": [one.value for one in responses],
+                "mode": "lines+markers",
+                "name": theme.escape(name),
+                "line": {"color": color, "width": 2},
+                "marker": {"size": 8, "color": color},
+                "error_y": theme.interval_bars(
                     [one.value for one in responses],
                     [one.low for one in responses],
                     [one.high for one in responses],
                     color,
                     1.3,
                 ),
-                customdata=[[one.dose, one.low, one.high, one.n] for one in responses],
-                hovertemplate=(
+                "customdata": [[one.dose, one.low, one.high, one.n] for one in responses],
+                "hovertemplate": (
                     f"{theme.escape(name)}<br>%{{customdata[0]:,}} times in the corpus: %{{y:.3f}} "
                     "(%{customdata[1]:.3f} to %{customdata[2]:.3f}), %{customdata[3]:,} items<extra></extra>"
                 ),
-            )
+            }
         )
-    if chance is not None:
-        figure.add_hline(y=chance, line={"color": theme.GRAY, "width": 1, "dash": "dot"})
-    figure.update_xaxes(
-        title_text="Times in the corpus",
-        tickvals=list(places.values()),
-        ticktext=[f"{dose:,}" for dose in doses],
-        zeroline=False,
+    return theme.figure(
+        *traces,
+        height=420,
+        shapes=[theme.line_across(y=chance)] if chance is not None else [],
+        xaxis={
+            "title": {"text": "Times in the corpus"},
+            "tickvals": list(places.values()),
+            "ticktext": [f"{dose:,}" for dose in doses],
+            "zeroline": False,
+        },
+        yaxis={"title": {"text": response}},
+        showlegend=len(lines) > 1,
     )
-    figure.update_yaxes(title_text=response)
-    figure.update_layout(showlegend=len(lines) > 1)
-    return figure

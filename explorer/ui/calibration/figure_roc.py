@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import plotly.graph_objects as go
 
@@ -12,24 +13,26 @@ from explorer.stats.auc import RocCurve
 
 def roc_by_dose(curves: Mapping[int, RocCurve]) -> go.Figure:
     """`curves` are by dose, in rising order."""
-    figure = theme.figure(height=420)
-    figure.add_trace(
-        go.Scatter(
-            x=[0, 1], y=[0, 1], mode="lines", line={"color": theme.GRAY, "width": 1, "dash": "dot"}, hoverinfo="skip",
-            showlegend=False,
-        )
-    )  # fmt: skip
+    chance = {
+        "type": "scatter", "x": [0, 1], "y": [0, 1], "mode": "lines", "hoverinfo": "skip", "showlegend": False,
+        "line": {"color": theme.GRAY, "width": 1, "dash": "dot"},
+    }  # fmt: skip
+    traces: list[dict[str, Any]] = [chance]
     for number, (dose, curve) in enumerate(curves.items()):
-        figure.add_trace(
-            go.Scatter(
-                x=curve.false_positive,
-                y=curve.true_positive,
-                mode="lines",
-                name=f"seen {'once' if dose == 1 else f'{dose:,} times'}",
-                line={"color": theme.PALETTE[number % len(theme.PALETTE)], "width": 2},
-                hovertemplate="%{y:.0%} found at %{x:.0%} false alarms<extra>%{fullData.name}</extra>",
-            )
+        traces.append(
+            {
+                "type": "scatter",
+                "x": curve.false_positive,
+                "y": curve.true_positive,
+                "mode": "lines",
+                "name": f"seen {'once' if dose == 1 else f'{dose:,} times'}",
+                "line": {"color": theme.PALETTE[number % len(theme.PALETTE)], "width": 2},
+                "hovertemplate": "%{y:.0%} found at %{x:.0%} false alarms<extra>%{fullData.name}</extra>",
+            }
         )
-    figure.update_xaxes(title_text="False alarms: texts the corpus lacks", range=[0, 1], tickformat=".0%")
-    figure.update_yaxes(title_text="Found: texts the corpus has", range=[0, 1.02], tickformat=".0%")
-    return figure
+    return theme.figure(
+        *traces,
+        height=420,
+        xaxis={"title": {"text": "False alarms: texts the corpus lacks"}, "range": [0, 1], "tickformat": ".0%"},
+        yaxis={"title": {"text": "Found: texts the corpus has"}, "range": [0, 1.02], "tickformat": ".0%"},
+    )

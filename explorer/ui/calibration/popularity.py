@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import streamlit as st
 
+from explorer.results.store import Store
 from explorer.studies.calibration import doses, words
 from explorer.studies.calibration import queries as calibration_queries
+from explorer.studies.calibration.doses import Response
 from explorer.ui import resources, show
 from explorer.ui.calibration import common
 
@@ -13,14 +15,10 @@ from explorer.ui.calibration import common
 def draw_popularity(model: str) -> None:
     """In how many pairs the option whose n-gram was planted has the higher IPS, a line a length of n-grams."""
     st.header("What does the popularity score see?", anchor=False)
-    rated = resources.ask(calibration_queries.popularity, common.PAIRS)
-    rated = rated[rated["model"] == model].dropna(subset=["value"]) if len(rated) else rated
-    if rated.empty:
+    by_length = resources.ask(preferences, model)
+    if not by_length:
         common.nothing("popularity", common.PAIRS, model)
         return
-    preferred = (rated["value"] > 0).astype(float) + 0.5 * (rated["value"] == 0)
-    responses = doses.shares(common.with_doses(rated.assign(preferred=preferred)), "n", "preferred")
-    by_length = {int(n): [one for one in responses if one.name == str(n)] for n in sorted(rated["n"].unique())}
     show.says(words.popularity_in_words(by_length))
     common.draw_curves(
         "planted popularity",
@@ -31,3 +29,14 @@ def draw_popularity(model: str) -> None:
         first="Length",
     )
     show.note("n is in tokens of the index, of which a made-up word has three to four. Equal scores count half.")
+
+
+def preferences(store: Store, model: str) -> dict[int, list[Response]]:
+    """Length of n-grams → the share of pairs whose planted option has the higher IPS, by dose; empty without a run."""
+    rated = calibration_queries.popularity(store, common.PAIRS)
+    rated = rated[rated["model"] == model].dropna(subset=["value"]) if len(rated) else rated
+    if rated.empty:
+        return {}
+    preferred = (rated["value"] > 0).astype(float) + 0.5 * (rated["value"] == 0)
+    responses = doses.shares(common.with_doses(rated.assign(preferred=preferred)), "n", "preferred")
+    return {int(n): [one for one in responses if one.name == str(n)] for n in sorted(rated["n"].unique())}

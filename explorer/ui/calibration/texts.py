@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import streamlit as st
 
+from explorer.results.store import Store
+from explorer.settings import Settings
 from explorer.studies.calibration import doses, words
+from explorer.studies.calibration.doses import Response
 from explorer.ui import links, resources, show
 from explorer.ui.calibration import attacks, common
-from explorer.ui.calibration.attacks import ATTACKS, HIGH
+from explorer.ui.calibration.attacks import ATTACKS
 from explorer.ui.calibration.common import title_of
 from explorer.ui.calibration.figure_roc import roc_by_dose
 
@@ -18,12 +21,10 @@ SOME = "starter_causes"
 def draw_extraction(model: str) -> None:
     """The share of texts whose second half the model writes by itself, by repetitions."""
     st.header("Which texts can be drawn out?", anchor=False)
-    scores = resources.ask(attacks.scores, model, resources.settings())
-    scores = scores[scores["attack"] == EXTRACTION].dropna(subset=["value"]) if len(scores) else scores
-    if scores.empty:
+    responses = resources.ask(extraction, model, resources.settings())
+    if not responses:
         common.nothing("memorization", SOME, model)
         return
-    responses = doses.shares(scores, "model", "value")
     show.says(words.extraction_in_words(title_of(model), responses))
     common.draw_curves(
         "planted extraction",
@@ -36,11 +37,10 @@ def draw_extraction(model: str) -> None:
 def draw_membership(model: str) -> None:
     """How well each attack tells texts that the corpus has from texts it lacks, by repetitions."""
     st.header("Can membership be told?", anchor=False)
-    scores = resources.ask(attacks.scores, model, resources.settings())
-    if scores.empty:
+    responses = resources.ask(attacks.detection, model, resources.settings())
+    if responses is None:
         common.nothing("memorization", SOME, model)
         return
-    responses = resources.ask(attacks.detection, model, resources.settings())
     lines = [(attack.title, [one for one in responses if one.name == name]) for name, attack in ATTACKS.items()]
     lines = [(title, of_attack) for title, of_attack in lines if of_attack]
     if not lines:
@@ -62,7 +62,14 @@ def draw_membership(model: str) -> None:
         st.segmented_control, "ROC curves of", "attack", names, default="min_k" if "min_k" in names else names[0],
         required=True, format_func=lambda name: ATTACKS[name].title,
     )  # fmt: skip
-    curves = doses.roc_curves(scores[scores["attack"] == attack], is_high=HIGH[attack])
+    curves = resources.ask(attacks.roc, model, attack, resources.settings())
     show.chart(
         roc_by_dose(curves), key=f"planted roc {attack}", alt=f"ROC curves of {ATTACKS[attack].title} by repetitions"
     )
+
+
+def extraction(store: Store, model: str, settings: Settings) -> list[Response]:
+    """The share of texts that are finished exactly, by dose; none where no run asked."""
+    scores = attacks.scores(store, model, settings)
+    scores = scores[scores["attack"] == EXTRACTION].dropna(subset=["value"]) if len(scores) else scores
+    return doses.shares(scores, "model", "value") if len(scores) else []

@@ -5,9 +5,11 @@ from __future__ import annotations
 import streamlit as st
 
 from explorer.figures.models import model_colors
-from explorer.stats.mcnemar import mcnemar
+from explorer.results.store import Store
+from explorer.stats.mcnemar import PairedChange, mcnemar
 from explorer.studies.calibration import doses, words
 from explorer.studies.calibration import queries as calibration_queries
+from explorer.studies.calibration.doses import Response
 from explorer.ui import links, resources, show
 from explorer.ui.calibration import common
 from explorer.ui.calibration.common import PAIRS, SYNONYMS, title_of
@@ -16,11 +18,10 @@ from explorer.ui.calibration.common import PAIRS, SYNONYMS, title_of
 def draw_pairs(model: str) -> None:
     """Accuracy on planted pairs by the dose of what decides, a line a model or a line a checkpoint."""
     st.header("Does the verdict follow the data?", anchor=False)
-    verdicts = resources.ask(calibration_queries.verdicts, PAIRS)
-    if verdicts.empty:
+    responses = resources.ask(by_dose, PAIRS)
+    if not responses:
         common.nothing("accuracy", PAIRS)
         return
-    responses = doses.accuracy(common.with_doses(verdicts))
     models = list(dict.fromkeys(one.name for one in responses))
     final = [name for name in models if "@" not in name] or models
     main = model if model in final else final[0]
@@ -49,21 +50,35 @@ def draw_pairs(model: str) -> None:
 def draw_synonyms(model: str) -> None:
     """Agreement with a popular subject, and with its rare synonym in the same sentence."""
     st.header("Does a swap to a rare synonym show?", anchor=False)
-    verdicts = resources.ask(calibration_queries.verdicts, SYNONYMS)
-    verdicts = verdicts[verdicts["model"] == model] if len(verdicts) else verdicts
-    if verdicts.empty:
+    change = resources.ask(of_synonyms, model)
+    if change is None:
         common.nothing("accuracy", SYNONYMS, model)
         return
-    keyed = verdicts.assign(
-        pair=verdicts["instance_id"].str.replace(r"^.*/(.*)-(popular|unpopular)$", r"\1", regex=True)
-    )
-    sides = keyed.pivot_table(index="pair", columns="grp", values="correct", aggfunc="first")
-    change = mcnemar(sides["popular"].to_numpy(), sides["unpopular"].to_numpy())
+    responses = [one for one in resources.ask(by_dose, SYNONYMS) if one.name == model]
     show.says(words.swap_in_words(title_of(model), change))
     common.draw_curves(
         "planted synonyms",
-        [(title_of(model), doses.accuracy(common.with_doses(verdicts)))],
+        [(title_of(model), responses)],
         alt="Accuracy with a synonym as the subject by how often it stands in that slot in the corpus",
         response="Accuracy",
         chance=0.5,
     )
+
+
+def by_dose(store: Store, benchmark: str) -> list[Response]:
+    """Of each model and dose the share of right verdicts; none where no run judged."""
+    verdicts = calibration_queries.verdicts(store, benchmark)
+    return doses.accuracy(common.with_doses(verdicts)) if len(verdicts) else []
+
+
+def of_synonyms(store: Store, model: str) -> PairedChange | None:
+    """What the rare synonym changes in a model's verdicts; none where no run judged."""
+    verdicts = calibration_queries.verdicts(store, SYNONYMS)
+    verdicts = verdicts[verdicts["model"] == model] if len(verdicts) else verdicts
+    if verdicts.empty:
+        return None
+    keyed = verdicts.assign(
+        pair=verdicts["instance_id"].str.replace(r"^.*/(.*)-(popular|unpopular)$", r"\1", regex=True)
+    )
+    sides = keyed.pivot_table(index="pair", columns="grp", values="correct", aggfunc="first")
+    return mcnemar(sides["popular"].to_numpy(), sides["unpopular"].to_numpy())

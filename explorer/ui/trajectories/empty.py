@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import time
 
+import streamlit as st
+
+from explorer.results.store import Store
+from explorer.settings import Settings
 from explorer.studies.trajectories import table
 from explorer.studies.trajectories.lines import Along, Line
 from explorer.ui import resources, show
@@ -23,7 +27,16 @@ def is_empty() -> bool:
 
 def lines_now() -> dict[Along, list[tuple[str, str, list[Line]]]]:
     """Axis → what has lines along it; looked up anew every minute, since it depends on the folders of weights, too."""
-    return resources.ask(table.lines_by_axis, resources.settings(), int(time.time() // 60))
+    opened = resources.store()
+    return _lines(resources.settings(), str(opened.generation), int(time.time() // 60), _store=opened)
+
+
+# Frozen records that nobody changes: a copy of them for each of the places that look would take longer than the page.
+@st.cache_resource(max_entries=4, show_spinner=False)
+def _lines(
+    chosen: Settings, generation: str, minute: int, *, _store: Store
+) -> dict[Along, list[tuple[str, str, list[Line]]]]:
+    return table.lines_by_axis(_store, chosen)
 
 
 def draw_empty(chosen: Chosen) -> None:

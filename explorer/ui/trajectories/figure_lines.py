@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import plotly.graph_objects as go
 
@@ -65,47 +66,53 @@ def trajectory(
     """The lines along an axis; `response` names the vertical one, `null` and `mark` are drawn as a line across each."""
     every = sorted({x for line in lines for x in line.x})
     place = _places(every, is_log=axis.is_log)
-    figure = theme.figure(height=height)
+    traces: list[dict[str, Any]] = []
     for line in lines:
         known = [number for number, low in enumerate(line.low) if low == low and line.high[number] == line.high[number]]
         if known:
             across = [place[line.x[number]] for number in known]
-            figure.add_trace(
-                go.Scatter(
-                    x=[*across, *reversed(across)],
-                    y=[*(line.high[number] for number in known), *(line.low[number] for number in reversed(known))],
-                    fill="toself",
-                    mode="none",
-                    fillcolor=_faint(line.color),
-                    hoverinfo="skip",
-                    showlegend=False,
-                )
+            traces.append(
+                {
+                    "type": "scatter",
+                    "x": [*across, *reversed(across)],
+                    "y": [*(line.high[number] for number in known), *(line.low[number] for number in reversed(known))],
+                    "fill": "toself",
+                    "mode": "none",
+                    "fillcolor": _faint(line.color),
+                    "hoverinfo": "skip",
+                    "showlegend": False,
+                }
             )
     for line in lines:
         name = theme.escape(line.name)
-        figure.add_trace(
-            go.Scatter(
-                x=[place[x] for x in line.x],
-                y=list(line.y),
-                mode="lines+markers",
-                name=name,
-                line={"color": line.color, "width": 2, "dash": DASHES[line.dash % len(DASHES)]},
-                marker={"size": 8, "color": line.color},
-                customdata=[[key, theme.hover(text)] for key, text in zip(line.carried, line.about, strict=True)],
-                hovertemplate=f"{name}<br>%{{customdata[1]}}<extra></extra>",
-            )
+        traces.append(
+            {
+                "type": "scatter",
+                "x": [place[x] for x in line.x],
+                "y": list(line.y),
+                "mode": "lines+markers",
+                "name": name,
+                "line": {"color": line.color, "width": 2, "dash": DASHES[line.dash % len(DASHES)]},
+                "marker": {"size": 8, "color": line.color},
+                "customdata": [[key, theme.hover(text)] for key, text in zip(line.carried, line.about, strict=True)],
+                "hovertemplate": f"{name}<br>%{{customdata[1]}}<extra></extra>",
+            }
         )
-    if not math.isnan(null):
-        figure.add_hline(y=null, line={"color": theme.GRAY, "width": 1, "dash": "dot"})
+    across_it = [] if math.isnan(null) else [theme.line_across(y=null)]
     if not math.isnan(mark) and mark in place:
-        figure.add_vline(x=place[mark], line={"color": theme.GRAY, "width": 1, "dash": "dot"})
+        across_it.append(theme.line_across(x=place[mark]))
     ticks = _ticks(every, place, axis)
-    figure.update_xaxes(
-        title_text=axis.title, tickmode="array", tickvals=list(ticks), ticktext=list(ticks.values()), zeroline=False
-    )
-    figure.update_yaxes(title_text=response, tickformat=FORMATS.get(unit), zeroline=False)
-    figure.update_layout(showlegend=len(lines) > 1)
-    return figure
+    return theme.figure(
+        *traces,
+        height=height,
+        shapes=across_it,
+        xaxis={
+            "title": {"text": axis.title}, "tickmode": "array", "tickvals": list(ticks),
+            "ticktext": list(ticks.values()), "zeroline": False,
+        },
+        yaxis={"title": {"text": response}, "tickformat": FORMATS.get(unit), "zeroline": False},
+        showlegend=len(lines) > 1,
+    )  # fmt: skip
 
 
 def _places(every: Sequence[float], *, is_log: bool) -> dict[float, float]:
