@@ -116,6 +116,8 @@ def rows_of(one: store.Store, table: str) -> pd.DataFrame:
 def same(ours: pd.Series, theirs: pd.Series, atol: float = 1e-6) -> bool:
     if pd.api.types.is_float_dtype(ours) or pd.api.types.is_float_dtype(theirs):
         return np.allclose(ours.astype(float), theirs.astype(float), rtol=1e-6, atol=atol, equal_nan=True)
+    ours, theirs = (column.map(lambda one: repr(list(one)) if isinstance(one, np.ndarray) else one)
+                    for column in (ours, theirs))  # fmt: skip
     return list(ours.where(ours.notna(), None)) == list(theirs.where(theirs.notna(), None))
 
 
@@ -143,10 +145,6 @@ def test_packed_rows_are_the_stored_rows_but_for_what_is_left_out(settings, tmp_
         gone = table == "variants" or name == "ids"
         if benchmark == "blimp" or gone:
             assert theirs[name].isna().all(), name
-        elif name == "token_logprobs":
-            assert all(same(pd.Series(one), pd.Series(two)) for one, two in zip(ours[name], theirs[name], strict=True))
-        elif name == "token_texts":
-            assert [list(texts) for texts in theirs[name]] == [["A", " cat"]] * 6
         else:
             assert same(ours[name], theirs[name]), name
 
