@@ -18,6 +18,7 @@ from explorer.scoring import hf_kind, hf_source
 from explorer.scoring.embedded import Steps
 from explorer.scoring.encode import unencodable
 from explorer.scoring.engine.device import choose_device
+from explorer.scoring.hf_batches import padded
 from explorer.scoring.hf_words import whole_words
 from explorer.scoring.model import Gap
 from explorer.settings import Settings
@@ -61,11 +62,11 @@ class SentenceEncoder:
                 longest = len(rows[order[-1]])
                 size = max(1, BATCH_TOKENS.get(self._device.type, 4096) // max(1, longest))
                 batch, order = order[-size:], order[:-size]
-                vectors[batch] = self._vectors([rows[i] for i in batch], longest)
+                vectors[batch] = self._vectors([rows[i] for i in batch])
         return vectors
 
-    def _vectors(self, rows: Sequence[Sequence[int]], longest: int) -> np.ndarray:
-        ids, mask = (tensor.to(self._device) for tensor in _padded(rows, longest))
+    def _vectors(self, rows: Sequence[Sequence[int]]) -> np.ndarray:
+        ids, mask = padded(rows, 0, self._device)
         states = self._model(input_ids=ids, attention_mask=mask).last_hidden_state
         if self._first_token:
             pooled = states[:, 0]
@@ -110,7 +111,7 @@ class MaskedModel:
             size = max(1, MASKED_TOKENS.get(self._device.type, 1024) // longest)
             batch, order = order[-size:], order[:-size]
             places = [rows[i].index(mask) for i in batch]
-            for i, logprobs in zip(batch, self._logprobs([rows[i] for i in batch], places, longest), strict=True):
+            for i, logprobs in zip(batch, self._logprobs([rows[i] for i in batch], places), strict=True):
                 best = self._starts_word[np.argsort(-logprobs[self._starts_word], kind="stable")[:count]]
                 proposals[i] = [(self._words[int(word)], float(logprobs[word])) for word in best]
         return proposals
@@ -119,9 +120,9 @@ class MaskedModel:
         left, right = gap.left[-AROUND:], gap.right[:AROUND]
         return f"{left}{self._tokenizer.mask_token}{right}"
 
-    def _logprobs(self, rows: Sequence[Sequence[int]], places: Sequence[int], longest: int) -> np.ndarray:
+    def _logprobs(self, rows: Sequence[Sequence[int]], places: Sequence[int]) -> np.ndarray:
         """Log-probabilities of the vocabulary at one place of each row."""
-        ids, mask = (tensor.to(self._device) for tensor in _padded(rows, longest, self._tokenizer.pad_token_id or 0))
+        ids, mask = padded(rows, self._tokenizer.pad_token_id or 0, self._device)
         with self._lock, torch.inference_mode():
             logits = self._model(input_ids=ids, attention_mask=mask).logits
             chosen = logits[torch.arange(len(rows)), torch.tensor(places)]
@@ -164,13 +165,3 @@ def _record(source: hf_source.Source) -> dict[str, str]:
 
 def _setting(path: Path, key: str, default: Any) -> Any:
     return json.loads(path.read_text("utf-8")).get(key, default) if path.is_file() else default
-
-
-def _padded(rows: Sequence[Sequence[int]], longest: int, pad: int = 0) -> tuple[torch.Tensor, torch.Tensor]:
-    """Token ids padded at the right, and which are no padding."""
-    ids = torch.full((len(rows), longest), pad, dtype=torch.long)
-    mask = torch.zeros_like(ids)
-    for row, tokens in enumerate(rows):
-        ids[row, : len(tokens)] = torch.tensor(tokens)
-        mask[row, : len(tokens)] = 1
-    return ids, mask

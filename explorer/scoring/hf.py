@@ -15,6 +15,7 @@ from explorer.scoring.embedded import Steps
 from explorer.scoring.encode import Pair, TextEncoder
 from explorer.scoring.engine.device import DTYPES, check_memory, choose_device, choose_dtype
 from explorer.scoring.engine.rows import Attention, RowRunner
+from explorer.scoring.hf_load import describe, first_line
 from explorer.scoring.hf_source import Source
 from explorer.scoring.model import Encoding, Progress, RowScores
 from explorer.scoring.policy import Bos, Split
@@ -44,21 +45,7 @@ class HFModel:
 
     def record(self) -> dict[str, str | int]:
         """Model id, revision or weights hash, tokenizer hash, dtype, device, versions, and how rows are batched."""
-        return {
-            "model": self.name,
-            "revision": self.source.revision,
-            "weights": self.source.weights,
-            "tokenizer": self.encoder.hash,
-            "dtype": self.dtype,
-            "device": _device_name(self.model.device),
-            "attention": self.runner.attention,
-            "batches": self.runner.mode,
-            "window": self.window,
-            "torch": torch.__version__,
-            "transformers": transformers.__version__,
-            **({"weights_from": self.source.form} if self.source.form else {}),
-            **({"quantized": method} if (method := hf_kind.quantized_by(self.model.config)) else {}),
-        }
+        return describe(self, {"attention": self.runner.attention, "batches": self.runner.mode})
 
     def encode(self, context: str, continuation: str, bos: Bos, split: Split) -> Encoding:
         """One request as token ids."""
@@ -149,7 +136,7 @@ def _config(source: Source) -> Any:
     except Exception as error:  # whatever transformers raises of a configuration from elsewhere
         raise ModelError(
             f"{source.name} has an architecture that transformers {transformers.__version__} does not know, "
-            f"or a damaged config.json ({_first_line(error)}). Code that comes with a model is never run; "
+            f"or a damaged config.json ({first_line(error)}). Code that comes with a model is never run; "
             "choose another model."
         ) from error
     hf_kind.require_package(source.name, hf_kind.quantized_by(config))
@@ -166,7 +153,7 @@ def _tokenizer(source: Source) -> Any:
         return transformers.AutoTokenizer.from_pretrained(source.path, local_files_only=True, trust_remote_code=False)
     except Exception as error:
         raise ModelError(
-            f"The tokenizer of {source.name} cannot be read ({_first_line(error)}). "
+            f"The tokenizer of {source.name} cannot be read ({first_line(error)}). "
             f"The folder needs tokenizer.json or the files it is made from. {_again(source)}"
         ) from error
 
@@ -199,7 +186,7 @@ def _weights(source: Source, config: Any, dtype: str, device: torch.device) -> A
     except ModelError:
         raise
     except Exception as error:
-        raise ModelError(f"{source.name} cannot be loaded ({_first_line(error)}). {_again(source)}") from error
+        raise ModelError(f"{source.name} cannot be loaded ({first_line(error)}). {_again(source)}") from error
 
 
 def _again(source: Source) -> str:
@@ -213,12 +200,3 @@ def _window(config: Any, tokenizer: Any) -> int:
     text = config.get_text_config()
     limits = [getattr(text, "max_position_embeddings", None), tokenizer.model_max_length]
     return next((int(limit) for limit in limits if limit and limit < UNLIMITED * 1024), UNLIMITED)
-
-
-def _device_name(device: torch.device) -> str:
-    return f"{device.type}: {torch.cuda.get_device_name(device)}" if device.type == "cuda" else device.type
-
-
-def _first_line(error: BaseException) -> str:
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return lines[0][:200] if lines else type(error).__name__

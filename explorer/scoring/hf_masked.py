@@ -22,22 +22,19 @@ from typing import Any
 
 import numpy as np
 import torch
-import transformers
 
-from explorer.errors import ModelError, ScoringError
+from explorer.errors import ScoringError
 from explorer.records import Request, Score
-from explorer.scoring import hf_kind, hf_source
+from explorer.scoring import hf_load
 from explorer.scoring.encode import TextEncoder
-from explorer.scoring.engine.device import DTYPES, check_memory, choose_device, choose_dtype
+from explorer.scoring.hf_batches import in_batches, in_requests, padded
+from explorer.scoring.hf_load import Kind, describe
 from explorer.scoring.hf_source import Source
 from explorer.scoring.model import Progress
 from explorer.scoring.policy import PLL, PRESETS, ScoringPolicy
 from explorer.scoring.score import failed, unscorable
-from explorer.stopping import turn
 
 METHOD = "pseudo-log-likelihood, within-word left-to-right (Kauf and Ivanova 2023)"
-# Tokens of a batch: each has a log-probability for the whole vocabulary.
-BATCH_TOKENS = {"cuda": 16384, "cpu": 1024}
 
 
 class MaskedLM:
@@ -59,45 +56,18 @@ class MaskedLM:
         self.window = min(places - first, int(min(tokenizer.model_max_length, 1 << 20)))
 
     def record(self) -> dict[str, str | int]:
-        """Model id, revision or weights hash, tokenizer hash, dtype, device, versions, and how texts are scored."""
-        return {
-            "model": self.name,
-            "revision": self.source.revision,
-            "weights": self.source.weights,
-            "tokenizer": self.encoder.hash,
-            "dtype": self.dtype,
-            "device": self.model.device.type,
-            "scores": METHOD,
-            "window": self.window,
-            "torch": torch.__version__,
-            "transformers": transformers.__version__,
-        }
+        """What identifies the model, and how it scores."""
+        return describe(self, {"scores": METHOD})
 
     def logprobs(self, rows: Sequence[Row], progress: Progress | None = None) -> list[tuple[float, bool]]:
         """Of each row the log-probability (nats) of the wanted token in its place, and whether it was the likeliest."""
-        given: list[tuple[float, bool]] = [(float("nan"), False)] * len(rows)
-        order = sorted(range(len(rows)), key=lambda number: len(rows[number].ids))
-        while order:
-            longest = len(rows[order[-1]].ids)
-            size = max(1, BATCH_TOKENS.get(self.model.device.type, 1024) // longest)
-            batch, order = order[-size:], order[:-size]
-            with turn(self.lock):
-                answers = self._batch([rows[number] for number in batch], longest)
-            for number, answer in zip(batch, answers, strict=True):
-                given[number] = answer
-            if progress:
-                progress(len(rows) - len(order), len(rows))
-        return given
+        return in_batches(rows, lambda row: len(row.ids), self._batch, self.model.device, self.lock, progress)
 
     @torch.inference_mode()
-    def _batch(self, rows: Sequence[Row], longest: int) -> list[tuple[float, bool]]:
-        ids = torch.full((len(rows), longest), self.tokenizer.pad_token_id or 0, dtype=torch.long)
-        mask = torch.zeros_like(ids)
-        for number, row in enumerate(rows):
-            ids[number, : len(row.ids)] = torch.tensor(row.ids)
-            mask[number, : len(row.ids)] = 1
+    def _batch(self, rows: Sequence[Row]) -> list[tuple[float, bool]]:
         device = self.model.device
-        logits = self.model(input_ids=ids.to(device), attention_mask=mask.to(device)).logits
+        ids, mask = padded([row.ids for row in rows], self.tokenizer.pad_token_id or 0, device)
+        logits = self.model(input_ids=ids, attention_mask=mask).logits
         places = torch.tensor([row.place for row in rows], device=device)
         at_place = logits[torch.arange(len(rows), device=device), places].float()
         wanted = torch.tensor([row.token for row in rows], device=device)
@@ -147,7 +117,7 @@ class MaskedScorer:
             )
         texts = [self._text(request, policy) for request in requests]
         rows = [row for text in texts if isinstance(text, _Text) for row in self._rows(text)]
-        answers = iter(self.model.logprobs(rows, _in_requests(progress, len(requests))))
+        answers = iter(self.model.logprobs(rows, in_requests(progress, len(requests))))
         return [
             failed(request, text)
             if isinstance(text, str)
@@ -204,52 +174,17 @@ class MaskedScorer:
         )
 
 
+KIND = Kind(
+    loader="AutoModelForMaskedLM",
+    called="a masked language model",
+    weights="a trained head",
+    needs="a mask token and a fast tokenizer",
+    has_needs=lambda model, tokenizer: tokenizer.mask_token_id is not None,
+    otherwise="no token can be asked for. Choose a model that was trained to fill gaps, for example "
+    "FacebookAI/roberta-base.",
+)
+
+
 def load(source: Source, device: str = "auto", dtype: str = "auto") -> MaskedLM:
     """The masked model whose files these are; ModelError where they hold none that can be asked."""
-    place = choose_device(device)
-    kind = choose_dtype(dtype, place)
-    hf_kind.require_package(source.name, _quantized(source))
-    check_memory(source.name, hf_source.count_parameters(source.path), kind, place)
-    try:
-        config = transformers.AutoConfig.from_pretrained(source.path, local_files_only=True, trust_remote_code=False)
-        held = hf_source.count_parameters(source.path)
-        hf_kind.require_fit(source.name, config, held, "Choose another one.", "AutoModelForMaskedLM")
-        tokenizer = transformers.AutoTokenizer.from_pretrained(
-            source.path, local_files_only=True, trust_remote_code=False
-        )
-        model, report = transformers.AutoModelForMaskedLM.from_pretrained(
-            source.path,
-            dtype=DTYPES[kind],
-            local_files_only=True,
-            trust_remote_code=False,
-            use_safetensors=True,
-            output_loading_info=True,
-        )
-    except ModelError:
-        raise
-    except Exception as error:  # whatever transformers raises of files from elsewhere
-        said = str(error).strip().splitlines() or [type(error).__name__]
-        raise ModelError(
-            f"{source.name} cannot be loaded as a masked language model ({said[0][:200]}). Choose another one."
-        ) from error
-    if report["missing_keys"] or tokenizer.mask_token_id is None or not tokenizer.is_fast:
-        lack = "a trained head" if report["missing_keys"] else "a mask token and a fast tokenizer"
-        raise ModelError(
-            f"{source.name} lacks {lack}, without which no token can be asked for. Choose a model that was trained to "
-            "fill gaps, for example FacebookAI/roberta-base."
-        )
-    return MaskedLM(source, model.to(place).eval(), tokenizer, kind)
-
-
-def _quantized(source: Source) -> str:
-    try:
-        config = transformers.AutoConfig.from_pretrained(source.path, local_files_only=True, trust_remote_code=False)
-    except Exception:  # whatever transformers raises of a configuration from elsewhere
-        return ""  # told where the model itself cannot be read
-    return hf_kind.quantized_by(config)
-
-
-def _in_requests(progress: Progress | None, requests: int) -> Progress | None:
-    if progress is None:
-        return None
-    return lambda done, rows: progress(requests * done // max(rows, 1), requests)
+    return MaskedLM(source, *hf_load.load(source, KIND, device, dtype))

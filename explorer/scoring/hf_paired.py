@@ -20,22 +20,19 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
-import transformers
 
-from explorer.errors import ModelError, ScoringError
+from explorer.errors import ScoringError
 from explorer.records import Request, Score
-from explorer.scoring import hf_kind, hf_source
+from explorer.scoring import hf_kind, hf_load
 from explorer.scoring.encode import TextEncoder
-from explorer.scoring.engine.device import DTYPES, check_memory, choose_device, choose_dtype
+from explorer.scoring.hf_batches import in_batches, in_requests, padded
+from explorer.scoring.hf_load import Kind, describe
 from explorer.scoring.hf_source import Source
 from explorer.scoring.model import Progress
 from explorer.scoring.policy import PAIRED, PRESETS, SEQ2SEQ, ScoringPolicy
 from explorer.scoring.score import NO_NUMBER, failed, unscorable
-from explorer.stopping import turn
 
 METHOD = "decoder of an encoder-decoder model; its source is the context (seq2seq) or empty (decoder)"
-# Tokens of a batch: each has a log-probability for the whole vocabulary.
-BATCH_TOKENS = {"cuda": 16384, "cpu": 1024}
 
 
 class PairedLM:
@@ -56,19 +53,8 @@ class PairedLM:
         self.window = min(places, int(min(tokenizer.model_max_length, 1 << 20)))
 
     def record(self) -> dict[str, str | int]:
-        """Model id, revision or weights hash, tokenizer hash, dtype, device, versions, and how texts are scored."""
-        return {
-            "model": self.name,
-            "revision": self.source.revision,
-            "weights": self.source.weights,
-            "tokenizer": self.encoder.hash,
-            "dtype": self.dtype,
-            "device": self.model.device.type,
-            "scores": METHOD,
-            "window": self.window,
-            "torch": torch.__version__,
-            "transformers": transformers.__version__,
-        }
+        """What identifies the model, and how it scores."""
+        return describe(self, {"scores": METHOD})
 
     def read(self, text: str) -> tuple[int, ...]:
         """The tokens of a source as the tokenizer writes one; of an empty text what stands around it."""
@@ -77,25 +63,14 @@ class PairedLM:
 
     def logprobs(self, rows: Sequence[Row], progress: Progress | None = None) -> list[list[tuple[float, bool]]]:
         """Of each row's scored tokens the log-probability (nats), and whether the token was the likeliest."""
-        given: list[list[tuple[float, bool]]] = [[] for _ in rows]
-        order = sorted(range(len(rows)), key=lambda number: rows[number].size)
-        while order:
-            size = max(1, BATCH_TOKENS.get(self.model.device.type, 1024) // rows[order[-1]].size)
-            batch, order = order[-size:], order[:-size]
-            with turn(self.lock):
-                answers = self._batch([rows[number] for number in batch])
-            for number, answer in zip(batch, answers, strict=True):
-                given[number] = answer
-            if progress:
-                progress(len(rows) - len(order), len(rows))
-        return given
+        return in_batches(rows, lambda row: row.size, self._batch, self.model.device, self.lock, progress)
 
     @torch.inference_mode()
     def _batch(self, rows: Sequence[Row]) -> list[list[tuple[float, bool]]]:
         device = self.model.device
-        sources, mask = _padded([row.source for row in rows], self.tokenizer.pad_token_id or 0, device)
+        sources, mask = padded([row.source for row in rows], self.tokenizer.pad_token_id or 0, device)
         # The last token is predicted, never read.
-        given, _ = _padded([row.target[:-1] for row in rows], self.tokenizer.pad_token_id or 0, device)
+        given, _ = padded([row.target[:-1] for row in rows], self.tokenizer.pad_token_id or 0, device)
         logits = self.model(input_ids=sources, attention_mask=mask, decoder_input_ids=given, use_cache=False).logits
         answers = []
         for number, row in enumerate(rows):
@@ -111,17 +86,6 @@ def first_token(model: Any) -> tuple[int, ...]:
     """The token that the decoder starts with, as the configuration or that of writing says; none where neither does."""
     said = (getattr(config, "decoder_start_token_id", None) for config in (model.config, model.generation_config))
     return tuple(token for token in said if isinstance(token, int))[:1]
-
-
-def _padded(rows: Sequence[Sequence[int]], filler: int, device: Any) -> tuple[torch.Tensor, torch.Tensor]:
-    """The rows as one tensor, padded at the right, where a decoder does not look; and what is no padding."""
-    longest = max(map(len, rows))
-    ids = torch.full((len(rows), longest), filler, dtype=torch.long)
-    mask = torch.zeros_like(ids)
-    for number, row in enumerate(rows):
-        ids[number, : len(row)] = torch.tensor(row, dtype=torch.long)
-        mask[number, : len(row)] = 1
-    return ids.to(device), mask.to(device)
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +123,7 @@ class PairedScorer:
             )
         rows = [self._row(request, policy) for request in requests]
         asked = [row for row in rows if isinstance(row, Row)]
-        answers = iter(self.model.logprobs(asked, _in_requests(progress, len(requests))))
+        answers = iter(self.model.logprobs(asked, in_requests(progress, len(requests))))
         return [
             failed(request, row) if isinstance(row, str) else self._scored(request, row, next(answers))
             for request, row in zip(requests, rows, strict=True)
@@ -206,46 +170,19 @@ class PairedScorer:
         )
 
 
+KIND = Kind(
+    loader="AutoModelForSeq2SeqLM",
+    called="an encoder-decoder model",
+    weights="some of its weights",
+    needs="a decoder's start token or a fast tokenizer",
+    has_needs=lambda model, tokenizer: bool(first_token(model)),
+    otherwise="no text can be scored by its decoder. Choose another one, for example google-t5/t5-small or "
+    "facebook/bart-base.",
+)
+
+
 def load(source: Source, device: str = "auto", dtype: str = "auto") -> PairedLM:
     """The model whose files these are; ModelError where they hold none of an encoder and a decoder for texts."""
-    place = choose_device(device)
-    kind = choose_dtype(dtype, place)
-    held = hf_source.count_parameters(source.path)
-    check_memory(source.name, held, kind, place)
-    try:
-        config = transformers.AutoConfig.from_pretrained(source.path, local_files_only=True, trust_remote_code=False)
-        hf_kind.require_package(source.name, hf_kind.quantized_by(config))
-        hf_kind.require_fit(source.name, config, held, "Choose another one.", "AutoModelForSeq2SeqLM")
-        tokenizer = transformers.AutoTokenizer.from_pretrained(
-            source.path, local_files_only=True, trust_remote_code=False
-        )
-        model, report = transformers.AutoModelForSeq2SeqLM.from_pretrained(
-            source.path,
-            dtype=DTYPES[kind],
-            local_files_only=True,
-            trust_remote_code=False,
-            use_safetensors=True,
-            output_loading_info=True,
-        )
-    except ModelError:
-        raise
-    except Exception as error:  # whatever transformers raises of files from elsewhere
-        said = str(error).strip().splitlines() or [type(error).__name__]
-        raise ModelError(
-            f"{source.name} cannot be loaded as an encoder-decoder model ({said[0][:200]}). Choose another one."
-        ) from error
-    if report["missing_keys"] or not first_token(model) or not tokenizer.is_fast:
-        lack = "some of its weights" if report["missing_keys"] else "a decoder's start token or a fast tokenizer"
-        raise ModelError(
-            f"{source.name} lacks {lack}, without which no text can be scored by its decoder. Choose another one, for "
-            "example google-t5/t5-small or facebook/bart-base."
-        )
-    model = model.to(place).eval()
+    model, tokenizer, kind = hf_load.load(source, KIND, device, dtype)
     hf_kind.require_causal_decoder(source.name, model)
     return PairedLM(source, model, tokenizer, kind)
-
-
-def _in_requests(progress: Progress | None, requests: int) -> Progress | None:
-    if progress is None:
-        return None
-    return lambda done, rows: progress(requests * done // max(rows, 1), requests)
