@@ -64,8 +64,8 @@ _SKIPS_FAIL = pytest.StashKey[bool]()
 class SetAside:
     """Keeps the garbage collector from what stays for the whole session: modules, and the tests themselves.
 
-    Streamlit goes through all objects there are after every run of a page, a run before its first part, statsmodels at
-    every call. With torch, spaCy and seven thousand tests in memory that takes a third of a second, each time.
+    A run goes through all objects there are before its first part, Holm's correction in statsmodels at every call. With
+    torch, spaCy and seven thousand tests in memory that takes a fifth of a second and more, each time.
     """
 
     MORE = 20  # modules imported since the last time that are worth another look
