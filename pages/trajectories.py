@@ -16,7 +16,6 @@ chosen = layout.open_page(
     "with other seeds, and when each instance was learned.",
 )  # fmt: skip
 with show.problems():
-    runs = resources.ask(trajectory_queries.runs)
     if empty.is_empty():
         empty.draw_empty(chosen)
     else:
@@ -27,8 +26,8 @@ with show.problems():
                 label_visibility="collapsed",
             )  # fmt: skip
         if view == LEARNED:
-            trajectory_instances.draw_learned(chosen, runs)
+            trajectory_instances.draw_learned(chosen, resources.ask(trajectory_queries.runs))
         elif view == ONE:
-            trajectory_one.draw_one(chosen, runs)
+            trajectory_one.draw_one(chosen, resources.ask(trajectory_queries.runs))
         else:
-            trajectory_findings.draw_findings(chosen, runs, row)
+            trajectory_findings.draw_findings(chosen, row)

@@ -138,6 +138,22 @@ def _answer(
     return ask(_store(chosen, generation), *arguments, **dict(named))
 
 
+def ask_shared(question: Callable[..., Answer], *arguments: Any) -> Answer:
+    """As `ask`, of records that nobody changes: visitors share them, since copies of many take longer than a page."""
+    from explorer.results.store import current_generation
+
+    generation = str(current_generation(settings()))
+    found: Answer = _shared((question.__module__, question.__name__), arguments, settings(), generation)
+    return found
+
+
+@st.cache_resource(max_entries=32, show_spinner=False)
+def _shared(question: tuple[str, str], arguments: tuple[Any, ...], chosen: Settings, generation: str) -> Any:
+    module, name = question
+    ask: Callable[..., Any] = getattr(importlib.import_module(module), name)
+    return ask(_store(chosen, generation), *arguments)
+
+
 def style() -> str:
     """The app's style sheet."""
     return _style(Path(__file__).with_name("style.css"))

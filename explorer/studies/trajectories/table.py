@@ -76,11 +76,19 @@ def with_lines(runs: pd.DataFrame, known: Mapping[str, Place], along: Along) -> 
     return sorted(found, key=lambda one: -sum(len(line.stops) for line in one[2]))
 
 
-def lines_by_axis(store: Store, settings: Settings) -> dict[Along, list[tuple[str, str, list[Line]]]]:
-    """Axis → what has lines along it; it depends on the folders of weights, too, which come and go."""
+def lines_by_axis(store: Store, settings: Settings, minute: int = 0) -> dict[Along, list[tuple[str, str, list[Line]]]]:
+    """Axis → what has lines along it; a question, for who remembers answers, and then for this `minute` alone."""
     runs = queries.runs(store)
     known = places_of(runs, settings)
     return {along: with_lines(runs, known, along) for along in AXES}
+
+
+def lines_along(
+    store: Store, settings: Settings, study: str, benchmark: str, along: Along, minute: int = 0
+) -> tuple[list[Line], list[LeftOut]]:
+    """The lines of a study on a benchmark along an axis, and the runs that are on none; a question, as above."""
+    runs = runs_of(queries.runs(store), study, benchmark)
+    return lines_of(runs, places_of(runs, settings), along)
 
 
 def found_by_run(store: Store, run_ids: Sequence[str]) -> dict[str, Findings]:
@@ -130,8 +138,13 @@ def trace(ask: Ask, lines: Sequence[Line], reading: Reading, planted: Planted | 
 def readings_of(ask: Ask, study: str, benchmark: str, lines: Sequence[Line]) -> list[Reading]:
     """The plain readings of a study, those against planted truth, then every finding that several runs have stored."""
     run_ids = tuple(stop.run_id for line in lines for stop in line.stops)
-    listed = ask(queries.listed, run_ids).to_dict("records") if run_ids else []
-    return [*PLAIN.get(study, ()), *against_truth(study, benchmark, lines), *stored_readings(study, listed)]
+    listed = ask(readings_stored, study, run_ids) if run_ids else []
+    return [*PLAIN.get(study, ()), *against_truth(study, benchmark, lines), *listed]
+
+
+def readings_stored(store: Store, study: str, run_ids: Sequence[str]) -> list[Reading]:
+    """A reading for every finding that several of the runs have stored; a question, for who remembers answers."""
+    return stored_readings(study, queries.listed(store, run_ids).to_dict("records"))
 
 
 def as_table(traced: Sequence[Traced]) -> pd.DataFrame:

@@ -4,12 +4,8 @@ from __future__ import annotations
 
 import time
 
-import streamlit as st
-
-from explorer.results.store import Store
-from explorer.settings import Settings
 from explorer.studies.trajectories import table
-from explorer.studies.trajectories.lines import Along, Line
+from explorer.studies.trajectories.lines import Along, LeftOut, Line
 from explorer.ui import resources, show
 from explorer.ui.layout import Chosen
 
@@ -27,16 +23,14 @@ def is_empty() -> bool:
 
 def lines_now() -> dict[Along, list[tuple[str, str, list[Line]]]]:
     """Axis → what has lines along it; looked up anew every minute, since it depends on the folders of weights, too."""
-    opened = resources.store()
-    return _lines(resources.settings(), str(opened.generation), int(time.time() // 60), _store=opened)
+    return resources.ask_shared(table.lines_by_axis, resources.settings(), int(time.time() // 60))
 
 
-# Frozen records that nobody changes: a copy of them for each of the places that look would take longer than the page.
-@st.cache_resource(max_entries=4, show_spinner=False)
-def _lines(
-    chosen: Settings, generation: str, minute: int, *, _store: Store
-) -> dict[Along, list[tuple[str, str, list[Line]]]]:
-    return table.lines_by_axis(_store, chosen)
+def lines_of(study: str, benchmark: str, along: Along) -> tuple[list[Line], list[LeftOut]]:
+    """The lines of a study on a benchmark along an axis, and the runs that are on none; looked up anew, too."""
+    return resources.ask_shared(
+        table.lines_along, resources.settings(), study, benchmark, along, int(time.time() // 60)
+    )
 
 
 def draw_empty(chosen: Chosen) -> None:

@@ -16,7 +16,7 @@ from explorer.glassbox import starters
 from explorer.results import queries as stored
 from explorer.studies.memorization.rows import ATTACKS
 from explorer.studies.trajectories import planted, table, words
-from explorer.studies.trajectories.lines import AXES, Along, Line, Stop, lines_of
+from explorer.studies.trajectories.lines import AXES, Along, Line, Stop
 from explorer.studies.trajectories.readings import Point, Reading
 from explorer.studies.trajectories.table import Traced
 from explorer.ui import behind, instance_list, layout, links, page_list, resources, run_names, show
@@ -30,21 +30,19 @@ JUDGED = ("accuracy", "popularity")  # studies whose runs judge each instance as
 EVERY = "all, as separate lines"
 
 
-def draw_findings(chosen: Chosen, runs: pd.DataFrame, row: Any) -> None:
+def draw_findings(chosen: Chosen, row: Any) -> None:
     """The pickers (that of the axis in `row`), what the lines say, the figure, and what is behind a dot."""
     with row:
         along = pick_along()
     known = empty.lines_now()[along]
     of_study, of_reading, on = st.columns([2, 3, 2])
     study, benchmark = _pick_runs(chosen, [(study, benchmark) for study, benchmark, _ in known], of_study, on)
-    lines, left_out = lines_of(
-        table.runs_of(runs, study, benchmark), table.places_of(runs, resources.settings()), along
-    )
+    lines, left_out = empty.lines_of(study, benchmark, along)
     lines = pick_asked(lines, chosen)
     with of_reading:
-        reading = _pick_reading(table.readings_of(resources.ask, study, benchmark, lines))
+        reading = _pick_reading(table.readings_of(resources.ask_shared, study, benchmark, lines))
     lines = in_order(_pick_step(lines) if along == "parameters" else lines, chosen)
-    traced = table.trace(resources.ask, lines, reading, partial(_planted, benchmark))
+    traced = table.trace(resources.ask_shared, lines, reading, partial(_planted, benchmark))
     show.about("trajectories", "", benchmark)
     if not traced:
         show.nothing_yet("None of these runs has this number", "Choose another finding.")
