@@ -37,16 +37,22 @@ def collect(spec: RunSpec, resources: Resources, *, needs_model: bool) -> dict[s
     """The environment of this process, its model loaded; RunError where that is not the model the run asks for."""
     model = resources.model_record(spec.model, spec.dtype) if needs_model else {}
     loaded = str(model.get("weights") or "")
-    if spec.weights and loaded and loaded != spec.weights:
+    if spec.weights and loaded and loaded != spec.weights and not _is_of_before(spec, resources):
         raise RunError(
             f"The weights of {spec.model} are {loaded} here, the run was asked of {spec.weights}. "
             "Start it again as a new run, or bring back the weights it was asked of."
         )
-    if chat.is_chat(spec.settings) and not _is_endpoint(spec.model):
-        from explorer.scoring import hf_chat
+    asked = spec.settings.get(chat.TEMPLATE)
+    if (asked or chat.is_chat(spec.settings)) and needs_model and not _is_endpoint(spec.model):
+        from explorer.scoring import chat_files, hf_chat
 
         text = hf_chat.template_of(resources.reader(spec.model, spec.dtype))
-        model["chat_template"] = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
+        model["chat_template"] = chat_files.template_hash(text)
+        if asked and asked != model["chat_template"]:
+            raise RunError(
+                f"The chat template of {spec.model} is not the one that the run was asked of. Start it again as a new "
+                "run, or bring back the template."
+            )
     versions = {}
     for package in PACKAGES:
         try:
@@ -60,6 +66,15 @@ def collect(spec: RunSpec, resources: Resources, *, needs_model: bool) -> dict[s
         "packages": versions,
         "model": model,
     }
+
+
+def _is_of_before(spec: RunSpec, resources: Resources) -> bool:
+    """Whether a run was asked of the same weights when what stands for a folder's left its tokenizer out."""
+    from explorer.scoring import hf_source
+
+    if not hf_source.is_folder(spec.model):
+        return False
+    return spec.weights == hf_source.digests(hf_source.local(spec.model), resources.settings)[1]
 
 
 def _is_endpoint(model: str) -> bool:

@@ -86,6 +86,8 @@ def make_spec(
     if set(chat.CHAT) & set(recipe.settings):
         formats = {instance.format for instance in chosen}
         resolved = chat.settled(resolved, model, formats, kinds, resources.settings)
+    if recipe.needs_model:
+        resolved = chat.with_template(study, resolved, model, resources.settings)
     preset = str(resolved.get("preset", ""))
     if preset in OF_KINDS and study not in PSEUDO:
         whose = "pseudo-log-likelihood of masked models" if preset == PLL else "the decoder of encoder-decoder models"

@@ -7,6 +7,7 @@ generation_config.json lists, stands in the template.
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -15,6 +16,7 @@ from typing import Any
 from explorer.errors import ModelError
 from explorer.scoring import catalog, embedded, hf_source
 from explorer.scoring.hf_chat import NO_TEMPLATE
+from explorer.scoring.weight_files import ADAPTER, gguf_file
 from explorer.settings import Settings
 
 USUAL = "default"  # the name of the template that is taken where a model has several
@@ -32,6 +34,11 @@ def template(folder: Path) -> str:
     return given if isinstance(given, str) else ""
 
 
+def template_hash(text: str) -> str:
+    """What stands for a chat template in a run's settings and in its environment: 16 hex digits."""
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
+
+
 def is_tuned(folder: Path) -> bool:
     """Whether the files in a model's folder say that it was tuned for chat."""
     text = template(folder)
@@ -47,9 +54,30 @@ def folder_of(name: str, settings: Settings) -> Path | None:
     known = catalog.find(base)
     if known and known.embedded:
         return embedded.folder(known.id, settings) if embedded.is_ready(known.id, settings) else None
-    if (known and known.trained_by) or hf_source.is_folder(name):
+    if known and known.trained_by:
         return hf_source.locate(name, settings).path
+    if hf_source.is_folder(name):
+        return _of_local(name, settings)
     return hf_source.text_files(known.id if known else base, revision, settings)
+
+
+def _of_local(name: str, settings: Settings) -> Path | None:
+    path = hf_source.local(name)
+    if gguf_file(path):
+        return hf_source.locate(name, settings).path  # what its one file holds is read where it is converted
+    return folder_of(hf_source.base_of(path), settings) if (path / ADAPTER).is_file() else path
+
+
+def template_of_folder(name: str, settings: Settings) -> str:
+    """The hash of the chat template that decides beside the weights of a local folder; "" of every other model.
+
+    A hub's commit, a server's name and the hash of a GGUF file stand for their templates, too.
+    """
+    if catalog.find(hf_source.parse(name)[0]) or not hf_source.is_folder(name) or gguf_file(hf_source.local(name)):
+        return ""
+    folder = folder_of(name, settings)
+    text = template(folder) if folder else ""
+    return template_hash(text) if text else ""
 
 
 def is_chat_model(name: str, settings: Settings) -> bool:

@@ -31,8 +31,10 @@ from explorer.scoring.weight_files import (
     bin_files,
     gguf_file,
     hash_of,
+    reading_hash,
     require_plain,
     sources,
+    texts_hash,
     weight_files,
 )
 from explorer.settings import ROOT, Settings, path_of
@@ -44,6 +46,7 @@ PICKLED = "pytorch_model*.bin"
 TAKEN = ("*.json", "*.safetensors", "*.txt", "*.model", "*.jinja")
 TEXTS = ("*.json", "*.jinja")
 LEFT = ("*/*", "consolidated*.safetensors", ADAPTER_WEIGHTS, ADAPTER)
+UNREADABLE = "The files of {path} cannot be read ({error}). Check the folder and its permissions."
 BY_HAND = "Connect and try again, or give the path of a folder that holds the model."
 
 
@@ -103,8 +106,8 @@ def locate(
         path = _glassbox_folder(known, revision, settings)
         return Source(known.id, path, revision, folder_hash(path, settings), known)
     if is_folder(name):
-        path = _folder(name)
-        digest = _digest(path, settings)
+        path = local(name)
+        digest = digests(path, settings)[0]
         return Source(str(path), _ready(path, digest, settings, progress), "", digest, known, form_of(path))
     return _from_hub(known.id if known else name, revision, settings, progress, check, known)
 
@@ -119,8 +122,8 @@ def identity(name: str, settings: Settings, revision: str = "") -> dict[str, str
         path = _glassbox_folder(known, revision, settings)
         return {"model": known.id, "revision": revision, "weights": folder_hash(path, settings)}
     if is_folder(name):
-        path = _folder(name)
-        return {"model": str(path), "revision": "", "weights": _digest(path, settings)}
+        path = local(name)
+        return {"model": str(path), "revision": "", "weights": digests(path, settings)[0]}
     name = known.id if known else name
     commit = _cached(name, revision, settings).name if settings.offline else _commit(name, revision, settings)
     return {"model": name, "revision": commit, "weights": commit}
@@ -213,7 +216,8 @@ def text_files(name: str, revision: str, settings: Settings) -> Path:
 # Local folders
 
 
-def _folder(name: str) -> Path:
+def local(name: str) -> Path:
+    """The path of a local model, whose files are there to be read; ModelError where they are not."""
     try:
         path = path_of(name).resolve()
     except (OSError, ValueError) as error:  # no name that the system takes
@@ -238,19 +242,59 @@ def _ready(path: Path, digest: str, settings: Settings, progress: Steps | None) 
     def base(name: str) -> Path:
         return locate(name, settings, progress=progress).path
 
+    if gguf_file(path) is None and (texts := texts_beside(path)) is not None and (texts != path or bin_files(path)):
+        # A copy of a folder with another template has the same weights, and is another model to chat with.
+        digest = hashlib.sha256(f"{digest} beside {_read(texts, texts_hash)}".encode()).hexdigest()[:32]
     return hf_weights.ready(path, digest, settings, progress, base)
 
 
-def _digest(path: Path, settings: Settings) -> str:
-    """The hash of a folder's or a file's weights; of an adapter with those of its base."""
-    digest = folder_hash(path, settings)
+def texts_beside(path: Path) -> Path | None:
+    """The local folder whose tokenizer and template are read: of an adapter its base, none where that is no folder."""
     if not (path / ADAPTER).is_file():
-        return digest
+        return path
+    base = base_of(path)
+    return path_of(base).resolve() if is_folder(base) and catalog.find(base) is None else None
+
+
+def base_of(path: Path) -> str:
+    """The model that an adapter names as its base; ModelError where that is an adapter, too."""
     base = str(hf_weights.adapter(path)["base_model_name_or_path"])
     if is_folder(base) and os.path.isfile(path_of(base) / ADAPTER):
         raise ModelError(f"{path} is an adapter on {base}, which is an adapter, too. {hf_weights.MERGED}")
-    weights = identity(base, settings)["weights"]
-    return f"sha256:{hashlib.sha256(f'{digest} on {weights}'.encode()).hexdigest()[:32]}"
+    return base
+
+
+def digests(path: Path, settings: Settings) -> tuple[str, str]:
+    """What stands for a local model in a run's id, and what stood for it when that left its tokenizer out."""
+    digest = folder_hash(path, settings)
+    if (path / ADAPTER).is_file():
+        base = base_of(path)
+        now, before = (
+            digests(local(base), settings)
+            if is_folder(base) and catalog.find(base) is None
+            else (identity(base, settings)["weights"],) * 2
+        )
+        return _joined(digest, "on", now), _joined(digest, "on", before)
+    if gguf_file(path):  # holds its tokenizer
+        return digest, digest
+    return _joined(digest, "read by", _read(path, reading_hash)), digest
+
+
+def _joined(first: str, how: str, second: str) -> str:
+    return f"sha256:{hashlib.sha256(f'{first} {how} {second}'.encode()).hexdigest()[:32]}"
+
+
+def _read(path: Path, hash_files: Callable[[Path], str]) -> str:
+    """A hash of files beside the weights, in memory for as long as no file of the folder changes."""
+    try:
+        found = [(entry.name, entry.stat()) for entry in os.scandir(path)] if path.is_dir() else []
+        stamp = sorted((name, stat.st_size, stat.st_mtime_ns, stat.st_ino) for name, stat in found)
+        key = (str(path), f"{hash_files.__name__} {stamp}")
+        if key not in _HASHES:
+            _HASHES[key] = hash_files(path)
+        return _HASHES[key]
+    except OSError as error:
+        raise ModelError(UNREADABLE.format(path=path, error=error)) from error
 
 
 def form_of(path: Path) -> str:
@@ -287,9 +331,7 @@ def folder_hash(path: Path, settings: Settings) -> str:
             part.write_text(json.dumps({"path": str(path), "stamp": stamp, "hash": digest}), "utf-8")
             os.replace(part, record)
     except OSError as error:
-        raise ModelError(
-            f"The files of {path} cannot be read ({error}). Check the folder and its permissions."
-        ) from error
+        raise ModelError(UNREADABLE.format(path=path, error=error)) from error
     return digest
 
 

@@ -1,6 +1,6 @@
 """Weights in other files than safetensors, made into safetensors once: PyTorch's .bin, GGUF, and LoRA adapters.
 
-What is made stands in the cache, under the hash of what it was made from, so that a changed file is made anew. A .bin
+What is made stands in the cache, under the hash of all it was made from, so that a changed file is made anew. A .bin
 file is a pickle, a program that builds what it holds. It is read by torch.load(weights_only=True), which builds numbers
 alone; a file that wants more is refused.
 """
@@ -21,10 +21,9 @@ from explorer import leftovers, sharing
 from explorer.errors import ModelError
 from explorer.scoring import hf_kind
 from explorer.scoring.embedded import Steps
-from explorer.scoring.weight_files import ADAPTER, bin_files, converted, gguf_file, weight_files
+from explorer.scoring.weight_files import ADAPTER, COPIED, bin_files, converted, gguf_file, weight_files
 from explorer.settings import Settings
 
-COPIED = ("*.json", "*.txt", "*.model", "*.jinja", "*.tiktoken")  # beside the weights: configuration and tokenizer
 NOT_COPIED = ("pytorch_model.bin.index.json", "model.safetensors.index.json", "adapter_config.json")
 SAME_AGAIN = 4  # times its size a file of weights may become, where weights are tied
 NUMBERS_A_BYTE = 8  # of the densest quantization of a GGUF file
@@ -44,7 +43,7 @@ Change = tuple[float, Any, Any]  # what a LoRA adapter adds to a weight: scale, 
 def ready(
     path: Path, digest: str, settings: Settings, progress: Steps | None, base: Callable[[str], Path] | None = None
 ) -> Path:
-    """A folder with the model in safetensors: `path` itself, or what was made of it; `digest` is the hash of its files.
+    """A folder with the model in safetensors: `path` itself, or what was made of it; `digest` is a hash of its files.
 
     `base` gives the folder of the model that an adapter names; without it no folder is taken for an adapter.
     """

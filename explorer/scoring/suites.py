@@ -21,12 +21,14 @@ class Suite:
     sizes       id → parameters
     steps       after which weights were kept, in order; () where they differ in size alone
     batch       tokens of one step
+    untold      why it is not known how many tokens a model of it has read, as an end of "2 runs are on no line: 2 ..."
     """
 
     title: str
     sizes: Mapping[str, int]
     steps: tuple[int, ...]
     batch: int
+    untold: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +53,15 @@ def _sizes(pattern: str) -> dict[str, int]:
     return dict(sorted(sizes.items(), key=lambda size: size[1]))
 
 
+# Zhang et al. 2022 (sections 2.2 and 2.3) tell the size of the corpus and over how many tokens the learning rate falls;
+# how many tokens each size read in all, of which steps were kept, they do not. Radford et al. 2019 tell 40 GB of text.
+OPT_UNTOLD = (
+    "of OPT, whose paper tells the size of its corpus (180 billion tokens) and of its schedule (300 billion) and not "
+    "how many tokens each model read"
+)
+GPT_2_UNTOLD = "of GPT-2, of which was never published how many tokens it read"
+OLMO_UNTOLD = "of OLMo without a revision that tells its step and tokens (like @step1000-tokens4B)"
+
 SUITES = {
     "pythia": Suite("Pythia", _sizes(r"EleutherAI/pythia-[\d.]+[mb]"), PYTHIA_STEPS, 2_097_152),
     "pythia-deduped": Suite(
@@ -58,10 +69,10 @@ SUITES = {
     ),
     "glassbox": Suite("Glass box", _sizes(r"glassbox-(xs|[sml])"), GLASSBOX_STEPS, 16_384),
     # Of these, no schedule of kept steps is told here: OLMo's revisions say their step and tokens themselves.
-    "olmo": Suite("OLMo", _sizes(r"allenai/OLMo-\d+B-hf"), (), 0),
-    "olmo-2": Suite("OLMo 2", _sizes(r"allenai/OLMo-2-\d+-\d+B"), (), 0),
-    "opt": Suite("OPT", _sizes(r"facebook/opt-[\d.]+[mb]"), (), 0),
-    "gpt-2": Suite("GPT-2", _sizes(r"openai-community/gpt2(-\w+)?"), (), 0),
+    "olmo": Suite("OLMo", _sizes(r"allenai/OLMo-\d+B-hf"), (), 0, OLMO_UNTOLD),
+    "olmo-2": Suite("OLMo 2", _sizes(r"allenai/OLMo-2-\d+-\d+B"), (), 0, OLMO_UNTOLD),
+    "opt": Suite("OPT", _sizes(r"facebook/opt-[\d.]+[mb]"), (), 0, OPT_UNTOLD),
+    "gpt-2": Suite("GPT-2", _sizes(r"openai-community/gpt2(-\w+)?"), (), 0, GPT_2_UNTOLD),
 }
 _STEP = re.compile(r"step(\d{1,9})")
 

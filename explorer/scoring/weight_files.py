@@ -1,4 +1,4 @@
-"""The files that hold a model's weights, and one hash of them all."""
+"""The files that hold a model's weights, those beside them that decide its scores, and a hash of each kind."""
 
 from __future__ import annotations
 
@@ -13,6 +13,12 @@ from explorer.settings import Settings
 
 MOST_TEXT = 1 << 28  # bytes of a configuration, a vocabulary or a template
 ADAPTER = "adapter_config.json"
+# Files beside the weights by which texts become tokens, and which say with what token an answer ends.
+READING = (
+    "tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json", "vocab.json",
+    "merges.txt", "vocab.txt", "tekken.json", "generation_config.json", "*.model", "*.tiktoken", "*.codes",
+)  # fmt: skip
+COPIED = ("*.json", "*.txt", "*.model", "*.jinja", "*.tiktoken", "*.codes")  # beside weights that are made anew
 ADAPTER_WEIGHTS = "adapter_model.safetensors"
 
 
@@ -98,6 +104,41 @@ def remove_converted(settings: Settings, digest: str) -> int:
     freed = sum(file.stat().st_size for file in made.iterdir() if file.is_file())
     shutil.rmtree(made, ignore_errors=True)
     return freed
+
+
+def reading_hash(path: Path) -> str:
+    """SHA-256 over the tokenizer in a model's folder and what it says of generating; without its chat template.
+
+    The template may stand in tokenizer_config.json, but decides nothing of texts that are read as they are.
+    """
+    whole = hashlib.sha256()
+    for file in _beside(path, READING):
+        content = file.read_bytes()
+        if file.name == "tokenizer_config.json":
+            content = _without_template(content)
+        whole.update(f"{file.name} {hashlib.sha256(content).hexdigest()}\n".encode())
+    return whole.hexdigest()
+
+
+def texts_hash(path: Path) -> str:
+    """SHA-256 over all that is copied beside weights that are made anew."""
+    whole = hashlib.sha256()
+    for file in _beside(path, COPIED):
+        whole.update(f"{file.name} {hashlib.sha256(file.read_bytes()).hexdigest()}\n".encode())
+    return whole.hexdigest()
+
+
+def _beside(path: Path, patterns: tuple[str, ...]) -> list[Path]:
+    return sorted({file for pattern in patterns for file in path.glob(pattern) if file.is_file()})
+
+
+def _without_template(content: bytes) -> bytes:
+    try:
+        said = json.loads(content)
+    except (ValueError, RecursionError):
+        return content
+    kept = {name: value for name, value in said.items() if name != "chat_template"} if isinstance(said, dict) else said
+    return json.dumps(kept, sort_keys=True).encode()
 
 
 def hash_of(path: Path) -> str:

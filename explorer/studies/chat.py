@@ -34,6 +34,8 @@ JUDGING = {
         is_optional=True,
     ),
 }
+# The hash of the chat template of a local folder, in the settings of runs that read it: nobody sets it.
+TEMPLATE = "template"
 SENTENCES = ("sentence", "pair_in_context")  # formats that ask=judge takes
 OWN_PROMPTS = (
     "The study ontology asks in chat prompts of its own, and so takes no setting {name}. Leave {name} out, and choose "
@@ -77,6 +79,23 @@ def settled(
     if ask == "judge":
         _refuse_unjudged(made, formats)
         made["ask"] = ask
+    return made
+
+
+def with_template(study: str, resolved: Mapping[str, Any], model: str, settings: Settings) -> dict[str, Any]:
+    """A run's settings with what stands for the chat template that it reads, where that lies in a local folder.
+
+    So a run that was done before somebody changed the template is not the run that is asked for after. Runs of earlier
+    versions lack it.
+    """
+    from explorer.scoring import chat_files
+
+    made = dict(resolved)
+    of_its_own = study == "ontology" and not str(made.get("prompt")).startswith("completion")
+    if (is_chat(made) or made.get("form") == "chat" or of_its_own) and (
+        read := chat_files.template_of_folder(model, settings)
+    ):
+        made[TEMPLATE] = read
     return made
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -22,8 +22,10 @@ CALLED: Mapping[str, str] = {
     "unrelated": "unrelated contexts from",
 }  # fmt: skip
 # By the mark of an imported run; and what is stored of a run says nothing of what was asked.
-UNSAID = ("imported", "log", "tokens", "rows", "after_prefix")
+UNSAID = ("imported", "log", "tokens", "rows", "after_prefix", chat.TEMPLATE)
 INFILL = "infill:"  # before the name of a causal model that fills gaps
+# How often the chat template of a folder had changed when a run was asked for.
+CHANGED = ("", "chat template changed", "chat template changed again")
 TIME = "%d %b %Y, %H:%M"
 
 About = Callable[[pd.Series], str]
@@ -93,6 +95,23 @@ def settings_in_words(settings: Mapping[str, Any], of: str = "") -> str:
     return ", ".join(said)
 
 
+def templates_in_words(runs: Sequence[tuple[str, Any, Mapping[str, Any]]]) -> list[str]:
+    """Of runs as (model, when it was started, settings): that a model's chat template had changed since an earlier one.
+
+    A hash means nothing to people; that two runs of one folder read different templates does.
+    """
+    told = [""] * len(runs)
+    known: dict[str, list[str]] = {}
+    for place in sorted(range(len(runs)), key=lambda place: runs[place][1]):
+        model, _, settings = runs[place]
+        if template := str(settings.get(chat.TEMPLATE) or ""):
+            seen = known.setdefault(model, [])
+            if template not in seen:
+                seen.append(template)
+            told[place] = CHANGED[min(seen.index(template), len(CHANGED) - 1)]
+    return told
+
+
 def _setting(name: str, value: Any) -> str:
     if name in ("chat", "ask"):
         return chat.in_words({name: value})
@@ -118,6 +137,9 @@ def _pieces(runs: pd.DataFrame) -> list[dict[str, str]]:
         for name in dict.fromkeys(name for each in settings for name in each)
         if name not in UNSAID and len({str(each.get(name, absent)) for each in settings}) > 1
     ]
+    templates = templates_in_words(
+        [(str(row.get("model", "")), row["created"], own) for row, own in zip(rows, settings, strict=True)]
+    )
     return [
         {
             "mark": imported.label(str(row["spec"])) if "spec" in row else "",
@@ -125,11 +147,13 @@ def _pieces(runs: pd.DataFrame) -> list[dict[str, str]]:
             "model": model_title(str(row["model"])) if "model" in row else "",
             "benchmark": benchmark_title(str(row["benchmark"])) if "benchmark" in row else "",
             "amount": f"{row['done']:,} instances{_state(row)}",
-            "settings": ", ".join(_setting(name, own[name]) for name in varying if name in own),
+            "settings": ", ".join(
+                filter(None, [*(_setting(name, own[name]) for name in varying if name in own), told])
+            ),
             "seed": f"seed {row['seed']}" if "seed" in row else "",
             "when": when(row["created"]),
         }
-        for row, own in zip(rows, settings, strict=True)
+        for row, own, told in zip(rows, settings, templates, strict=True)
     ]
 
 

@@ -74,6 +74,7 @@ LABELS: Mapping[str, str] = {
     "similarity": "Compare the meaning of both versions",
     "split": "Split of the benchmark",
     "system": "System prompt of the chat",
+    "template": "Chat template of the model's folder",
     "tokens": "Keep the log-probability of each token",
     "unrelated": "Source of unrelated sentences",
     "veto": "Words that stay",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import shutil
 
 import pytest
@@ -25,6 +26,39 @@ def test_a_folder_is_its_weights_whatever_its_dates(settings, tiny_gpt2, tmp_pat
     content[-1] ^= 1
     weights.write_bytes(content)
     assert identity.identify(str(copy), settings).weights != identity.identify(str(tiny_gpt2), settings).weights
+
+
+@pytest.mark.parametrize("name", ["tokenizer.json", "tokenizer_config.json", "generation_config.json"])
+def test_a_folder_is_its_tokenizer_and_how_its_answers_end_as_well(settings, tiny_gpt2, tmp_path, name):
+    copy = shutil.copytree(tiny_gpt2, tmp_path / "copy")
+    before = identity.identify(str(copy), settings)
+    held = json.loads((copy / name).read_text()) if (copy / name).is_file() else {}
+    (copy / name).write_text(json.dumps(held | {"changed": True}))
+    assert identity.identify(str(copy), settings) != before
+
+
+def test_a_chat_template_is_no_part_of_what_a_folder_is(settings, tiny_gpt2, tmp_path):
+    copy = shutil.copytree(tiny_gpt2, tmp_path / "copy")
+    before = identity.identify(str(copy), settings)
+    (copy / "chat_template.jinja").write_text("{{ messages }}")
+    config = copy / "tokenizer_config.json"
+    config.write_text(json.dumps(json.loads(config.read_text()) | {"chat_template": "{{ messages }}"}))
+    (copy / "README.md").write_text("Ours.")
+    (copy / "trainer_state.json").write_text("{}")
+    assert identity.identify(str(copy), settings) == before
+
+
+def test_an_adapter_is_its_base_with_its_tokenizer(settings, tiny_gpt2, tmp_path):
+    base = shutil.copytree(tiny_gpt2, tmp_path / "base")
+    adapter = tmp_path / "adapter"
+    adapter.mkdir()
+    said = {"peft_type": "LORA", "base_model_name_or_path": str(base), "r": 2, "lora_alpha": 4}
+    (adapter / "adapter_config.json").write_text(json.dumps(said))
+    (adapter / "adapter_model.safetensors").write_bytes(b"x")
+    before = identity.identify(str(adapter), settings)
+    config = base / "tokenizer_config.json"
+    config.write_text(json.dumps(json.loads(config.read_text()) | {"add_bos_token": True}))
+    assert identity.identify(str(adapter), settings) != before
 
 
 def test_a_folder_that_is_no_model_and_a_wrong_name_each_have_their_sentence(settings, tmp_path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 import shutil
@@ -15,12 +16,15 @@ from explorer.runs import spec as specs
 from explorer.runs.folder import RunFolder
 from explorer.runs.request import make_spec
 from explorer.runs.worker import work
+from explorer.scoring import hf_source
 from explorer.studies import chat
 
 TEMPLATE = (
     "{% for m in messages %}<{{ m.role }}>{{ m.content }}<|endoftext|>{% endfor %}"
     "{% if add_generation_prompt %}<assistant>{% endif %}"
 )
+
+CHANGED = TEMPLATE.replace("<{{ m.role }}>", "[{{ m.role }}]")
 
 
 @pytest.fixture
@@ -62,6 +66,71 @@ def test_a_chat_run_stores_what_the_model_read_and_its_template(settings, talker
     assert "chat_template" in json.dumps(environment)
     plain = made(resources, asked(resources, talker)).read("scores")
     assert (plain["continuation"] == scores["continuation"]).all() and (plain["logprob"] != scores["logprob"]).all()
+
+
+def as_bin(folder):
+    import torch
+    from safetensors.torch import load_file
+
+    torch.save(load_file(folder / "model.safetensors"), folder / "pytorch_model.bin")
+    (folder / "model.safetensors").unlink()
+
+
+@pytest.mark.parametrize("form", ["safetensors", "bin"])
+def test_a_template_that_was_changed_asks_for_another_run_and_is_read(settings, talker, form):
+    if form == "bin":
+        as_bin(talker)
+    plain = asked(Resources(settings), talker)
+    before = made(Resources(settings), asked(Resources(settings), talker, chat="always"))
+    assert specs.run_id(asked(Resources(settings), talker, chat="always")) == before.run_id
+    assert RunFolder.create(settings.runs, before.spec).progress().status == "complete"
+    (talker / "chat_template.jinja").write_text(CHANGED)
+    later = asked(Resources(settings), talker, chat="always")
+    assert specs.run_id(later) != before.run_id and specs.run_id(asked(Resources(settings), talker)) == (
+        specs.run_id(plain)
+    )
+    after = made(Resources(settings), later)
+    assert set(before.read("scores")["context"]) != set(after.read("scores")["context"])
+    assert after.read("scores")["context"].str.endswith("[assistant]").all()
+    (talker / "chat_template.jinja").write_text(TEMPLATE)
+    assert specs.run_id(asked(Resources(settings), talker, chat="always")) == before.run_id
+
+
+def test_a_run_is_not_gone_on_with_by_another_template(settings, talker):
+    folder = RunFolder.create(settings.runs, asked(Resources(settings), talker, chat="always"))
+    (talker / "chat_template.jinja").write_text(CHANGED)
+    assert work(folder, Resources(settings), print, wait=False) == "failed"
+    assert folder.progress().message == (
+        f"The chat template of {talker} is not the one that the run was asked of. Start it again as a new run, or "
+        "bring back the template."
+    )
+
+
+def test_a_chat_run_of_before_there_was_a_mark_of_its_template_goes_on(settings, talker):
+    spec = asked(Resources(settings), talker, chat="always")
+    weights = hf_source.digests(talker, settings)[1]
+    kept = {name: value for name, value in spec.settings.items() if name != chat.TEMPLATE}
+    made(Resources(settings), dataclasses.replace(spec, weights=weights, settings=kept))
+
+
+def test_nobody_sets_the_mark_of_a_template(settings, talker):
+    with pytest.raises(ExplorerError, match="has no setting template"):
+        asked(Resources(settings), talker, chat="always", template="0123456789abcdef")
+
+
+@pytest.mark.parametrize(
+    ("study", "benchmark", "given"),
+    [("ontology", "glassbox-ontology", {}), ("icl", "starter_entailment", {"form": "chat"})],
+)
+def test_studies_with_chat_prompts_of_their_own_are_marked_too(settings, talker, study, benchmark, given):
+    def wanted(**more):
+        return asked(Resources(settings), talker, study=study, benchmark=benchmark, limit=None, **{**given, **more})
+
+    before = wanted()
+    plain = {"prompt": "completion"} if study == "ontology" else {"form": "completion"}
+    assert before.settings[chat.TEMPLATE] and chat.TEMPLATE not in wanted(**plain).settings
+    (talker / "chat_template.jinja").write_text(TEMPLATE + " ")
+    assert specs.run_id(wanted()) != specs.run_id(before)
 
 
 @pytest.mark.parametrize("as_chat", [False, True])

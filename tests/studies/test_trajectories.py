@@ -105,6 +105,35 @@ def test_checkpoints_of_a_family_are_a_line_in_the_order_of_training():
     assert reasons == {"run-3": lines.ALONE, "run-4": lines.NO_PLACE["tokens"], "run-5": lines.NOT_COMPLETE}
 
 
+def test_a_model_whose_tokens_were_never_published_is_left_out_of_their_axis_with_that_reason():
+    frame, places = runs_of(
+        {"model": "openai-community/gpt2"}, {"model": "openai-community/gpt2-xl"}, {"model": "facebook/opt-125m"},
+        {"model": "facebook/opt-1.3b"}, {"model": "allenai/OLMo-1B-hf"},
+        {"model": "allenai/OLMo-1B-hf@step20000-tokens84B"}, {"model": "glassbox-m@step1"}, {"model": "glassbox-m@step2"},
+    )  # fmt: skip
+    (line,), out = lines.lines_of(frame, places, "tokens")
+    reasons = {one.model: one.reason for one in out}
+    assert line.name == "glassbox-m" and all(math.isnan(places[run].tokens) for run in ("run-0", "run-2", "run-4"))
+    assert "never published" in reasons["openai-community/gpt2"]
+    assert "180 billion" in reasons["facebook/opt-125m"] and "without a revision" in reasons["allenai/OLMo-1B-hf"]
+    assert places["run-5"].tokens == 84e9 and reasons["allenai/OLMo-1B-hf@step20000-tokens84B"] == lines.ALONE
+    said = table.in_short(out)
+    assert "2 of GPT-2, of which was never published how many tokens it read" in said
+    sizes, _ = lines.lines_of(frame, places, "parameters")
+    assert {one.name for one in sizes} == {"gpt-2", "opt"}
+
+
+def test_models_that_read_other_chat_templates_are_one_line_and_a_seed_is_not():
+    marks = [{"chat": "always", "template": mark} for mark in "ab"]
+    frame, places = runs_of(
+        {"model": "glassbox-m@step1", "settings": marks[0]}, {"model": "glassbox-m@step2", "settings": marks[1]},
+        {"model": "glassbox-m@step1", "settings": marks[1], "seed": 1},
+    )  # fmt: skip
+    (line,), _ = lines.lines_of(frame, places, "tokens")
+    assert [stop.run_id for stop in line.stops] == ["run-0", "run-1"]
+    assert not lines.lines_of(frame, places, "seed")[0]
+
+
 def test_runs_asked_otherwise_are_another_line():
     frame, places = runs_of(
         {"model": "glassbox-m@step1"}, {"model": "glassbox-m@step2"},

@@ -38,6 +38,18 @@ def test_settings_and_seeds_tell_runs_of_one_model_apart_in_words():
     assert "_" not in "".join(named.values())
 
 
+def test_runs_that_read_different_chat_templates_are_told_apart_without_a_hash():
+    asked = [{"chat": "always", "template": mark * 16} for mark in "abac"]
+    folder = [{"model": "/models/talker", "settings": one, "created": datetime(2026, 11, 28, 14, minute)}
+              for minute, one in enumerate(asked)]  # fmt: skip
+    named = list(run_names.names(runs(*folder)).values())
+    assert ["template changed" in name for name in named] == [False, True, False, True]
+    assert "chat template changed again" in named[3]
+    assert not any("aaaa" in name or "bbbb" in name or "cccc" in name for name in named)
+    others = runs(folder[0], folder[1] | {"model": "/models/other"})
+    assert not any("template" in name for name in run_names.names(others).values())
+
+
 def test_names_that_would_be_equal_end_in_what_tells_the_runs_apart():
     named = run_names.names(runs({}, {}))
     assert len(set(named.values())) == 2 and named["accuracy-000000"].endswith("000000")

@@ -23,7 +23,7 @@ def replications(
 ) -> list[Request]:
     """To finish each item after k demonstrations."""
     before = prompts_icl.shared(drawn.draw.demonstrations[:k], setting, drawn.example, drawn.draw.split)
-    form = _form(spec)
+    form = form_of(spec)
     return [prompts_icl.replication(drawn.pieces[instance.id], before, setting, k, **form) for instance in instances]
 
 
@@ -32,11 +32,13 @@ def labels(
 ) -> list[list[Request]]:  # fmt: skip
     """For each item the words of all labels after k demonstrations in one order."""
     before = prompts_icl.label_shared(drawn.orders[order][:k], drawn.example)
-    made = [prompts_icl.label_requests(instance, before, k, order) for instance in instances]
-    if not chat.is_chat(spec.settings):
-        return made
-    system = str(spec.settings.get("system", ""))
-    return [prompts_chat.all_as_chat(requests, system) for requests in made]
+    return [label_requests(spec, instance, before, k, order) for instance in instances]
+
+
+def label_requests(spec: RunSpec, instance: Instance, before: str, k: int, order: int) -> list[Request]:
+    """The words of all labels of an item; `before` is what `prompts_icl.label_shared` gave for its demonstrations."""
+    made = prompts_icl.label_requests(instance, before, k, order)
+    return prompts_chat.all_as_chat(made, str(spec.settings.get("system", ""))) if chat.is_chat(spec.settings) else made
 
 
 def written_labels(
@@ -44,11 +46,11 @@ def written_labels(
 ) -> list[Request]:  # fmt: skip
     """To write each item's label after k demonstrations in the first order."""
     before = prompts_icl.label_shared(drawn.orders[0][:k], drawn.example)
-    form = _form(spec)
+    form = form_of(spec)
     return [prompts_icl.label_answer(instance, before, k, repeat, **form) for instance in instances]
 
 
-def _form(spec: RunSpec) -> dict[str, Any]:
+def form_of(spec: RunSpec) -> dict[str, Any]:
     """Whether a prompt is sent as a user's message, and after which system prompt."""
     return {"chat": is_chat(spec), "system": str(spec.settings.get("system", ""))}
 

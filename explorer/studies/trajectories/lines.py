@@ -33,11 +33,13 @@ COMPLETE = "complete"
 _PLACED = ("model", "revision", "weights", "seed")
 # Settings that say how much of a run is kept: its numbers are the same.
 _KEPT = ("tokens", "rows")
+# Settings that belong to the model: along seeds, where that is one, they tell lines apart all the same.
+_OF_MODEL = ("template",)
 # Why a run is on no line.
 NOT_COMPLETE = "not complete"
 UNREADABLE = "whose request cannot be read"
 NEWER = "older than another of the same model"
-ALONE = "asked unlike all others"
+ALONE = "without a second one, asked alike, to draw a line to"
 NO_PLACE: Mapping[Along, str] = {
     "tokens": "of models whose training tokens are not known",
     "steps": "of models whose training steps are not known",
@@ -135,10 +137,11 @@ def _placed(row: Mapping[Any, Any], place: Place | None, along: Along) -> tuple[
         return NO_PLACE["tokens"]
     x = {"tokens": place.tokens, "steps": place.step, "parameters": place.parameters, "seed": float(spec.seed)}[along]
     if math.isnan(x):
-        return NO_PLACE[along]
+        return (place.untold if along in ("tokens", "steps") else "") or NO_PLACE[along]
     fields = json.loads(specs.to_json(spec))
     asked = {name: value for name, value in fields.items() if name not in _PLACED}
-    asked["settings"] = {name: value for name, value in fields["settings"].items() if name not in _KEPT}
+    untold = (*_KEPT, *(() if along == "seed" else _OF_MODEL))
+    asked["settings"] = {name: value for name, value in fields["settings"].items() if name not in untold}
     seed = -1 if along == "seed" else spec.seed
     name, step = place.family, math.nan
     if along == "parameters":

@@ -33,6 +33,7 @@ class Place:
 
     family  what stands before "@": models of one training
     suite   families that were trained alike and differ in size; the family itself where none is known
+    untold  why its tokens are not known, where more can be said than that
     """
 
     family: str
@@ -40,6 +41,7 @@ class Place:
     step: float = math.nan
     tokens: float = math.nan
     parameters: float = math.nan
+    untold: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +71,8 @@ def place_of(model: str, record: Record | None = None, parameters: float = math.
     elif match := _STEP.fullmatch(revision):
         step = float(match[1])
         tokens = 0.0 if step == 0 else math.nan
-    return Place(family, suite, step, tokens, parameters)
+    untold = SUITES[suite].untold if suite in SUITES and math.isnan(tokens) else ""
+    return Place(family, suite, step, tokens, parameters, untold)
 
 
 def place_here(model: str, weights: str, settings: Settings) -> Place:
@@ -83,7 +86,7 @@ def place_here(model: str, weights: str, settings: Settings) -> Place:
         return place_of(model)
     try:
         # A model of the same name may have been trained anew since: then the record is of other weights.
-        if not folder.is_dir() or hf_source.folder_hash(folder, settings) != weights:
+        if not folder.is_dir() or weights not in hf_source.digests(folder, settings):
             return place_of(model)
     except (ModelError, OSError):
         return place_of(model)

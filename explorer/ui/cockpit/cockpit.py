@@ -17,6 +17,7 @@ from explorer import numbers
 from explorer.errors import ExplorerError
 from explorer.records import Instance
 from explorer.scoring import catalog
+from explorer.studies import chat
 from explorer.ui import layout, links, live, progress, show, token_view
 from explorer.ui.cockpit import context_line, edits, gauges, layers, panel, pinned, scores, sources, state, words
 from explorer.ui.cockpit.layers import (
@@ -148,12 +149,12 @@ def _read(base: Instance) -> tuple[Words | None, str]:
 
 
 def _how_asked(run_id: str, *, primed: bool) -> None:
-    """A line where the run asked as a chat or for a judgment, and what of that is not shown here."""
+    """A line where the run asked as a chat or for a judgment, and how that is with what is shown here."""
     asked = layout.asked_in_words(run_id)
     if asked and layout.settings_of(run_id).get("ask") == "judge":
         asked += " Verdict and strip here are of the sentences themselves."
-    if asked and primed:
-        asked += " What stands before the options here is plain text."
+    if primed and chat.is_chat(layout.settings_of(run_id)):
+        asked += " So do these scores: the user says the context and asks for a sentence."
     if asked:
         show.note(asked)
 

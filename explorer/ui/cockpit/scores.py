@@ -15,6 +15,7 @@ from explorer.scoring import alternatives, http
 from explorer.scoring.alternatives import Alternative, Expecting
 from explorer.scoring.policy import ScoringPolicy
 from explorer.settings import Settings
+from explorer.studies import chat
 from explorer.studies.accuracy import study as accuracy_study
 from explorer.studies.priming import requests as priming_requests
 from explorer.ui import layout, live, resources, show
@@ -67,9 +68,10 @@ def _now(item: Instance, changed: Instance, sentences: Sequence[str], model: str
         before = answer.now(item, model, scoring)
         return Scores(before, before if words.same_text(changed, item) else answer.now(changed, model, scoring))
     with st.spinner(show.plain(live.waiting(model, layout.model_title(model))), show_time=True):
-        (alone,) = priming_live.growth(item, (), model, CONTEXT_PRESET)
-        points = priming_live.growth(changed, sentences, model, CONTEXT_PRESET)
-        plain = live.judge(item, model, scoring).judgment.value("margin")
+        (alone,) = priming_live.growth(item, (), model, CONTEXT_PRESET, scoring)
+        points = priming_live.growth(changed, sentences, model, CONTEXT_PRESET, scoring)
+        # An answer in a chat has no other beginning where a context is said before it.
+        plain = math.nan if chat.is_chat(scoring) else live.judge(item, model, scoring).judgment.value("margin")
     return Scores(_answer(alone), _answer(points[-1]), points, plain)
 
 
@@ -120,7 +122,8 @@ def expected(
     model: str, context: str, continuation: str, place: int, scoring: Mapping[str, Any], *, primed: bool
 ) -> tuple[Alternative, ...]:
     """The likeliest tokens in the place of a scored token, by the same policy; ExplorerError where that fails."""
-    policy = priming_requests.policy_of(CONTEXT_PRESET, "preset") if primed else _policy(model, scoring)
+    after_context = chat.in_policy(priming_requests.policy_of(CONTEXT_PRESET, "preset"), scoring)
+    policy = after_context if primed else _policy(model, scoring)
     with live.turn(model):
         loaded = resources.resources().model(model)
         before, standing = alternatives.before_place(loaded, Request("", 0, context, continuation), place, policy)

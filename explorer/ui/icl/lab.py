@@ -15,7 +15,9 @@ from explorer.records import Generation, RunSpec, Score
 from explorer.scoring import http
 from explorer.settings import Settings
 from explorer.similarity import replication
-from explorer.studies.icl import judging
+from explorer.studies import chat
+from explorer.studies.icl import asking, judging
+from explorer.studies.icl import queries as icl_queries
 from explorer.studies.icl.context import NO_NAMES, DrawnItems, sampled_items
 from explorer.studies.icl.study import STUDY
 from explorer.studies.judged import Judgment
@@ -32,6 +34,7 @@ MOST = 200
 NEW_TOKENS = 60
 START = "3"
 MOST_KEPT = 64  # answers
+Form = tuple[tuple[str, Any], ...]  # settings of a run that say how it asked
 LONGEST_LINKED = 1_000  # characters of an answer in an address
 
 
@@ -80,6 +83,9 @@ def draw_icl_lab(chosen: Chosen) -> None:
     pieces = items[name]
     shots = held.orders[order][:k]
     before = prompts_icl.shared(shots, setting, held.example, held.draw.split)
+    form = _form_in_view(chosen)
+    if said := chat.in_words(form):
+        show.note(f"Asked {said}, like the stored run.")
     request = prompts_icl.replication(pieces, before, setting, k)
     with st.expander("The prompt", expanded=k <= 5, key=f"icl:prompt:{k <= 5}"):
         # Upside down, so that the box begins where the prompt ends: with the test item.
@@ -92,20 +98,20 @@ def draw_icl_lab(chosen: Chosen) -> None:
         show.note(reason)
         return
     title = layout.model_title(chosen.model)
-    question = ("icl", chosen.model, chosen.benchmark, name, setting, k, order)
+    asked = (chosen.model, chosen.benchmark, name, setting, k, order, tuple(sorted(form.items())))
+    question = ("icl", *asked)
     if st.button(f"Ask {show.plain(title)}", icon=":material/bolt:", type="primary", key="icl:ask", shortcut="Enter"):
         st.session_state["icl:asked"] = question
         live.forget_fault("icl")
     if st.session_state.get("icl:asked") != question:
         return
-    asked = (chosen.model, chosen.benchmark, name, setting, k, order)
     answered = None
     if (kept := _kept().get((*asked, resources.settings()))) is not None:
         answered = kept
     else:
         telling = Telling(_stop, "icl:stop")
         telling.step(live.waiting(chosen.model, title))
-        answered = live.attempt("icl", chosen.model, question, lambda: answer(*asked, telling))
+        answered = live.attempt("icl", chosen.model, question, lambda: answer(*asked, telling=telling))
         telling.close()
     if answered is None:
         return
@@ -181,15 +187,29 @@ def _stop() -> None:
     st.session_state["icl:asked"] = None
 
 
+def _form_in_view(chosen: Chosen) -> dict[str, Any]:
+    """The settings by which the run that the page's other views show asked as a chat; {} where it did not."""
+    runs = resources.ask(icl_queries.runs, chosen.benchmark)
+    ids = [str(run_id) for run_id in runs[runs["model"] == chosen.model]["run_id"]]
+    if not ids:
+        return {}
+    wanted = links.recall("run")
+    settings = run.settings_of(wanted if wanted in ids else ids[0], chosen.benchmark)
+    kept = {name: settings[name] for name in ("chat", "system", "form") if name in settings}
+    return kept if chat.is_chat(settings) or kept.get("form") == "chat" else {}
+
+
 def answer(
-    model: str, benchmark: str, item: str, setting: str, k: int, order: int, telling: Telling | None = None
-) -> Answered:
-    """What the model makes of an item now; ExplorerError where it cannot be asked."""
-    answered = _answer(model, benchmark, item, setting, k, order, telling)
+    model: str, benchmark: str, item: str, setting: str, k: int, order: int, form: Form = (),
+    telling: Telling | None = None,
+) -> Answered:  # fmt: skip
+    """What the model makes of an item now, asked as a run with the settings in `form`; ExplorerError where it cannot
+    be asked."""
+    answered = _answer(model, benchmark, item, setting, k, order, form, telling)
     # A server may think better of what it refused, so that is not kept.
     if not (http.is_endpoint(model) and (answered.reason or answered.unscored or any(answered.labels["reason"]))):
         kept = _kept()
-        kept[model, benchmark, item, setting, k, order, resources.settings()] = answered
+        kept[model, benchmark, item, setting, k, order, form, resources.settings()] = answered
         for oldest in list(kept)[:-MOST_KEPT]:
             kept.pop(oldest, None)
     return answered
@@ -197,12 +217,12 @@ def answer(
 
 # By hand, since what Streamlit remembers must not draw while it is made.
 @st.cache_resource(show_spinner=False)
-def _kept() -> dict[tuple[str, str, str, str, int, int, Settings], Answered]:
+def _kept() -> dict[tuple[str, str, str, str, int, int, Form, Settings], Answered]:
     return {}
 
 
 def _answer(
-    model: str, benchmark: str, item: str, setting: str, k: int, order: int, telling: Telling | None
+    model: str, benchmark: str, item: str, setting: str, k: int, order: int, form: Form, telling: Telling | None
 ) -> Answered:  # fmt: skip
     """The answer by the code of runs; an endpoint that cannot score still writes."""
     step = telling.step if telling else lambda text: None
@@ -221,13 +241,14 @@ def _answer(
     options: dict[str, Any] = {} if is_remote else {"until": is_complete}
     scores: list[Score] = []
     unscored = ""
-    policy = judging.policy_of()
+    spec = RunSpec("icl", STUDY.version, model, benchmark, settings=STUDY.resolve(dict(form)))
+    policy = chat.in_policy(judging.policy_of(), spec.settings)
     with live.turn(model):
-        request = prompts_icl.replication(pieces, before, setting, k, chat=is_remote)
+        request = prompts_icl.replication(pieces, before, setting, k, **asking.form_of(spec))
         step("Waiting for the server" if is_remote else f"Reading a prompt of {len(request.context):,} characters")
         (written,), remark = live.generate(model, [request], max_new_tokens=NEW_TOKENS, **options)
         opening = prompts_icl.label_shared(shots, held.example)
-        label_requests = prompts_icl.label_requests(pieces.instance, opening, k, order)
+        label_requests = asking.label_requests(spec, pieces.instance, opening, k, order)
         step(f"Scoring {len(label_requests)} labels after the same demonstrations")
         try:
             scores = shared.scorer(model).score(label_requests, policy)

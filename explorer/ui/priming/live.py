@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import streamlit as st
 
@@ -13,6 +14,7 @@ from explorer.rows.builders import instance_of, payload
 from explorer.scoring import http
 from explorer.scoring.model import LanguageModel
 from explorer.settings import Settings
+from explorer.studies import chat
 from explorer.studies.judged import Judgment
 from explorer.studies.priming import context as priming_context
 from explorer.studies.priming import requests as priming_requests
@@ -20,6 +22,7 @@ from explorer.ui import live, resources
 from explorer.variants import running_text
 from explorer.variants.running_text import Encode
 
+NOT_ASKED: Mapping[str, Any] = {}
 CONDITION = "typed"  # the lab's contexts are of no condition of a run
 
 
@@ -32,9 +35,15 @@ class Point:
     tokens: float  # nan where a server does not tell
 
 
-def growth(item: Instance, sentences: Sequence[str], model: str, preset: str) -> tuple[Point, ...]:
-    """The pair without a context and after each sentence; ExplorerError where the model cannot be had."""
-    question = (payload(item), tuple(sentences), model, preset, resources.settings())
+def growth(
+    item: Instance, sentences: Sequence[str], model: str, preset: str, asked: Mapping[str, Any] = NOT_ASKED
+) -> tuple[Point, ...]:
+    """The pair without a context and after each sentence; ExplorerError where the model cannot be had.
+
+    `asked` has the settings of chats of a run: in a chat the user says the sentences.
+    """
+    form = tuple(sorted((name, value) for name, value in asked.items() if name in chat.CHAT))
+    question = (payload(item), tuple(sentences), model, preset, form, resources.settings())
     points = _growth(*question)
     if http.is_endpoint(model) and any(score.reason for point in points for score in point.scores):
         _growth.clear(*question)  # a server may think better of what it refused
@@ -42,10 +51,14 @@ def growth(item: Instance, sentences: Sequence[str], model: str, preset: str) ->
 
 
 @st.cache_data(max_entries=256, show_spinner=False)
-def _growth(text: str, sentences: tuple[str, ...], model: str, preset: str, settings: Settings) -> tuple[Point, ...]:
+def _growth(
+    text: str, sentences: tuple[str, ...], model: str, preset: str, form: tuple[tuple[str, Any], ...],
+    settings: Settings,
+) -> tuple[Point, ...]:  # fmt: skip
     item = instance_of(text)
     # A server decides about a BOS for itself.
-    policy = priming_requests.policy_of(preset, "auto" if http.is_endpoint(model) else "preset")
+    plain = priming_requests.policy_of(preset, "auto" if http.is_endpoint(model) else "preset")
+    policy = chat.in_policy(plain, dict(form))
     shared = resources.resources()
     with live.turn(model):
         encode = None if http.is_endpoint(model) else _encoder(shared.model(model))
@@ -58,7 +71,14 @@ def _growth(text: str, sentences: tuple[str, ...], model: str, preset: str, sett
             tokens = 0 if not before else math.nan if encode is None else len(encode(before))
             steps.append(
                 priming_requests.step(
-                    item, before, opening, condition=CONDITION, length=None, sentences=number, tokens=tokens
+                    item,
+                    before,
+                    opening,
+                    condition=CONDITION,
+                    length=None,
+                    sentences=number,
+                    tokens=tokens,
+                    policy=policy,
                 )
             )
         flat = [request for step in steps for request in step.requests]

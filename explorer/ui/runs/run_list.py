@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -222,6 +222,7 @@ def _settings(runs: Sequence[RunInfo]) -> list[str]:
     """What each run was asked for beyond its study's defaults, in words."""
     stored = resources.ask(queries.runs).set_index("run_id")
     told = []
+    asked: list[tuple[str, Any, Mapping[str, Any]]] = []
     for run in runs:
         if run.run_id in stored.index:
             spec = specs.from_json(str(stored.loc[run.run_id, "spec"]))
@@ -230,9 +231,12 @@ def _settings(runs: Sequence[RunInfo]) -> list[str]:
                 spec = RunFolder(resources.settings().runs / run.run_id).spec
             except ExplorerError:
                 told.append("")
+                asked.append(("", run.created, {}))
                 continue
         parts = [f"{len(spec.suites)} groups" if len(spec.suites) > 1 else "1 group"] if spec.suites else []
         parts += [run_names.settings_in_words(spec.settings, spec.study)]
         parts += [f"seed {spec.seed}"] if spec.seed else []
         told.append(", ".join(filter(None, parts)))
-    return told
+        asked.append((spec.model, run.created, spec.settings))
+    changed = run_names.templates_in_words(asked)
+    return [", ".join(filter(None, pair)) for pair in zip(told, changed, strict=True)]
