@@ -77,8 +77,13 @@ def score_ours(folder: Path, texts: list[str], cache: Path) -> list[tuple[float,
 
 def score_minicons(folder: Path, texts: list[str]) -> list[float]:
     """The same by minicons."""
+    import transformers
     from minicons import scorer
 
+    # minicons 0.3.39 calls it by the name that transformers 5 took away; what it does is as before.
+    base: Any = transformers.PreTrainedTokenizerBase
+    if not hasattr(base, "batch_encode_plus"):
+        base.batch_encode_plus = base.__call__
     model: Any = scorer.MaskedLMScorer(str(folder), "cpu")
     rule = {"PLL_metric": "within_word_l2r", "reduction": lambda logprobs: float(logprobs.sum())}
     return [float(model.sequence_score([text], **rule)[0]) for text in texts]

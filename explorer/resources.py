@@ -120,6 +120,14 @@ class Resources:
             if wanted not in self._fetched and (self._model is None or self._model[0] != wanted):
                 self._fetched[wanted] = hf.find(name, self.settings, device=device, dtype=dtype, progress=self._steps())
 
+    def let_go(self) -> None:
+        """Forgets the loaded models, whose files may have changed since; what is asked next loads them anew."""
+        with stopping.turn(self._lock):
+            self._model = self._generator = self._other = None
+            self._fetched.clear()
+        if self._second is not None:
+            self._second.let_go()
+
     def embedded(self, name: str) -> Path:
         """The folder of an embedded model, fetched and converted where it is new."""
         from explorer.scoring import embedded

@@ -72,7 +72,7 @@ def run_study(args: argparse.Namespace, settings: Settings) -> int:
     from explorer.resources import Resources
     from explorer.runs import cost, name_lists, queue, slices
     from explorer.runs.folder import RunFolder
-    from explorer.runs.request import make_spec, taken_for_english
+    from explorer.runs.request import asked_in_english, make_spec, taken_for_english
     from explorer.runs.where import HERE, save
     from explorer.runs.worker import work
     from explorer.studies.selection import splits_of
@@ -97,6 +97,8 @@ def run_study(args: argparse.Namespace, settings: Settings) -> int:
     spec = make_spec(resources, study=args.study, model=models[0], benchmark=names[0], seed=args.seed, **request)
     if guess := taken_for_english(resources, args.study, names[0], splits_of(spec.settings)):
         common.report(guess)
+    if remark := asked_in_english(resources, spec.settings, names[0], splits_of(spec.settings)):
+        common.report(remark)
     if args.dry_run:
         return _dry_run(args, spec, resources)
     if requests := cost.describe(spec, cost.estimate_run(spec, resources)):

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from explorer import __version__
 from explorer.errors import RunError
 from explorer.records import RunSpec
+from explorer.runs import named_models
 from explorer.studies import chat
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ def collect(spec: RunSpec, resources: Resources, *, needs_model: bool) -> dict[s
             f"The weights of {spec.model} are {loaded} here, the run was asked of {spec.weights}. "
             "Start it again as a new run, or bring back the weights it was asked of."
         )
+    named_models.require_same(spec, resources.settings)
     asked = spec.settings.get(chat.TEMPLATE)
     if (asked or chat.is_chat(spec.settings)) and needs_model and not _is_endpoint(spec.model):
         from explorer.scoring import chat_files, hf_chat

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from explorer.errors import UsageError
 from explorer.records import RunSpec
+from explorer.runs import named_models
 from explorer.scoring.policy import OF_KINDS, PAIRED, PLL
 from explorer.studies import chat
 from explorer.studies import study as find_study
@@ -33,6 +34,21 @@ def taken_for_english(resources: Resources, study: str, benchmark: str, splits: 
     return (
         f"Nobody said what language {benchmark} is in; its texts look English and are taken for it, which is a guess. "
         "Import it with its language to be sure."
+    )
+
+
+def asked_in_english(
+    resources: Resources, settings: Mapping[str, Any], benchmark: str, splits: Sequence[str] = ()
+) -> str:
+    """That what a chat or a judgment says around texts of another language is English; "" elsewhere."""
+    if settings.get("chat", "never") == "never" and settings.get("ask", "plain") == "plain":
+        return ""
+    loaded = resources.instances(benchmark, splits)
+    if not (reason := language.other_language(loaded.instances, loaded.language)):
+        return ""
+    return (
+        f"{benchmark} is not English ({reason}), and what the user says around its texts is: the wish for a sentence, "
+        "or the question whether one is well-formed. That may move a model towards English."
     )
 
 
@@ -88,6 +104,8 @@ def make_spec(
         resolved = chat.settled(resolved, model, formats, kinds, resources.settings)
     if recipe.needs_model:
         resolved = chat.with_template(study, resolved, model, resources.settings)
+    if folders := named_models.versions(resolved, resources.settings):
+        resolved[named_models.FOLDERS] = folders
     preset = str(resolved.get("preset", ""))
     if preset in OF_KINDS and study not in PSEUDO:
         whose = "pseudo-log-likelihood of masked models" if preset == PLL else "the decoder of encoder-decoder models"

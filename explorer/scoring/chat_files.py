@@ -14,12 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from explorer.errors import ModelError
-from explorer.scoring import catalog, embedded, hf_source
-from explorer.scoring.hf_chat import NO_TEMPLATE
+from explorer.scoring import catalog, embedded, hf_source, http
+from explorer.scoring.hf_chat import NO_TEMPLATE, USUAL
 from explorer.scoring.weight_files import ADAPTER, gguf_file
 from explorer.settings import Settings
-
-USUAL = "default"  # the name of the template that is taken where a model has several
 
 
 def template(folder: Path) -> str:
@@ -78,6 +76,14 @@ def template_of_folder(name: str, settings: Settings) -> str:
     folder = folder_of(name, settings)
     text = template(folder) if folder else ""
     return template_hash(text) if text else ""
+
+
+def version_of(name: str, settings: Settings) -> str:
+    """What stands for the files of a local model as they are now, its chat template included; "" of any other."""
+    if http.is_endpoint(name) or catalog.find(name) or not hf_source.is_folder(name):
+        return ""
+    weights = hf_source.digests(hf_source.local(name), settings)[0]
+    return " ".join(filter(None, (weights, template_of_folder(name, settings))))
 
 
 def is_chat_model(name: str, settings: Settings) -> bool:

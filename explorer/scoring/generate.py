@@ -127,10 +127,11 @@ class ModelGenerator:
 
 def chat_text(tokenizer: Any, turns: Sequence[tuple[str, str]]) -> str:
     """The turns as the model was taught to read them, up to where its answer begins; plain where it was taught none."""
-    if not getattr(tokenizer, "chat_template", None):
+    template = hf_chat.usual_template(tokenizer)
+    if not template:
         return "\n\n".join(text for _, text in turns)
     messages = [{"role": role, "content": text} for role, text in turns]
-    return hf_chat.render(tokenizer.get_chat_template(), messages, tokenizer.special_tokens_map)
+    return hf_chat.render(template, messages, tokenizer.special_tokens_map)
 
 
 def _prefix(sequences: Sequence[Ids], together: Group) -> Ids:

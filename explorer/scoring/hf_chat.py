@@ -23,10 +23,12 @@ from explorer.settings import ROOT
 
 SECONDS = 10.0  # for what is rendered in one go; a conversation takes a tenth of a millisecond
 STARTING = 120.0  # for the first, which waits for the process
+MOST_TEMPLATE = 1 << 20  # characters; long ones, with the prompts of tools, have some ten thousand
 MOST_TEXT = 16 << 20  # characters of what is rendered
 MOST_MEMORY = 1 << 30  # bytes that rendering may take
 TOGETHER = 512  # conversations that are rendered in one go, which takes a fraction of a second ...
 MOST_TOGETHER = 1 << 20  # ... and characters, so that long ones do not add up
+USUAL = "default"  # the name of the template that is taken where a model has several
 ANSWER = "\u220e"  # a sign that no template knows
 NO_TEMPLATE = (
     "{name} has no chat template, which chat=always asks for. Choose a model that was tuned for chat, or leave chat "
@@ -84,9 +86,18 @@ def as_messages(turns: Turns) -> list[dict[str, str]]:
 
 def template_of(model: Any) -> str:
     """The chat template of a loaded model; ModelError where it has none."""
-    if not getattr(model.tokenizer, "chat_template", None):
+    text = usual_template(model.tokenizer)
+    if not text:
         raise ModelError(NO_TEMPLATE.format(name=model.name))
-    return str(model.tokenizer.get_chat_template())
+    return text
+
+
+def usual_template(tokenizer: Any) -> str:
+    """The chat template of a tokenizer, of several the one that is called default; "" where there is none of these."""
+    given = getattr(tokenizer, "chat_template", None)
+    if isinstance(given, Mapping):
+        given = given.get(USUAL)
+    return given if isinstance(given, str) else ""
 
 
 def rendered(model: Any, requests: Sequence[Request]) -> list[Request]:
@@ -103,13 +114,20 @@ def rendered(model: Any, requests: Sequence[Request]) -> list[Request]:
 def _render(
     template: str, conversations: Sequence[Sequence[Message]], tokens: Mapping[str, Any], form: Mapping[str, bool]
 ) -> list[str]:
+    if len(template) > MOST_TEMPLATE:
+        raise ModelError(
+            f"The model's chat template has {len(template):,} characters, expected at most {MOST_TEMPLATE:,}. Use "
+            "another model, or mend chat_template in its folder."
+        )
     asked = [[dict(message) for message in messages] for messages in conversations]
     payload = json.dumps([template, asked, dict(tokens), dict(form)]).encode() + b"\n"
     with stopping.turn(_lock):
         answer = _ask(payload)
     if "texts" not in answer:
+        with_system = any(message["role"] == "system" for messages in asked for message in messages)
+        way_out = "Leave system out, use another" if with_system else "Use another"
         raise ModelError(
-            f"The model's chat template cannot be rendered ({answer.get('fault', 'it gave nothing')}). Use another "
+            f"The model's chat template cannot be rendered ({answer.get('fault', 'it gave nothing')}). {way_out} "
             "model, or mend chat_template in its folder."
         )
     return [str(text) for text in answer["texts"]]

@@ -43,7 +43,7 @@ def judge(instance: Instance, model: str, scoring: Mapping[str, Any], *, beside:
     """
     # As bytes: half a surrogate pair, which a reader may type, is no UTF-8, and Streamlit could not hash the text.
     text = payload(instance).encode("utf-8", "surrogatepass")
-    question = (text, model, tuple(sorted(scoring.items())), resources.settings())
+    question = (text, model, tuple(sorted(scoring.items())), resources.settings(), version_of(model))
     judged = _judge(*question, _beside=beside)
     if http.is_endpoint(model) and any(score.reason for score in judged.scores):
         _judge.clear(*question)  # a server may think better of what it refused
@@ -114,9 +114,33 @@ def turn(model: str, *, beside: bool = False) -> Iterator[None]:
     shared = resources.resources()
     (shared.beside() if beside else shared).fetch(model)  # what the network takes is waited for without the lock
     with stopping.turn(resources.model_lock()):
+        version, versions = version_of(model), _versions()
+        if versions.setdefault(model, version) != version:
+            shared.let_go()
+            versions.clear()
+            versions[model] = version
         yield
         if not beside:
             resources.loaded_model()["name"] = model
+
+
+@st.cache_resource(show_spinner=False)
+def _versions() -> dict[str, str]:
+    """Model → the version of its files that it was loaded from."""
+    return {}
+
+
+def version_of(model: str) -> str:
+    """What stands for the files of a local folder as they are now, template included; "" of any other model.
+
+    A folder may be changed while the app runs: then what was loaded and what was remembered are of another model.
+    """
+    from explorer.scoring import chat_files
+
+    try:
+        return chat_files.version_of(model, resources.settings())
+    except ExplorerError:
+        return ""  # who asks the model is told
 
 
 def why_unknown(model: str) -> str:
@@ -200,8 +224,9 @@ def waiting(model: str, title: str) -> str:
 
 @st.cache_data(max_entries=512, show_spinner=False)
 def _judge(
-    text: bytes, model: str, scoring: tuple[tuple[str, Any], ...], settings: Settings, *, _beside: bool = False
-) -> Judged:
+    text: bytes, model: str, scoring: tuple[tuple[str, Any], ...], settings: Settings, version: str, *,
+    _beside: bool = False,
+) -> Judged:  # fmt: skip
     instance = instance_of(text.decode("utf-8", "surrogatepass"))
     spec = RunSpec(
         "accuracy",

@@ -12,7 +12,7 @@ import pandas as pd
 from explorer import benchmarks, display
 from explorer.figures.models import model_title
 from explorer.ontologies import as_benchmark
-from explorer.runs import imported
+from explorer.runs import imported, named_models
 from explorer.studies import STUDIES, chat, study
 
 # What a setting is called in a name, where the word that it is stored under is not the one that people use.
@@ -22,10 +22,10 @@ CALLED: Mapping[str, str] = {
     "unrelated": "unrelated contexts from",
 }  # fmt: skip
 # By the mark of an imported run; and what is stored of a run says nothing of what was asked.
-UNSAID = ("imported", "log", "tokens", "rows", "after_prefix", chat.TEMPLATE)
+UNSAID = ("imported", "log", "tokens", "rows", "after_prefix", chat.TEMPLATE, named_models.FOLDERS)
 INFILL = "infill:"  # before the name of a causal model that fills gaps
-# How often the chat template of a folder had changed when a run was asked for.
-CHANGED = ("", "chat template changed", "chat template changed again")
+# Settings that hold hashes of files → what is said where an earlier run has other ones.
+CHANGING: Mapping[str, str] = {chat.TEMPLATE: "chat template", named_models.FOLDERS: "files of a named model"}
 TIME = "%d %b %Y, %H:%M"
 
 About = Callable[[pd.Series], str]
@@ -95,21 +95,26 @@ def settings_in_words(settings: Mapping[str, Any], of: str = "") -> str:
     return ", ".join(said)
 
 
-def templates_in_words(runs: Sequence[tuple[str, Any, Mapping[str, Any]]]) -> list[str]:
-    """Of runs as (model, when it was started, settings): that a model's chat template had changed since an earlier one.
+def changes_in_words(runs: Sequence[tuple[str, Any, Mapping[str, Any]]]) -> list[str]:
+    """Of runs as (model, when it was started, settings): that files of a folder had changed since an earlier one.
 
     A hash means nothing to people; that two runs of one folder read different templates does.
     """
-    told = [""] * len(runs)
-    known: dict[str, list[str]] = {}
-    for place in sorted(range(len(runs)), key=lambda place: runs[place][1]):
-        model, _, settings = runs[place]
-        if template := str(settings.get(chat.TEMPLATE) or ""):
-            seen = known.setdefault(model, [])
-            if template not in seen:
-                seen.append(template)
-            told[place] = CHANGED[min(seen.index(template), len(CHANGED) - 1)]
-    return told
+    told: list[list[str]] = [[] for _ in runs]
+    for name, what in CHANGING.items():
+        known: dict[str, list[str]] = {}
+        for place in sorted(range(len(runs)), key=lambda place: runs[place][1]):
+            model, _, settings = runs[place]
+            if not (version := settings.get(name)):
+                continue
+            named = settings if name == named_models.FOLDERS else {}
+            of = json.dumps([model, *(named.get(setting) for setting in named_models.NAMING)], default=str)
+            seen = known.setdefault(of, [])
+            if str(version) not in seen:
+                seen.append(str(version))
+            if often := seen.index(str(version)):
+                told[place].append(f"{what} changed{' again' if often > 1 else ''}")
+    return [", ".join(words) for words in told]
 
 
 def _setting(name: str, value: Any) -> str:
@@ -137,7 +142,7 @@ def _pieces(runs: pd.DataFrame) -> list[dict[str, str]]:
         for name in dict.fromkeys(name for each in settings for name in each)
         if name not in UNSAID and len({str(each.get(name, absent)) for each in settings}) > 1
     ]
-    templates = templates_in_words(
+    changes = changes_in_words(
         [(str(row.get("model", "")), row["created"], own) for row, own in zip(rows, settings, strict=True)]
     )
     return [
@@ -153,7 +158,7 @@ def _pieces(runs: pd.DataFrame) -> list[dict[str, str]]:
             "seed": f"seed {row['seed']}" if "seed" in row else "",
             "when": when(row["created"]),
         }
-        for row, own, told in zip(rows, settings, templates, strict=True)
+        for row, own, told in zip(rows, settings, changes, strict=True)
     ]
 
 

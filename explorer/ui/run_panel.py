@@ -108,6 +108,8 @@ def _draw_start(
     """What will be done and how long it takes, the button, what came of it, and the same as a command."""
     models, seeds = run_several.asked(model, chosen["seed"])
     told = f"{run_several.in_words(models, seeds)}{in_words(recipe, model, benchmark, chosen, groups)}"
+    if remark := request.asked_in_english(resources.resources(), chosen["settings"], benchmark):
+        show.note(remark)
     left, right = st.columns([3, 1], vertical_alignment="center")
     with left:
         st.html(f'<p class="lx-estimate">{show.escaped(told)}</p>')

@@ -32,6 +32,7 @@ LABELS: Mapping[str, str] = {
     "edits": "Changes to the sentences before",
     "edits_from": "Most affected suites of another run",
     "encoder": "Encoder that compares meanings",
+    "folders": "Folders of models that settings name",
     "form": "Form of the prompt",
     "frequencies": "Count the swapped words in the corpus",
     "gold": "Score the right ID too",

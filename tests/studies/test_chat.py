@@ -133,6 +133,19 @@ def test_studies_with_chat_prompts_of_their_own_are_marked_too(settings, talker,
     assert specs.run_id(wanted()) != specs.run_id(before)
 
 
+def test_a_judge_of_which_the_files_changed_judges_another_run(settings, talker, tiny_gpt2, tmp_path):
+    judge = shutil.copytree(tiny_gpt2, tmp_path / "judge")
+    given = {"study": "icl", "benchmark": "starter_entailment", "limit": None, "judge": str(judge)}
+    before = asked(Resources(settings), talker, **given)
+    assert asked(Resources(settings), talker, **given) == before
+    assert "folders" not in asked(Resources(settings), talker, **{**given, "judge": "smollm2-135m-instruct"}).settings
+    (judge / "chat_template.jinja").write_text(TEMPLATE)
+    assert specs.run_id(asked(Resources(settings), talker, **given)) != specs.run_id(before)
+    folder = RunFolder.create(settings.runs, before)
+    assert work(folder, Resources(settings), print, wait=False) == "failed"
+    assert "(the setting judge) are not those that the run was asked of" in folder.progress().message
+
+
 @pytest.mark.parametrize("as_chat", [False, True])
 def test_judged_sentences_are_compared_by_yes_against_no(settings, talker, as_chat):
     resources = Resources(settings)

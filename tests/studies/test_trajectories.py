@@ -109,7 +109,8 @@ def test_a_model_whose_tokens_were_never_published_is_left_out_of_their_axis_wit
     frame, places = runs_of(
         {"model": "openai-community/gpt2"}, {"model": "openai-community/gpt2-xl"}, {"model": "facebook/opt-125m"},
         {"model": "facebook/opt-1.3b"}, {"model": "allenai/OLMo-1B-hf"},
-        {"model": "allenai/OLMo-1B-hf@step20000-tokens84B"}, {"model": "glassbox-m@step1"}, {"model": "glassbox-m@step2"},
+        {"model": "allenai/OLMo-1B-hf@step20000-tokens84B"},
+        {"model": "glassbox-m@step1"}, {"model": "glassbox-m@step2"},
     )  # fmt: skip
     (line,), out = lines.lines_of(frame, places, "tokens")
     reasons = {one.model: one.reason for one in out}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from pathlib import Path
 
 import pytest
 
@@ -90,6 +91,17 @@ def test_a_context_typed_before_a_pair_is_said_in_the_chat_as_in_a_run(done_here
                 assert abs(plain.value("margin") - now.value("margin")) > 1e-4
                 compared += 1
     assert compared > 2
+
+
+def test_a_template_that_is_changed_while_the_app_runs_is_read_anew(done_here, chatted):
+    model = chatted[1]
+    item = ui_resources.resources().instances("starter_pairs").instances[0]
+    file = Path(model) / "chat_template.jinja"
+    margins = []
+    for template in (TEMPLATE, TEMPLATE.replace("<", "["), TEMPLATE):
+        file.write_text(template)
+        margins.append(live.judge(item, model, {"chat": "always"}).judgment.value("margin"))
+    assert margins[0] == pytest.approx(margins[2], abs=1e-6) and abs(margins[1] - margins[0]) > 1e-4
 
 
 def test_the_lab_asks_in_the_chat_as_the_run_does(done_here, chatted, monkeypatch):

@@ -17,7 +17,7 @@ from explorer.records import Concept, Generation, Instance, Request, RunSpec
 from explorer.runs import files, response_cache
 from explorer.runs import spec as specs
 from explorer.runs.folder import RunFolder
-from explorer.scoring import http
+from explorer.scoring import hf_chat, http
 from explorer.scoring.generate import ModelGenerator
 from explorer.scoring.model import Progress
 from explorer.studies.ontology.context import RunOntology, ontology_of_run
@@ -136,7 +136,7 @@ def is_chat_model(spec: RunSpec, resources: Resources) -> bool:
     """Whether the model answers conversations: an endpoint, or a tokenizer with a chat template."""
     if http.is_endpoint(spec.model):
         return True
-    return bool(resources.model(spec.model, spec.dtype).tokenizer.chat_template)
+    return bool(hf_chat.usual_template(resources.model(spec.model, spec.dtype).tokenizer))
 
 
 def auto(spec: RunSpec, resources: Resources) -> str:

@@ -128,7 +128,7 @@ def expected(
         loaded = resources.resources().model(model)
         before, standing = alternatives.before_place(loaded, Request("", 0, context, continuation), place, policy)
         # A word that is swapped leaves what the model expects in its place as it is: only what stands before counts.
-        ranked = _ranked(model, before, resources.settings(), _loaded=loaded)
+        ranked = _ranked(model, before, resources.settings(), live.version_of(model), _loaded=loaded)
         return tuple(Alternative(text, logprob, token == standing) for token, text, logprob in ranked)
 
 
@@ -139,7 +139,7 @@ def can_expect(model: str) -> bool:
 
 @st.cache_data(max_entries=512, show_spinner=False)
 def _ranked(
-    model: str, before: tuple[int, ...], settings: Settings, *, _loaded: Expecting
+    model: str, before: tuple[int, ...], settings: Settings, version: str, *, _loaded: Expecting
 ) -> list[tuple[int, str, float]]:
     """The likeliest tokens after these: id, text, log-probability in nats."""
     ranked = _loaded.likeliest(before, alternatives.SHOWN)

@@ -106,7 +106,7 @@ def draw_icl_lab(chosen: Chosen) -> None:
     if st.session_state.get("icl:asked") != question:
         return
     answered = None
-    if (kept := _kept().get((*asked, resources.settings()))) is not None:
+    if (kept := _kept().get((*asked, live.version_of(chosen.model), resources.settings()))) is not None:
         answered = kept
     else:
         telling = Telling(_stop, "icl:stop")
@@ -209,7 +209,7 @@ def answer(
     # A server may think better of what it refused, so that is not kept.
     if not (http.is_endpoint(model) and (answered.reason or answered.unscored or any(answered.labels["reason"]))):
         kept = _kept()
-        kept[model, benchmark, item, setting, k, order, form, resources.settings()] = answered
+        kept[model, benchmark, item, setting, k, order, form, live.version_of(model), resources.settings()] = answered
         for oldest in list(kept)[:-MOST_KEPT]:
             kept.pop(oldest, None)
     return answered
@@ -217,7 +217,7 @@ def answer(
 
 # By hand, since what Streamlit remembers must not draw while it is made.
 @st.cache_resource(show_spinner=False)
-def _kept() -> dict[tuple[str, str, str, str, int, int, Form, Settings], Answered]:
+def _kept() -> dict[tuple[str, str, str, str, int, int, Form, str, Settings], Answered]:
     return {}
 
 

@@ -43,7 +43,7 @@ def growth(
     `asked` has the settings of chats of a run: in a chat the user says the sentences.
     """
     form = tuple(sorted((name, value) for name, value in asked.items() if name in chat.CHAT))
-    question = (payload(item), tuple(sentences), model, preset, form, resources.settings())
+    question = (payload(item), tuple(sentences), model, preset, form, resources.settings(), live.version_of(model))
     points = _growth(*question)
     if http.is_endpoint(model) and any(score.reason for point in points for score in point.scores):
         _growth.clear(*question)  # a server may think better of what it refused
@@ -53,7 +53,7 @@ def growth(
 @st.cache_data(max_entries=256, show_spinner=False)
 def _growth(
     text: str, sentences: tuple[str, ...], model: str, preset: str, form: tuple[tuple[str, Any], ...],
-    settings: Settings,
+    settings: Settings, version: str,
 ) -> tuple[Point, ...]:  # fmt: skip
     item = instance_of(text)
     # A server decides about a BOS for itself.

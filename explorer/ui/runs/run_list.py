@@ -238,5 +238,5 @@ def _settings(runs: Sequence[RunInfo]) -> list[str]:
         parts += [f"seed {spec.seed}"] if spec.seed else []
         told.append(", ".join(filter(None, parts)))
         asked.append((spec.model, run.created, spec.settings))
-    changed = run_names.templates_in_words(asked)
+    changed = run_names.changes_in_words(asked)
     return [", ".join(filter(None, pair)) for pair in zip(told, changed, strict=True)]
