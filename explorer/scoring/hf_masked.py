@@ -133,10 +133,12 @@ class MaskedScorer:
         encoded = self.model.tokenizer(context + continuation, return_offsets_mapping=True, truncation=False)
         ids, words = tuple(encoded["input_ids"]), tuple(encoded.word_ids())
         spans = tuple((int(start), int(end)) for start, end in encoded["offset_mapping"])
+        # RoBERTa's spans leave blanks out, so that a token which is nothing but a blank has an empty one.
         own = tuple(
-            place for place, (start, end) in enumerate(spans)
-            if words[place] is not None and end > max(len(context), start)
-        )  # fmt: skip
+            place
+            for place, (_, end) in enumerate(spans)
+            if words[place] is not None and (end > len(context) or not context)
+        )
         if len(ids) > self.model.window:
             return f"{len(ids):,} tokens, more than the model's window of {self.model.window:,}"
         return _Text(ids, words, spans, own) if own else "no token of the joint encoding belongs to the continuation"
@@ -162,7 +164,7 @@ class MaskedScorer:
         broken = "the model gave no number; try --dtype float32" if np.isnan(logprobs).any() else ""
         return Score(
             request=request,
-            tokens=tuple(whole[slice(*text.spans[place])] for place in text.own),
+            tokens=_texts(whole, len(context), [text.spans[place] for place in text.own]),
             token_ids=tuple(text.ids[place] for place in text.own),
             logprobs=logprobs,
             chars=len(counted),
@@ -183,6 +185,20 @@ KIND = Kind(
     otherwise="no token can be asked for. Choose a model that was trained to fill gaps, for example "
     "FacebookAI/roberta-base.",
 )
+
+
+def _texts(whole: str, first: int, spans: Sequence[tuple[int, int]]) -> tuple[str, ...]:
+    """Each token's part of the text with the blanks before it, which no span holds, so that they add up to the text.
+
+    A character that is spread over several tokens is given by the last of them.
+    """
+    at = min(first, spans[0][0])
+    texts = []
+    for place, (_, end) in enumerate(spans):
+        goes_on = place + 1 < len(spans) and spans[place + 1] == spans[place]
+        texts.append("" if goes_on else whole[at:end])
+        at = at if goes_on else max(at, end)
+    return tuple(texts)
 
 
 def load(source: Source, device: str = "auto", dtype: str = "auto") -> MaskedLM:

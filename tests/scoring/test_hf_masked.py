@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 import torch
 import transformers as t
+from tokenizers import ByteLevelBPETokenizer
 
 from explorer import settings as settings_module
 from explorer.errors import ModelError, ScoringError, UsageError
@@ -16,6 +17,7 @@ from explorer.runs import request, worker
 from explorer.runs.folder import RunFolder
 from explorer.scoring.hf_masked import METHOD, MaskedScorer
 from explorer.scoring.policy import PLL, PRESETS
+from explorer.scoring.words import add_up
 
 POLICY = PRESETS[PLL]
 TEXTS = [
@@ -81,8 +83,46 @@ def test_each_token_is_scored_as_a_naive_loop_does(bert, resources):
     for score, (context, continuation) in zip(scores, TEXTS, strict=True):
         assert score.logprobs == pytest.approx(naive(bert, context, continuation), abs=1e-5)
         assert not score.reason and score.request.continuation == continuation
-    assert scores[2].tokens == ("the", "so", "uven", "ir", ".")
+    assert scores[2].tokens == (" the", " so", "uven", "ir", ".")
     assert scorer.model.record()["scores"] == METHOD
+
+
+@pytest.fixture(scope="module")
+def roberta(tmp_path_factory) -> Path:
+    """A RoBERTa of two random layers whose few tokens leave blanks and bytes alone."""
+    folder = tmp_path_factory.mktemp("masked") / "roberta"
+    folder.mkdir()
+    learned = ByteLevelBPETokenizer()
+    marks = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
+    learned.train_from_iterator(["the keys the traveler"] * 3, vocab_size=275, special_tokens=marks)
+    learned.save_model(str(folder))
+    files = (str(folder / "vocab.json"), str(folder / "merges.txt"))
+    tokenizer = t.RobertaTokenizerFast(*files, model_max_length=64)
+    torch.manual_seed(6)
+    config = t.RobertaConfig(
+        vocab_size=len(tokenizer), hidden_size=32, num_hidden_layers=2, num_attention_heads=4, intermediate_size=48,
+        max_position_embeddings=68, initializer_range=0.4, pad_token_id=1, bos_token_id=0, eos_token_id=2,
+        type_vocab_size=1,
+    )  # fmt: skip
+    t.RobertaForMaskedLM(config).save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return folder
+
+
+def test_a_token_that_is_nothing_but_a_blank_counts(roberta, resources):
+    # "Ġ" before a letter that no token begins with: its span is empty, since RoBERTa's leave blanks out.
+    texts = [("", "the Zoo"), ("the Zoo", " Kx"), ("", "Zoë 東 x")]
+    scores = resources.scorer(str(roberta)).score([Request("x", n, *pair) for n, pair in enumerate(texts)], POLICY)
+    tokenizer = t.AutoTokenizer.from_pretrained(roberta)
+    assert scores[1].tokens == (" ", "K", "x")
+    for score, (context, continuation) in zip(scores, texts, strict=True):
+        assert "".join(score.tokens) == continuation
+        if not context:
+            assert list(score.token_ids) == tokenizer(continuation, add_special_tokens=False)["input_ids"]
+    # A character of several bytes is given by its last token, so that words are not cut inside it.
+    words = add_up(scores[2].tokens, scores[2].logprobs)
+    assert [word.text.strip() for word in words] == ["Zoë", "東", "x"]
+    assert sum(word.logprob for word in words) == pytest.approx(scores[2].sum)
 
 
 def test_the_pieces_of_a_word_do_not_see_one_another_to_the_right(bert, resources):

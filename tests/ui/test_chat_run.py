@@ -105,7 +105,7 @@ def test_a_template_that_is_changed_while_the_app_runs_is_read_anew(done_here, c
 
 
 def test_the_lab_asks_in_the_chat_as_the_run_does(done_here, chatted, monkeypatch):
-    given = {"k": "0,2", "settings": "pairs", "instances": 2, "orders": 1, "max_new_tokens": 3, "performance": "scored"}
+    given = {"k": "0,1", "settings": "pairs", "instances": 2, "orders": 1, "max_new_tokens": 3, "performance": "scored"}
     folder = done_here("icl", "starter_entailment", **given)
     drawn = icl_context.sampled_items(folder.spec, ui_resources.resources())
     monkeypatch.setattr(icl_lab, "_drawn", lambda chosen: drawn)
@@ -113,11 +113,11 @@ def test_the_lab_asks_in_the_chat_as_the_run_does(done_here, chatted, monkeypatc
     monkeypatch.setattr(icl_lab, "NEW_TOKENS", 3)
     measures, given = folder.read("measures"), folder.read("generations")
     form = tuple(sorted((name, folder.spec.settings[name]) for name in ("chat", "system", "form")))
-    written = given[(given["role"] == "replication") & (given["k"] == 2)].set_index("instance_id")
+    written = given[(given["role"] == "replication") & (given["k"] == 1)].set_index("instance_id")
     for name, row in written.iterrows():
-        now = icl_lab.answer(chatted[1], "starter_entailment", str(name), "pairs", 2, 0, form)
-        plain = icl_lab.answer(chatted[1], "starter_entailment", str(name), "pairs", 2, 0)
-        own = measures[(measures["instance_id"] == name) & (measures["k"] == 2) & (measures["measure"] == "margin")]
+        now = icl_lab.answer(chatted[1], "starter_entailment", str(name), "pairs", 1, 0, form)
+        plain = icl_lab.answer(chatted[1], "starter_entailment", str(name), "pairs", 1, 0)
+        own = measures[(measures["instance_id"] == name) & (measures["k"] == 1) & (measures["measure"] == "margin")]
         assert now.text == row["text"]
         assert now.judgment.value("margin") == pytest.approx(float(own["value"].iloc[0]), abs=1e-4)
         assert abs(plain.judgment.value("margin") - now.judgment.value("margin")) > 1e-4
