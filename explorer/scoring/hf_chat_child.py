@@ -52,6 +52,8 @@ def _answer(
     except MemoryError:
         return {"fault": "it takes too much memory"}
     except Exception as error:  # whatever Jinja and the template itself raise
+        if "continue_final_message" in str(error):
+            return {"fault": "it does not give back what the assistant says"}
         return {"fault": " ".join(f"{type(error).__name__}: {error}".split())[:200]}
 
 

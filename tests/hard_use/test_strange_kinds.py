@@ -74,7 +74,8 @@ def adapter(base: str) -> Callable[[Path], Path]:
 
 CHAT = {"chat": "always"}
 CASES: dict[str, tuple[Callable[[Path], Path], dict[str, str], str]] = {
-    "a template that raises": (template("{{ raise_exception('not today') }}"), CHAT, "not today"),
+    "a template that raises": (template("{{ raise_exception('not today') }}" + TEMPLATE), CHAT, "not today"),
+    "a template that leaves out what is said": (template("<user>"), CHAT, "does not give back what the assistant says"),
     "a template that refuses a system prompt": (
         template(NO_SYSTEM), {**CHAT, "system": "Be brief."}, "no system prompts). Leave system out",
     ),
@@ -138,18 +139,21 @@ def refused(settings, model: Path, given: dict[str, str]) -> str:
     return folder.progress().message
 
 
-def test_a_template_that_breaks_after_the_first_part_loses_nothing(tiny_gpt2, tmp_path, settings):
-    model = template(TEMPLATE)(Path(shutil.copytree(tiny_gpt2, tmp_path / "model")))
+def test_a_template_that_breaks_in_the_middle_loses_nothing_of_what_was_done(tiny_gpt2, tmp_path, settings):
     resources = Resources(settings)
-    spec = make_spec(resources, study="accuracy", model=str(model), benchmark="starter_pairs", limit=40, settings=CHAT)
+    late = resources.instances("starter_cloze").instances[30].context[:40]
+    broken = f"{{% if {json.dumps(late)} in messages[0].content %}}{{{{ raise_exception('too much') }}}}{{% endif %}}"
+    model = template(broken + TEMPLATE)(Path(shutil.copytree(tiny_gpt2, tmp_path / "model")))
+    spec = make_spec(resources, study="accuracy", model=str(model), benchmark="starter_cloze", limit=40, settings=CHAT)
     folder = RunFolder.create(settings.runs, spec)
-    loaded = resources.model(str(model))
-
-    def after_one(text: str) -> None:
-        loaded.tokenizer.chat_template = "{{ raise_exception('broken') }}"
-
-    assert work(folder, resources, after_one, wait=False) in ("failed", "complete")
-    kept = folder.progress().done
-    assert work(folder, Resources(settings), lambda text: None, wait=False) == "complete"
-    whole = folder.read("scores")
-    assert folder.progress().done == 40 >= kept and len(whole) == 80 and whole["logprob"].notna().all()
+    assert work(folder, resources, lambda text: None, wait=False) == "failed"
+    assert "too much" in folder.progress().message and folder.progress().done == 16
+    kept = folder.read("scores")
+    template(TEMPLATE)(model)  # mended, which makes another run
+    assert work(folder, Resources(settings), lambda text: None, wait=False) == "failed"
+    assert "chat template" in folder.progress().message and folder.read("scores").equals(kept)
+    again = RunFolder.create(settings.runs, make_spec(
+        Resources(settings), study="accuracy", model=str(model), benchmark="starter_cloze", limit=40, settings=CHAT
+    ))  # fmt: skip
+    assert work(again, Resources(settings), lambda text: None, wait=False) == "complete"
+    assert again.run_id != folder.run_id and len(kept) == 16 and len(again.read("scores")) == 40
