@@ -195,7 +195,7 @@ def _form_in_view(chosen: Chosen) -> dict[str, Any]:
         return {}
     wanted = links.recall("run")
     settings = run.settings_of(wanted if wanted in ids else ids[0], chosen.benchmark)
-    kept = {name: settings[name] for name in ("chat", "system", "form") if name in settings}
+    kept: dict[str, Any] = {name: settings[name] for name in ("chat", "system", "form") if name in settings}
     return kept if chat.is_chat(settings) or kept.get("form") == "chat" else {}
 
 
