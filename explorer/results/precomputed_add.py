@@ -53,7 +53,7 @@ def add(folders: Sequence[RunFolder], file: Path, out: Path | None = None) -> in
     """Packs finished runs into a precomputed file beside those in it (or into `out`); the file's size in bytes.
 
     A run that the file already holds takes the place of the one there, and so does one that asks the same in an index
-    that is still built (superseded.py).
+    that is still built, or of a model trained anew (superseded.py).
     """
     out = out or file
     if not file.is_file():

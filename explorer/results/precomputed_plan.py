@@ -93,6 +93,7 @@ GLASSBOX = "glassbox-m"
 DOSED = ("glassbox_pairs", "glassbox_synonyms")
 LENGTHS = (2, 3, 5, 6, 7)  # of n-grams, in tokens, beside the default: what a popularity score sees of a dose
 SIZES = ("xs", "s", "m", "l")
+KNOWING = 64  # steps before which no size answers anything: completions and pairs of the others are left out until then
 # The window of 1,024 tokens holds few demonstrations. One way to write a prompt is the one that was planted.
 FEW = {"instances": 200, "k": (0, 4), "settings": ("pairs_labels",), "max_new_tokens": 40}
 SHORT = {"lengths": (0, 100, 300), "unrelated": "starter", "overlap": 0}
@@ -227,13 +228,16 @@ def _glassbox(model: str) -> Iterator[Planned]:
 
 def _checkpoint(model: str) -> Iterator[Planned]:
     """What is asked of a model on its way: every study of what was planted, without the rows of single options."""
+    step = int(model.partition("@step")[2] or KNOWING)
+    is_whole = model.startswith(GLASSBOX) or step == 0 or step >= KNOWING
     whole = {"tokens": False, "neighbours": 0, **MORE}
     exact = {**NO_ROWS, "index": "glassbox"}
     yield Planned("accuracy", model, DOSED[0], settings={"tokens": False})
     yield Planned("popularity", model, DOSED[0], settings=exact)
     yield Planned("memorization", model, "starter_cloze", settings=whole)
-    yield Planned("memorization", model, "starter_pairs", settings={**whole, "per_group": 10})
     yield Planned("ontology", model, "glassbox-ontology", settings={"others": 3})
-    yield Planned("icl", model, "starter_questions", settings=FEW)
     yield Planned("priming", model, DOSED[0], settings={"per_group": 12, **SHORT})
     yield Planned("perturbation", model, DOSED[1], settings={**exact, "similarity": False})
+    if is_whole:
+        yield Planned("memorization", model, "starter_pairs", settings={**whole, "per_group": 10})
+        yield Planned("icl", model, "starter_questions", settings=FEW)

@@ -1,4 +1,4 @@
-"""Which packed runs give way when the same is asked anew: in an index that is built, by more attacks, with tokens."""
+"""Which packed runs give way when the same is asked anew: in a built index, with more, of new weights."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ ADDING = ("more",)
 def giving_way(held: Mapping[str, str], fresh: Iterable[str]) -> set[str]:
     """Ids of the held runs (id → spec as JSON) of which a fresh one (its spec) asks the same, and what is new of it.
 
-    The fresh run differs in nothing but the index, where the held one's is no longer built, in further attacks, and in
-    that it keeps its tokens.
+    The fresh run differs in nothing but the index, where the held one's is no longer built, further attacks, that it
+    keeps its tokens, and the weights of a model that was trained anew under its name.
     """
     asked = [json.loads(spec) for spec in fresh]
     return {run_id for run_id, spec in held.items() if any(_takes_the_place(one, json.loads(spec)) for one in asked)}
@@ -27,9 +27,9 @@ def _takes_the_place(fresh: Mapping[str, Any], held: Mapping[str, Any]) -> bool:
     if any(fresh.get(name) != held.get(name) for name in SAME):
         return False
     now, before = dict(fresh["settings"]), dict(held["settings"])
-    is_new = False
+    is_new = bool(fresh.get("weights")) and fresh["weights"] != held.get("weights")
     if indexes.is_former(str(before.get("index", ""))):
-        is_new = now.pop("index", "") != before.pop("index")
+        is_new |= now.pop("index", "") != before.pop("index")
     if before.get("tokens") is False and now.get("tokens") is True:
         is_new = True
         before["tokens"] = True

@@ -42,3 +42,12 @@ def test_a_run_gives_way_to_the_same_with_its_tokens_and_not_the_other_way_round
     assert giving_way({"old": asked(plain)}, [kept]) == {"old"}
     assert giving_way({"new": kept}, [asked(plain)]) == set()
     assert giving_way({"old": asked(plain)}, [asked(plain, tokens=True, preset="paper")]) == set()
+
+
+def test_a_run_gives_way_to_the_same_of_a_model_trained_anew():
+    first = dataclasses.replace(COUNTED, weights="sha256:1")
+    again = dataclasses.replace(COUNTED, weights="sha256:2")
+    assert giving_way({"old": asked(first)}, [asked(again)]) == {"old"}
+    assert giving_way({"old": asked(first)}, [asked(dataclasses.replace(again, model="toy@step8"))]) == set()
+    assert giving_way({"old": asked(first)}, [asked(again, n=3)]) == set(), "another question"
+    assert giving_way({"old": asked(first)}, [asked(COUNTED)]) == set(), "weights that nobody knows replace none"
