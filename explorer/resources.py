@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from explorer.scoring.http import Endpoint
     from explorer.scoring.http_calls import Limits
     from explorer.scoring.model import Encoder, Generator, Proposer, Scorer
+    from explorer.scoring.model_process import ModelProcess
     from explorer.similarity.bertscore import BertScore
 
 Progress = Callable[[str, int, int], None]  # what is being prepared, done, in all
@@ -54,6 +55,7 @@ class Resources:
         self._fetched: dict[tuple[str, str, str], Source] = {}  # found, and not yet loaded
         self._model: tuple[tuple[str, str, str], HFModel] | None = None
         self._other: tuple[tuple[str, str, str], MaskedLM | PairedLM] | None = None  # no causal one
+        self._process: tuple[tuple[str, str, str], ModelProcess] | None = None  # in which a run's model is
         self._generator: ModelGenerator | None = None
         self._second: Resources | None = None
 
@@ -91,12 +93,56 @@ class Resources:
                 self._model = (wanted, loaded)
             return self._model[1]
 
-    def reader(self, name: str, dtype: str = "auto", device: str = "auto") -> HFModel | MaskedLM | PairedLM:
+    def begin_process(self, name: str, dtype: str = "auto") -> bool:
+        """Gives the model of this name a process of its own, where that is faster; whether it did.
+
+        From then on `reader` and `scorer` give that one, until `end_process`.
+        """
+        from explorer.scoring import http, model_process
+
+        if self._process is None and not http.is_endpoint(name) and model_process.pays():
+            self.admit(name)
+            self._process = ((name, dtype, "auto"), model_process.ModelProcess(name))
+        return self._process is not None
+
+    @property
+    def has_process(self) -> bool:
+        """Whether the model is in a process of its own."""
+        return self._process is not None
+
+    def end_process(self) -> None:
+        """Ends the process that `begin_process` began."""
+        if self._process:
+            self._process[1].close()
+            self._process = None
+
+    def _told_process(self, wanted: tuple[str, str, str]) -> ModelProcess | None:
+        """The process of this model, told what to load; none where there is none, or its model is not causal."""
+        from explorer.scoring import hf_kind
+
+        with stopping.turn(self._lock_of(("process",))):
+            if self._process is None or self._process[0] != wanted:
+                return None
+            process = self._process[1]
+            if not process.is_told:
+                self.fetch(*wanted)
+                source = self._fetched[wanted]
+                if hf_kind.is_paired_folder(source.path) or hf_kind.is_masked_folder(source.path):
+                    self.end_process()
+                    return None
+                process.load(source, self.settings, wanted[1], wanted[2])
+            return process
+
+    def reader(
+        self, name: str, dtype: str = "auto", device: str = "auto"
+    ) -> HFModel | ModelProcess | MaskedLM | PairedLM:
         """The model of this name, loaded: a causal one, or one of another kind, which has presets of its own."""
         from explorer.scoring import hf_kind, hf_masked, hf_paired
 
         self.admit(name)
         wanted = (name, dtype, device)
+        if process := self._told_process(wanted):
+            return process
         if self._other and self._other[0] == wanted:
             return self._other[1]
         if self._model is None or self._model[0] != wanted:

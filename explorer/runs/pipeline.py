@@ -7,6 +7,9 @@
 Each part is stored as a whole and parts are stored in order, one at a time, so a kill loses what is under way and
 nothing that is marked, as without the threads. No more than three parts are ever held: a part waits before it is stored
 until the one before is. An error in one step ends the run after the parts before it are stored.
+
+Where the model is in a process of its own, parts are prepared further ahead: while it loads, and then so that the next
+rows lie ready there when it is done with the last.
 """
 
 from __future__ import annotations
@@ -14,8 +17,10 @@ from __future__ import annotations
 import contextlib
 import sys
 import time
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 from explorer.runs import part
@@ -26,6 +31,8 @@ from explorer.studies.study import Progress, Stages
 if TYPE_CHECKING:
     from explorer.runs.part import Work
 
+AHEAD = 16  # parts prepared ahead for a model in a process of its own
+QUICK = 1.0  # seconds of preparing below which parts grow while nothing has been scored yet
 TURN = 1e-4  # seconds a thread keeps the interpreter while another waits for it
 STORING = 30.0  # seconds a part that is being stored has to end when the run is stopped
 
@@ -49,7 +56,10 @@ class _Prepared:
 
 
 class _Ranges:
-    """The parts to make, each cut when it is asked for, so that its size follows from how long earlier ones took."""
+    """The parts to make, each cut when it is asked for, so that its size follows from how long earlier ones took.
+
+    Asked by one thread at a time.
+    """
 
     def __init__(self, unfinished: list[tuple[int, int]], size: int) -> None:
         self.size = size
@@ -66,8 +76,11 @@ class _Ranges:
 # Storing lags one part behind scoring. Before part n is handed to the storing thread, part n-1 must be stored: its
 # error is raised here, before anything is written after it, and at most one scored part waits in memory. The size of
 # the next part is set after each score, so that a part takes about as long on a laptop as on a card.
-def make_parts(folder: RunFolder, work: Work, stages: Stages, meter: Meter, stamp: str) -> None:
-    """Makes and stores every part that the folder lacks."""
+def make_parts(folder: RunFolder, work: Work, stages: Stages, meter: Meter, stamp: Callable[[], str]) -> None:
+    """Makes and stores every part that the folder lacks.
+
+    `stamp` gives the hash of the environment, which is known once the model is loaded.
+    """
     with _short_turns():
         _make_parts(folder, work, stages, meter, stamp)
 
@@ -85,12 +98,14 @@ def _short_turns() -> Iterator[None]:
         sys.setswitchinterval(before)
 
 
-def _make_parts(folder: RunFolder, work: Work, stages: Stages, meter: Meter, stamp: str) -> None:
+def _make_parts(folder: RunFolder, work: Work, stages: Stages, meter: Meter, stamp: Callable[[], str]) -> None:
     ranges = _Ranges(folder.unfinished(len(work.instances)), work.recipe.first_part)
-    coming, storing = _Coming(iter(ranges), work, stages), None
+    coming, storing = _Coming(ranges, work, stages, AHEAD if work.resources.has_process else 1), None
     try:
         # With nothing to overlap, the first part is prepared here, where its progress can be told.
         current = coming.here(meter)
+        coming.begin()
+        made_with = stamp()
         while current is not None:
             coming.begin()
             amount = current.last - current.first + 1
@@ -100,7 +115,7 @@ def _make_parts(folder: RunFolder, work: Work, stages: Stages, meter: Meter, sta
             ranges.size = part.next_size(ranges.size, amount, seconds)
             if storing is not None:
                 storing.result()
-            storing = _begin_storing(folder, work, stages, current, scored, stamp)
+            storing = _begin_storing(folder, work, stages, current, scored, made_with)
             meter.add(amount)
             current = coming.take()
         if storing is not None:
@@ -122,34 +137,49 @@ def _begin_storing(
 
 
 class _Coming:
-    """The part after the one in hand."""
+    """The parts after the one in hand, prepared in their order, one at a time, at most `ahead` of them held."""
 
-    def __init__(self, ranges: Iterator[tuple[int, int]], work: Work, stages: Stages) -> None:
+    def __init__(self, ranges: _Ranges, work: Work, stages: Stages, ahead: int) -> None:
         self._ranges = ranges
+        self._cut = iter(ranges)
         self._work = work
         self._stages = stages
-        self._begun: Begun[_Prepared] | None = None
+        self._ahead = ahead
+        self._begun: deque[Begun[_Prepared | None]] = deque()
+        self._is_scoring = False
 
     def here(self, meter: Meter) -> _Prepared | None:
         """The next part, prepared now."""
-        wanted = next(self._ranges, None)
+        wanted = next(self._cut, None)
         return None if wanted is None else self._prepare(wanted, meter.within(wanted[1] - wanted[0] + 1))
 
     def begin(self) -> None:
-        """Prepares the next part, if there is one, in a thread."""
-        wanted = next(self._ranges, None)
-        self._begun = None
-        if wanted is not None:
-            self._begun = Begun(lambda: self._prepare(wanted, lambda done, of: None), "prepare")
+        """Has as many parts prepared as may be held, in threads."""
+        while len(self._begun) < self._ahead:
+            before = self._begun[-1] if self._begun else None
+            self._begun.append(Begun(partial(self._after, before), "prepare"))
 
     def take(self) -> _Prepared | None:
-        """The part that was begun, once it is prepared."""
-        return self._begun.result() if self._begun is not None else None
+        """The next part, once it is prepared; none where there is no further one."""
+        self._is_scoring = True
+        return self._begun.popleft().result()
 
     def leave(self) -> None:
-        """Nobody wants it any more."""
-        if self._begun is not None:
-            self._begun.leave()
+        """Nobody wants them any more."""
+        for begun in self._begun:
+            begun.leave()
+
+    def _after(self, before: Begun[_Prepared | None] | None) -> _Prepared | None:
+        if before is not None and before.result() is None:
+            return None
+        wanted = next(self._cut, None)
+        if wanted is None:
+            return None
+        prepared = self._prepare(wanted, lambda done, of: None)
+        # While the model loads nothing tells how long a part takes to score, and small ones would waste the time.
+        if self._ahead > 1 and not self._is_scoring and prepared.seconds < QUICK:
+            self._ranges.size = min(2 * self._ranges.size, part.LARGEST)
+        return prepared
 
     def _prepare(self, wanted: tuple[int, int], progress: Progress) -> _Prepared:
         started = time.monotonic()

@@ -27,6 +27,7 @@ from explorer.runs.interrupt import interrupted
 from explorer.runs.queue import leave_line, wait_for_turn
 from explorer.runs.state import Cancelled
 from explorer.runs.where import Where
+from explorer.studies import study as find_study
 
 if TYPE_CHECKING:
     from explorer.resources import Resources
@@ -88,6 +89,7 @@ def work(
             else:
                 status, message = "failed", _describe(error)
         finally:
+            resources.end_process()
             leave_line()
         # Into the database first: who reads "complete" finds the rows there. A kill in between leaves a run that is
         # not complete, and resume stores it anew.
@@ -126,6 +128,8 @@ def _run(
     if mark := imported.label(folder.spec):
         raise RunError(f"This run is {mark}: its answers were made elsewhere. Import its file again to mend it.")
     folder.write_progress(status="running", message="loading")
+    if not where.cluster and find_study(folder.spec.study).only_scores:
+        resources.begin_process(folder.spec.model, folder.spec.dtype)  # it loads while the benchmark is read
     if dropped := folder.drop_damaged():
         say(f"Damaged, so made again: {', '.join(dropped)}")
     work = part.prepare(folder.spec, resources)
@@ -144,11 +148,17 @@ def _run(
 
 def _do_here(folder: RunFolder, work: part.Work, meter: Meter) -> None:
     recipe = work.recipe
-    made_with = environment.collect(work.spec, work.resources, needs_model=recipe.needs_model)
-    stamp = folder.keep_environment(made_with)
-    meter.restart()
+
+    def stamp() -> str:
+        made_with = environment.collect(work.spec, work.resources, needs_model=recipe.needs_model)
+        meter.restart()
+        return folder.keep_environment(made_with)
+
+    if not work.resources.has_process:
+        stamp = _known(stamp())
     with _settled_memory():
         _make_parts(folder, work, meter, stamp)
+        work.resources.end_process()
         folder.write_progress(message="concluding")
         folder.write_findings(recipe.summarize(work.spec, work.resources, folder))
 
@@ -168,12 +178,16 @@ def _settled_memory() -> Iterator[None]:
         gc.unfreeze()
 
 
-def _make_parts(folder: RunFolder, work: part.Work, meter: Meter, stamp: str) -> None:
+def _known(text: str) -> Callable[[], str]:
+    return lambda: text
+
+
+def _make_parts(folder: RunFolder, work: part.Work, meter: Meter, stamp: Callable[[], str]) -> None:
     recipe = work.recipe
     if recipe.stages is not None and recipe.stages.may_overlap(work.spec, work.resources):
         pipeline.make_parts(folder, work, recipe.stages, meter, stamp)
     else:
-        _one_by_one(folder, work, meter, stamp)
+        _one_by_one(folder, work, meter, stamp())
 
 
 def _one_by_one(folder: RunFolder, work: part.Work, meter: Meter, stamp: str) -> None:

@@ -33,7 +33,7 @@ class HFModel:
         self.model = model
         self.tokenizer = tokenizer
         self.encoder = TextEncoder(tokenizer, source.known.bos if source.known else "")
-        self.window = _window(model.config, tokenizer)
+        self.window = window_of(model.config, tokenizer)
         self.dtype = dtype
         self.runner = RowRunner(model, attention)
         self.lock = self.runner.lock
@@ -101,8 +101,8 @@ def load(
         torch.set_num_threads(settings.threads)
     if kind == "float32":
         torch.set_float32_matmul_precision("highest")  # no TF32
-    config = _config(source)
-    tokenizer = _tokenizer(source)
+    config = read_config(source)
+    tokenizer = read_tokenizer(source)
     hf_kind.require_fit(source.name, config, hf_source.count_parameters(source.path), _again(source))
     model = _weights(source, config, kind, place)
     hf_kind.require_causal_scores(source.name, model)
@@ -129,7 +129,8 @@ def find(
     )
 
 
-def _config(source: Source) -> Any:
+def read_config(source: Source) -> Any:
+    """A causal model's configuration as transformers has it; ModelError where it is none."""
     hf_kind.require_causal_folder(source.name, source.path)
     try:
         config = transformers.AutoConfig.from_pretrained(source.path, local_files_only=True, trust_remote_code=False)
@@ -148,7 +149,8 @@ def _config(source: Source) -> Any:
     return config
 
 
-def _tokenizer(source: Source) -> Any:
+def read_tokenizer(source: Source) -> Any:
+    """A model's tokenizer as transformers has it."""
     try:
         return transformers.AutoTokenizer.from_pretrained(source.path, local_files_only=True, trust_remote_code=False)
     except Exception as error:
@@ -196,7 +198,8 @@ def _again(source: Source) -> str:
     return "Copy or download the model again."
 
 
-def _window(config: Any, tokenizer: Any) -> int:
+def window_of(config: Any, tokenizer: Any) -> int:
+    """The longest sequence in tokens."""
     text = config.get_text_config()
     limits = [getattr(text, "max_position_embeddings", None), tokenizer.model_max_length]
     return next((int(limit) for limit in limits if limit and limit < UNLIMITED * 1024), UNLIMITED)

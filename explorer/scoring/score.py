@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
@@ -192,10 +192,11 @@ class ModelScorer:
         self.token_budget = token_budget
         self.truncate: Truncate = truncate
 
-    def logprobs(self, rows: Sequence[PackedRow], progress: Progress | None) -> Sequence[RowScores]:
-        """What the model says of packed rows."""
+    def begin(self, rows: Sequence[PackedRow]) -> Callable[[Progress | None], Sequence[RowScores]]:
+        """What gives the scores of packed rows; a model in a process of its own begins with them now."""
         options: dict[str, Any] = {} if self.token_budget is None else {"token_budget": self.token_budget}
-        return self.model.logprobs(rows, progress, **options)
+        begin = getattr(self.model, "begin", None)
+        return begin(rows, **options) if begin else lambda progress: self.model.logprobs(rows, progress, **options)
 
     def score(
         self,
@@ -228,14 +229,16 @@ class Batch:
         self._policy = policy
         self._prepared: list[_Prepared] | None = None
         self._rows: list[Sequence[RowScores]] = []
+        self._coming: list[Callable[[Progress | None], Sequence[RowScores]]] = []  # asked for already
         self._scores: list[Score] | None = None
 
     def prepare(self) -> None:
         """Encodes and packs; on the processor alone."""
         if isinstance(scorer := self._scorer, ModelScorer):
-            self._prepared = [
-                _prepare(scorer.model, stretch, self._policy, scorer.truncate) for stretch in _stretches(self.requests)
-            ]
+            self._prepared = []
+            for stretch in _stretches(self.requests):
+                self._prepared.append(_prepare(scorer.model, stretch, self._policy, scorer.truncate))
+                self._coming.append(scorer.begin(self._prepared[-1].packing.rows))
 
     def run(self, progress: Progress | None = None) -> None:
         """Asks the model."""
@@ -243,10 +246,9 @@ class Batch:
             self._scores = self._scorer.score(self.requests, self._policy, progress)
             return
         done = 0
-        for prepared in self._prepared:
+        for prepared, take in zip(self._prepared, self._coming, strict=True):
             stretch = len(prepared.requests)
-            tell = _in_requests(progress, done, stretch, self.requests)
-            self._rows.append(self._scorer.logprobs(prepared.packing.rows, tell))
+            self._rows.append(take(_in_requests(progress, done, stretch, self.requests)))
             done += stretch
 
     def scores(self) -> list[Score]:

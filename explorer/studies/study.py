@@ -105,6 +105,7 @@ class Study:
     plan: Callable[[RunSpec, Resources, Sequence[Instance]], Sequence[Planned]] | None = None
     stages: Stages | None = None
     needs_model: bool = True
+    only_scores: bool = False  # asks its model for scores alone, so that this may be in a process of its own
     languages: tuple[str, ...] = ()
     english_settings: tuple[str, ...] = ()
     first_part: int = 16  # instances in the first part; later parts grow until one takes about ten seconds

@@ -72,7 +72,7 @@ def make(settings, steps: Steps) -> tuple[RunFolder, Meter]:
     )  # fmt: skip
     work = part.Work(SPEC, Resources(settings), recipe, INSTANCES)
     meter = Meter()
-    pipeline.make_parts(folder, work, stages, meter, "stamp")
+    pipeline.make_parts(folder, work, stages, meter, lambda: "stamp")
     return folder, meter
 
 

@@ -132,6 +132,7 @@ STUDY = Study(
     select=selection.select,
     run_part=run_part,
     stages=STAGES,
+    only_scores=True,
     summarize=findings.summarize,
     plan=plan,
 )

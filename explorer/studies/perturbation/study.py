@@ -286,6 +286,7 @@ STUDY = Study(
     kinds=("pair", "choice", "cloze", "regions"),
     select=selection.select,
     run_part=run_part,
+    only_scores=True,
     summarize=findings.summarize,
     languages=(language.ENGLISH,),
 )

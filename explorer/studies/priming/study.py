@@ -287,6 +287,7 @@ STUDY = Study(
     select=select,
     run_part=run_part,
     stages=STAGES,
+    only_scores=True,
     summarize=findings.summarize,
     first_part=4,
 )

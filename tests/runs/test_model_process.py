@@ -1,0 +1,190 @@
+"""A run whose model is in a process of its own: equal rows, plain errors, and no process left behind."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+
+import pandas as pd
+import pytest
+
+from explorer import stopping
+from explorer.errors import ModelError, ScoringError
+from explorer.records import Request
+from explorer.resources import Resources
+from explorer.runs import worker
+from explorer.runs.folder import RunFolder
+from explorer.runs.request import make_spec
+from explorer.scoring import model_process
+from explorer.scoring.score import ModelScorer, score
+
+pytestmark = pytest.mark.slow  # each loads a model in a fresh process
+
+SETTINGS = {
+    "accuracy": {"per_group": 4},
+    "priming": {"per_group": 1, "lengths": (0, 40), "unrelated": "starter"},
+    "memorization": {"per_group": 2, "neighbours": 0},
+}
+TEXTS = [Request(str(n), 0, "", "The cat sat on the mat." * n) for n in range(1, 4)]
+
+
+@pytest.fixture(autouse=True)
+def a_gpu_would_be_here(monkeypatch):
+    monkeypatch.setattr(model_process, "pays", lambda: True)
+
+
+def is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def loaded(settings, name: str) -> tuple[Resources, model_process.ModelProcess]:
+    resources = Resources(settings)
+    assert resources.begin_process(name, "float32")
+    process = resources.reader(name, "float32")
+    assert isinstance(process, model_process.ModelProcess)
+    return resources, process
+
+
+def done(settings, study: str, model: str) -> tuple[RunFolder, list[str]]:
+    resources, said = Resources(settings), []
+    spec = make_spec(
+        resources, study=study, model=model, benchmark="starter_pairs", dtype="float32", settings=SETTINGS[study]
+    )
+    folder = RunFolder.create(settings.runs, spec)
+    worker.work(folder, resources, said.append, wait=False)
+    return folder, said
+
+
+@pytest.mark.parametrize("study", SETTINGS)
+def test_rows_are_those_of_a_model_in_the_same_process(settings, tiny_gpt2, monkeypatch, tmp_path, study):
+    apart, said = done(settings, study, str(tiny_gpt2))
+    assert apart.progress().status == "complete", said
+    rows = {table: apart.read(table) for table in ("scores", "measures", "instances")}
+    monkeypatch.setattr(model_process, "pays", lambda: False)
+    (settings.runs / apart.run_id).rename(tmp_path / "apart")
+    here, _ = done(settings, study, str(tiny_gpt2))
+    assert here.run_id == apart.run_id
+    for table, frame in rows.items():
+        pd.testing.assert_frame_equal(frame, here.read(table), rtol=1e-4, atol=1e-3)
+
+
+def test_scores_of_a_process_equal_those_here_token_by_token_and_its_record_is_the_models(settings, tiny_gpt2):
+    resources, process = loaded(settings, str(tiny_gpt2))
+    here = Resources(settings).model(str(tiny_gpt2), "float32")
+    told: list[tuple[int, int]] = []
+    for one, other in zip(score(process, TEXTS, progress=lambda *at: told.append(at)), score(here, TEXTS), strict=True):
+        assert one.token_ids == other.token_ids and one.tokens == other.tokens
+        assert one.logprobs == pytest.approx(other.logprobs, abs=1e-5, nan_ok=True)
+    assert process.record() == here.record() and process.window == here.window and told[-1] == (3, 3)
+    resources.end_process()
+
+
+def test_its_end_leaves_no_process_and_what_is_asked_then_is_refused_in_one_sentence(settings, tiny_gpt2):
+    resources, process = loaded(settings, str(tiny_gpt2))
+    process.record()
+    pid = process.pid
+    resources.end_process()
+    assert not is_alive(pid) and not resources.has_process
+    with pytest.raises(ModelError, match="no longer there"):
+        process.logprobs([])
+
+
+def test_a_process_that_is_killed_ends_the_run_with_one_sentence_and_resume_makes_it_whole(
+    settings, tiny_gpt2, monkeypatch
+):
+    plain = ModelScorer.begin
+    calls = []
+
+    def kill_at_the_third_part(self, rows):
+        calls.append(rows)
+        if len(calls) == 3:
+            os.kill(self.model.pid, signal.SIGKILL)
+        return plain(self, rows)
+
+    monkeypatch.setattr(ModelScorer, "begin", kill_at_the_third_part)
+    folder, _ = done(settings, "accuracy", str(tiny_gpt2))
+    assert folder.progress().status == "failed"
+    assert "ended by itself (signal 9)" in folder.progress().message and not folder.damaged()
+    monkeypatch.setattr(ModelScorer, "begin", plain)
+    folder, _ = done(settings, "accuracy", str(tiny_gpt2))
+    assert folder.progress().status == "complete"
+    assert folder.read("instances")["instance_id"].is_unique and folder.unfinished(folder.progress().total) == []
+
+
+def test_a_model_that_cannot_be_loaded_says_what_it_says_here(settings, tiny_gpt2, tmp_path):
+    broken = tmp_path / "broken"
+    broken.mkdir()
+    for path in tiny_gpt2.iterdir():
+        (broken / path.name).write_bytes(path.read_bytes())
+    weights = broken / "model.safetensors"
+    weights.write_bytes(weights.read_bytes()[:-400])
+    with pytest.raises(ModelError) as here:
+        Resources(settings).model(str(broken), "float32")
+    resources, process = Resources(settings), None
+    resources.begin_process(str(broken), "float32")
+    with pytest.raises(ModelError) as apart:
+        process = resources.reader(str(broken), "float32")
+        process.record()
+    assert str(apart.value) == str(here.value)
+    resources.end_process()
+
+
+def test_an_error_in_scoring_is_raised_where_the_scores_are_taken_and_the_process_goes_on(settings, tiny_gpt2):
+    resources, process = loaded(settings, str(tiny_gpt2))
+    take = process.begin(["no row"])
+    with pytest.raises(RuntimeError, match="AttributeError"):
+        take(None)
+    assert len(score(process, TEXTS)) == 3
+    resources.end_process()
+
+
+def test_who_waits_for_a_process_can_be_stopped(settings, tiny_gpt2):
+    resources, process = loaded(settings, str(tiny_gpt2))
+    os.kill(process.pid, signal.SIGSTOP)
+    end = time.monotonic() + 1
+
+    def stop() -> None:
+        if time.monotonic() > end:
+            raise stopping.Stopped
+
+    with pytest.raises(stopping.Stopped), stopping.until(stop):
+        score(process, TEXTS)
+    pid = process.pid
+    resources.end_process()  # a process that does not answer is killed
+    assert not is_alive(pid)
+
+
+def test_a_preset_for_another_kind_is_refused_as_here(settings, tiny_gpt2):
+    from explorer.scoring.policy import PRESETS
+
+    resources, process = loaded(settings, str(tiny_gpt2))
+    with pytest.raises(ScoringError, match="no masked language model"):
+        score(process, TEXTS, PRESETS["pll"])
+    resources.end_process()
+
+
+def test_the_process_ends_with_the_one_that_asked(settings, tiny_gpt2, tmp_path):
+    import subprocess
+    import sys
+
+    program = """
+import time
+from explorer.scoring.model_process import ModelProcess
+process = ModelProcess("m")
+print(process.pid, flush=True)
+time.sleep(60)
+"""
+    parent = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True)
+    assert parent.stdout
+    pid = int(parent.stdout.readline())
+    parent.kill()
+    parent.wait()
+    end = time.monotonic() + 20
+    while is_alive(pid) and time.monotonic() < end:
+        time.sleep(0.1)
+    assert not is_alive(pid)
