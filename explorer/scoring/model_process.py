@@ -188,9 +188,9 @@ class ModelProcess:
         """Ends the process, whatever it does."""
         self._ended = self._ended or "it was ended"
         # Only this ends the read that the thread sits in; closing the descriptor under it would not.
-        with socket.socket(fileno=os.dup(self._connection.fileno())) as end:
-            with contextlib.suppress(OSError):  # the other end is gone already
-                end.shutdown(socket.SHUT_RDWR)
+        end = socket.socket(fileno=os.dup(self._connection.fileno()))
+        with end, contextlib.suppress(OSError):  # the other end is gone already
+            end.shutdown(socket.SHUT_RDWR)
         try:
             self._process.wait(ENDING)
         except subprocess.TimeoutExpired:
