@@ -3,10 +3,10 @@
     python bench/whole.py --make FOLDER --tokenizer .../tokenizer.json    # Pythia-1.4B's shape, random weights
     python bench/whole.py FOLDER --data DATA --repeats 3                  # BLiMP: ours and lm-evaluation-harness
 
-Ours is `run accuracy --benchmark blimp` in a fresh cache; the peer loads the same folder through
+Ours is `python -m explorer run accuracy --benchmark blimp` in a fresh cache; the peer loads the same folder through
 lm-evaluation-harness's Hugging Face backend and scores the same sentences. Each answer is a line of JSON: `wall`
-seconds of the process, and when (seconds after its start) each step of ours ended. The last line compares the verdicts
-pair by pair.
+seconds of the process. With --steps ours is also run once with a clock around each step: seconds after the start of the
+process at which it first began and last ended. The last line compares the verdicts pair by pair.
 """
 
 from __future__ import annotations
@@ -35,12 +35,14 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--batch", type=int, default=512)
     parser.add_argument("--study", default="accuracy")
-    parser.add_argument("--inside", choices=["ours", "peer"], help=argparse.SUPPRESS)
+    parser.add_argument("--steps", action="store_true")
+    parser.add_argument("--only-ours", action="store_true")
+    parser.add_argument("--inside", choices=["steps", "peer"], help=argparse.SUPPRESS)
     parser.add_argument("--out", type=Path, help=argparse.SUPPRESS)
     args, rest = parser.parse_known_args()
     if args.make:
         make(args.make, args.tokenizer)
-    elif args.inside == "ours":
+    elif args.inside == "steps":
         ours(args, rest)
     elif args.inside == "peer":
         peer(args)
@@ -65,19 +67,22 @@ def make(folder: Path, tokenizer: Path) -> None:
 
 def compare(args: argparse.Namespace, rest: list[str]) -> None:
     margins: dict[str, dict[str, float]] = {}
-    for _ in range(args.repeats):
-        for who in ("ours", "peer") if args.study == "accuracy" else ("ours",):
-            with tempfile.TemporaryDirectory() as scratch:
-                out = Path(scratch)
-                command = [sys.executable, __file__, str(args.folder), "--data", str(args.data), "--inside", who]
-                command += ["--out", str(out), "--batch", str(args.batch), "--study", args.study, *rest]
-                began = time.monotonic()
-                done = subprocess.run(command, stdout=subprocess.PIPE, text=True, cwd=ROOT)
-                wall = time.monotonic() - began
-                told = json.loads(done.stdout.splitlines()[-1]) if done.stdout.strip() else {}
-                print(json.dumps({"who": who, "code": done.returncode, "wall": round(wall, 2), **told}), flush=True)
-                if args.study == "accuracy" and done.returncode == 0:
-                    margins[who] = json.loads((out / "margins.json").read_text())
+    peers = ("peer",) if args.study == "accuracy" and not args.only_ours else ()
+    rounds: list[tuple[str, ...]] = [("ours", *peers)] * args.repeats
+    for who in ("steps", *(each for turn in rounds for each in turn)) if args.steps else sum(rounds, ()):
+        with tempfile.TemporaryDirectory() as scratch:
+            out = Path(scratch)
+            command = [sys.executable, __file__, str(args.folder), "--data", str(args.data), "--inside", who]
+            command += ["--out", str(out), "--batch", str(args.batch), "--study", args.study, *rest]
+            if who == "ours":
+                command = [sys.executable, "-m", "explorer", *_given(args, out), *rest]
+            began = time.monotonic()
+            done = subprocess.run(command, stdout=subprocess.PIPE, text=True, cwd=ROOT)
+            wall = time.monotonic() - began
+            told = json.loads(done.stdout.splitlines()[-1]) if done.stdout.strip() and who != "ours" else {}
+            print(json.dumps({"who": who, "code": done.returncode, "wall": round(wall, 2), **told}), flush=True)
+            if args.study == "accuracy" and done.returncode == 0 and who != "steps":
+                margins[who] = _margins(out) if who == "ours" else json.loads((out / "margins.json").read_text())
     if len(margins) == 2:
         both = margins["ours"].keys() & margins["peer"].keys()
         apart = [abs(margins["ours"][one] - margins["peer"][one]) for one in both]
@@ -85,13 +90,27 @@ def compare(args: argparse.Namespace, rest: list[str]) -> None:
         print(json.dumps({"pairs": len(both), "same_verdict": same, "mean_apart": sum(apart) / len(apart)}))
 
 
+def _given(args: argparse.Namespace, out: Path) -> list[str]:
+    given = ["run", args.study, "--model", str(args.folder), "--benchmark", "blimp", "--dtype", "bfloat16"]
+    return [*given, "--cache", str(out / "cache"), "--data", str(args.data)]
+
+
+def _margins(out: Path) -> dict[str, float]:
+    from explorer.runs.folder import RunFolder
+
+    (folder,) = [RunFolder(path) for path in (out / "cache" / "runs").iterdir() if (path / "spec.json").exists()]
+    rows = folder.read("measures")
+    rows = rows[rows["measure"] == "margin"]
+    return dict(zip(rows["instance_id"], rows["value"], strict=True))
+
+
 def ours(args: argparse.Namespace, rest: list[str]) -> None:
     """The command, with the moment at which each step ended."""
     from explorer import __main__ as command
     from explorer.resources import Resources
-    from explorer.runs import worker
+    from explorer.runs import pipeline, worker
     from explorer.runs.folder import RunFolder
-    from explorer.scoring import hf, hf_source, weight_files
+    from explorer.scoring.model_process import ModelProcess
     from explorer.studies import study as find_study
 
     ended: dict[str, list[float]] = {}
@@ -117,26 +136,20 @@ def ours(args: argparse.Namespace, rest: list[str]) -> None:
             object.__setattr__(owner, attribute, timed)
 
     clocked("instances", Resources, "instances")
-    clocked("load", hf, "load")
-    clocked("weights", hf, "_weights")
-    clocked("hash", hf_source if hasattr(hf_source, "hash_of") else weight_files, "hash_of")
-    clocked("logprobs", hf.HFModel, "logprobs")
+    clocked("begin process", Resources, "begin_process")
+    clocked("tokenizer", ModelProcess, "load")
+    clocked("wait for model", worker.environment, "collect")
+    clocked("prepare", pipeline._Coming, "_prepare")
+    clocked("give rows", ModelProcess, "begin")
     clocked("work", worker, "_do_here")
+    clocked("end process", Resources, "end_process")
     clocked("summarize", find_study(args.study), "summarize")
     clocked("write", RunFolder, "write_tables")
     clocked("ingest", Resources, "ingest")
     imported = time.monotonic() - STARTED
-    cache = args.out / "cache"
-    given = ["run", args.study, "--model", str(args.folder), "--benchmark", "blimp", "--dtype", "bfloat16"]
     sys.stdout, stdout = sys.stderr, sys.stdout
-    code = command.main([*given, "--cache", str(cache), "--data", str(args.data), *rest])
+    code = command.main([*_given(args, args.out), *rest])
     sys.stdout = stdout
-    (folder,) = [RunFolder(path) for path in (cache / "runs").iterdir() if (path / "spec.json").exists()]
-    if args.study == "accuracy":
-        rows = folder.read("measures")
-        rows = rows[rows["measure"] == "margin"]
-        margins = dict(zip(rows["instance_id"], rows["value"], strict=True))
-        (args.out / "margins.json").write_text(json.dumps(margins))
     steps = {
         name: {"first": began_first[name], "last": round(seconds[1], 2), "sum": round(seconds[0], 2), "n": seconds[2]}
         for name, seconds in ended.items()
