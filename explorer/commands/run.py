@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import functools
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from explorer.commands import common, where
@@ -16,6 +17,7 @@ from explorer.studies import study as find_study
 if TYPE_CHECKING:
     from explorer.records import RunSpec
     from explorer.resources import Resources
+    from explorer.runs.where import Where
 
 
 def add(subparsers: Any) -> None:
@@ -70,12 +72,8 @@ def _add_study(name: str, parser: argparse.ArgumentParser) -> None:
 def run_study(args: argparse.Namespace, settings: Settings) -> int:
     from explorer.commands import sweeps, work_here
     from explorer.resources import Resources
-    from explorer.runs import cost, name_lists, queue, slices
-    from explorer.runs.folder import RunFolder
-    from explorer.runs.request import asked_in_english, make_spec, taken_for_english
-    from explorer.runs.where import HERE, save
-    from explorer.runs.worker import work
-    from explorer.studies.selection import splits_of
+    from explorer.runs import name_lists, slices
+    from explorer.runs.where import HERE
 
     models, names = name_lists.expand(args.model), name_lists.expand(args.benchmark)
     if args.seeds < 1:
@@ -94,10 +92,36 @@ def run_study(args: argparse.Namespace, settings: Settings) -> int:
         return sweeps.run_sweep(args, settings, models, names, seeds, request)
     place = where.place_from(args) or HERE
     resources = Resources(settings, work_here.preparation_lines())
-    spec = make_spec(resources, study=args.study, model=models[0], benchmark=names[0], seed=args.seed, **request)
-    if guess := taken_for_english(resources, args.study, names[0], splits_of(spec.settings)):
+    if find_study(args.study).only_scores and not (args.dry_run or args.detach or place.cluster):
+        # Its imports take longer than all that comes before the first score.
+        resources.begin_process(models[0], args.dtype)
+    try:
+        return _run_one(args, settings, resources, place, models[0], names[0], request)
+    finally:
+        resources.end_process()
+
+
+def _run_one(
+    args: argparse.Namespace,
+    settings: Settings,
+    resources: Resources,
+    place: Where,
+    model: str,
+    benchmark: str,
+    request: Mapping[str, Any],
+) -> int:
+    from explorer.commands import work_here
+    from explorer.runs import cost, queue
+    from explorer.runs.folder import RunFolder
+    from explorer.runs.request import asked_in_english, make_spec, taken_for_english
+    from explorer.runs.where import save
+    from explorer.runs.worker import work
+    from explorer.studies.selection import splits_of
+
+    spec = make_spec(resources, study=args.study, model=model, benchmark=benchmark, seed=args.seed, **request)
+    if guess := taken_for_english(resources, args.study, benchmark, splits_of(spec.settings)):
         common.report(guess)
-    if remark := asked_in_english(resources, spec.settings, names[0], splits_of(spec.settings)):
+    if remark := asked_in_english(resources, spec.settings, benchmark, splits_of(spec.settings)):
         common.report(remark)
     if args.dry_run:
         return _dry_run(args, spec, resources)

@@ -112,6 +112,13 @@ def load(
     return made
 
 
+def import_ahead() -> None:
+    """Imports what transformers otherwise imports when it loads the first model: seconds, the same for every model."""
+    import transformers.modeling_utils
+    import transformers.models.auto.modeling_auto
+    import transformers.models.llama.modeling_llama  # layers, masks and attention that most others share  # noqa: F401
+
+
 def find(
     name: str,
     settings: Settings,

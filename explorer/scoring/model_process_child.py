@@ -37,6 +37,7 @@ def main(socket: int) -> None:
     # Most of the time until the first score; it begins before anybody has said which model is wanted.
     from explorer.scoring import hf
 
+    hf.import_ahead()
     _, loading = waiting.get()
     model = _answer(
         connection,
