@@ -24,7 +24,7 @@ def words_of(app) -> str:
 def test_without_a_run_the_page_says_how_to_make_one(open_page, tmp_path):
     app = open_page("calibration", tmp_path / "cache")
     assert not app.exception and [header.value for header in app.header] == QUESTIONS
-    assert words_of(app).count("of a glass-box model here yet") == 8
+    assert words_of(app).count("of Glass box M here yet") == 8
     assert any("--benchmark glassbox_pairs" in code.value for code in app.code)
 
 

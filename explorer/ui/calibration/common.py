@@ -79,7 +79,7 @@ def draw_curves(
 def nothing(study: str, benchmark: str, model: str = FIRST) -> None:
     """How the run that a section lacks is made."""
     show.nothing_yet(
-        f"No run of {run_names.study_title(study)} of a glass-box model here yet",
-        "It takes a few minutes on two processors:",
+        f"No run of {run_names.study_title(study)} of {title_of(model)} here yet",
+        "It takes a few minutes on two processors.",
         f"python -m explorer run {study} --model {model} --benchmark {benchmark}",
     )
