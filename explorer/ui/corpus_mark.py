@@ -23,7 +23,10 @@ def title(index: str) -> str:
     corpus = indexes.corpus_of(index)
     if corpus in indexes.FORMER:
         return indexes.FORMER[corpus].title
-    return f"{indexes.CORPORA[corpus]} ({index})" if corpus in indexes.CORPORA else index
+    if corpus not in indexes.CORPORA:
+        return index
+    # Of a public corpus there are several indexes, told apart by their names; that of the glass box is the only one.
+    return indexes.CORPORA[corpus] if corpus in indexes.SMALL else f"{indexes.CORPORA[corpus]} ({index})"
 
 
 def draw(index: str, model: str) -> None:

@@ -142,9 +142,9 @@ BENCHMARK_OF_TASK = {"copa": "copa_superglue"}  # the paper's COPA is SuperGLUE'
 INDEX_OF = {"OLMo": "v4_dolma-v1_7_llama", "Pythia": "v4_piletrain_llama"}
 METRICS = {
     "accuracy": "accuracy, %",
-    "accuracy_change": "change, %",
+    "accuracy_change": "change of accuracy, %",
     "perplexity": "perplexity",
-    perturbation_declared.PERPLEXITY_CHANGE.name: "change, %",
+    perturbation_declared.PERPLEXITY_CHANGE.name: "change of perplexity, %",
     "ips": "mean IPS of instances that flip",
     perturbation_declared.JUDGED_SAME.name: "judged to mean the same, %",
     "f1_macro": "macro-F1, %",

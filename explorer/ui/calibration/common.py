@@ -8,6 +8,7 @@ from dataclasses import asdict
 import pandas as pd
 
 from explorer import numbers
+from explorer.figures import theme
 from explorer.studies.calibration.doses import Response
 from explorer.ui import layout, run_names, show
 from explorer.ui.calibration.figure_doses import dose_curves
@@ -54,12 +55,13 @@ def draw_curves(
     chance: float | None = None,
     first: str = "Model",
     is_share: bool = True,
-    colors: Sequence[str] | None = None,
+    colors: Sequence[str] = theme.PALETTE,
 ) -> None:
     """The responses over doses as a figure, and as a folded table beneath."""
-    named = {} if colors is None else {"colors": colors}
     n = sum(one.n for _, responses in lines for one in responses)
-    show.chart(dose_curves(lines, response=response, chance=chance, **named), key=key, alt=alt, n=n)
+    show.chart(
+        dose_curves(lines, response=response, chance=chance, is_share=is_share, colors=colors), key=key, alt=alt, n=n
+    )
     value = share_column if is_share else number_column
     rows = [{**asdict(one), "name": name} for name, responses in lines for one in responses]
     show.folded_table(

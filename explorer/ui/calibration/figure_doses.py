@@ -15,12 +15,14 @@ def dose_curves(
     *,
     response: str,
     chance: float | None = None,
+    is_share: bool = False,
     colors: Sequence[str] = theme.PALETTE,
 ) -> go.Figure:
-    """`lines` are names with their responses in order of dose; `response` names the vertical axis; `colors` are the
-    lines', of models where each is one's."""
+    """`lines` are names with their responses in order of dose; `response` names the vertical axis, in percent of a
+    share; `colors` are the lines', of models where each is one's."""
     doses = sorted({one.dose for _, responses in lines for one in responses})
     places = {dose: place for place, dose in enumerate(doses)}
+    form = ".1%" if is_share else ".3f"
     traces = []
     for number, (name, responses) in enumerate(lines):
         color = colors[number % len(colors)]
@@ -44,8 +46,9 @@ def dose_curves(
                 ),
                 "customdata": [[one.dose, one.low, one.high, one.n] for one in responses],
                 "hovertemplate": (
-                    f"{theme.escape(name)}<br>%{{customdata[0]:,}} times in the corpus: %{{y:.3f}} "
-                    "(%{customdata[1]:.3f} to %{customdata[2]:.3f}), %{customdata[3]:,} items<extra></extra>"
+                    f"{theme.escape(name)}<br>%{{customdata[0]:,}} times in the corpus: %{{y:{form}}} "
+                    f"(%{{customdata[1]:{form}}} to %{{customdata[2]:{form}}}), "
+                    "%{customdata[3]:,} items<extra></extra>"
                 ),
             }
         )
@@ -59,6 +62,6 @@ def dose_curves(
             "ticktext": [f"{dose:,}" for dose in doses],
             "zeroline": False,
         },
-        yaxis={"title": {"text": response}},
+        yaxis={"title": {"text": response}, "tickformat": ".0%" if is_share else None},
         showlegend=len(lines) > 1,
     )

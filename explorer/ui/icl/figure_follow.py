@@ -26,13 +26,13 @@ def memorization_against_performance(
     `points` has the columns setting, k, memorized, accuracy; `titles` says more of a setting than its name.
     """
     settings = [name for name in COLORS if name in set(points["setting"])]
-    columns = min(2, max(1, len(settings)))
+    columns = min(3, max(1, len(settings)))
     rows = max(1, math.ceil(len(settings) / columns))
     height = PANEL * rows + BETWEEN
     figure = make_subplots(
         rows=rows, cols=columns, shared_xaxes="all", shared_yaxes="all", horizontal_spacing=0.06,
         vertical_spacing=BETWEEN / height if rows > 1 else None,
-        subplot_titles=[theme.escape((titles or {}).get(name, names[name])) for name in settings],
+        subplot_titles=[_in_two_lines((titles or {}).get(name, names[name])) for name in settings],
     )  # fmt: skip
     for place, setting in enumerate(settings):
         curve = points[points["setting"] == setting].sort_values("k")
@@ -61,17 +61,20 @@ def memorization_against_performance(
             row=place // columns + 1,
             col=place % columns + 1,
         )
-    figure.update_layout(theme.figure(height=height).layout)
+    figure.update_layout(theme.figure(height=height, margin={"l": 8, "r": 16, "t": 52, "b": 8}).layout)
     figure.update_annotations(font={"size": 14})
     figure.update_xaxes(tickformat=PERCENT, showticklabels=True)
     figure.update_yaxes(tickformat=PERCENT)
     for row in range(1, rows + 1):
         figure.update_yaxes(title_text="Accuracy of labels", row=row, col=1)
-    for place in range(max(0, len(settings) - columns), len(settings)):
-        figure.update_xaxes(
-            title_text="Memorized (exact or near-exact)", row=place // columns + 1, col=place % columns + 1
-        )
+    # Once for the row: at the width of a phone the titles of three panels would stand in each other.
+    figure.update_xaxes(title_text="Memorized (exact or near-exact)", row=rows, col=(columns + 1) // 2)
     return figure
+
+
+def _in_two_lines(title: str) -> str:
+    """A panel's title with what more is said of it beneath."""
+    return "<br>".join(theme.escape(part) for part in title.split(": ", 1))
 
 
 def _labels(curve: pd.DataFrame) -> list[str]:

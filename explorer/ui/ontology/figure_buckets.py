@@ -41,7 +41,8 @@ def by_bucket(
         # A bucket whose concepts were never found has no place on a log scale.
         log = all((rows[COUNT] > 0).all() for _, rows, _ in series)
         figure.update_xaxes(title_text=f"Mean count of a bucket{', log scale' if log else ''}",
-                            type="log" if log else "linear", dtick=1 if log else None)  # fmt: skip
+                            type="log" if log else "linear", dtick=1 if log else None,
+                            tickformat=",~r" if log else None)  # fmt: skip
     else:
         figure.update_xaxes(title_text="Popularity bucket, from the least to the most popular concepts")
     negative = any((rows[column] < 0).any() for _, rows, column in series)

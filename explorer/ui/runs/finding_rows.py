@@ -15,6 +15,7 @@ FACTORS: Mapping[str, str] = {
     "language": "{}", "temperature": "temperature {}",
 }  # fmt: skip
 OVERALL = "overall"
+SWAPPED = {"N": "nouns", "V": "verbs", "NV": "nouns and verbs"}
 
 
 def first_of(study: str, names: Sequence[str]) -> str:
@@ -36,5 +37,6 @@ def _label(row: Mapping, varying: list[str]) -> str:
         value = row[name]
         if value is not None and value == value and value != "":
             said = f"{value:g}" if isinstance(value, float) else display.words(str(value))
+            said = SWAPPED.get(said, said) if name == "setting" else said
             parts.append(FACTORS[name].format(said))
     return ", ".join(parts) or OVERALL

@@ -20,7 +20,7 @@ HEIGHT = 440  # pixels
 APART = 0.55  # decades from the least place to that of 0
 MOST_TICKS = 9
 DASHES = ("solid", "dash", "dot")
-FORMATS: Mapping[str, str] = {"share": ".0%", "points": "+.0%"}
+FORMATS: Mapping[str, str] = {"share": ".1~%", "points": "+.1~%"}  # of small shares, too, no two ticks alike
 
 
 @dataclass(frozen=True, slots=True)
