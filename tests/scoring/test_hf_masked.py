@@ -13,11 +13,10 @@ from explorer import settings as settings_module
 from explorer.errors import ModelError, ScoringError, UsageError
 from explorer.records import Request
 from explorer.resources import Resources
-from explorer.runs import request, worker
-from explorer.runs.folder import RunFolder
 from explorer.scoring.hf_masked import METHOD, MaskedScorer
 from explorer.scoring.policy import PLL, PRESETS
 from explorer.scoring.words import add_up
+from tests.scoring.not_causal import STUDIES, ends_and_names_the_convention, spec_of
 
 POLICY = PRESETS[PLL]
 TEXTS = [
@@ -153,34 +152,18 @@ def test_a_masked_model_is_asked_under_its_own_preset_alone_and_a_causal_one_nev
         resources.scorer(str(tiny_gpt2)).score([Request("x", 0, "", "a")], POLICY)
 
 
-@pytest.mark.parametrize(
-    ("study", "settings"),
-    [("accuracy", {"per_group": 1}), ("priming", {"per_group": 1, "lengths": (0, 20), "unrelated": "starter"})],
-)
+@pytest.mark.parametrize(("study", "settings"), STUDIES)
 def test_a_run_under_the_preset_ends_and_its_record_names_the_convention(bert, resources, study, settings):
-    spec = request.make_spec(
-        resources, study=study, model=str(bert), benchmark="starter_pairs", settings={"preset": PLL, **settings},
-        suites=tuple(sorted({one.group for one in resources.instances("starter_pairs").instances})[:2]),
-    )  # fmt: skip
-    folder = RunFolder.create(resources.settings.runs, spec)
-    assert worker.work(folder, resources, lambda text: None, wait=False) == "complete"
-    assert spec.settings["preset"] == PLL
-    assert METHOD in str(folder.environment)
-    correct = folder.read("measures")
-    assert len(correct[correct["measure"] == "correct"].dropna(subset=["value"]))
+    spec = spec_of(resources, study, bert, PLL, settings)
+    ends_and_names_the_convention(resources, spec, PLL, METHOD)
 
 
 def test_a_run_is_refused_before_it_starts_where_model_and_preset_do_not_fit(bert, resources, tiny_gpt2):
-    def spec(study: str, model: Path | str, preset: str):
-        return request.make_spec(
-            resources, study=study, model=str(model), benchmark="starter_pairs", settings={"preset": preset}
-        )
-
     with pytest.raises(ModelError, match=r"With the preset pll .* it can be asked in another way"):
-        spec("accuracy", bert, "natural")
+        spec_of(resources, "accuracy", bert, "natural")
     with pytest.raises(ModelError, match="is no masked language model"):
-        spec("accuracy", tiny_gpt2, PLL)
+        spec_of(resources, "accuracy", tiny_gpt2, PLL)
     with pytest.raises(ModelError, match="is no masked language model"):
-        spec("accuracy", "http://127.0.0.1:9/v1#m", PLL)
+        spec_of(resources, "accuracy", "http://127.0.0.1:9/v1#m", PLL)
     with pytest.raises(UsageError, match="memorization needs probabilities from left to right"):
-        spec("memorization", bert, PLL)
+        spec_of(resources, "memorization", bert, PLL)

@@ -15,11 +15,11 @@ from explorer import settings as settings_module
 from explorer.errors import ModelError, ScoringError, UsageError
 from explorer.records import Request
 from explorer.resources import Resources
-from explorer.runs import request, worker
-from explorer.runs.folder import RunFolder
+from explorer.runs import request
 from explorer.scoring import hf_kind
 from explorer.scoring.hf_paired import METHOD, PairedScorer
 from explorer.scoring.policy import DECODER, PAIRED, PLL, PRESETS, SEQ2SEQ
+from tests.scoring.not_causal import STUDIES, ends_and_names_the_convention, spec_of
 
 TEXTS = [
     ("", "The keys to the cabinet are on the table."),
@@ -165,39 +165,23 @@ def test_what_cannot_be_scored_has_a_reason(paired, resources):
     assert "more than the model's window of 64" in long.reason and "more than the model's window of 64" in source.reason
 
 
-@pytest.mark.parametrize(
-    ("study", "settings"),
-    [("accuracy", {"per_group": 1}), ("priming", {"per_group": 1, "lengths": (0, 20), "unrelated": "starter"})],
-)
+@pytest.mark.parametrize(("study", "settings"), STUDIES)
 @pytest.mark.parametrize("preset", PAIRED)
 def test_a_run_under_the_preset_ends_and_its_record_names_the_convention(paired, resources, study, settings, preset):
-    spec = request.make_spec(
-        resources, study=study, model=str(paired), benchmark="starter_pairs", settings={"preset": preset, **settings},
-        suites=tuple(sorted({one.group for one in resources.instances("starter_pairs").instances})[:2]),
-    )  # fmt: skip
-    folder = RunFolder.create(resources.settings.runs, spec)
-    assert worker.work(folder, resources, lambda text: None, wait=False) == "complete"
-    assert spec.settings["preset"] == preset
-    assert METHOD in str(folder.environment)
-    correct = folder.read("measures")
-    assert len(correct[correct["measure"] == "correct"].dropna(subset=["value"]))
+    spec = spec_of(resources, study, paired, preset, settings)
+    ends_and_names_the_convention(resources, spec, preset, METHOD)
 
 
 def test_a_run_is_refused_before_it_starts_where_model_and_preset_do_not_fit(paired, resources, tiny_gpt2):
-    def spec(study: str, model: Path | str, preset: str):
-        return request.make_spec(
-            resources, study=study, model=str(model), benchmark="starter_pairs", settings={"preset": preset}
-        )
-
     with pytest.raises(ModelError, match=r"is an encoder-decoder model .* With the preset seq2seq or decoder"):
-        spec("accuracy", paired, "natural")
+        spec_of(resources, "accuracy", paired, "natural")
     with pytest.raises(ModelError, match="is no masked language model"):
-        spec("accuracy", paired, PLL)
+        spec_of(resources, "accuracy", paired, PLL)
     for model in (tiny_gpt2, "gemma-3-270m", "http://127.0.0.1:9/v1#m"):
         with pytest.raises(ModelError, match="is no encoder-decoder model, which the presets seq2seq and decoder"):
-            spec("accuracy", model, SEQ2SEQ)
+            spec_of(resources, "accuracy", model, SEQ2SEQ)
     with pytest.raises(UsageError, match="memorization needs probabilities from left to right"):
-        spec("memorization", paired, DECODER)
+        spec_of(resources, "memorization", paired, DECODER)
 
 
 def test_it_is_asked_under_its_own_presets_alone_and_a_causal_one_never(paired, resources, tiny_gpt2):
