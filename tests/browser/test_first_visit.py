@@ -11,6 +11,7 @@ import importlib.metadata
 import json
 import os
 import re
+import shutil
 import socket
 import subprocess
 import sys
@@ -31,6 +32,11 @@ pytestmark = pytest.mark.browser
 # Packages that no number depends on, each in another version than is installed.
 MOVED = {"idna": ("3.10", "3.7"), "click": ("8.3.1", "8.1.8")}
 LIMIT = 6  # instances of the run that is started
+INDEX = "the n-gram index of the glass box"  # what of PARTS in explorer/prepare.py takes longest, and downloads nothing
+DOWNLOAD = (
+    f"import sys; from explorer import prepare; del prepare.PARTS[{INDEX!r}]; "
+    "from explorer.__main__ import main; sys.exit(main())"
+)
 TEXT = "The old doctor bought a small house near the harbor."
 
 # Refuses whatever is not this machine, and writes down who was asked for.
@@ -114,20 +120,30 @@ def models(embedded_cache: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def downloads(models: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What a first start with a network leaves in the folder of downloads."""
+    """What a first start with a network leaves in the folder of downloads; the index is built without one, below."""
     visit = begin(tmp_path_factory.mktemp("online"), models)
     open_air = {name: value for name, value in visit.environment.items() if name != "PYTHONPATH"}
     done = subprocess.run(
-        [sys.executable, "-m", "explorer", "app", "--prepare-only"],
+        [sys.executable, "-c", DOWNLOAD, "app", "--prepare-only"],
         cwd=visit.clone, env=open_air, capture_output=True, text=True, timeout=600,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     return visit.cache / "downloads"
 
 
+@pytest.fixture(scope="module")
+def indexes(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the first clone leaves its index for the next: no number in it depends on the packages that have moved."""
+    return tmp_path_factory.mktemp("built") / "indexes"
+
+
 @pytest.fixture(scope="module", params=["as_installed", "packages_moved"])
 def prepared(
-    request: pytest.FixtureRequest, models: Path, downloads: Path, tmp_path_factory: pytest.TempPathFactory
+    request: pytest.FixtureRequest,
+    models: Path,
+    downloads: Path,
+    indexes: Path,
+    tmp_path_factory: pytest.TempPathFactory,
 ) -> Visit:
     """A clone whose first start has prepared all that it needs; all later ones are offline."""
     overlay = None
@@ -142,8 +158,12 @@ def prepared(
     visit = begin(tmp_path_factory.mktemp(request.param), models, overlay=overlay)
     (visit.cache / "downloads").symlink_to(downloads)
     visit.environment["EXPLORER_OFFLINE"] = "1"
+    if indexes.is_dir():
+        shutil.copytree(indexes, visit.cache / "indexes")
     done = visit.explorer("app", "--prepare-only")
     assert done.returncode == 0, done.stderr
+    if not indexes.is_dir():
+        shutil.copytree(visit.cache / "indexes", indexes)
     return visit
 
 
