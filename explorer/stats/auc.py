@@ -43,7 +43,9 @@ def auc(
     # Items of a group are drawn together: equal texts have one and the same score.
     units = np.unique(names[0], return_inverse=True)[1] if names else np.arange(outcome.size)
     drawn = _resampled(outcome, score, units, resamples, seed)
-    low, high, reason = percentile_interval(drawn, level)  # undefined where a resample has one class
+    low, high, reason = percentile_interval(
+        drawn, level, int(units.max()) + 1
+    )  # undefined where a resample has one class
     value = float(roc_auc_score(outcome, score))
     return Bootstrapped(value, low, high, outcome.size, left_out=left_out, reason=reason, units=int(units.max()) + 1)
 

@@ -6,6 +6,7 @@ import math
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 import numpy as np
@@ -106,15 +107,39 @@ def resample_weights(units: np.ndarray, resamples: int, seed: int) -> Iterator[n
         yield np.bincount(rng.integers(0, size, size), minlength=size)[units].astype(float)
 
 
-def percentile_interval(drawn: np.ndarray, level: float) -> tuple[float, float, str]:
-    """The middle `level` of the resampled values, and how many undefined ones were left out."""
+# Of few units the middle 95% of resampled means is too narrow: resampling knows the spread of the units at hand, which
+# is smaller than that of all units by (n - 1) / n on average, and not that this spread is itself unsure. With 5 groups
+# such intervals hold the truth in 84% of cases, with 8 in 88%, with 20 in 92%. So more than 95% is taken, as much as
+# Student's t is wider than the normal (the expanded percentile interval, Hesterberg 2015):
+#
+#     units            5         8        20       100
+#     taken        99.8%     98.8%     96.8%     95.4%
+#     holds        92%       94%       95%       95%
+#
+# (of 4,000 samples of normal units). With 5 a resample cannot leave the range of its units, however much is taken.
+def percentile_interval(drawn: np.ndarray, level: float, units: int) -> tuple[float, float, str]:
+    """The ends between which the statistic of all units lies, from its resampled values over `units` drawn anew.
+
+    Says how many undefined values were left out.
+    """
     # A resample may hold one class only, or a constant column: no number is made up for it, it is left out and counted.
     defined = drawn[np.isfinite(drawn)]
     if not defined.size:
         return math.nan, math.nan, "the statistic is not defined on any resample"
-    low, high = (float(end) for end in np.quantile(defined, ((1 - level) / 2, (1 + level) / 2)))
+    tail = (1 - _expanded(level, units)) / 2
+    low, high = (float(end) for end in np.quantile(defined, (tail, 1 - tail)))
     gone = drawn.size - defined.size
     return low, high, f"percentile interval without {gone} undefined resamples" if gone else ""
+
+
+@lru_cache(maxsize=1_024)
+def _expanded(level: float, units: int) -> float:
+    """The share of resampled values that an interval takes in."""
+    from scipy.special import ndtr, stdtrit  # scipy.stats takes a second to import
+
+    if units < 2:
+        return level
+    return float(2 * ndtr(stdtrit(units - 1, (1 + level) / 2) * math.sqrt(units / (units - 1))) - 1)
 
 
 def _sums(values: np.ndarray, names: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -136,7 +161,7 @@ def _resampled_values(
     return np.concatenate(drawn)
 
 
-# The percentile interval reads the middle of the resampled values as it is. BCa corrects it for bias and for a spread
+# The percentile interval reads the middle of the resampled values. BCa corrects it for bias and for a spread
 # that changes with the value; it needs the statistic with each unit left out, and is 0 / 0 where nothing varies. Then
 # the percentile interval stands in, which has no width, as is right for equal values.
 def _resample(
@@ -154,7 +179,7 @@ def _resample(
     if size < 2:
         return math.nan, math.nan, "one item or group has no interval"
     if method == "percentile" and vectorized:
-        return percentile_interval(_resampled_values(units, statistic, resamples, seed), level)
+        return percentile_interval(_resampled_values(units, statistic, resamples, seed), level, size)
     from scipy.stats import DegenerateDataWarning
     from scipy.stats import bootstrap as scipy_bootstrap
 
@@ -173,6 +198,6 @@ def _resample(
         )
     drawn = resampled.bootstrap_distribution.ravel()
     low, high = (float(end) for end in resampled.confidence_interval)
-    if not math.isfinite(low) or np.ptp(drawn) == 0:  # BCa of equal values is 0 / 0
-        return percentile_interval(drawn, level)
+    if method == "percentile" or not math.isfinite(low) or np.ptp(drawn) == 0:  # BCa of equal values is 0 / 0
+        return percentile_interval(drawn, level, size)
     return low, high, ""

@@ -2,8 +2,8 @@
 
 Items of a paradigm come from one template, so that the tenth says little that the first nine did not. Errors by group
 (Liang and Zeger 1986; Cameron and Miller 2015) take the group as what was drawn: whatever the items of a group have in
-common, their residuals are added up before they are squared. With few groups the reference is a t distribution with one
-degree of freedom less than there are groups.
+common, their residuals are added up before they are squared. How that holds with few groups is told in
+`bias_reduced.py`; from fewer than five there is no interval.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from explorer.stats.bias_reduced import Spread, bias_reduced, logistic_bias_reduced
 from explorer.stats.estimate import FEWEST, Estimate
 from explorer.stats.gaps import drop_gaps, numbers, outcomes
 
@@ -35,8 +36,6 @@ def clustered_difference(right: ArrayLike, above: ArrayLike, groups: ArrayLike) 
 
     It is the slope of a least-squares line through outcomes of 0 and 1, whose only value is the difference itself.
     """
-    import statsmodels.api as sm
-
     (outcome, side, names), left_out = drop_gaps(outcomes(right), numbers(above), groups)
     units = np.unique(names).size
     why = _too_few(units)
@@ -49,20 +48,13 @@ def clustered_difference(right: ArrayLike, above: ArrayLike, groups: ArrayLike) 
         why = why or f"every outcome is {'right' if outcome[0] else 'wrong'}"
         return Clustered.point(value, outcome.size, left_out=left_out, reason=why, units=units)
     codes = np.unique(names, return_inverse=True)[1]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        fit = sm.OLS(outcome, sm.add_constant(side)).fit(cov_type="cluster", cov_kwds={"groups": codes}, use_t=True)
-        se = float(fit.bse[1])
-        if not se > 0:  # every group's residuals add up to nothing
-            return Clustered.point(value, outcome.size, left_out=left_out, reason=NO_ERROR, units=units)
-        low, high = (float(end) for end in fit.conf_int()[1])
-        return Clustered(value, low, high, outcome.size, float(fit.pvalues[1]), left_out, units=units, se=se)
+    residuals = outcome - np.where(side == 1, outcome[side == 1].mean(), outcome[side == 0].mean())
+    found = bias_reduced(np.column_stack([np.ones(side.size), side]), residuals, codes)
+    return _estimate(value, found.errors[1], found.spreads[1], outcome.size, left_out, units)
 
 
 def clustered_mean(values: ArrayLike, groups: ArrayLike) -> Clustered:
     """The mean of values, such as changes of an item, its interval and the p of its being 0, with errors by group."""
-    import statsmodels.api as sm
-
     (kept, names), left_out = drop_gaps(numbers(values), groups)
     units = np.unique(names).size
     if not kept.size:
@@ -72,14 +64,17 @@ def clustered_mean(values: ArrayLike, groups: ArrayLike) -> Clustered:
     if why:
         return Clustered.point(value, kept.size, left_out=left_out, reason=why, units=units)
     codes = np.unique(names, return_inverse=True)[1]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        fit = sm.OLS(kept, np.ones((kept.size, 1))).fit(cov_type="cluster", cov_kwds={"groups": codes}, use_t=True)
-        se = float(fit.bse[0])
-        if not se > 0:
-            return Clustered.point(value, kept.size, left_out=left_out, reason=NO_ERROR, units=units)
-        low, high = (float(end) for end in np.asarray(fit.conf_int())[0])
-        return Clustered(value, low, high, kept.size, float(fit.pvalues[0]), left_out, units=units, se=se)
+    found = bias_reduced(np.ones((kept.size, 1)), kept - value, codes)
+    return _estimate(value, found.errors[0], found.spreads[0], kept.size, left_out, units)
+
+
+def _estimate(value: float, se: float, spread: Spread, n: int, left_out: int, units: int) -> Clustered:
+    if not se > 1e-12:  # every group's residuals add up to nothing
+        return Clustered.point(value, n, left_out=left_out, reason=NO_ERROR, units=units)
+    reach = spread.reach() * se
+    return Clustered(
+        value, value - reach, value + reach, n, spread.tails(value / se), left_out, units=units, se=float(se)
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +96,7 @@ class ClusteredSlopes:
 #     rows          g1: +2 +2 +2   g2: -2 -2 -2      sum of squares by row     6 x 4  = 24
 #     by group      g1: +6         g2: -6            sum of squares by group   2 x 36 = 72, three times the variance
 #
-# Few groups make even this too small, hence Student's t over the groups in place of the normal, and none below five.
+# Few groups make even this too small, hence `bias_reduced.py`, and none below five.
 def clustered_slopes(
     right: np.ndarray, table: np.ndarray, groups: np.ndarray, names: Sequence[str], *, left_out: int = 0
 ) -> ClusteredSlopes:
@@ -118,23 +113,20 @@ def clustered_slopes(
     design = sm.add_constant((table - center) / spread, has_constant="add")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        fit = sm.Logit(right, design).fit(
-            disp=0, maxiter=100, cov_type="cluster", cov_kwds={"groups": codes}, use_t=True
-        )
+        fit = sm.Logit(right, design).fit(disp=0, maxiter=100)
+    why = _too_few(units) or ("" if fit.mle_retvals["converged"] else "the fit did not converge")
     back = np.diag(np.append(1.0, 1.0 / spread))
     back[0, 1:] = -center / spread
-    params, covariance = back @ fit.params, back @ np.asarray(fit.cov_params()) @ back.T
-    ends = np.asarray(fit.conf_int())
-    why = _too_few(units) or ("" if fit.mle_retvals["converged"] else "the fit did not converge")
-    slopes = []
-    for i in range(1, len(names) + 1):
-        if why:
-            value = float(params[i])
-            slopes.append(Clustered.point(value, n, left_out=left_out, reason=why, units=units))
-            continue
-        low, high = (float(end) / spread[i - 1] for end in ends[i])
-        se, p = float(fit.bse[i]) / spread[i - 1], float(fit.pvalues[i])
-        slopes.append(Clustered(float(params[i]), float(low), float(high), n, p, left_out, units=units, se=float(se)))
+    params, covariance = back @ fit.params, np.full((len(names) + 1,) * 2, math.nan)
+    if why:
+        slopes = [Clustered.point(float(value), n, left_out=left_out, reason=why, units=units) for value in params[1:]]
+    else:
+        found = logistic_bias_reduced(design, right, np.asarray(fit.predict()), codes)
+        covariance = back @ found.covariance @ back.T
+        slopes = [
+            _estimate(float(params[i]), found.errors[i] / spread[i - 1], found.spreads[i], n, left_out, units)
+            for i in range(1, len(names) + 1)
+        ]
     return ClusteredSlopes(
         float(params[0]), tuple(slopes), tuple(names), tuple(map(tuple, covariance.tolist())), float(fit.llf), why
     )

@@ -2,7 +2,8 @@
 
 Two measures that go together each look like the reason where only one is. In one model each has its effect with the
 others held. Whatever tells groups apart (a paradigm's difficulty) is taken out by an intercept for each group; errors
-are by group where there are at least five, since items of a group share material.
+are by group where there are at least five, since items of a group share material (`bias_reduced.py`), and a measure
+that varies in fewer than five groups has no interval.
 """
 
 from __future__ import annotations
@@ -15,9 +16,10 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike
 
+from explorer.stats.bias_reduced import Spread, logistic_bias_reduced
 from explorer.stats.bootstrap import percentile_interval, resample_weights
 from explorer.stats.clustered import Clustered
-from explorer.stats.estimate import FEWEST, Estimate
+from explorer.stats.estimate import FEWEST, Estimate, drawn_from_enough
 from explorer.stats.gaps import drop_gaps, numbers, ties_wrong
 
 FOLDS = 5
@@ -114,7 +116,7 @@ def _effects(
     seed: int,
 ) -> tuple[Effect, ...]:
     import statsmodels.api as sm
-    from scipy.stats import chi2, norm, t
+    from scipy.stats import chi2, norm
     from statsmodels.stats.outliers_influence import variance_inflation_factor
 
     groups = int(codes.max()) + 1
@@ -136,54 +138,29 @@ def _effects(
         if not fit.mle_retvals["converged"] or np.abs(fit.params[: len(kept)]).max() > 20:
             return ()
         errors = np.asarray(fit.bse)[: len(kept)]
-        # Student's t over groups, the normal over items.
-        reference = t(groups - 1) if groups >= FEWEST else norm()
+        spreads: Sequence[Spread | None] = [None] * len(kept)  # errors over items are held against the normal
         if groups >= FEWEST:
-            errors = leave_one_group_out(design, outcome, np.asarray(fit.predict()), codes, len(kept))
+            by_group = logistic_bias_reduced(design, outcome, np.asarray(fit.predict()), codes, len(kept))
+            errors, spreads = by_group.errors, by_group.spreads
         inner = np.column_stack([_within(table[:, place], codes) for place in range(len(kept))])
         inflation = [variance_inflation_factor(inner, place) if len(kept) > 1 else 1.0 for place in range(len(kept))]
+    varied = [_varied_in(column, codes) for column in table.T]
     alone, partial = _rank_correlations(outcome, table, codes, resamples, seed)
     gains = _gains(outcome, table, intercepts, seed) if cross_validate else [math.nan] * len(kept)
     effects = []
     for place, name in enumerate(kept):
         ratio = max(0.0, 2 * float(fit.llf - shorter[place].llf))
-        value, error = float(fit.params[place]), float(errors[place])
-        reach = float(reference.ppf(0.975)) * error
-        effects.append(
-            Effect(
-                value, value - reach, value + reach, outcome.size, 2 * float(reference.sf(abs(value) / error)),
-                left_out, units=groups if groups >= FEWEST else outcome.size, se=error, name=name, alone=alone[place],
-                partial=partial[place], inflation=float(inflation[place]), ratio=ratio,
-                ratio_p=float(chi2.sf(ratio, 1)), gain=gains[place],
-            )
+        value, error, spread = float(fit.params[place]), float(errors[place]), spreads[place]
+        reach = error * (spread.reach() if spread else float(norm.ppf(0.975)))
+        p = spread.tails(value / error) if spread else 2 * float(norm.sf(abs(value) / error))
+        effect = Effect(
+            value, value - reach, value + reach, outcome.size, p, left_out,
+            units=varied[place] if spread else outcome.size, se=error, name=name, alone=alone[place],
+            partial=partial[place], inflation=float(inflation[place]), ratio=ratio, ratio_p=float(chi2.sf(ratio, 1)),
+            gain=gains[place],
         )  # fmt: skip
+        effects.append(drawn_from_enough(effect))
     return tuple(effects)
-
-
-# Errors by group from few groups. The usual ones (CR1) square the groups' scores as the whole fit sees them; but each
-# group has drawn the fit to itself, so that its scores look smaller than those of a new group would be: with 8 groups
-# and verdicts shuffled so that nothing is there, 10.6% of such 95% intervals left out zero, with 23 groups 7.3%. The
-# jackknife asks instead how far the fit moves when a group is left out:
-#
-#     without g the fit moves by      -(H - H_g)^-1 s_g      H: information of all, H_g and s_g: the group's own
-#     variance                        (G - 1) / G  x  the sum over groups of the squared moves
-#
-# One Newton step stands for refitting. The left-out group's own intercept has no information left, hence the
-# pseudo-inverse. Mackinnon, Nielsen and Webb (2023) recommend this (CV3) wherever groups are few.
-def leave_one_group_out(
-    design: np.ndarray, outcome: np.ndarray, fitted: np.ndarray, codes: np.ndarray, slopes: int
-) -> np.ndarray:
-    """Standard errors, by group, of the first `slopes` coefficients of a logistic fit with these probabilities."""
-    weights = fitted * (1 - fitted)
-    information = design.T @ (design * weights[:, None])
-    scores = design * (outcome - fitted)[:, None]
-    groups = int(codes.max()) + 1
-    moves = []
-    for group in range(groups):
-        inside = codes == group
-        own = design[inside].T @ (design[inside] * weights[inside][:, None])
-        moves.append(-(np.linalg.pinv(information - own, hermitian=True) @ scores[inside].sum(axis=0))[:slopes])
-    return np.sqrt((groups - 1) / groups * (np.array(moves) ** 2).sum(axis=0))
 
 
 def _mixed(outcome: np.ndarray, codes: np.ndarray) -> np.ndarray:
@@ -200,6 +177,11 @@ def _within(values: np.ndarray, codes: np.ndarray) -> np.ndarray:
         return values
     sizes = np.maximum(np.bincount(codes), 1)
     return values - (np.bincount(codes, values) / sizes)[codes]
+
+
+def _varied_in(values: np.ndarray, codes: np.ndarray) -> int:
+    """In how many groups values vary, which have lost their group's mean; the others say nothing of a measure."""
+    return int((np.bincount(codes, values**2) > 1e-12).sum())
 
 
 def _follows(values: np.ndarray, kept: Mapping[str, np.ndarray]) -> bool:
@@ -236,19 +218,21 @@ def _rank_correlations(
     groups = int(codes.max()) + 1
     value = _partial(ranks.T @ ranks)
     alone = np.corrcoef(ranks.T)[0, 1:]
-    if groups >= FEWEST:
+    by_group = groups >= FEWEST
+    if by_group:
         products = np.array([ranks[codes == code].T @ ranks[codes == code] for code in range(groups)])
-        units, n = np.arange(groups), groups
-        drawn = [_partial(np.tensordot(w, products, axes=1)) for w in resample_weights(units, resamples, seed)]
+        weights = resample_weights(np.arange(groups), resamples, seed)
+        drawn = [_partial(np.tensordot(w, products, axes=1)) for w in weights]
     else:
-        units, n = np.arange(outcome.size), outcome.size
-        drawn = [_partial((ranks * w[:, None]).T @ ranks) for w in resample_weights(units, resamples, seed)]
+        weights = resample_weights(np.arange(outcome.size), resamples, seed)
+        drawn = [_partial((ranks * w[:, None]).T @ ranks) for w in weights]
     partial = []
     for place in range(table.shape[1]):
+        units = _varied_in(table[:, place], codes) if by_group else outcome.size
         low = high = math.nan
         if resamples:
-            low, high, _ = percentile_interval(np.array([each[place] for each in drawn]), 0.95)
-        partial.append(Clustered(float(value[place]), low, high, outcome.size, units=n))
+            low, high, _ = percentile_interval(np.array([each[place] for each in drawn]), 0.95, units)
+        partial.append(drawn_from_enough(Clustered(float(value[place]), low, high, outcome.size, units=units)))
     return alone.tolist(), list(partial)
 
 

@@ -136,10 +136,12 @@ def _by_group(
     return LogisticFit(fit.intercept, slopes, fit.covariance, fit.loglik, outcome.size, int(outcome.sum()), left_out)
 
 
-def logistic_curve(fit: LogisticFit, x: ArrayLike, *, level: float = 0.95) -> LogisticCurve:
-    """The curve of a fit on one feature; the band is the Wald interval of the log odds, turned into chances."""
+def logistic_curve(fit: LogisticFit, x: ArrayLike) -> LogisticCurve:
+    """The curve of a fit on one feature; the band is the Wald interval of the log odds, turned into chances.
+
+    It reaches as many errors to either side as the slope's own interval, which are more where groups are few.
+    """
     from scipy.special import expit
-    from scipy.stats import norm
 
     at = numbers(x)
     if fit.reason or len(fit.slopes) != 1:
@@ -150,7 +152,9 @@ def logistic_curve(fit: LogisticFit, x: ArrayLike, *, level: float = 0.95) -> Lo
     # 1.
     odds = design @ np.array([fit.intercept, fit.slopes[0].value])
     variance = np.einsum("ij,jk,ik->i", design, np.array(fit.covariance), design)
-    reach = norm.ppf((1 + level) / 2) * np.sqrt(np.maximum(variance, 0.0))
+    slope = fit.slopes[0]
+    errors = (slope.high - slope.value) / math.sqrt(fit.covariance[1][1])
+    reach = errors * np.sqrt(np.maximum(variance, 0.0))
     curves = (expit(odds), expit(odds - reach), expit(odds + reach))
     return LogisticCurve(tuple(at.tolist()), *(tuple(curve.tolist()) for curve in curves))
 

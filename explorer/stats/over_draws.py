@@ -54,7 +54,7 @@ def change_over_draws(
         totals = sums @ weights
         picked = totals[1:][chance.integers(draws, size=draws)]
         resampled.append(100 * (picked.mean() - totals[0]) / totals[0] if totals[0] else math.nan)
-    low, high, _ = percentile_interval(np.array(resampled), 0.95)
+    low, high, _ = percentile_interval(np.array(resampled), 0.95, units)
     reason = ""
     if units < FEWEST:
         low = high = math.nan

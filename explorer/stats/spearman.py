@@ -63,7 +63,7 @@ def spearman(
     # counts and shares have many ties, for which no table of rho holds.
     low, high, reason = math.nan, math.nan, ""
     if resamples:
-        low, high, reason = percentile_interval(_resampled(a, b, units, resamples, seed), 0.95)
+        low, high, reason = percentile_interval(_resampled(a, b, units, resamples, seed), 0.95, int(units.max()) + 1)
     correlation = spearmanr(a, b)
     if groups is not None:
         return RankCorrelation(float(correlation.statistic), low, high, a.size, math.nan, left_out, reason, units=many)
@@ -114,7 +114,8 @@ def spearman_within(
     low, high = math.nan, math.nan
     if resamples and len(usable) > 1:
         weights = resample_weights(np.arange(len(usable)), resamples, seed)
-        low, high, _ = percentile_interval(np.array([(w * sizes) @ rhos / (w @ sizes) for w in weights]), 0.95)
+        drawn = np.array([(w * sizes) @ rhos / (w @ sizes) for w in weights])
+        low, high, _ = percentile_interval(drawn, 0.95, len(usable))
     p = _permuted_p(value, sizes, ranked, permutations, seed) if permutations else _normal_p(value, sizes)
     reason = "" if len(usable) > 1 else "one group has no interval over groups"
     return RankCorrelation(value, low, high, n, p, left_out, reason, groups=len(usable))
@@ -144,8 +145,10 @@ def spearman_table(columns: Mapping[str, ArrayLike], *, resamples: int = 1_000, 
         for a, b in pairs:
             i, j = names.index(a), names.index(b)
             result = spearmanr(known[i], known[j])
-            low, high, reason = percentile_interval(drawn[:, i, j], 0.95) if resamples else (math.nan, math.nan, "")
             n = known[i].size
+            low, high, reason = math.nan, math.nan, ""
+            if resamples:
+                low, high, reason = percentile_interval(drawn[:, i, j], 0.95, n)
             correlations[a, b] = RankCorrelation(
                 float(result.statistic), low, high, n, float(result.pvalue), both.size - n, reason
             )

@@ -56,7 +56,7 @@ def true_positives(
             for _ in range(resamples)
         ]
     )
-    low, high, _ = percentile_interval(drawn, 0.95)
+    low, high, _ = percentile_interval(drawn, 0.95, min(members.size, others.size))
     return TruePositives(value, low, high, outcome.size, left_out=left_out, **about)
 
 

@@ -53,7 +53,7 @@ def weighted_mean(
         means = np.array(
             [float((weights * times) @ kept / (weights @ times)) for times in _redrawn(names, resamples, seed)]
         )
-        low, high, reason = percentile_interval(means, level)
+        low, high, reason = percentile_interval(means, level, kept.size)
     value = float(weights @ kept / weights.sum())
     return Bootstrapped(value, low, high, kept.size, left_out=left_out, reason=reason, units=kept.size)
 
@@ -87,7 +87,7 @@ def weighted_spearman(
     low = high = math.nan
     if resamples:
         drawn = [_rho(a, b, weights * times) for times in _redrawn(names, resamples, seed)]
-        low, high, _ = percentile_interval(np.array(drawn), 0.95)
+        low, high, _ = percentile_interval(np.array(drawn), 0.95, a.size)
     p = math.nan
     if permutations:
         chance = np.random.default_rng(seed)
