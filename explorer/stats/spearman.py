@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from explorer.stats.bootstrap import percentile_interval, resample_weights
-from explorer.stats.estimate import Estimate
+from explorer.stats.estimate import FEWEST, Estimate, drawn_from_enough
 from explorer.stats.gaps import drop_gaps, numbers
 from explorer.stats.permutation import PERMUTATIONS, pairing_p, standard
 
@@ -66,7 +66,8 @@ def spearman(
         low, high, reason = percentile_interval(_resampled(a, b, units, resamples, seed), 0.95, int(units.max()) + 1)
     correlation = spearmanr(a, b)
     if groups is not None:
-        return RankCorrelation(float(correlation.statistic), low, high, a.size, math.nan, left_out, reason, units=many)
+        rho = float(correlation.statistic)
+        return drawn_from_enough(RankCorrelation(rho, low, high, a.size, math.nan, left_out, reason, units=many))
     p = (
         pairing_p(_ranks(a), _ranks(b), permutations=permutations, seed=seed)
         if permutations
@@ -94,9 +95,9 @@ def spearman_within(
 ) -> RankCorrelation:
     """The mean of the groups' own rhos, each weighted by its items, so that differences between groups play no part.
 
-    The interval is over groups; the p comes from permuting within every group at once, with `permutations=0` from the
-    normal distribution that this tends to (a group of n items adds a variance of 1 / (n - 1)). Groups in which a
-    measure is constant or that have fewer than 3 items are left out with their items.
+    The interval is over groups, from five on; the p comes from permuting within every group at once, with
+    `permutations=0` from the normal distribution that this tends to (a group of n items adds a variance of
+    1 / (n - 1)). Groups in which a measure is constant or that have fewer than 3 items are left out with their items.
     """
     (a, b, names), left_out = drop_gaps(numbers(x), numbers(y), groups)
     parts = [(a[names == name], b[names == name]) for name in np.unique(names)]
@@ -112,12 +113,15 @@ def spearman_within(
     # Ranks are taken within a group, so that a group that is both easier and more frequent makes no correlation.
     value = float(sizes @ rhos / n)
     low, high = math.nan, math.nan
-    if resamples and len(usable) > 1:
+    if resamples and len(usable) >= FEWEST:
         weights = resample_weights(np.arange(len(usable)), resamples, seed)
         drawn = np.array([(w * sizes) @ rhos / (w @ sizes) for w in weights])
         low, high, _ = percentile_interval(drawn, 0.95, len(usable))
     p = _permuted_p(value, sizes, ranked, permutations, seed) if permutations else _normal_p(value, sizes)
-    reason = "" if len(usable) > 1 else "one group has no interval over groups"
+    reason = ""
+    if len(usable) < FEWEST:
+        many = "1 group" if len(usable) == 1 else f"{len(usable)} groups"
+        reason = f"no interval: {many}, at least {FEWEST} are needed"
     return RankCorrelation(value, low, high, n, p, left_out, reason, groups=len(usable))
 
 

@@ -71,7 +71,7 @@ def compare(
         _difference_row(where, findings.difference, divided, score, correct, paradigms),
     ]
     if paradigms is not None:
-        # Beside errors by paradigm, which lean on a t distribution, the same by drawing whole paradigms anew.
+        # Beside errors by paradigm, which lean on a normal mean, the same by drawing whole paradigms anew.
         boot = bootstrap(_difference, score, correct, groups=paradigms)
         rows.append(where.row(findings.difference_over_paradigms, boot, {"paradigms": boot.units}))
     if divided.rank_split is not None:

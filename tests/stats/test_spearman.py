@@ -80,6 +80,16 @@ def test_within_groups_weighs_a_group_by_its_items_and_leaves_out_constant_ones(
     assert (found.groups, found.n, found.left_out) == (2, 7, 3)
 
 
+def test_from_four_groups_there_is_a_correlation_and_no_interval():
+    chance = np.random.default_rng(1)
+    x, y = chance.normal(size=(2, 60))
+    four, five = np.arange(60) % 4, np.arange(60) % 5
+    for found in (spearman_within(x, y, four, permutations=0), spearman(x, y, groups=four)):
+        assert math.isfinite(found.value) and math.isnan(found.low)
+        assert found.reason == "no interval: 4 groups, at least 5 are needed"
+    assert spearman_within(x, y, five, permutations=0).low < spearman_within(x, y, five, permutations=0).high
+
+
 def test_without_permutations_the_p_is_scipys_and_near_the_permuted_one():
     rng = np.random.default_rng(4)
     x = rng.standard_normal(300)

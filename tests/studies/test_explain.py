@@ -84,6 +84,25 @@ def test_without_any_effect_there_is_no_evidence():
     )
 
 
+def test_a_measure_that_varies_in_few_groups_is_told_without_interval():
+    gathered = made_up(ips_difference=0.8)
+    flat = ~gathered.table["grp"].isin(["g0", "g1", "g2"])
+    table = gathered.table.assign(length=gathered.table["length"].where(~flat, 7.0))
+    told = answer.explain(Gathered(table, "choice", {}), answer.usual(gathered))
+    lines = answer.sentences(told, "Gemma on COPA")
+    assert lines[2] == "There is no evidence for min-k %, level: the intervals hold zero."
+    assert "Of length there is an effect of" in lines[3] and "varies within 3 groups, at least 5 are needed" in lines[3]
+    (length,) = [one for one in told.model.effects if one.name == "length"]
+    assert not answer.survives(length)
+
+
+def test_where_dose_is_planted_the_joint_view_names_dose_and_not_length(packed):
+    gathered = gather(packed, "glassbox-m", "glassbox_pairs")
+    model = answer.explain(gathered, answer.usual(gathered), cross_validate=False).model
+    assert model.is_by_group and [one.name for one in model.effects if answer.survives(one)] == ["dose"]
+    assert {"length", "length_difference", "ips_difference"} <= {one.name for one in model.effects}
+
+
 def test_a_measure_that_shares_the_score_is_named_where_it_is_chosen():
     gathered = made_up(loss_difference=-2.0)
     told = answer.explain(gathered, ("ips_difference", "loss_difference"))

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from explorer import display
+from explorer.stats.estimate import FEWEST
 from explorer.stats.joint_model import Effect, JointModel, joint_model
 from explorer.studies.explain.gather import Gathered
 from explorer.studies.explain.predictors import DEFAULT, PREDICTORS, shares_verdict
@@ -67,7 +68,8 @@ def sentences(answer: Answer, title: str) -> tuple[str, ...]:
     if model.reason:
         return (f"{title}: no joint model, since {model.reason}.",)
     kept = sorted((one for one in model.effects if survives(one)), key=lambda one: -abs(one.value))
-    rest = [one for one in model.effects if not survives(one)]
+    unsure = [one for one in model.effects if math.isnan(one.low)]
+    rest = [one for one in model.effects if not survives(one) and one not in unsure]
     over = f"{model.n:,} items" + (f" of {model.groups:,} groups" if model.groups > 1 else "")
     unit = "errors by group" if model.is_by_group else "errors over items"
     told = []
@@ -78,6 +80,11 @@ def sentences(answer: Answer, title: str) -> tuple[str, ...]:
         told.append(f"{title}: no evidence that any of these measures goes with being right ({over}, {unit}).")
     if kept and rest:
         told.append(f"There is no evidence for {_listed([_name(one) for one in rest])}: the intervals hold zero.")
+    for one in unsure:
+        told.append(
+            f"Of {_name(one)} there is an effect of {display.number(one.value, signed=True)} log odds and no interval: "
+            f"it varies within {one.units} {'group' if one.units == 1 else 'groups'}, at least {FEWEST} are needed."
+        )
     for one in rest:
         if abs(one.alone) >= 0.1:
             told.append(

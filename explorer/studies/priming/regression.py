@@ -57,7 +57,7 @@ def _by_suite(name: str, table: pd.DataFrame, formula: str, terms: tuple[str, ..
     intercept = Estimate.point(fit.intercept, fit.n, left_out=len(table) - fit.n, reason=fit.reason)
     about: dict[str, Any] = {
         "formula": f"{formula}, errors by suite", "levels": {"suite": int(known["suite"].nunique())},
-        "random": {}, "warnings": [], "aic": None, "nagq": 0,
+        "random": {}, "warnings": [], "aic": None, "nagq": 0, "errors": "CR2",
     }  # fmt: skip
     loglik = Estimate.point(fit.loglik, fit.n, left_out=len(table) - fit.n, reason=fit.reason)
     rows = [finding_row(declared.REGRESSION_FIT, "log-likelihood", loglik, factors={"setting": name}, detail=about)]

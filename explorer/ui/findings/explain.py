@@ -93,7 +93,11 @@ def _table(told: Answer, gathered: Gathered) -> None:
     model = told.model
     show.note(
         "Logistic regression of being right (a tie is wrong) on all measures at once"
-        + (", with an intercept for each group and errors by group" if model.is_by_group else "")
+        + (
+            ", with an intercept for each group and errors by group that hold with few of them (CR2)"
+            if model.is_by_group
+            else ""
+        )
         + ("" if model.is_by_group or model.groups < 2 else ", with an intercept for each group")
         + ". Partial Spearman is the rank correlation with the others held, within groups. What a measure adds is told "
         "on items that were not fitted. A measure that is computed from the numbers that decide the verdict explains "
@@ -112,6 +116,7 @@ def _table(told: Answer, gathered: Gathered) -> None:
                     "low": one.low, "high": one.high, "p": one.p, "alone": one.alone, "partial": one.partial.value,
                     "partial_low": one.partial.low, "partial_high": one.partial.high, "inflation": one.inflation,
                     "ratio": one.ratio, "gain": one.gain, "from": PREDICTORS[one.name].computed_from,
+                    "groups": one.units if model.is_by_group else None,
                     "runs": len(gathered.runs.get(one.name, ())) or None,
                 }
                 for one in model.effects
@@ -133,6 +138,7 @@ def _table(told: Answer, gathered: Gathered) -> None:
             "gain": number_column("Adds", 1, "nats a thousand items that were not fitted (5 folds)"),
             "from": text_column("Computed from", width="medium"),
             "unit": text_column("Unit", width="medium"),
+            "groups": count_column("Groups", "groups in which the measure varies, which its interval is over"),
             "runs": count_column("Runs"),
         },
     )  # fmt: skip

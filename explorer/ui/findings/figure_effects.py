@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
@@ -12,11 +14,12 @@ ROW = 34  # pixels a measure
 
 
 def effects_held(effects: pd.DataFrame) -> go.Figure:
-    """A line a measure, the largest effect at the top; blue where its interval leaves out zero, gray where it holds it.
+    """A line a measure, the largest effect at the top; blue where its interval leaves out zero, else gray.
 
     `effects` has the columns title, value, low, high (log odds per standard deviation), survives, p, n.
     """
     rows = effects.assign(size=effects["value"].abs()).sort_values(["survives", "size"], kind="stable")
+    ends = np.array([_ends(low, high) for low, high in zip(rows["low"], rows["high"], strict=True)])
     figure = theme.figure(height=90 + ROW * max(3, len(rows)))
     for survives, color in ((True, theme.BLUE), (False, theme.GRAY)):
         of_kind = rows["survives"].to_numpy() == survives
@@ -29,9 +32,9 @@ def effects_held(effects: pd.DataFrame) -> go.Figure:
                 marker={"size": 10, "color": color, "symbol": "circle" if survives else "circle-open",
                         "line": {"width": 2, "color": color}},
                 error_x=theme.interval_bars(some["value"], some["low"], some["high"], color, 2),
-                customdata=np.column_stack([some["title"].map(theme.escape), some["low"], some["high"], some["n"]]),
-                hovertemplate="<b>%{customdata[0]}</b><br>%{x:+.2f} (%{customdata[1]:+.2f} to %{customdata[2]:+.2f})"
-                "<br>%{customdata[3]} items<extra></extra>",
+                customdata=np.column_stack([some["title"].map(theme.escape), ends[of_kind], some["n"]]),
+                hovertemplate="<b>%{customdata[0]}</b><br>%{x:+.2f} (%{customdata[1]})<br>%{customdata[2]} items"
+                "<extra></extra>",
                 showlegend=False,
             )
         )  # fmt: skip
@@ -42,3 +45,7 @@ def effects_held(effects: pd.DataFrame) -> go.Figure:
         range=[-0.7, len(rows) - 0.3], showgrid=False,
     )  # fmt: skip
     return figure
+
+
+def _ends(low: float, high: float) -> str:
+    return "no interval" if math.isnan(low) else f"{low:+.2f} to {high:+.2f}"

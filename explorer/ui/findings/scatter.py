@@ -112,6 +112,8 @@ def _told(pair: str, rho: RankCorrelation, over: str) -> str:
     if rho.value != rho.value:
         return f"{pair}: no correlation ({rho.reason})."
     numbers = f"rho {display.number(rho.value)}, 95% interval {display.number(rho.low)} to {display.number(rho.high)}"
+    if rho.low != rho.low:
+        return f"{pair}: rho {display.number(rho.value)} {over}, {rho.reason}."
     if rho.low <= 0 <= rho.high:
         return f"No evidence that {pair} go together ({numbers}, {over})."
     return f"{pair} {'go together' if rho.value > 0 else 'go in opposite directions'} ({numbers}, {over})."

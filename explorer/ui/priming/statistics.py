@@ -106,10 +106,13 @@ def _fit(fit: pd.Series) -> None:
         show.note(f"No estimates: {fit['reason']}.")
         return
     if not about["random"]:
-        show.note(
-            f"{about['formula']} · {fit['n']:,} judgments of {about['levels']['suite']:,} suites · t with one degree "
-            "of freedom less than there are suites"
+        # Runs of before hold the usual errors, which fall short where suites are few.
+        how = (
+            "errors that hold with few suites (CR2)"
+            if about.get("errors") == "CR2"
+            else "t with one degree of freedom less than there are suites, too narrow where these are few"
         )
+        show.note(f"{about['formula']} · {fit['n']:,} judgments of {about['levels']['suite']:,} suites · {how}")
         return
     random = ", ".join(
         f"{name} {display.number(sd)} ({about['levels'][name]:,} levels)" for name, sd in about["random"].items()

@@ -18,7 +18,7 @@ from explorer.figures.runs import MOST_ROWS, dots_of_runs
 from explorer.results import queries
 from explorer.scoring.reduce import word_of
 from explorer.stats.bootstrap import bootstrap_mean
-from explorer.stats.estimate import Estimate
+from explorer.stats.estimate import Estimate, drawn_from_enough
 from explorer.stats.gaps import ties_wrong
 from explorer.stats.mcnemar import mcnemar
 from explorer.stats.multiple import correct
@@ -206,7 +206,7 @@ def _families(place: pd.DataFrame, benchmark: str) -> np.ndarray | None:
 
 
 def _row(run: str, label: str, outcomes: pd.Series, families: np.ndarray | None = None) -> dict[str, object]:
-    share = proportion(outcomes, families)
+    share = drawn_from_enough(proportion(outcomes, families))
     return {"run": run, "row": label, "value": share.value, "low": share.low, "high": share.high, "n": share.n}
 
 
@@ -217,7 +217,7 @@ def _pairs(known: pd.DataFrame, names: dict[str, str], families: np.ndarray | No
         over: Estimate = paired_shares(change.lost, change.gained, change.n)
         if families is not None:
             right = (ties_wrong(known[other]) - ties_wrong(known[one])).astype(float)
-            over = bootstrap_mean(right, families)
+            over = drawn_from_enough(bootstrap_mean(right, families))
         rows.append(
             {
                 "first": names[one], "second": names[other], "difference": change.value,
