@@ -6,18 +6,25 @@ import zlib
 from collections.abc import Sequence
 
 from explorer.figures import theme
+from explorer.figures.model_names import name_of
 from explorer.scoring import catalog, suites
 
 COLORS = theme.PALETTE[:-1]  # gray stands for what is no model
 
 
 def model_title(model: str) -> str:
-    """What people call a model that comes along; any other goes by its id, which alone tells editions apart."""
+    """What people call a model; an edition that has the title of another says whose it is, a revision which."""
     name, _, revision = model.partition("@")
     if suites.is_checkpoint(model) and (called := model_title(name)) != name:
         return f"{called}, {revision.replace('step', 'step ')}"
     known = catalog.find(model)
-    return known.title if known and (known.embedded or known.trained_by) else model
+    if not known:
+        called = name_of(name)
+    elif "/" in known.id and [one.title for one in catalog.MODELS.values()].count(known.title) > 1:
+        called = f"{known.title} ({known.id.partition('/')[0]})"
+    else:
+        called = known.title
+    return f"{called}, revision {revision}" if revision else called
 
 
 def model_color(model: str) -> str:
@@ -26,14 +33,13 @@ def model_color(model: str) -> str:
     Models of the catalog take the palette's colors in their order there. Any other has one that follows from its name
     alone, so that it stays when runs of further models come.
     """
-    named = model.casefold()
+    named = model_title(model).casefold()
     fitting = [
-        (len(name), -place)
-        for place, known in enumerate(catalog.MODELS.values())
-        for name in (known.id, known.title)
-        if named.startswith(name.casefold())
+        (len(known), -place)
+        for place, known in enumerate(model_title(name).casefold() for name in catalog.MODELS)
+        if named.startswith(known)
     ]
-    # The longest name says most ("pythia-160m-deduped" before "pythia-160m"); of equal ones the first of the catalog.
+    # The longest name says most ("Pythia 160M (deduped)" before "Pythia 160M"); of equal ones the first of the catalog.
     place = -max(fitting)[1] if fitting else zlib.crc32(named.encode("utf-8", "replace"))
     return COLORS[place % len(COLORS)]
 

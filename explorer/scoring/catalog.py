@@ -170,7 +170,7 @@ def _pythia(size: str, parameters: int) -> tuple[KnownModel, KnownModel]:
         ),
         KnownModel(
             id=f"EleutherAI/pythia-{size}-deduped",
-            title=f"Pythia {size.upper()} deduped",
+            title=f"Pythia {size.upper()} (deduped)",
             corpus=PILE_DEDUPED,
             indexes=("v4_piletrain_llama",),
             note=f"{note} The index holds the Pile before deduplication.",
@@ -235,7 +235,7 @@ def _smollm2(name: str, instructed: bool) -> KnownModel:
 def _gemma(name: str, instructed: bool) -> KnownModel:
     return KnownModel(
         id=f"google/{name}",
-        title=name.replace("-", " ").capitalize(),
+        title=name.replace("-it", " Instruct").replace("gemma-3-270m", "Gemma 3 270M"),
         parameters=268_098_176,
         window=32_768,
         corpus=f"{UNPUBLISHED} (6 trillion tokens of web text, code and mathematics)",

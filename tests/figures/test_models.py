@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pandas as pd
+import pytest
 
 from explorer.figures import theme
 from explorer.figures.comparison import groups_of_two_runs
@@ -20,6 +21,37 @@ def test_a_model_has_one_color_by_its_id_and_by_its_title():
         assert model_title(model.id) == model.title
     assert model_color(GEMMA) != model_color(SMOLLM)
     assert model_color("somebody/new") == model_color("somebody/new") and theme.GRAY not in COLORS
+
+
+@pytest.mark.parametrize(
+    ("model", "title"),
+    [
+        ("EleutherAI/pythia-12b-deduped", "Pythia 12B (deduped)"),
+        ("openai:gpt-3.5-turbo", "GPT-3.5 Turbo"),
+        ("openai:gpt-4", "GPT-4"),
+        ("openai:gpt-4o-mini", "GPT-4o Mini"),
+        ("google/gemma-3-270m-it", "Gemma 3 270M Instruct"),
+        ("HuggingFaceTB/SmolLM2-135M-Instruct", "SmolLM2 135M Instruct (HuggingFaceTB)"),
+        ("meta-llama/Llama-3.2-1B", "Llama 3.2 1B (meta-llama)"),
+        ("somebody/pythia-12b-deduped", "Pythia 12B (deduped, somebody)"),
+        ("somebody/pythia-12b@v2", "Pythia 12B (somebody), revision v2"),
+        ("http://localhost:8000/v1#Qwen/qwen2.5-7b-instruct", "Qwen2.5 7B Instruct (localhost:8000)"),
+        ("/home/me/models/my_model-3", "My Model 3 (models)"),
+        ("mistralai/Mixtral-8x7B-v0.1", "Mixtral 8x7B v0.1 (mistralai)"),
+        ("EleutherAI/pythia-70m@step512", "Pythia 70M, step 512"),
+        ("toy", "toy"),
+        ("GPT-3.5 Turbo", "GPT-3.5 Turbo"),
+    ],
+)
+def test_a_model_goes_by_a_name_in_words_made_from_its_id(model, title):
+    assert model_title(model) == title
+    assert model_color(model) == model_color(title)
+
+
+def test_no_two_models_of_the_catalog_have_one_name():
+    titles = [model_title(name).casefold() for name in catalog.MODELS]
+    assert len(set(titles)) == len(titles)
+    assert not any("/" in title or "_" in title for title in titles)
 
 
 def test_two_models_of_a_figure_never_share_a_color_while_there_are_enough():

@@ -54,6 +54,7 @@ def _table(models: Sequence[ModelHere], name: str) -> None:
                 "memory": [model.parameters * 4 / GB for model in models],
                 "corpus": [model.corpus for model in models],
                 "license": [model.license for model in models],
+                "id": [model.id for model in models],
             }
         ),
         name,
@@ -63,6 +64,7 @@ def _table(models: Sequence[ModelHere], name: str) -> None:
             "memory": number_column("Memory in float32 (GB)", 1),
             "corpus": text_column("Trained on", width="large"),
             "license": "License",
+            "id": text_column("Id"),
         },
     )
 
@@ -75,7 +77,9 @@ def _added() -> None:
     for number, name in enumerate(names):
         kind = "endpoint" if http.is_endpoint(name) else "folder" if hf_source.is_folder(name) else "Hugging Face hub"
         with st.container(horizontal=True, vertical_alignment="center"):
-            shown = f"<b>{html.escape(model_title(name))}</b><br><span class='lx-quiet'>{kind}</span>"
+            shown = (
+                f"<b>{html.escape(model_title(name))}</b><br><span class='lx-quiet'>{kind} · {html.escape(name)}</span>"
+            )
             st.html(f'<div class="lx-run">{shown}</div>', width="stretch")
             layout.link_to("Instance", "Open", model=name)
             st.button("Take off the list", key=f"added:{number}", type="tertiary", icon=":material/close:",

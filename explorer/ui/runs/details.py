@@ -15,6 +15,7 @@ from explorer import display
 from explorer.errors import ExplorerError
 from explorer.figures.accuracy_by_group import accuracy_by_group
 from explorer.figures.margins import margin_histogram
+from explorer.figures.models import model_title
 from explorer.figures.runs import dots_of_runs
 from explorer.finding import Finding
 from explorer.results import archive, ending, queries
@@ -223,7 +224,7 @@ def _one_finding(run: RunInfo, findings: pd.DataFrame) -> None:
         titles = {"value": "Value", "low": "From", "high": "To"}
         columns |= {one: unit_column(finding.unit, titles[one]) for one in titles if one in columns}
     known_rows = rows[rows["value"].notna()].reset_index(drop=True)
-    labeled = known_rows.assign(run=run.model, row=finding_rows.labels(known_rows))
+    labeled = known_rows.assign(run=model_title(run.model), row=finding_rows.labels(known_rows))
     if labeled["row"].nunique() > 1:
         show.chart(
             dots_of_runs(labeled, finding.unit if finding else "", one_title(finding, name)),

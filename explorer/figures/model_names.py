@@ -1,0 +1,50 @@
+"""What people call a model, made from its id alone: "GPT-3.5 Turbo" for openai:gpt-3.5-turbo.
+
+The words are those of the id's last part; whose it is (an owner on a hub, a server, a folder) follows in parentheses
+where the id says it, since it tells two models of one name apart.
+"""
+
+from __future__ import annotations
+
+import re
+
+from explorer.addresses import split_address
+
+SPELLED = {
+    "bart": "BART", "bert": "BERT", "bloom": "BLOOM", "chatgpt": "ChatGPT", "deepseek": "DeepSeek", "gpt": "GPT",
+    "llm": "LLM", "mpt": "MPT", "neox": "NeoX", "olmo": "OLMo", "opt": "OPT", "roberta": "RoBERTa", "smollm": "SmolLM",
+    "xl": "XL",
+}  # fmt: skip
+REMARKS = ("deduped",)  # of the training, not of the name
+_SIZE = re.compile(r"\d[\dx.]*[kmbt]")
+_PLAIN = re.compile(r"([a-z]+)([\d.]*)")
+
+
+def name_of(model: str) -> str:
+    """The id in words; one word without an owner, and what is in words already, stay as they are."""
+    called, whose = _parts(model)
+    if " " in called or not (whose or re.search(r"[-_:]", model)):
+        return model
+    words = [_word(word) for word in re.split(r"[-_]+", called) if word and word not in REMARKS]
+    remarks = [word for word in re.split(r"[-_]+", called) if word in REMARKS]
+    # A version belongs to the name: GPT-4, not GPT 4.
+    shown = re.sub(r"\bGPT (?=\d)", "GPT-", " ".join(words)) or called
+    about = ", ".join(filter(None, (*remarks, whose)))
+    return f"{shown} ({about})" if about else shown
+
+
+def _parts(model: str) -> tuple[str, str]:
+    """What the model is called and whose it is: of "b/a" "a" and "b", of "http://host/v1#b/a" "a" and "host"."""
+    if model.startswith(("http://", "https://")):
+        address, _, called = model.partition("#")
+        return (called or address).rstrip("/").rsplit("/", 1)[-1], split_address(address).netloc
+    place = model.removeprefix("openai:").replace("\\", "/").rstrip("/")
+    before, _, called = place.rpartition("/")
+    return called, before.rsplit("/", 1)[-1].strip("~.")
+
+
+def _word(word: str) -> str:
+    if _SIZE.fullmatch(word):
+        return word[:-1] + word[-1].upper()
+    plain = _PLAIN.fullmatch(word)
+    return SPELLED.get(plain[1], plain[1].capitalize()) + plain[2] if plain and plain[1] != "v" else word
