@@ -39,10 +39,16 @@ def square_heatmap(
         zmin=-reach if centered else None,
         zmax=reach if centered else None,
         colorscale=scale,
-        customdata=[[[theme.escape(row), theme.escape(column)] for column in names] for row in names],
+        customdata=[
+            [
+                [theme.escape(row), theme.escape(column), theme.written(value, tick)]
+                for column, value in zip(names, line, strict=True)
+            ]
+            for row, line in zip(names, values, strict=True)
+        ],
         hovertemplate=(
             f"{rows}: <b>%{{customdata[0]}}</b><br>{columns}: <b>%{{customdata[1]}}</b>"
-            f"<br>{what} %{{z:{tick}}}<extra></extra>"
+            f"<br>{what} %{{customdata[2]}}<extra></extra>"
         ),
         hoverongaps=False,
         xgap=1,

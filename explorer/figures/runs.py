@@ -48,12 +48,14 @@ def dots_of_runs(rows: pd.DataFrame, unit: Unit | str, title: str, *, first: str
                 marker={"size": 9, "color": color},
                 error_x=theme.interval_bars(run_rows["value"], run_rows["low"], run_rows["high"], color),
                 customdata=[
-                    [theme.escape(str(label)), _interval(low, high, number), f"{int(n):,}"]
-                    for label, low, high, n in zip(
-                        run_rows["row"], run_rows["low"], run_rows["high"], run_rows["n"].fillna(0), strict=True
-                    )
+                    [
+                        theme.escape(str(row["row"])),
+                        _with_interval(row["value"], row["low"], row["high"], number),
+                        f"{0 if pd.isna(row['n']) else int(row['n']):,}",
+                    ]
+                    for row in run_rows.to_dict("records")
                 ],
-                hovertemplate=f"<b>%{{customdata[0]}}</b><br>%{{x:{number}}}%{{customdata[1]}}"
+                hovertemplate="<b>%{customdata[0]}</b><br>%{customdata[1]}"
                 "<br>n = %{customdata[2]}<extra>" + theme.escape(run) + "</extra>",
             )
         )
@@ -69,6 +71,6 @@ def dots_of_runs(rows: pd.DataFrame, unit: Unit | str, title: str, *, first: str
     return figure
 
 
-def _interval(low: float, high: float, number: str) -> str:
-    plain = number.replace("~", "")  # "~" drops closing zeros in the browser's formats, and is none of Python's
-    return "" if pd.isna(low) or pd.isna(high) else f" ({low:{plain}} to {high:{plain}})"
+def _with_interval(value: float, low: float, high: float, number: str) -> str:
+    shown, least, most = (theme.written(one, number) for one in (value, low, high))
+    return shown if pd.isna(low) or pd.isna(high) else f"{shown} ({least} to {most})"

@@ -180,20 +180,16 @@ def _way(dot: Dot, place: float, color: str, tick: str) -> go.Scatter:
         showlegend=False,
         line={"color": color, "width": 2},
         marker={"size": [9, 0], "symbol": "circle-open", "color": color, "line": {"width": 2, "color": color}},
-        customdata=[[dot.run_id, f"<b>{theme.escape(dot.row)}</b><br>before: {_write(dot.start, tick)}"]] * 2,
+        customdata=[[dot.run_id, f"<b>{theme.escape(dot.row)}</b><br>before: {theme.written(dot.start, tick)}"]] * 2,
         hovertemplate=_hover(dot.model),
     )
 
 
 def _words(dot: Dot, tick: str) -> str:
     """What stands beside a dot that is pointed at."""
-    ends = f" ({_write(dot.low, tick)} to {_write(dot.high, tick)})" if dot.low == dot.low else ""
+    ends = f" ({theme.written(dot.low, tick)} to {theme.written(dot.high, tick)})" if dot.low == dot.low else ""
     over = f", n = {dot.n:,}" if dot.n else ""
-    return f"<b>{theme.escape(dot.row)}</b><br>{_write(dot.value, tick)}{ends}{over}"
-
-
-def _write(value: float, tick: str) -> str:
-    return format(value, tick).replace("-", display.MINUS)
+    return f"<b>{theme.escape(dot.row)}</b><br>{theme.written(dot.value, tick)}{ends}{over}"
 
 
 def _short(tick: str) -> str:

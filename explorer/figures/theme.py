@@ -14,6 +14,8 @@ from typing import Any
 
 import plotly.graph_objects as go
 
+from explorer import display
+
 BLUE = "#0072B2"
 VERMILION = "#D55E00"
 GREEN = "#009E73"
@@ -25,6 +27,14 @@ PALETTE = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, GRAY)
 
 # What a color means wherever it means something.
 VERDICTS: Mapping[str, str] = {"right": BLUE, "wrong": VERMILION, "tie": GRAY, "no verdict": GRAY}
+
+# Plotly's formats write a zero with the sign that is asked of other numbers; on an axis and its colors none has one.
+ZEROS: Mapping[str, str] = {
+    f"{sign}{zero}{unit}": f"{zero}{unit}"
+    for sign in ("+", "-", "\u2212")
+    for zero in ("0", "0.0", "0.00")
+    for unit in ("", "%")
+}
 
 FONT = '"Source Sans", "Source Sans 3", "Source Sans Pro", "Helvetica Neue", Arial, sans-serif'
 
@@ -56,6 +66,7 @@ def template(name: str = "light") -> go.layout.Template:
         "tickfont": {"color": theme.quiet, "size": 13},
         "title": {"font": {"color": theme.quiet, "size": 13}, "standoff": 10},
         "automargin": True,
+        "labelalias": dict(ZEROS),
     }
     return go.layout.Template(
         layout={
@@ -70,7 +81,8 @@ def template(name: str = "light") -> go.layout.Template:
                 "bordercolor": theme.grid,
                 "font": {"color": theme.text, "size": 13},
             },
-        }
+        },
+        data={"heatmap": [{"colorbar": {"labelalias": dict(ZEROS)}}]},
     )
 
 
@@ -136,6 +148,13 @@ def interval_bars(
         "array": [max(0.0, top - middle) for middle, _, top in points],
         "arrayminus": [max(0.0, middle - bottom) for middle, bottom, _ in points],
     }  # fmt: skip
+
+
+def written(value: float, number: str) -> str:
+    """A number in one of Plotly's formats, for a text that Plotly does not write itself; a zero has no sign."""
+    # "~" drops closing zeros in the browser's formats and is none of Python's.
+    shown = format(value, number.replace("~", ""))
+    return ZEROS.get(shown, shown).replace("-", display.MINUS)
 
 
 def escape(text: str) -> str:

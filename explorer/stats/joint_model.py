@@ -12,6 +12,7 @@ import math
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -101,12 +102,47 @@ def joint_model(
     problem = _problem(outcome, kept, group_count)
     if problem:
         return JointModel((), outcome.size, group_count, left_out, problem, dropped)
-    effects = _effects(outcome, kept, codes, left_out, cross_validate, resamples, seed)
+    # A measure that is the same for nearly all items, and another for a few that are all right, has no finite effect,
+    # and takes the others' with it.
+    fit = _finite(outcome, kept, codes)
+    while fit is None and len(kept) > 1 and (parting := _parting(outcome, kept, codes)):
+        kept.pop(parting)
+        dropped[parting] = "it parts right from wrong without an exception, so that no finite effect exists"
+        fit = _finite(outcome, kept, codes)
+    effects = _effects(fit, outcome, kept, codes, left_out, cross_validate, resamples, seed)
     reason = "" if effects else "right and wrong are separated by the measures, so that no finite effect exists"
     return JointModel(effects, outcome.size, group_count, left_out, reason, dropped)
 
 
+def _design(kept: Mapping[str, np.ndarray], codes: np.ndarray) -> np.ndarray:
+    """The measures, then an intercept for each group."""
+    return np.column_stack([*kept.values(), np.eye(int(codes.max()) + 1)[codes]])
+
+
+def _finite(outcome: np.ndarray, kept: Mapping[str, np.ndarray], codes: np.ndarray) -> Any:
+    """The fit of statsmodels, or none where an effect has no finite estimate."""
+    import statsmodels.api as sm
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            fit = sm.Logit(outcome, _design(kept, codes)).fit(disp=0, maxiter=100, cov_type="HC1")
+        except (np.linalg.LinAlgError, sm.tools.sm_exceptions.PerfectSeparationError):
+            return None
+    finite = fit.mle_retvals["converged"] and np.abs(fit.params[: len(kept)]).max() <= 20
+    return fit if finite else None
+
+
+def _parting(outcome: np.ndarray, kept: Mapping[str, np.ndarray], codes: np.ndarray) -> str:
+    """The measure without which the others have finite effects; "" where it is not one alone."""
+    for name in reversed(list(kept)):
+        if _finite(outcome, {other: values for other, values in kept.items() if other != name}, codes) is not None:
+            return name
+    return ""
+
+
 def _effects(
+    fit: Any,
     outcome: np.ndarray,
     kept: Mapping[str, np.ndarray],
     codes: np.ndarray,
@@ -119,14 +155,14 @@ def _effects(
     from scipy.stats import chi2, norm
     from statsmodels.stats.outliers_influence import variance_inflation_factor
 
+    if fit is None:
+        return ()
     groups = int(codes.max()) + 1
-    table = np.column_stack(list(kept.values()))
-    intercepts = np.eye(groups)[codes]
-    design = np.column_stack([table, intercepts])
+    design = _design(kept, codes)
+    table, intercepts = design[:, : len(kept)], design[:, len(kept) :]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            fit = sm.Logit(outcome, design).fit(disp=0, maxiter=100, cov_type="HC1")
             shorter = [
                 sm.Logit(outcome, np.delete(design, place, axis=1)).fit(
                     disp=0, maxiter=100, start_params=np.delete(fit.params, place)
@@ -134,8 +170,6 @@ def _effects(
                 for place in range(len(kept))
             ]
         except (np.linalg.LinAlgError, sm.tools.sm_exceptions.PerfectSeparationError):
-            return ()
-        if not fit.mle_retvals["converged"] or np.abs(fit.params[: len(kept)]).max() > 20:
             return ()
         errors = np.asarray(fit.bse)[: len(kept)]
         spreads: Sequence[Spread | None] = [None] * len(kept)  # errors over items are held against the normal

@@ -134,3 +134,14 @@ def test_a_measure_that_varies_in_four_groups_alone_has_an_effect_and_no_interva
     assert math.isfinite(found["length"].value) and math.isnan(found["length"].low)
     assert math.isnan(found["length"].partial.low)
     assert found["length"].reason == "no interval: 4 groups, at least 5 are needed"
+
+
+def test_a_measure_that_parts_right_from_wrong_is_left_out_and_named():
+    right, measures, codes = planted()
+    rare = np.zeros(right.size)
+    rare[np.flatnonzero(right == 1)[:4]] = 1.0  # four items have it, and all are right
+    found = joint_model(right, {**measures, "rare": rare}, codes, cross_validate=False, resamples=0)
+    assert [one.name for one in found.effects] == ["dose", "shadow", "length"] and not found.reason
+    assert found.dropped["rare"].startswith("it parts right from wrong without an exception")
+    alone = joint_model(right, measures, codes, cross_validate=False, resamples=0)
+    assert found.effects[0].value == pytest.approx(alone.effects[0].value)

@@ -6,6 +6,7 @@ import html
 import re
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from explorer import settings as settings_module
@@ -21,6 +22,7 @@ from explorer.studies.replication import board as replication_board
 from explorer.studies.replication import papers
 from explorer.studies.replication.method import ITEMS
 from explorer.ui.layout import PAGES
+from explorer.ui.replication import board
 
 HERE = {"model": "gemma-3-270m", "benchmark": "starter_pairs"}
 
@@ -88,6 +90,16 @@ def test_another_model_is_shown_for_orientation_and_never_judged(open_page, pyth
     piqa = rows[rows["what"].eq("PIQA") & rows["condition"].eq("original")].iloc[0]
     assert piqa["other"] == pytest.approx(75.19)
     assert piqa["verdict"] == "not computed"
+
+
+@pytest.mark.parametrize("source", list(replication_board.SOURCES))
+def test_no_two_lines_of_a_figure_have_one_label(source):
+    printed = pd.DataFrame([board._printed(one) for one in replication_board.figures_of_source(source)])
+    drawn = [rows for by in (["metric"], ["table", "metric"]) for _, rows in printed.groupby(by)]
+    assert drawn
+    for rows in drawn:
+        labels = board.labels_of(rows)
+        assert len(set(labels)) == len(labels), [label for label in labels if labels.count(label) > 1][:4]
 
 
 @pytest.mark.parametrize(

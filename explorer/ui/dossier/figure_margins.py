@@ -5,6 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import plotly.graph_objects as go
 
+from explorer import display
 from explorer.figures import theme
 from explorer.ui.priming.figure_curves import LOOKS, name_of
 
@@ -23,7 +24,8 @@ def margin_curves(points: pd.DataFrame, *, stereotypes: bool = False) -> go.Figu
                 name=name,
                 line={"color": look.color, "width": 2.2, "dash": look.dash},
                 marker={"size": 7, "color": look.color},
-                hovertemplate=f"%{{x:,}} tokens: %{{y:+.2f}} nats<extra>{name}</extra>",
+                customdata=[display.nats(value, signed=True) for value in curve["value"]],
+                hovertemplate=f"%{{x:,}} tokens: %{{customdata}}<extra>{name}</extra>",
             )
         )
     figure = theme.figure(*traces, height=340)

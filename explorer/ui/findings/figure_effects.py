@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from explorer import display
 from explorer.figures import theme
 
 ROW = 34  # pixels a measure
@@ -19,7 +20,7 @@ def effects_held(effects: pd.DataFrame) -> go.Figure:
     `effects` has the columns title, value, low, high (log odds per standard deviation), survives, p, n.
     """
     rows = effects.assign(size=effects["value"].abs()).sort_values(["survives", "size"], kind="stable")
-    ends = np.array([_ends(low, high) for low, high in zip(rows["low"], rows["high"], strict=True)])
+    ends = np.array([_in_words(*one) for one in zip(rows["value"], rows["low"], rows["high"], strict=True)])
     figure = theme.figure(height=90 + ROW * max(3, len(rows)))
     for survives, color in ((True, theme.BLUE), (False, theme.GRAY)):
         of_kind = rows["survives"].to_numpy() == survives
@@ -33,7 +34,7 @@ def effects_held(effects: pd.DataFrame) -> go.Figure:
                         "line": {"width": 2, "color": color}},
                 error_x=theme.interval_bars(some["value"], some["low"], some["high"], color, 2),
                 customdata=np.column_stack([some["title"].map(theme.escape), ends[of_kind], some["n"]]),
-                hovertemplate="<b>%{customdata[0]}</b><br>%{x:+.2f} (%{customdata[1]})<br>%{customdata[2]} items"
+                hovertemplate="<b>%{customdata[0]}</b><br>%{customdata[1]}<br>%{customdata[2]} items"
                 "<extra></extra>",
                 showlegend=False,
             )
@@ -47,5 +48,6 @@ def effects_held(effects: pd.DataFrame) -> go.Figure:
     return figure
 
 
-def _ends(low: float, high: float) -> str:
-    return "no interval" if math.isnan(low) else f"{low:+.2f} to {high:+.2f}"
+def _in_words(value: float, low: float, high: float) -> str:
+    shown, least, most = (display.number(one, signed=True) for one in (value, low, high))
+    return f"{shown} (no interval)" if math.isnan(low) else f"{shown} ({least} to {most})"

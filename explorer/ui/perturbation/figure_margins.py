@@ -72,10 +72,11 @@ def before_and_after(items: pd.DataFrame, what: str) -> go.Figure:
     return figure
 
 
-def changes_beside_the_paper(ours: pd.DataFrame, printed: pd.DataFrame) -> go.Figure:
+def changes_beside_the_paper(ours: pd.DataFrame, printed: pd.DataFrame, loose: pd.DataFrame) -> go.Figure:
     """Changes of accuracy in percent of the original: a dot a model of ours, a ring each that the paper prints.
 
-    `ours` has the columns task, model, change; `printed` task, model, change. Tasks come in the order of `ours`.
+    `ours`, `printed` and `loose` (ours, swapped as published: a diamond) have the columns task, model, change, and ours
+    n. Tasks come in the order of `ours`.
     """
     tasks = list(dict.fromkeys(ours["task"]))[::-1]
     place = {task: number for number, task in enumerate(tasks)}
@@ -97,25 +98,28 @@ def changes_beside_the_paper(ours: pd.DataFrame, printed: pd.DataFrame) -> go.Fi
             hovertemplate="%{customdata}<extra></extra>",
         )
     ]
+    looks = (("labels kept", ours, 0.14, "circle"), ("swapped as published", loose, 0.0, "diamond-open"))
     for model, color in zip(models, model_colors(models), strict=True):
-        rows = ours[ours["model"] == model]
-        traces.append(
-            go.Scatter(
-                x=rows["change"],
-                y=[place[task] + 0.14 for task in rows["task"]],
-                mode="markers",
-                name=f"{theme.escape(model)}, labels kept",
-                marker={"size": 10, "color": color},
-                customdata=[
-                    theme.hover(
-                        f"{row['task']}, {model}",
-                        f"{display.number(row['change'], 1, signed=True)}%, n = {row['n']:,.0f}",
-                    )
-                    for row in rows.to_dict("records")
-                ],
-                hovertemplate="%{customdata}<extra></extra>",
+        for how, table, shift, symbol in looks:
+            rows = table[table["model"] == model] if len(table) else table
+            traces.append(
+                go.Scatter(
+                    x=rows["change"],
+                    y=[place[task] + shift for task in rows["task"]],
+                    mode="markers",
+                    name=f"{theme.escape(model)}, {how}",
+                    marker={"size": 10, "color": color, "symbol": symbol, "line": {"width": 2, "color": color}},
+                    customdata=[
+                        theme.hover(
+                            f"{row['task']}, {model}, {how}",
+                            f"{display.number(row['change'], 1, signed=True)}%, n = {row['n']:,.0f}",
+                        )
+                        for row in rows.to_dict("records")
+                    ],
+                    hovertemplate="%{customdata}<extra></extra>",
+                )
             )
-        )
+    traces = [trace for trace in traces if len(trace.x)]
     figure = theme.figure(*traces, height=130 + ROW * max(3, len(tasks)))
     figure.add_vline(x=0, line={"color": theme.GRAY, "width": 1})
     figure.update_layout(showlegend=True)

@@ -26,6 +26,10 @@ from explorer.ui.popularity.figure_dumbbells import CERTAIN, dumbbells
 POS = {"NV": "Nouns and verbs", "N": "Nouns", "V": "Verbs"}
 ENDS = {"before": "original", "after": "perturbed"}
 FIELDS = {"functional": "Functional", "formal": "Formal", "": "Other"}
+NOTHING_BESIDE = (
+    "There is no figure: the paper prints none of these tasks, and no stored run swaps their words as published "
+    "(method=published), so that swaps that keep labels have nothing to stand beside."
+)
 TABLES = {"NV": ("Tables 1 and 2", "1", "2"), "N": ("Tables C and D", "C", "D"), "V": ("Tables C and D", "C", "D")}
 
 
@@ -95,16 +99,22 @@ def _beside_the_paper(rows: pd.DataFrame, drawn: pd.DataFrame, loose: pd.DataFra
         ],
         columns=["task", "model", "change"],
     ).dropna(subset=["change"])
-    ours = rows[rows["task"].isin(set(printed["task"])) & rows["change"].notna()]
-    if ours.empty:
-        return
+    # A task that the paper lacks, a starter set's, still stands beside the same model's swaps as published.
+    known = set(printed["task"]) | set(loose["task"])
+    ours = rows[rows["task"].isin(known) & rows["change"].notna()]
     st.header("How much of the printed effect is left?", anchor=False)
+    if ours.empty:
+        show.note(NOTHING_BESIDE)
+        return
     show.says(left_of_the_effect(ours, printed))
     show.chart(
-        changes_beside_the_paper(ours, printed),
+        changes_beside_the_paper(ours, printed, loose[loose["task"].isin(set(ours["task"]))]),
         key=f"beside_the_paper:{pos}",
-        alt="Change of accuracy with labels kept, beside what the paper prints for its models",
+        alt="Change of accuracy with labels kept, beside the same model's as published and what the paper prints",
     )
+    absent = sorted(set(rows["task"]) - set(ours["task"]))
+    if absent:
+        show.note(f"Not drawn, since the paper has no such task and no run swaps it as published: {', '.join(absent)}.")
     show.note(
         "The paper's models are others and larger, and it does not ask that a swap keeps the label; so the two differ "
         "in more than one thing. A run whose swaps are made as published does what the paper's appendix A.2 says, with "

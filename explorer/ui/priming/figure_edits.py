@@ -8,6 +8,7 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
+from explorer import display
 from explorer.figures import theme
 from explorer.ui.priming.figure_curves import LOOKS, name_of
 
@@ -42,9 +43,12 @@ def edit_curves(curves: pd.DataFrame) -> go.Figure:
                 name=NAMES[edit],
                 line={"color": COLORS[edit], "width": 3 if edit == "none" else 1.8},
                 marker={"size": 6},
-                customdata=curve[["low", "high", "n"]].to_numpy(),
-                hovertemplate="%{x:,} tokens: %{y:+.1%}<br>%{customdata[0]:+.1%} to %{customdata[1]:+.1%} over suites, "
-                f"%{{customdata[2]:,}} judgments<extra>{NAMES[edit]}</extra>",
+                customdata=[
+                    [*(display.points(row[name]) for name in ("value", "low", "high")), f"{row['n']:,.0f}"]
+                    for row in curve.to_dict("records")
+                ],
+                hovertemplate="%{x:,} tokens: %{customdata[0]} points<br>%{customdata[1]} to %{customdata[2]} over "
+                f"suites, %{{customdata[3]}} judgments<extra>{NAMES[edit]}</extra>",
             )
         )
     figure = theme.figure(*traces, height=360)
@@ -83,7 +87,8 @@ def edit_effects(effects: pd.DataFrame) -> go.Figure:
                 error_y=theme.interval_bars(
                     of_condition["value"], of_condition["low"], of_condition["high"], color, 1.2
                 ),
-                hovertemplate="%{text}: token F1 %{x:.2f}, %{y:+.1%}<extra></extra>",
+                customdata=list(map(display.points, of_condition["value"])),
+                hovertemplate="%{text}: token F1 %{x:.2f}, %{customdata} points<extra></extra>",
                 showlegend=False,
             ),
             row=row,

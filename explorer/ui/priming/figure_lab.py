@@ -9,6 +9,7 @@ from itertools import pairwise
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
+from explorer import display
 from explorer.figures import theme
 from explorer.ui.priming.figure_curves import LOOKS
 
@@ -35,8 +36,8 @@ def margin_growth(margins: Sequence[float], sentences: Sequence[str], kinds: Seq
                 "color": [theme.VERDICTS["right" if value > 0 else "wrong"] for value in margins],
                 "symbol": ["circle" if value > 0 else "x" for value in margins],
             },
-            customdata=hover,
-            hovertemplate=f"%{{y:+.2f}} {unit}<br>%{{customdata}}<extra></extra>",
+            customdata=[[display.number(value, signed=True), text] for value, text in zip(margins, hover, strict=True)],
+            hovertemplate=f"%{{customdata[0]}} {unit}<br>%{{customdata[1]}}<extra></extra>",
             showlegend=False,
         ),
         row=1,
@@ -49,8 +50,8 @@ def margin_growth(margins: Sequence[float], sentences: Sequence[str], kinds: Seq
             y=steps,
             marker={"color": [KINDS[kind] for kind in kinds]},
             width=0.55,
-            customdata=hover[1:],
-            hovertemplate=f"adds %{{y:+.2f}} {unit}<br>%{{customdata}}<extra></extra>",
+            customdata=[[display.number(step, signed=True), text] for step, text in zip(steps, hover[1:], strict=True)],
+            hovertemplate=f"adds %{{customdata[0]}} {unit}<br>%{{customdata[1]}}<extra></extra>",
             showlegend=False,
         ),
         row=2,

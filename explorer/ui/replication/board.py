@@ -177,15 +177,19 @@ def _figures(rows: pd.DataFrame, other: str) -> None:
         if of_metric.empty:
             continue
         part = of_metric.head(DRAWN)
-        names = [name for name in ("what", "condition", "model") if part[name].nunique() > 1] or ["what"]
-        labels = [" · ".join(map(display.words, filter(None, row))) for row in part[names].itertuples(index=False)]
         show.chart(
-            printed_and_ours(part.assign(label=labels), str(metric), other),
+            printed_and_ours(part.assign(label=labels_of(part)), str(metric), other),
             key=f"replication:{metric}",
             alt=f"Printed and our own figures: {metric}",
         )
         if len(part) < len(of_metric):
             show.note(f"The first {len(part)} of {len(of_metric)} are drawn; the table has all.")
+
+
+def labels_of(rows: pd.DataFrame) -> list[str]:
+    """A label a row, of all that differs between the rows."""
+    told = [name for name in ("table", "what", "condition", "model") if rows[name].nunique() > 1] or ["what"]
+    return [" · ".join(map(display.words, filter(None, row))) for row in rows[told].itertuples(index=False)]
 
 
 def _table(rows: pd.DataFrame, name: str, chosen: Chosen) -> None:
