@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from explorer.figures.models import model_title
 from explorer.scoring import added, http_report
 from explorer.scoring.http import from_name
 from explorer.settings import read as read_settings
@@ -61,7 +62,7 @@ def test_a_folder_is_told_in_facts_with_a_first_score_and_added(open_page, tmp_p
     assert not app.exception
     assert added.read(read_settings()) == [str(tiny_gpt2)]
     picker = next(box for box in open_page("overview", tmp_path / "cache").selectbox if box.label == "Model")
-    assert any(str(tiny_gpt2) in option for option in picker.options)
+    assert any(model_title(str(tiny_gpt2)) in option for option in picker.options)
     app = open_page("data", tmp_path / "cache")
     app.button(key="added:0").click().run()
     assert added.read(read_settings()) == []
