@@ -122,7 +122,8 @@ def pick_model() -> str:
         options,
         default=default,
         always=True,
-        format_func=lambda name: titles.get(name) or model_title(name),  # one typed is not among them
+        # One that was typed is not among them, and stays as typed: the browser sends back what it shows.
+        format_func=lambda name: titles.get(name, name),
         accept_new_options=True,
         on_pick=visitor.allow,
         help="One of the list, or any Hugging Face id (id@revision) or folder: type it and press Enter.",

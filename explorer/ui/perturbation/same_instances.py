@@ -188,9 +188,10 @@ def _ask_model(run_id: str, pos: str, pairs: pd.DataFrame) -> None:
     st.subheader("A model judges", anchor=False)
     chats = [model.id for model in catalog.MODELS.values() if model.instructed]
     wish = links.recall("judge", chats[0])
+    titles = {one: model_title(one) for one in (*chats, wish)}  # one that is typed stays as typed
     name = links.pick(
         st.selectbox, "Judge", "judge", list(dict.fromkeys([*chats, wish])), default=chats[0], accept_new_options=True,
-        format_func=model_title, on_pick=visitor.allow,
+        format_func=lambda one: titles.get(one, one), on_pick=visitor.allow,
         help="A chat model, or an endpoint like http://localhost:8000/v1#model: type it and press Enter.",
     )  # fmt: skip
     visitor.ask_about(name, "judge")
