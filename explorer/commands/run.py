@@ -87,7 +87,8 @@ def run_study(args: argparse.Namespace, settings: Settings) -> int:
         "settings": dict(_split_setting(text) for text in args.set),
         "only": list(slices.needed(settings, args.slice, names[0]).ids) if args.slice else [],
     }
-    if args.sweep or len(models) * len(names) * args.seeds > 1:
+    # A single run whose weights are not to be kept is a sweep of one.
+    if args.sweep or args.keep == "none" or len(models) * len(names) * args.seeds > 1:
         seeds = range(args.seed, args.seed + args.seeds)
         return sweeps.run_sweep(args, settings, models, names, seeds, request)
     place = where.place_from(args) or HERE

@@ -111,10 +111,16 @@ def cancel(planned: Sweep, args: argparse.Namespace, settings: Settings) -> int:
 
 
 def delete(planned: Sweep, args: argparse.Namespace, settings: Settings) -> int:
-    """Removes the sweep and its runs, but for those that another sweep holds, too."""
+    """Removes the sweep and the runs that it began, but for those that another sweep holds, too."""
     from explorer.results import sweeps
 
+    there = {
+        member.run_id for member in planned.members if sweep_file.status_of(settings, member) != sweep_file.NOT_STARTED
+    }
     deleted = sweeps.delete(settings, planned)
+    common.report(f"runs deleted: {len(deleted)}")
+    if kept := len(there - set(deleted)):
+        common.report(f"runs kept, which were there before the sweep or are in another: {kept}")
     return _print_status(args, planned, "deleted", deleted)
 
 
@@ -124,7 +130,13 @@ def export(planned: Sweep, args: argparse.Namespace, settings: Settings) -> int:
     from explorer.results import export as exports
     from explorer.runs.files import write_atomically
 
+    if args.format == "zip" and args.out.suffix == ".zip":
+        raise UsageError(
+            f"--out is {args.out}, expected a folder: a sweep is exported as one zip a run. Name one without .zip."
+        )
     done = sweeps.complete(settings, planned)
+    if left := len(planned.members) - len(done):
+        common.report(f"{left} of {len(planned.members)} runs are not complete and left out")
     written: list[tuple[Path, int]] = []
     if args.format == "zip":
         args.out.mkdir(parents=True, exist_ok=True)

@@ -138,7 +138,7 @@ def _learned(store: Store, args: argparse.Namespace, settings: Settings) -> Rows
     if args.instance:
         return _instance(store, held, args.instance)
     return [_of_line(store, one, args, settings) for one in held], (
-        "model", "study", "rho", "low", "high", "n", "popularity", "never_learned",
+        "model", "seed", "study", "rho", "low", "high", "n", "popularity", "never_learned", "reason",
     )  # fmt: skip
 
 
@@ -159,7 +159,7 @@ def _of_line(store: Store, held: Held, args: argparse.Namespace, settings: Setti
         raise UsageError(f"There is no popularity {source!r} here, expected one of {', '.join(options) or 'none'}.")
     popularity = judged.popularity(ask, source, found, dosed) if source else None
     row: dict[str, Any] = {
-        "model": line.name, "study": study, "steps": [stop.place.step for stop in line.stops],
+        "model": line.name, "seed": line.seed, "study": study, "steps": [stop.place.step for stop in line.stops],
         "learned_at": _counts(found.items, [stop.place.step for stop in line.stops]),
         "never_learned": int(found.items["place"].isna().sum()), "left_out": dict(found.left_out),
         "runs": run_ids, "rho": math.nan, "low": math.nan, "high": math.nan, "n": 0, "popularity": "",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping
 from typing import Any
 
@@ -44,17 +45,22 @@ def rows(done: Mapping[Member, RunFolder], table: str | None) -> pd.DataFrame:
 
 
 def delete(settings: Settings, sweep: Sweep) -> list[str]:
-    """Removes the sweep and its runs, but for those that another sweep holds, too; the ids of the runs removed.
+    """Removes the sweep and the runs that it began, but for those that another sweep holds, too; their ids.
 
-    The sweep's own file goes last: where that is broken off, the sweep is still there with the runs that are left.
+    RunError, with nothing removed, while one of them is worked on. The sweep's own file goes last: where that is broken
+    off, the sweep is still there with the runs that are left.
     """
-    deleted = []
+    folders = []
     for run_id in sweep_file.own_runs(settings, sweep):
-        try:
-            folder = RunFolder.find(settings.runs, run_id)
-        except RunError:
-            continue  # deleted by itself
+        with contextlib.suppress(RunError):  # deleted by itself
+            folders.append(RunFolder.find(settings.runs, run_id))
+    for folder in folders:
+        if folder.is_being_worked() and not folder.is_asked_to_cancel():
+            raise RunError(
+                f"{sweep.name} is going on ({folder.run_id} is being worked on), and nothing was deleted. Cancel it "
+                f"first: python -m explorer cancel {sweep.name}"
+            )
+    for folder in folders:
         ending.delete(settings, folder)
-        deleted.append(run_id)
     sweep_file.forget(settings, sweep)
-    return deleted
+    return [folder.run_id for folder in folders]

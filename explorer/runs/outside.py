@@ -125,6 +125,7 @@ class _SweepMember(_Strict):
     benchmark: Name
     seed: Annotated[int, Field(ge=0, lt=2**31)]
     run_id: Annotated[str, Field(pattern=r"^(?:[a-z]+-[0-9a-f]{12})?$")]
+    was_here: bool = False
 
 
 class SweepFields(_Strict):

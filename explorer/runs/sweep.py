@@ -23,8 +23,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from explorer import stopping
 from explorer.errors import ExplorerError, RunError, UsageError
 from explorer.runs import files, outside, queue
+from explorer.runs import spec as specs
 from explorer.runs.folder import RunFolder
 from explorer.scoring import http, hub_cache, weight_files
 from explorer.settings import ROOT, Settings
@@ -43,12 +45,13 @@ _RUN_ID = re.compile(r"[a-z]+-[0-9a-f]{12}")
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """One run of a sweep; its id is "" until its turn has come."""
+    """One run of a sweep; its id is "" until its turn has come, and `was_here` says that others had made it before."""
 
     model: str
     benchmark: str
     seed: int
     run_id: str = ""
+    was_here: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,9 +87,14 @@ def plan(
     members = tuple(Member(model, benchmark, seed) for model in models for benchmark in benchmarks for seed in seeds)
     if len(members) > MOST_MEMBERS:
         raise UsageError(f"The sweep has {len(members):,} runs, expected {MOST_MEMBERS:,} at most. Make several of it.")
-    said = json.dumps([study, [dataclasses.astuple(member) for member in members], request], sort_keys=True)
+    named = [(member.model, member.benchmark, member.seed, "") for member in members]
+    said = json.dumps([study, named, request], sort_keys=True)
     called = name or f"{study}-{hashlib.sha256(said.encode()).hexdigest()[:6]}"
-    if not _NAME.fullmatch(called) or _RUN_ID.fullmatch(called):
+    if _RUN_ID.fullmatch(called):
+        raise UsageError(
+            f"The name {called!r} is that of a run, expected another one for a sweep. Choose another name."
+        )
+    if not _NAME.fullmatch(called):
         raise UsageError(f"The name {called!r} is no name of a sweep, expected small letters, digits and hyphens.")
     return Sweep(called, study, members, json.loads(json.dumps(request)), keep, time.time())
 
@@ -137,10 +145,10 @@ def forget(settings: Settings, sweep: Sweep) -> None:
 
 
 def own_runs(settings: Settings, sweep: Sweep) -> list[str]:
-    """The ids of a sweep's runs that no other sweep holds."""
+    """The ids of a sweep's runs that were not there before it, and that no other sweep holds."""
     others = (other for other in list_all(settings) if other.name != sweep.name)
-    elsewhere = {member.run_id for other in others for member in other.members}
-    return [member.run_id for member in sweep.members if member.run_id and member.run_id not in elsewhere]
+    elsewhere = {"", *(member.run_id for other in others for member in other.members)}
+    return [member.run_id for member in sweep.members if not member.was_here and member.run_id not in elsewhere]
 
 
 def cancel_mark(settings: Settings, name: str) -> Path:
@@ -197,17 +205,45 @@ def do(
         try:
             spec = make(planned)
             commit = spec.revision
-            folder = RunFolder.create(settings.runs, spec)
-            sweep = _with(settings, sweep, place, dataclasses.replace(planned, run_id=folder.run_id))
-            statuses[place] = "complete" if folder.progress().status == "complete" else work(folder)
+            sweep, folder = _begin(settings, sweep, place, spec)
+            statuses[place] = _do_one(settings, sweep, folder, work, say)
         except ExplorerError as error:
             say(f"{planned.model} on {planned.benchmark}: {' '.join(str(error).split())}")
             statuses[place] = "failed"
         is_last = all(other.model != planned.model for other in sweep.members[place + 1 :])
         # Only what this run used: the next checkpoint, of the same repository, may be arriving beside it.
-        if sweep.keep == "none" and is_last and commit and commit not in sweep.had:
-            _let_go(settings, planned.model, commit, say)
+        if sweep.keep == "none" and is_last:
+            if commit and commit not in sweep.had:
+                _let_go(settings, planned.model, commit, say)
+            else:
+                say(f"{planned.model}: its weights stay, since this sweep did not fetch them from a hub")
     return sweep, statuses
+
+
+def _begin(settings: Settings, sweep: Sweep, place: int, spec: RunSpec) -> tuple[Sweep, RunFolder]:
+    """The folder of a member's run, and the sweep with its id."""
+    planned, run_id = sweep.members[place], specs.run_id(spec)
+    # Of a run that this sweep began itself, earlier, the sweep's file has the id already.
+    was_here = planned.was_here if planned.run_id == run_id else (settings.runs / run_id / "spec.json").exists()
+    sweep = _with(settings, sweep, place, dataclasses.replace(planned, run_id=run_id, was_here=was_here))
+    return sweep, RunFolder.create(settings.runs, spec)
+
+
+def _do_one(
+    settings: Settings, sweep: Sweep, folder: RunFolder, work: Callable[[RunFolder], str], say: Callable[[str], None]
+) -> str:
+    """The status of a run after it was done, here or by another process that has it in hand."""
+    told = False
+    while folder.progress().status != "complete":
+        if not folder.is_being_worked():
+            return work(folder)
+        if cancel_mark(settings, sweep.name).exists():
+            return str(folder.progress().status)
+        if not told:
+            say(f"{sweep.name}: waiting for {folder.run_id}, which another process is doing")
+            told = True
+        stopping.pause(1.0)
+    return "complete"
 
 
 def _fetch_ahead(resources: Resources, model: str, dtype: str) -> None:
@@ -243,7 +279,11 @@ def _with(settings: Settings, sweep: Sweep, place: int, member: Member) -> Sweep
 
 def _asked(sweep: Sweep) -> tuple[Any, ...]:
     """What a sweep asks for, without what was found since."""
-    return sweep.study, dict(sweep.request), [dataclasses.replace(member, run_id="") for member in sweep.members]
+    return sweep.study, dict(sweep.request), [_planned(member) for member in sweep.members]
+
+
+def _planned(member: Member) -> tuple[str, str, int]:
+    return member.model, member.benchmark, member.seed
 
 
 def _path(settings: Settings, name: str) -> Path:

@@ -71,6 +71,11 @@ def settled(
                 "A server does not tell whether its model was tuned for chat, so chat=auto would leave the system "
                 "prompt out. Give chat=always, or leave system out."
             )
+        if system and chat == "auto" and not chat_files.is_chat_model(model, settings):
+            raise UsageError(
+                f"{model} was not tuned for chat, so chat=auto scores plain text and would leave the system prompt "
+                "out. Choose a chat model, or leave system out."
+            )
         if chat == "always" and not http.is_endpoint(model):
             chat_files.require_template(model, settings)
         if chat == "always" or (not http.is_endpoint(model) and chat_files.is_chat_model(model, settings)):

@@ -104,6 +104,46 @@ def test_deleting_a_sweep_leaves_runs_that_another_holds(settings, models, capsy
     assert [row["sweep"] for row in call(capsys, "sweeps")[1]] == ["one"]
 
 
+def test_deleting_a_sweep_leaves_runs_that_were_there_before_it(settings, models, capsys):
+    before = call(capsys, *asked(models[:1]))[1]
+    both = call(capsys, *asked(models, "--sweep", "both"))[1]
+    assert both["runs"][0]["run_id"] == before["run_id"]
+    assert call(capsys, *asked(models, "--sweep", "both"))[1] == both, "asked again, it is the same sweep"
+    assert main(["delete", "both"]) == 0
+    assert "were there before the sweep or are in another: 1" in capsys.readouterr().err
+    assert [folder.run_id for folder in all_folders(settings.runs)] == [before["run_id"]]
+
+
+def test_a_sweep_in_hand_is_not_deleted_in_part(settings, models, capsys):
+    both = call(capsys, *asked(models, "--sweep", "both"))[1]
+    with RunFolder.find(settings.runs, both["runs"][1]["run_id"]).lock().acquire(timeout=1):
+        assert main(["delete", "both"]) == 1
+        assert "nothing was deleted. Cancel it first" in capsys.readouterr().err
+    assert len(list(all_folders(settings.runs))) == 2 and sweeps.find(settings, "both")
+    assert main(["delete", "both"]) == 0 and not list(all_folders(settings.runs))
+
+
+def test_a_run_that_another_process_has_in_hand_is_waited_for(settings, models, capsys):
+    import threading
+
+    first = call(capsys, *asked(models[:1]))[1]
+    folder = RunFolder.find(settings.runs, first["run_id"])
+    folder.write_progress(status="running")
+    lock = folder.lock().acquire(timeout=1)
+
+    def end() -> None:
+        folder.write_progress(status="complete")
+        lock.lock.release()
+
+    timer = threading.Timer(2.5, end)
+    timer.start()
+    code = main([*asked(models[:1], "--sweep", "again"), "--json"])
+    shown = capsys.readouterr()
+    timer.join()
+    assert code == 0 and json.loads(shown.out)["runs"][0]["status"] == "complete"
+    assert f"waiting for {folder.run_id}" in shown.err
+
+
 def test_a_cancelled_sweep_begins_no_other_run_until_it_is_resumed(settings, models, capsys):
     planned = sweeps.keep(
         settings,
@@ -164,7 +204,7 @@ def test_nothing_is_started_by_a_dry_run(settings, models, capsys):
     [
         (["--seeds", "0"], "expected how many seeds"),
         (["--sweep", "No Name"], "no name of a sweep"),
-        (["--sweep", "accuracy-0123456789ab"], "no name of a sweep"),  # the name of a run
+        (["--sweep", "accuracy-0123456789ab"], "is that of a run"),
         (["--cluster", "auto"], "on this machine"),
     ],
 )

@@ -120,7 +120,10 @@ def _actions(settings: Settings, sweep: Sweep, statuses: Sequence[str], done: in
             layout.link_to("Trajectories", "Along training, size or seed", of_study=sweep.study, on=benchmark,
                            benchmark=benchmark, along=_along(sweep))  # fmt: skip
         with st.popover("Delete", icon=":material/delete:", type="tertiary", key="sweep:delete"):
-            show.note(f"The sweep and its {_count(len(statuses))} go, but for runs that another sweep holds, too.")
+            show.note(
+                f"The sweep and its {_count(len(statuses))} go, but for runs that were there before it or are in "
+                "another sweep."
+            )
             st.button("Delete all of it", key="sweep:delete:all", type="primary", on_click=_delete, args=(sweep.name,))
 
 
