@@ -50,7 +50,7 @@ def test_a_run_that_never_chats_is_the_run_that_it_was_before(settings, talker, 
     plain = asked(resources, talker)
     assert not {"chat", "system", "ask"} & set(plain.settings)
     assert specs.run_id(asked(resources, talker, chat="never", ask="plain")) == specs.run_id(plain)
-    assert asked(resources, tiny_gpt2, chat="auto", system="Be brief.").settings == plain.settings
+    assert asked(resources, tiny_gpt2, chat="auto").settings == plain.settings
     assert asked(resources, talker, chat="auto").settings["chat"] == "always"
     told = asked(resources, talker, chat="always", system="Be brief.")
     assert len({specs.run_id(one) for one in (plain, told, asked(resources, talker, chat="always"))}) == 3
@@ -208,6 +208,11 @@ REFUSED = {
         {"chat": "auto", "system": "Be brief.", "model": "http://127.0.0.1:9/v1#m"},
         "A server does not tell whether its model was tuned for chat, so chat=auto would leave the system prompt out. "
         "Give chat=always, or leave system out.",
+    ),
+    "a system prompt for a model that auto leaves plain": (
+        {"chat": "auto", "system": "Be brief.", "model": "plain"},
+        "{model} was not tuned for chat, so chat=auto scores plain text and would leave the system prompt out. Choose a "
+        "chat model, or leave system out.",
     ),
     "another preset": (
         {"chat": "always", "preset": "lm-eval"},
