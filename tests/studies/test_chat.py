@@ -211,8 +211,8 @@ REFUSED = {
     ),
     "a system prompt for a model that auto leaves plain": (
         {"chat": "auto", "system": "Be brief.", "model": "plain"},
-        "{model} was not tuned for chat, so chat=auto scores plain text and would leave the system prompt out. Choose a "
-        "chat model, or leave system out.",
+        "{model} was not tuned for chat, so chat=auto scores plain text and would leave the system prompt out. Choose "
+        "a chat model, or leave system out.",
     ),
     "another preset": (
         {"chat": "always", "preset": "lm-eval"},
