@@ -138,7 +138,7 @@ class NodeWorker:
                 raise RunError(f"{platform.node()} does not see the instances from {missing[0][0]} on. Resume the run.")
             time.sleep(0.5)
         try:
-            return self.work.recipe.summarize(self.work.spec, self.work.resources, self.folder)
+            return self.work.recipe.conclude(self.work.spec, self.work.resources, self.folder)
         finally:
             if self.bucket is not None:
                 shutil.rmtree(self.folder.path, ignore_errors=True)

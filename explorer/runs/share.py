@@ -77,7 +77,7 @@ def summarize(folder: RunFolder, resources: Resources) -> None:
     missing = folder.unfinished(len(work.instances))
     if missing:
         raise RunError(f"{folder.run_id} lacks the instances {missing[0][0]} to {missing[0][1]}. Do its parts first.")
-    folder.write_findings(work.recipe.summarize(work.spec, resources, folder))
+    folder.write_findings(work.recipe.conclude(work.spec, resources, folder))
     folder.write_progress(status="complete", total=len(work.instances), message="")
 
 

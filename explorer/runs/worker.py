@@ -160,7 +160,7 @@ def _do_here(folder: RunFolder, work: part.Work, meter: Meter) -> None:
         _make_parts(folder, work, meter, stamp)
         work.resources.end_process()
         folder.write_progress(message="concluding")
-        folder.write_findings(recipe.summarize(work.spec, work.resources, folder))
+        folder.write_findings(recipe.conclude(work.spec, work.resources, folder))
 
 
 @contextlib.contextmanager

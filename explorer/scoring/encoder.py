@@ -14,7 +14,7 @@ import transformers
 
 from explorer import packaged
 from explorer.errors import ModelError
-from explorer.scoring import hf_kind, hf_source
+from explorer.scoring import hf_kind, hf_load, hf_source
 from explorer.scoring.embedded import Steps
 from explorer.scoring.encode import unencodable
 from explorer.scoring.engine.device import choose_device
@@ -146,6 +146,7 @@ def load_masked(name: str, settings: Settings, progress: Steps | None = None) ->
 
 def _read(path: Path, kind: Any, failure: str, remedy: str) -> tuple[Any, Any, Any]:
     """Tokenizer, model in float32 and what was missing in its files; ModelError where they cannot be read."""
+    transformers.utils.logging.disable_progress_bar()
     try:
         where: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
         config = transformers.AutoConfig.from_pretrained(path, **where)
@@ -154,8 +155,11 @@ def _read(path: Path, kind: Any, failure: str, remedy: str) -> tuple[Any, Any, A
         model, report = kind.from_pretrained(
             path, use_safetensors=True, dtype=torch.float32, output_loading_info=True, **where
         )
+    except ModelError:
+        raise
     except Exception as error:  # whatever transformers raises of files from elsewhere
-        raise ModelError(f"{failure} ({error}). {remedy}") from error
+        raise ModelError(f"{failure} ({hf_load.first_line(error)}). {remedy}") from error
+    hf_load.require_own_tokenizer(path.name, tokenizer, model)
     return tokenizer, model, report
 
 

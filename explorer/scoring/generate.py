@@ -18,6 +18,7 @@ from explorer.scoring import hf_chat, thoughts
 from explorer.scoring.encode import unencodable
 from explorer.scoring.engine.contract import Answer, Decoder, Ids, Progress, Stats, StopRules, Until
 from explorer.scoring.engine.prefixes import Group, group
+from explorer.scoring.score import no_number, unknown_to
 
 
 class ModelGenerator:
@@ -69,6 +70,9 @@ class ModelGenerator:
         for place, request in enumerate(requests):
             if reasons[place]:
                 continue
+            if why := unknown_to(self.model, prompts[place]):
+                reasons[place] = why
+                continue
             room = self.model.window - len(prompts[place])
             if room < 1:
                 reasons[place] = (
@@ -81,8 +85,9 @@ class ModelGenerator:
             draws = _random_numbers(request, seed, most) if heat > 0 else np.empty(0)
             answers[place] = Answer(prompts[place], most, rules[opened[place]], heat, draws)
         self._write(answers, progress, len(requests))
+        dtype = self.model.record().get("dtype")
         return [
-            thoughts.apart(_generation(request, answers[place]), opened=opened[place])
+            thoughts.apart(_generation(request, answers[place], dtype), opened=opened[place])
             if place in answers
             else Generation(request, "", reason=reasons[place])
             for place, request in enumerate(requests)
@@ -145,9 +150,9 @@ def _random_numbers(request: Request, seed: int, count: int) -> np.ndarray:
     return np.array([chance.random() for _ in range(count)])
 
 
-def _generation(request: Request, answer: Answer) -> Generation:
+def _generation(request: Request, answer: Answer, dtype: object) -> Generation:
     if answer.finish == "failed":
-        return Generation(request, "", reason="the model gave no number; try --dtype float32")
+        return Generation(request, "", reason=no_number(dtype))
     return Generation(request, answer.text, tuple(answer.ids), answer.finish)
 
 

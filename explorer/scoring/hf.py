@@ -10,7 +10,7 @@ import transformers
 
 from explorer.errors import ModelError
 from explorer.records import PackedRow
-from explorer.scoring import hf_kind, hf_source
+from explorer.scoring import hf_kind, hf_load, hf_source
 from explorer.scoring.embedded import Steps
 from explorer.scoring.encode import Pair, TextEncoder
 from explorer.scoring.engine.device import DTYPES, check_memory, choose_device, choose_dtype
@@ -34,6 +34,7 @@ class HFModel:
         self.tokenizer = tokenizer
         self.encoder = TextEncoder(tokenizer, source.known.bos if source.known else "")
         self.window = window_of(model.config, tokenizer)
+        self.words = hf_load.words_of(model, tokenizer)
         self.dtype = dtype
         self.runner = RowRunner(model, attention)
         self.lock = self.runner.lock
@@ -105,6 +106,7 @@ def load(
     tokenizer = read_tokenizer(source)
     hf_kind.require_fit(source.name, config, hf_source.count_parameters(source.path), _again(source))
     model = _weights(source, config, kind, place)
+    hf_load.require_own_tokenizer(source.name, tokenizer, model)
     hf_kind.require_causal_scores(source.name, model)
     made = HFModel(source, model, tokenizer, kind, attention)
     if progress:
@@ -158,13 +160,7 @@ def read_config(source: Source) -> Any:
 
 def read_tokenizer(source: Source) -> Any:
     """A model's tokenizer as transformers has it."""
-    try:
-        return transformers.AutoTokenizer.from_pretrained(source.path, local_files_only=True, trust_remote_code=False)
-    except Exception as error:
-        raise ModelError(
-            f"The tokenizer of {source.name} cannot be read ({first_line(error)}). "
-            f"The folder needs tokenizer.json or the files it is made from. {_again(source)}"
-        ) from error
+    return hf_load.read_tokenizer(source, _again(source))
 
 
 def _weights(source: Source, config: Any, dtype: str, device: torch.device) -> Any:

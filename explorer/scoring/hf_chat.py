@@ -30,12 +30,21 @@ TOGETHER = 512  # conversations that are rendered in one go, which takes a fract
 MOST_TOGETHER = 1 << 20  # ... and characters, so that long ones do not add up
 USUAL = "default"  # the name of the template that is taken where a model has several
 ANSWER = "\u220e"  # a sign that no template knows
+# What each kind of turn says when a template is asked for the first time: a word of small and of capital letters, since
+# a template may change them.
+SAID = {"system": "Sayqovk", "user": "Usmevoq", "assistant": "Aswukiv"}
+LEFT_OUT = {
+    "system": "the system prompt, so that the model would not read it as it was given. Leave system out, use another",
+    "user": "what the user says, so that the model would not read it as it was asked. Use another",
+    "assistant": "what the assistant says, so that no answer can be scored by it. Use another",
+}
 NO_TEMPLATE = (
     "{name} has no chat template, which chat=always asks for. Choose a model that was tuned for chat, or leave chat "
     "out."
 )
 
 _lock = threading.Lock()
+_passed: set[tuple[str, tuple[str, ...]]] = set()  # templates that give back what these kinds of turns say
 _child: subprocess.Popen[bytes] | None = None
 
 
@@ -45,7 +54,28 @@ Turns = tuple[tuple[str, str], ...]  # role and text
 
 def render(template: str, messages: Sequence[Message], tokens: Mapping[str, Any]) -> str:
     """What the template makes of the messages, up to where the answer begins; ModelError where it makes nothing."""
+    require_whole(template, [message["role"] for message in messages], tokens)
     return _render(template, [messages], tokens, {"add_generation_prompt": True})[0]
+
+
+# A template may leave out what it has no place for, and nothing in its text tells. So before one is used it is given a
+# conversation of the same turns, in which each says a word that no template writes by itself.
+def require_whole(template: str, roles: Sequence[str], tokens: Mapping[str, Any]) -> None:
+    """ModelError where the template leaves out or changes what one of these turns says."""
+    key = (template, tuple(roles))
+    if not roles or key in _passed:
+        return
+    said = [{"role": role, "content": f"{SAID.get(role, SAID['user'])}{place}x"} for place, role in enumerate(roles)]
+    text = _render(template, [said], tokens, {"add_generation_prompt": roles[-1] != "assistant"})[0]
+    for message in said:
+        if message["content"] not in text:
+            changed = message["content"].casefold() in text.casefold()
+            rest = LEFT_OUT.get(message["role"], LEFT_OUT["user"])
+            raise ModelError(
+                f"The model's chat template {'changes the letters of' if changed else 'leaves out'} {rest} model, or "
+                "mend chat_template in its folder."
+            )
+    _passed.add(key)
 
 
 # The place where an answer begins is found by letting the assistant say a word and cutting it off again: some templates
@@ -66,6 +96,8 @@ def before_answers(template: str, conversations: Sequence[Turns], tokens: Mappin
         while waiting and len(batch) < TOGETHER and size < MOST_TOGETHER:
             batch.append(waiting.pop())
             size += sum(len(text) for _, text in batch[-1])
+        for turns in batch:
+            require_whole(template, [*(role for role, _ in turns), "assistant"], tokens)
         messages = [[*as_messages(turns), {"role": "assistant", "content": ANSWER}] for turns in batch]
         for turns, text in zip(
             batch, _render(template, messages, tokens, {"continue_final_message": True}), strict=True

@@ -27,9 +27,10 @@ _PAIRED = """
     t5gemma2 trocr udop umt5 vision-encoder-decoder whisper xlm-prophetnet
 """
 PAIRED = frozenset(_PAIRED.split())
-# Told beside it where the study has that preset.
-PSEUDO = "With the preset pll (pseudo-log-likelihood) it can be asked in another way."
-BY_DECODER = "With the preset seq2seq or decoder its decoder can be asked, given a source."
+# Not every study has these presets, and who loads a model does not know for which one; so it is said which have.
+TAKERS = "which accuracy, popularity, perturbation and priming take,"
+PSEUDO = f"With the preset pll (pseudo-log-likelihood), {TAKERS} it can be asked in another way."
+BY_DECODER = f"With the preset seq2seq or decoder, {TAKERS} its decoder can be asked, given a source."
 INSTEAD = "Choose a causal model, for example gemma-3-270m, gpt2 or EleutherAI/pythia-160m."
 MOST_LAYERS = 2_000
 PACKED = 16  # weights that one number of a quantized file may stand for

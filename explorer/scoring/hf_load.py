@@ -18,6 +18,8 @@ from explorer.scoring.encode import TextEncoder
 from explorer.scoring.engine.device import DTYPES, check_memory, choose_device, choose_dtype
 from explorer.scoring.hf_source import Source
 
+TRIED = 1_000  # tokens that a model may lack and that are written out
+
 
 @dataclass(frozen=True, slots=True)
 class Kind:
@@ -48,12 +50,13 @@ def load(source: Source, kind: Kind, device: str = "auto", dtype: str = "auto") 
     chosen = choose_dtype(dtype, place)
     held = hf_source.count_parameters(source.path)
     check_memory(source.name, held, chosen, place)
+    transformers.utils.logging.disable_progress_bar()
     offline = {"local_files_only": True, "trust_remote_code": False}
     try:
         config = transformers.AutoConfig.from_pretrained(source.path, **offline)
         hf_kind.require_package(source.name, hf_kind.quantized_by(config))
         hf_kind.require_fit(source.name, config, held, "Choose another one.", kind.loader)
-        tokenizer = transformers.AutoTokenizer.from_pretrained(source.path, **offline)
+        tokenizer = read_tokenizer(source, "Copy or download the model again.")
         model, report = getattr(transformers, kind.loader).from_pretrained(
             source.path, dtype=DTYPES[chosen], use_safetensors=True, output_loading_info=True, **offline
         )
@@ -66,7 +69,58 @@ def load(source: Source, kind: Kind, device: str = "auto", dtype: str = "auto") 
     if report["missing_keys"] or not (tokenizer.is_fast and kind.has_needs(model, tokenizer)):
         lack = kind.weights if report["missing_keys"] else kind.needs
         raise ModelError(f"{source.name} lacks {lack}, without which {kind.otherwise}")
+    require_own_tokenizer(source.name, tokenizer, model)
     return model.to(place).eval(), tokenizer, chosen
+
+
+def read_tokenizer(source: Source, remedy: str) -> Any:
+    """A model's tokenizer as transformers has it; ModelError where it has none."""
+    try:
+        return transformers.AutoTokenizer.from_pretrained(source.path, local_files_only=True, trust_remote_code=False)
+    except Exception as error:  # whatever transformers raises of files from elsewhere
+        raise ModelError(
+            f"The tokenizer of {source.name} cannot be read ({first_line(error)}). "
+            f"The folder needs tokenizer.json or the files it is made from. {remedy}"
+        ) from error
+
+
+# A model has a row of numbers for each token that it knows. Often there are more rows than tokens, which is no fault.
+# A tokenizer may also know a few tokens more, such as a mark for pictures that no plain text holds: then only a text
+# that has one written out cannot be asked (see `words_of`). But where words of plain text lie beyond the last row, the
+# tokenizer is that of another, bigger model.
+def require_own_tokenizer(name: str, tokenizer: Any, model: Any) -> None:
+    """ModelError where plain text becomes tokens that the model has not."""
+    if (words := words_of(model, tokenizer)) and _goes_beyond(tokenizer, words):
+        raise ModelError(
+            f"The tokenizer of {name} has {len(tokenizer):,} tokens, the model only {words:,}: it belongs to another "
+            "model. Put the model's own tokenizer files there."
+        )
+
+
+def words_of(model: Any, tokenizer: Any) -> int:
+    """How many tokens a model knows, where its tokenizer has more; 0 where the model knows all of them."""
+    try:
+        words = int(getattr(model.get_input_embeddings(), "num_embeddings", 0))
+    except NotImplementedError:  # models that read characters
+        return 0
+    return words if len(tokenizer) > words else 0
+
+
+def _goes_beyond(tokenizer: Any, words: int) -> bool:
+    """Whether what stands around texts, or some token of plain text, is none of the first `words` tokens."""
+    bos, eos = tokenizer.bos_token_id, tokenizer.eos_token_id
+    around = [*tokenizer("a")["input_ids"], eos if bos is None else bos, tokenizer.mask_token_id]
+    if any(token is not None and token >= words for token in around):
+        return True
+    backend = getattr(tokenizer, "backend_tokenizer", None)
+    if backend is None:
+        return len(tokenizer) > words
+    added = backend.get_added_tokens_decoder()
+    beyond = [token for token in backend.get_vocab(False).values() if token >= words and token not in added]
+    # A vocabulary may hold words that no text becomes; some of them are written out to see.
+    texts = [backend.decode([token], skip_special_tokens=False) for token in sorted(beyond)[:TRIED]]
+    tried = backend.encode_batch([*texts, *(f"a{text}" for text in texts)], add_special_tokens=False)
+    return any(token >= words for found in tried for token in found.ids)
 
 
 def describe(loaded: Described, how: Mapping[str, str | int]) -> dict[str, str | int]:
@@ -89,9 +143,11 @@ def describe(loaded: Described, how: Mapping[str, str | int]) -> dict[str, str |
 
 
 def first_line(error: BaseException) -> str:
-    """The first line of what an error says, else its name."""
+    """The first line of what an error says, else its name; without the list that such a line may announce."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return lines[0][:200] if lines else type(error).__name__
+    # A line that ends in a colon announces a list, which has no place in a sentence.
+    first = lines[0][:200].rstrip(":") if lines else type(error).__name__
+    return first.removesuffix(" from one of")
 
 
 def _device_name(device: torch.device) -> str:

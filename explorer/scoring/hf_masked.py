@@ -32,7 +32,7 @@ from explorer.scoring.hf_load import Kind, describe
 from explorer.scoring.hf_source import Source
 from explorer.scoring.model import Progress
 from explorer.scoring.policy import PLL, PRESETS, ScoringPolicy
-from explorer.scoring.score import failed, unscorable
+from explorer.scoring.score import failed, no_number, unknown_to, unscorable
 
 METHOD = "pseudo-log-likelihood, within-word left-to-right (Kauf and Ivanova 2023)"
 
@@ -50,6 +50,7 @@ class MaskedLM:
         self.encoder = TextEncoder(tokenizer)
         self.dtype = dtype
         self.lock = threading.Lock()
+        self.words = hf_load.words_of(model, tokenizer)
         # RoBERTa counts positions from the number of its padding token on.
         places = int(getattr(model.config, "max_position_embeddings", 0) or 1 << 20)
         first = (model.config.pad_token_id or 0) + 1 if "roberta" in str(model.config.model_type) else 0
@@ -139,6 +140,8 @@ class MaskedScorer:
             for place, (_, end) in enumerate(spans)
             if words[place] is not None and (end > len(context) or not context)
         )
+        if why := unknown_to(self.model, ids):
+            return why
         if len(ids) > self.model.window:
             return f"{len(ids):,} tokens, more than the model's window of {self.model.window:,}"
         return _Text(ids, words, spans, own) if own else "no token of the joint encoding belongs to the continuation"
@@ -161,7 +164,7 @@ class MaskedScorer:
         counted = request.continuation.removeprefix(" ")
         logprobs = tuple(logprob for logprob, _ in answers)
         likeliest = tuple(top for _, top in answers)
-        broken = "the model gave no number; try --dtype float32" if np.isnan(logprobs).any() else ""
+        broken = no_number(self.model.dtype) if np.isnan(logprobs).any() else ""
         return Score(
             request=request,
             tokens=_texts(whole, len(context), [text.spans[place] for place in text.own]),

@@ -30,7 +30,7 @@ from explorer.scoring.hf_load import Kind, describe
 from explorer.scoring.hf_source import Source
 from explorer.scoring.model import Progress
 from explorer.scoring.policy import PAIRED, PRESETS, SEQ2SEQ, ScoringPolicy
-from explorer.scoring.score import NO_NUMBER, failed, unscorable
+from explorer.scoring.score import failed, no_number, unknown_to, unscorable
 
 METHOD = "decoder of an encoder-decoder model; its source is the context (seq2seq) or empty (decoder)"
 
@@ -48,6 +48,7 @@ class PairedLM:
         self.encoder = TextEncoder(tokenizer)
         self.dtype = dtype
         self.lock = threading.Lock()
+        self.words = hf_load.words_of(model, tokenizer)
         self.start = (*first_token(model), *self.encoder.added)
         places = int(getattr(model.config, "max_position_embeddings", 0) or 1 << 20)  # T5 counts no places
         self.window = min(places, int(min(tokenizer.model_max_length, 1 << 20)))
@@ -145,6 +146,8 @@ class PairedScorer:
             return "no token of the joint encoding belongs to the continuation"
         start = self.model.start
         row = Row(self.model.read(source), (*start, *encoding.ids), len(start) + encoding.start, encoding.straddles)
+        if why := unknown_to(self.model, (*row.source, *row.target)):
+            return why
         longest = max(len(row.source), len(row.target) - 1)
         if longest > self.model.window:
             return f"{longest:,} tokens, more than the model's window of {self.model.window:,}"
@@ -155,7 +158,7 @@ class PairedScorer:
         counted = request.continuation.removeprefix(" ")
         logprobs = tuple(logprob for logprob, _ in answers)
         likeliest = tuple(top for _, top in answers)
-        broken = NO_NUMBER if any(value != value for value in logprobs) else ""
+        broken = no_number(self.model.dtype) if any(value != value for value in logprobs) else ""
         return Score(
             request=request,
             tokens=self.model.encoder.texts(ids),

@@ -32,6 +32,7 @@ from explorer.scoring.weight_files import (
     gguf_file,
     hash_of,
     reading_hash,
+    require_parts,
     require_plain,
     sources,
     texts_hash,
@@ -166,8 +167,10 @@ def count_parameters(path: Path) -> int:
         try:
             numbers, end = _header(file)
             size = file.stat().st_size
+        except FileNotFoundError as error:
+            raise ModelError(f"{file} is missing. Copy or download it again.") from error
         except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-            raise ModelError(f"{file} is missing or damaged ({error}). Copy or download the model again.") from error
+            raise ModelError(f"{file} is damaged ({error}). Copy or download the model again.") from error
         if size < end:
             raise ModelError(
                 f"{file} has {size:,} bytes, expected {end:,}: it was cut short. Copy or download the model again."
@@ -179,12 +182,18 @@ def count_parameters(path: Path) -> int:
 def _header(file: Path) -> tuple[int, int]:
     """How many numbers a weight file holds, and how many bytes it has where it is whole."""
     with file.open("rb") as opened:
+        whole = file.stat().st_size
+        if whole < 8:
+            raise ValueError(f"it has {whole} bytes and no header" if whole else "it is empty")
         size = int.from_bytes(opened.read(8), "little")
         if size > MOST_HEADER:
             raise ValueError(f"its header would have {size:,} bytes, expected at most {MOST_HEADER:,}")
-        if size > file.stat().st_size:
+        if size > whole:
             raise ValueError("it does not begin as a safetensors file does")
-        entries = json.loads(opened.read(size))
+        try:
+            entries = json.loads(opened.read(size))
+        except ValueError as error:
+            raise ValueError("it does not begin as a safetensors file does") from error
     tensors = [entry for name, entry in entries.items() if name != "__metadata__"]
     ends = [int(entry["data_offsets"][1]) for entry in tensors]
     return sum(math.prod(entry["shape"]) for entry in tensors), 8 + size + max(ends, default=0)
@@ -224,6 +233,11 @@ def local(name: str) -> Path:
         raise ModelError(f"{name!r} is no name of a folder ({error}). Give the path of a folder.") from error
     _refuse_if_kept(path)
     require_plain(path)
+    if (path / ADAPTER).is_file() and not (path / ADAPTER_WEIGHTS).exists():
+        raise ModelError(
+            f"{path} lacks {ADAPTER_WEIGHTS}, which holds what the adapter changes. Copy it there, or give a model "
+            "that it was merged into."
+        )
     if gguf_file(path) or (path / ADAPTER).is_file():
         return path
     if not os.path.isdir(path):
@@ -240,7 +254,9 @@ def _ready(path: Path, digest: str, settings: Settings, progress: Steps | None) 
     """The folder with the model in safetensors, made where it comes in another form."""
 
     def base(name: str) -> Path:
-        return locate(name, settings, progress=progress).path
+        found = locate(name, settings, progress=progress).path
+        count_parameters(found)  # refuses files that were cut short
+        return found
 
     if gguf_file(path) is None and (texts := texts_beside(path)) is not None and (texts != path or bin_files(path)):
         # A copy of a folder with another template has the same weights, and is another model to chat with.
@@ -379,6 +395,7 @@ def _from_hub(
     def source(path: Path) -> Source:
         # What a repository says of an adapter does not count here: the base that it names could be any folder of ours.
         require_plain(path)
+        require_weights(path)
         ready = hf_weights.ready(path, path.name, settings, progress)
         form = "" if weight_files(path) else "PyTorch .bin"
         return Source(name, ready, path.name, path.name, known, form)
@@ -625,9 +642,10 @@ def _interrupted(name: str, revision: str, error: Exception) -> Path:
 
 
 def require_weights(path: Path) -> None:
-    """ModelError where a folder has no weights that can be read."""
+    """ModelError where a folder has no weights that can be read, or not all files of them."""
     if not weight_files(path) and not bin_files(path):
         raise ModelError(_no_safetensors(str(path), [file.name for file in path.iterdir()]))
+    require_parts(path)
 
 
 def _no_safetensors(name: str, files: list[str]) -> str:

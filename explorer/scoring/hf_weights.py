@@ -170,8 +170,10 @@ def _from_gguf(path: Path, out: Path) -> None:
     except ModelError:
         raise
     except Exception as error:  # whatever transformers and gguf raise of files from elsewhere
+        # Of a file whose beginning it cannot read, transformers says that it is no JSON.
+        why = "it is damaged, or no GGUF file" if "valid JSON" in str(error) else _line(error).rstrip(".")
         raise ModelError(
-            f"transformers cannot read {file.name} ({_line(error)}). Give the model in safetensors; or serve this file "
+            f"transformers cannot read {file.name} ({why}). Give the model in safetensors; or serve this file "
             "with llama.cpp and give the server's address."
         ) from error
     if missing := sorted(report["missing_keys"]):
@@ -217,6 +219,7 @@ def adapter(path: Path) -> dict[str, Any]:
 
 def _merge(path: Path, base: Callable[[str], Path], out: Path) -> None:
     """The base model with W + scale · B A in place of each weight W that the adapter changes."""
+    from safetensors import SafetensorError
     from safetensors.torch import load_file, save_file
 
     said = adapter(path)
@@ -224,7 +227,13 @@ def _merge(path: Path, base: Callable[[str], Path], out: Path) -> None:
     changes = _changes(path, said)
     left = set(changes)
     for file in weight_files(folder):
-        tensors = load_file(file)
+        try:
+            tensors = load_file(file)
+        except (OSError, SafetensorError) as error:
+            raise ModelError(
+                f"{file}, of the base that the adapter {path} names, is damaged ({_line(error)}). Copy or download the "
+                "base again."
+            ) from error
         for name, tensor in tensors.items():
             module = name.removesuffix(".weight")
             changed = next((key for key in left if module in (key, key.partition(".")[2])), None)

@@ -113,6 +113,8 @@ class ModelProcess:
         self.tokenizer = hf.read_tokenizer(source)
         self.encoder = TextEncoder(self.tokenizer, source.known.bos if source.known else "")
         self.window = hf.window_of(config, self.tokenizer)
+        words = int(getattr(config.get_text_config(), "vocab_size", 0) or 0)
+        self.words = words if len(self.tokenizer) > words else 0
         self._is_told = True
 
     @property

@@ -23,7 +23,6 @@ from explorer.scoring.policy import PAIRED, PLL, PRESETS, ScoringPolicy
 Truncate = Literal["error", "left"]
 STRETCH = 1 << 21  # characters encoded and packed at once
 NO_FIRST = "nothing stands before the only token (no BOS)"
-NO_NUMBER = "the model gave no number; try --dtype float32"
 Encoded = tuple[Encoding, int]  # and how many context tokens were cut
 
 
@@ -116,7 +115,7 @@ def _prepare(model: LanguageModel, requests: Sequence[Request], policy: ScoringP
     encodings = _encode(model, [pairs[i] for i in scorable], policy)
     fitted: dict[int, Encoded] = {}
     for i, encoding in zip(scorable, encodings, strict=True):
-        fitting = _fit(encoding, model.window, truncate)
+        fitting = unknown_to(model, encoding.ids) or _fit(encoding, model.window, truncate)
         if isinstance(fitting, str):
             reasons[i] = fitting
         else:
@@ -156,12 +155,13 @@ def _finish(model: LanguageModel, prepared: _Prepared, rows: Sequence[RowScores]
     all_values, all_likeliest, bounds = values.tolist(), likeliest.tolist(), ends.tolist()
     scores: list[Score] = []
     number = 0
+    no_answer = no_number(model.record().get("dtype")) if any(broken) else ""
     for i, (request, reason) in enumerate(zip(prepared.requests, prepared.reasons, strict=True)):
         if (target := prepared.targets.get(i)) is None:
             scores.append(failed(request, reason))
             continue
         start, end = bounds[number], bounds[number + 1]
-        why = NO_FIRST if not scored[number] else NO_NUMBER if broken[number] else ""
+        why = NO_FIRST if not scored[number] else no_answer if broken[number] else ""
         chars, size = _size(request)
         scores.append(
             Score(
@@ -265,6 +265,17 @@ def policy_record(model: LanguageModel, policy: ScoringPolicy) -> dict[str, str 
     return {**model.record(), **dataclasses.asdict(policy), "lexiscope": __version__}
 
 
+def no_number(dtype: object) -> str:
+    """What is said where a model of this dtype gives no number; shorter formats than float32 may be the cause."""
+    return "the model gave no number" if dtype == "float32" else "the model gave no number; try --dtype float32"
+
+
+def unknown_to(model: object, ids: Sequence[int]) -> str:
+    """Why a model that knows fewer tokens than its tokenizer cannot read these ids, or ""."""
+    words = getattr(model, "words", 0)
+    return "the text has a token that the model does not know" if words and max(ids, default=0) >= words else ""
+
+
 def unscorable(request: Request) -> str:
     """Why a request cannot be scored whatever the model, or ""."""
     if request.conversation is not None:
@@ -311,7 +322,7 @@ def assemble(
     if not has_score.any():
         reason = NO_FIRST
     elif np.isnan(logprobs[has_score]).any():
-        reason = NO_NUMBER
+        reason = no_number(model.record().get("dtype"))
     ids = encoding.ids[encoding.start :]
     chars, size = _size(request)
     return Score(

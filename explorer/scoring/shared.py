@@ -44,7 +44,7 @@ class SharedScorer:
         scorable = [request for request in requests if not unscorable(request)]
         pairs = [policy.move(request.context, request.continuation) for request in scorable]
         parts = split(self.model, pairs, policy.bos) if policy.split == "offsets" else None
-        if parts is None or not shared_prefix.can_share(self.decoder):
+        if parts is None or getattr(self.model, "words", 0) or not shared_prefix.can_share(self.decoder):
             return self._plainly(requests, policy, progress)
         prefix, tails = parts
         room = self.model.window - len(prefix) + 1  # the last token is predicted, never read

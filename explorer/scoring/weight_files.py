@@ -59,6 +59,18 @@ def bin_files(path: Path) -> list[Path]:
     return [path / "pytorch_model.bin"] if (path / "pytorch_model.bin").is_file() else []
 
 
+def require_parts(path: Path) -> None:
+    """ModelError where weights that come in several files lack one of them."""
+    files = weight_files(path) or bin_files(path)
+    missing = [number for number, file in enumerate(files, 1) if not file.exists()]
+    if missing:
+        more = f", and {len(missing) - 1} more" if len(missing) > 1 else ""
+        raise ModelError(
+            f"Of the weights in {path} part {missing[0]} of {len(files)} ({files[missing[0] - 1].name}) is missing"
+            f"{more}. Copy or download {'them' if more else 'it'} again."
+        )
+
+
 def gguf_file(path: Path) -> Path | None:
     """The GGUF file that a name means: the file itself, or the only one of a folder without a configuration."""
     if path.suffix.lower() == ".gguf" and path.is_file():

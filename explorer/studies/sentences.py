@@ -33,6 +33,7 @@ from explorer.studies.ontology import declared as ontology
 from explorer.studies.perturbation import declared as perturbation
 from explorer.studies.popularity import declared as popularity
 from explorer.studies.priming import declared as priming
+from explorer.studies.unscored import UNSCORED
 
 CERTAIN = 0.05
 UNITS = ("units", "paradigms", "suites")  # names in a finding's detail of how many its interval is over
@@ -155,7 +156,18 @@ class Findings:
 def sentences(study: str, findings: pd.DataFrame, about: About | None = None) -> list[str]:
     """What one run found; `findings` are its rows as `queries.findings` gives them. Empty where nothing can be said."""
     rule = RULES.get(study)
-    return rule(Findings(findings.to_dict("records")), about or About()) if rule and len(findings) else []
+    rows = findings.to_dict("records")
+    lines = rule(Findings(rows), about or About()) if rule and rows else []
+    return [*_unscored(study, rows), *lines]
+
+
+def _unscored(study: str, rows: Iterable[Mapping[Any, Any]]) -> list[str]:
+    """That no instance has a score, and why; nothing where some have."""
+    what = "verdict" if study == "accuracy" else "score"
+    for row in rows:
+        if instances := _count(_detail(row.get("detail")).get(UNSCORED)):
+            return [f"0 of {instances:,} instances have a {what}: {row['reason']}."]
+    return []
 
 
 def effect(study: str, findings: pd.DataFrame) -> Effect | None:

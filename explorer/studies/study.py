@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from explorer.errors import UsageError
 from explorer.records import Instance, RunSpec
+from explorer.studies.unscored import with_reason
 
 if TYPE_CHECKING:
     from explorer.resources import Resources
@@ -109,6 +110,10 @@ class Study:
     languages: tuple[str, ...] = ()
     english_settings: tuple[str, ...] = ()
     first_part: int = 16  # instances in the first part; later parts grow until one takes about ten seconds
+
+    def conclude(self, spec: RunSpec, resources: Resources, folder: RunFolder) -> list[dict[str, Any]]:
+        """Rows of `findings` from the finished run folder; where its model gave no number at all, with the reason."""
+        return with_reason(self.summarize(spec, resources, folder), folder)
 
     def resolve(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """All settings, the given ones over the defaults; UsageError for an unknown name."""

@@ -11,10 +11,15 @@ from pathlib import Path
 import pytest
 
 from explorer.errors import ExplorerError
+from explorer.records import Request
 from explorer.resources import Resources
+from explorer.results import conclusions
 from explorer.runs.folder import RunFolder
-from explorer.runs.request import make_spec
+from explorer.runs.request import PSEUDO, make_spec
 from explorer.runs.worker import work
+from explorer.scoring import hf_kind
+from explorer.scoring.score import no_number, score
+from explorer.studies import STUDIES
 
 TEMPLATE = "{% for m in messages %}<{{ m.role }}>{{ m.content }}<|endoftext|>{% endfor %}"
 NO_SYSTEM = "{% if messages[0].role == 'system' %}{{ raise_exception('no system prompts') }}{% endif %}" + TEMPLATE
@@ -72,10 +77,90 @@ def adapter(base: str) -> Callable[[Path], Path]:
     return made
 
 
+def bigger_tokenizer(folder: Path) -> Path:
+    """A model that knows 16 tokens, beside a tokenizer that has some hundred."""
+    from transformers import GPT2LMHeadModel
+
+    model = GPT2LMHeadModel.from_pretrained(folder)
+    model.resize_token_embeddings(16)
+    model.save_pretrained(folder)
+    return folder
+
+
+def in_parts(form: str) -> Callable[[Path], Path]:
+    """Weights in three files of this form, of which the second is missing."""
+
+    def put(folder: Path) -> Path:
+        names = [f"{form.partition('.')[0]}-0000{n}-of-00003.{form.partition('.')[2]}" for n in (1, 2, 3)]
+        index = {"weight_map": {f"weight {n}": name for n, name in enumerate(names)}}
+        (folder / f"{form}.index.json").write_text(json.dumps(index))
+        weights = folder / "model.safetensors"
+        for name in (names[0], names[2]):
+            shutil.copy(weights, folder / name)
+        weights.unlink()
+        return folder
+
+    return put
+
+
+def emptied(folder: Path) -> Path:
+    """Weights of which nothing was copied."""
+    (folder / "model.safetensors").write_bytes(b"")
+    return folder
+
+
+def on_half_a_base(folder: Path) -> Path:
+    """An adapter whose base was cut short."""
+    weights = folder / "model.safetensors"
+    weights.write_bytes(weights.read_bytes()[: weights.stat().st_size // 2])
+    return adapter(str(folder))(folder)
+
+
+def without_changes(folder: Path) -> Path:
+    """An adapter of whose two files one was not copied."""
+    put = adapter(str(folder))(folder)
+    (put / "adapter_model.safetensors").unlink()
+    return put
+
+
 CHAT = {"chat": "always"}
 CASES: dict[str, tuple[Callable[[Path], Path], dict[str, str], str]] = {
     "a template that raises": (template("{{ raise_exception('not today') }}" + TEMPLATE), CHAT, "not today"),
-    "a template that leaves out what is said": (template("<user>"), CHAT, "does not give back what the assistant says"),
+    "a template that leaves out what is said": (
+        template("<user>"), CHAT,
+        "The model's chat template leaves out what the user says, so that the model would not read it as it was asked. "
+        "Use another model, or mend chat_template in its folder.",
+    ),
+    "a template that leaves out what the user says": (
+        template(TEMPLATE.replace("{{ m.content }}", "{{ '' if m.role == 'user' else m.content }}")), CHAT,
+        "The model's chat template leaves out what the user says, so that the model would not read it as it was asked. "
+        "Use another model, or mend chat_template in its folder.",
+    ),
+    "a template that leaves out the system prompt": (
+        template(TEMPLATE.replace("{{ m.content }}", "{{ '' if m.role == 'system' else m.content }}")),
+        {**CHAT, "system": "Be brief."},
+        "The model's chat template leaves out the system prompt, so that the model would not read it as it was given. "
+        "Leave system out, use another model, or mend chat_template in its folder.",
+    ),
+    "a template that leaves out the answer": (
+        template(TEMPLATE.replace("{{ m.content }}", "{{ '' if m.role == 'assistant' else m.content }}")), CHAT,
+        "The model's chat template leaves out what the assistant says, so that no answer can be scored by it. Use "
+        "another model, or mend chat_template in its folder.",
+    ),
+    "a template that writes answers in capital letters": (
+        template(TEMPLATE.replace("m.content", "m.content | upper if m.role == 'assistant' else m.content")), CHAT,
+        "The model's chat template changes the letters of what the assistant says, so that no answer can be scored by "
+        "it. Use another model, or mend chat_template in its folder.",
+    ),
+    "a template that writes all in small letters": (
+        template(TEMPLATE.replace("m.content", "m.content | lower")), CHAT,
+        "The model's chat template changes the letters of what the user says, so that the model would not read it as "
+        "it was asked. Use another model, or mend chat_template in its folder.",
+    ),
+    "a tokenizer of a bigger model": (
+        bigger_tokenizer, {},
+        "tokens, the model only 16: it belongs to another model. Put the model's own tokenizer files there.",
+    ),
     "a template that refuses a system prompt": (
         template(NO_SYSTEM), {**CHAT, "system": "Be brief."}, "no system prompts). Leave system out",
     ),
@@ -88,12 +173,36 @@ CASES: dict[str, tuple[Callable[[Path], Path], dict[str, str], str]] = {
         template([{"name": "tool_use", "template": TEMPLATE}]), CHAT, "has no chat template",
     ),
     "a base model": (lambda folder: folder, CHAT, "has no chat template"),
-    "a GGUF file that is none": (as_gguf, {}, "model.gguf"),
+    "a GGUF file that is none": (
+        as_gguf, {},
+        "transformers cannot read model.gguf (it is damaged, or no GGUF file). Give the model in safetensors; or serve "
+        "this file with llama.cpp and give the server's address.",
+    ),
+    "weights in three files, one of them missing": (
+        in_parts("model.safetensors"), {},
+        "part 2 of 3 (model-00002-of-00003.safetensors) is missing. Copy or download it again.",
+    ),
+    "pickled weights in three files, one of them missing": (
+        in_parts("pytorch_model.bin"), {},
+        "part 2 of 3 (pytorch_model-00002-of-00003.bin) is missing. Copy or download it again.",
+    ),
+    "weights of no bytes": (
+        emptied, {}, "model.safetensors is damaged (it is empty). Copy or download the model again."
+    ),
+    "an adapter whose base was cut short": (
+        on_half_a_base, {}, "it was cut short. Copy or download the model again."
+    ),
+    "an adapter without its weights": (
+        without_changes, {}, "adapter lacks adapter_model.safetensors, which holds what the adapter changes. Copy it "
+        "there, or give a model that it was merged into.",
+    ),
     "a GGUF file that is none, as a chat": (as_gguf, {"chat": "auto"}, "model.gguf"),
     "weights that only code could read": (as_pickle, CHAT, "would run code"),
     "an adapter whose base is a folder that is not here": (adapter("/nowhere/base"), {}, "/nowhere/base"),
     "an adapter whose base is on no hub that is asked": (adapter("nobody/base"), {"chat": "auto"}, "nobody/base"),
-    "a folder without a tokenizer": (lacks("tokenizer.json"), {}, "okenizer"),
+    "a folder without a tokenizer": (
+        lacks("tokenizer.json"), {}, "cannot be read (Couldn't instantiate the backend tokenizer). The folder needs",
+    ),
     "a folder without a tokenizer, as a chat": (
         lambda folder: lacks("tokenizer.json")(template(TEMPLATE)(folder)), CHAT, "okenizer",
     ),
@@ -157,3 +266,78 @@ def test_a_template_that_breaks_in_the_middle_loses_nothing_of_what_was_done(tin
     ))  # fmt: skip
     assert work(again, Resources(settings), lambda text: None, wait=False) == "complete"
     assert again.run_id != folder.run_id and len(kept) == 16 and len(again.read("scores")) == 40
+
+
+def test_a_tokenizer_with_a_few_marks_more_than_the_model_is_its_own(tiny_gpt2, tmp_path, settings):
+    from transformers import AutoTokenizer
+
+    folder = Path(shutil.copytree(tiny_gpt2, tmp_path / "model"))
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    tokenizer.add_special_tokens({"additional_special_tokens": ["<picture>"]})
+    tokenizer.save_pretrained(folder)
+    model = Resources(settings).model(str(folder))
+    plain, marked = score(model, [Request("a", 0, "", "The cat sleeps."), Request("b", 0, "", "A <picture> here.")])
+    assert not plain.reason and marked.reason == "the text has a token that the model does not know"
+    assert plain.logprobs == score(Resources(settings).model(str(tiny_gpt2)), [plain.request])[0].logprobs
+
+
+@pytest.mark.parametrize("kind", ["masked", "paired"])
+def test_a_tokenizer_of_a_bigger_model_is_refused_for_every_kind(tmp_path, settings, kind):
+    from transformers import AutoModelForMaskedLM, AutoModelForSeq2SeqLM
+
+    from tests.scoring import test_hf_masked, test_hf_paired
+
+    (tmp_path / "made").mkdir()
+    if kind == "masked":
+        folder, loader, preset = test_hf_masked.made(tmp_path / "made", "bert"), AutoModelForMaskedLM, "pll"
+    else:
+        folder, loader, preset = test_hf_paired.made(tmp_path / "made", "t5"), AutoModelForSeq2SeqLM, "seq2seq"
+    model = loader.from_pretrained(folder)
+    model.resize_token_embeddings(9)
+    model.save_pretrained(folder)
+    message = refused(settings, folder, {"preset": preset})
+    assert message.endswith(
+        "tokens, the model only 9: it belongs to another model. Put the model's own tokenizer files there."
+    )
+
+
+@pytest.mark.parametrize("study", ["accuracy", "perturbation"])
+def test_a_model_that_gives_no_number_is_told_in_the_sentence_of_the_run(tiny_gpt2, tmp_path, settings, study):
+    from safetensors.torch import load_file, save_file
+
+    folder = Path(shutil.copytree(tiny_gpt2, tmp_path / "model"))
+    weights = load_file(folder / "model.safetensors")
+    weights["transformer.ln_f.weight"] = weights["transformer.ln_f.weight"] * float("nan")
+    save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
+    resources = Resources(settings)
+    spec = make_spec(resources, study=study, model=str(folder), benchmark="starter_pairs", limit=4)
+    run = RunFolder.create(settings.runs, spec)
+    assert work(run, resources, lambda text: None, wait=False) == "complete"
+    what = "verdict" if study == "accuracy" else "score"
+    assert conclusions.of_run(run) == [f"0 of 4 instances have a {what}: the model gave no number."]
+    assert set(run.read("scores")["reason"]) == {"the model gave no number"}
+
+
+def test_a_format_shorter_than_float32_is_named_as_what_may_be_wrong():
+    assert no_number("bfloat16") == "the model gave no number; try --dtype float32"
+    assert no_number("float32") == "the model gave no number"
+
+
+def test_presets_for_other_kinds_of_models_are_named_with_the_studies_that_take_them():
+    for study in PSEUDO:
+        assert study in hf_kind.PSEUDO and study in hf_kind.BY_DECODER
+    for study in set(STUDIES) - set(PSEUDO):
+        assert study not in hf_kind.PSEUDO and study not in hf_kind.BY_DECODER
+
+
+@pytest.mark.parametrize(("family", "preset"), [("t5", "seq2seq"), ("bart", "decoder")])
+def test_loading_draws_no_bars(tmp_path, settings, capfd, family, preset):
+    import transformers
+
+    from tests.scoring.test_hf_paired import made
+
+    (tmp_path / "made").mkdir()
+    folder = made(tmp_path / "made", family)
+    transformers.utils.logging.enable_progress_bar()
+    Resources(settings).scorer(str(folder), preset=preset)
+    assert "Loading weights" not in capfd.readouterr().err

@@ -45,8 +45,8 @@ def test_a_template_gives_what_transformers_gives(tokenizer):
 
 
 def test_a_template_is_told_the_same_day_every_day(tokenizer):
-    tokenizer.chat_template = "{{ strftime_now('%d %b %Y') }}"
-    assert chat_text(tokenizer, TURNS) == "26 Jul 2024"
+    tokenizer.chat_template = "{{ strftime_now('%d %b %Y') }}{% for m in messages %}, {{ m.content }}{% endfor %}"
+    assert chat_text(tokenizer, (("user", "which?"),)) == "26 Jul 2024, which?"
 
 
 @pytest.mark.timeout(240)

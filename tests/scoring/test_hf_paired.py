@@ -216,4 +216,4 @@ def test_the_command_score_takes_the_presets(paired, tmp_path, capsys):
     assert found["logprob"] == pytest.approx(sum(naive(paired, "The traveler lost", "", "the souvenir.")), abs=1e-3)
     assert found["word_texts"] == ["the", "souvenir."]
     assert main(["score", "--model", str(paired), *files]) == 1
-    assert "With the preset seq2seq or decoder its decoder can be asked" in capsys.readouterr().err
+    assert "its decoder can be asked, given a source" in capsys.readouterr().err
