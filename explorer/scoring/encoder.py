@@ -155,10 +155,9 @@ def _read(path: Path, kind: Any, failure: str, remedy: str) -> tuple[Any, Any, A
         model, report = kind.from_pretrained(
             path, use_safetensors=True, dtype=torch.float32, output_loading_info=True, **where
         )
-    except ModelError:
-        raise
     except Exception as error:  # whatever transformers raises of files from elsewhere
-        raise ModelError(f"{failure} ({hf_load.first_line(error)}). {remedy}") from error
+        why = error if isinstance(error, ModelError) else hf_load.first_line(error)
+        raise ModelError(f"{failure} ({why}). {remedy}") from error
     hf_load.require_own_tokenizer(path.name, tokenizer, model)
     return tokenizer, model, report
 

@@ -112,7 +112,7 @@ def test_a_model_without_a_template_is_refused(settings, tiny_folders):
     [
         ("{% for m in messages %}{{ m.content | replace('\u220e', '') }}{% endfor %}", "cannot be rendered"),
         ("{{ messages[0].content }}{{ raise_exception('System role not supported') }}", "System role not supported"),
-        ("{% for m in messages %}{{ m.content | lower }}{% endfor %}", "cannot be rendered"),
+        ("{% for m in messages %}{{ m.content | lower }}{% endfor %}", "changes the letters of what the user says"),
     ],
 )
 def test_a_template_that_does_not_let_an_answer_go_on_is_refused(template, said):

@@ -16,7 +16,7 @@ from explorer.resources import Resources
 from explorer.scoring.hf_masked import METHOD, MaskedScorer
 from explorer.scoring.policy import PLL, PRESETS
 from explorer.scoring.words import add_up
-from tests.scoring.not_causal import STUDIES, ends_and_names_the_convention, spec_of
+from tests.scoring.not_causal import STUDIES, ends_and_names_the_convention, made_bert, spec_of
 
 POLICY = PRESETS[PLL]
 TEXTS = [
@@ -26,27 +26,11 @@ TEXTS = [
     ("Nobody saw it. ", "Somebody did."),
     ("", "a"),
 ]
-WORDS = ["the", "keys", "to", "cabinet", "are", "on", "table", "un", "##believ", "##able", "so", "##uven", "##ir",
-         "##irs", "##s", "travel", "##er", "lost", "nobody", "somebody", "saw", "it", "did", "a", ".", "!"]  # fmt: skip
 
 
 @pytest.fixture(scope="module")
 def bert(tmp_path_factory) -> Path:
-    """A folder with a BERT of two random layers and a vocabulary of pieces."""
-    folder = tmp_path_factory.mktemp("masked") / "bert"
-    folder.mkdir()
-    words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *WORDS, *"abcdefghijklmnopqrstuvwxyz",
-             *(f"##{letter}" for letter in "abcdefghijklmnopqrstuvwxyz")]  # fmt: skip
-    words = list(dict.fromkeys(words))
-    (folder / "vocab.txt").write_text("\n".join(words))
-    torch.manual_seed(5)
-    config = t.BertConfig(
-        vocab_size=len(words), hidden_size=32, num_hidden_layers=2, num_attention_heads=4, intermediate_size=48,
-        max_position_embeddings=64, initializer_range=0.4,
-    )  # fmt: skip
-    t.BertForMaskedLM(config).save_pretrained(folder)
-    t.BertTokenizerFast(str(folder / "vocab.txt"), model_max_length=64).save_pretrained(folder)
-    return folder
+    return made_bert(tmp_path_factory.mktemp("masked"))
 
 
 @pytest.fixture
