@@ -16,7 +16,7 @@ from explorer.scoring import hf, identity
 from explorer.scoring.hf_kind import require_causal, require_causal_scores
 
 SMALL = {
-    "vocab_size": 300,
+    "vocab_size": 400,
     "hidden_size": 32,
     "num_hidden_layers": 2,
     "num_attention_heads": 4,
@@ -24,7 +24,7 @@ SMALL = {
     "max_position_embeddings": 64,
 }
 SEQUENCES = {
-    "vocab_size": 300,
+    "vocab_size": 400,
     "d_model": 32,
     "encoder_layers": 1,
     "decoder_layers": 1,
@@ -34,7 +34,7 @@ SEQUENCES = {
     "decoder_ffn_dim": 48,
     "max_position_embeddings": 64,
 }
-T5 = {"vocab_size": 300, "d_model": 32, "d_kv": 8, "d_ff": 48, "num_layers": 1, "num_heads": 2}
+T5 = {"vocab_size": 400, "d_model": 32, "d_kv": 8, "d_ff": 48, "num_layers": 1, "num_heads": 2}
 MASKED: dict[str, Callable[[], Any]] = {
     "bert": lambda: t.BertForMaskedLM(t.BertConfig(**SMALL)),
     "bert as published": lambda: t.BertForPreTraining(t.BertConfig(**SMALL)),
@@ -42,7 +42,7 @@ MASKED: dict[str, Callable[[], Any]] = {
     "roberta": lambda: t.RobertaForMaskedLM(t.RobertaConfig(**SMALL)),
     "xlm-roberta": lambda: t.XLMRobertaForMaskedLM(t.XLMRobertaConfig(**SMALL)),
     "distilbert": lambda: t.DistilBertForMaskedLM(
-        t.DistilBertConfig(vocab_size=300, dim=32, n_layers=2, n_heads=4, hidden_dim=48, max_position_embeddings=64)
+        t.DistilBertConfig(vocab_size=400, dim=32, n_layers=2, n_heads=4, hidden_dim=48, max_position_embeddings=64)
     ),
     "albert": lambda: t.AlbertForMaskedLM(t.AlbertConfig(**SMALL, embedding_size=16)),
     "deberta-v2": lambda: t.DebertaV2ForMaskedLM(t.DebertaV2Config(**SMALL)),
@@ -126,7 +126,7 @@ def test_a_decoder_saved_without_saying_that_it_is_one_and_trained_on_gaps_is_re
 def test_a_gemma_that_attends_both_ways_is_refused(saved, here):
     # The text models made for vectors keep the name of the causal architecture.
     config = t.Gemma3TextConfig(
-        vocab_size=300,
+        vocab_size=400,
         hidden_size=32,
         num_hidden_layers=2,
         num_attention_heads=4,
