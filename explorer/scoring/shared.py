@@ -15,7 +15,7 @@ from explorer.scoring.engine import tree as engine_tree
 from explorer.scoring.generate import Ids, ModelGenerator, Stats
 from explorer.scoring.model import Encoding, Progress
 from explorer.scoring.policy import PRESETS, Bos, ScoringPolicy
-from explorer.scoring.score import assemble, failed, score, unscorable
+from explorer.scoring.score import assemble, failed, score, unknown_to, unscorable
 
 BREAK = "\n\n"  # where prompts are cut: tokenizers of language models put no letter into a token with a line break
 OVERLAP = 200  # characters before the cut that the own parts are encoded with
@@ -44,9 +44,11 @@ class SharedScorer:
         scorable = [request for request in requests if not unscorable(request)]
         pairs = [policy.move(request.context, request.continuation) for request in scorable]
         parts = split(self.model, pairs, policy.bos) if policy.split == "offsets" else None
-        if parts is None or getattr(self.model, "words", 0) or not shared_prefix.can_share(self.decoder):
+        if parts is None or not shared_prefix.can_share(self.decoder):
             return self._plainly(requests, policy, progress)
         prefix, tails = parts
+        if any(unknown_to(self.model, ids) for ids in (prefix, *(tail.ids for tail in tails))):
+            return self._plainly(requests, policy, progress)
         room = self.model.window - len(prefix) + 1  # the last token is predicted, never read
         fitting = [i for i, tail in enumerate(tails) if len(tail.ids) <= room]
         packing = engine_tree.pack(
