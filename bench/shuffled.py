@@ -5,6 +5,7 @@
 
 The verdicts of stored runs are shuffled within groups (paradigms, suites), so that no measure can go with them; the
 measures stay as they are, with all that they have in common. At 5 % an interval may leave out zero once in twenty.
+Shuffling within groups makes rows independent given their group: effects that differ from group to group are not tried.
 `--made-up` does the same for tables of 8, 12, 20 and 67 groups of like and unlike sizes, with a measure whose spread
 differs by group, one that goes with it, one with a long tail and one that varies in every second group alone.
 """
@@ -23,7 +24,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from explorer import settings
 from explorer.results.store import open_store
 from explorer.stats.joint_model import joint_model
-from explorer.studies.explain.answer import survives, usual
+from explorer.studies.explain.answer import share_material, survives, usual
 from explorer.studies.explain.gather import gather
 
 CASES = (
@@ -56,7 +57,8 @@ def main() -> None:
         table = gathered.table.dropna(subset=["correct", *names])
         groups = np.unique(table["grp"], return_inverse=True)[1]
         measures = {name: table[name].to_numpy(dtype=float) for name in names}
-        shuffle(f"{model}, {benchmark}", table["correct"].to_numpy(dtype=float), measures, groups, args.shuffles)
+        right, shared = table["correct"].to_numpy(dtype=float), share_material(gathered)
+        shuffle(f"{model}, {benchmark}", right, measures, groups, args.shuffles, share_material=shared)
 
 
 def made_up(groups: int, unlike: bool) -> tuple[np.ndarray, dict[str, np.ndarray], np.ndarray]:
@@ -75,7 +77,15 @@ def made_up(groups: int, unlike: bool) -> tuple[np.ndarray, dict[str, np.ndarray
     return right.astype(float), measures, codes
 
 
-def shuffle(title: str, right: np.ndarray, measures: dict[str, np.ndarray], groups: np.ndarray, shuffles: int) -> None:
+def shuffle(
+    title: str,
+    right: np.ndarray,
+    measures: dict[str, np.ndarray],
+    groups: np.ndarray,
+    shuffles: int,
+    *,
+    share_material: bool = True,
+) -> None:
     """Prints a row: of how many measures with an interval it leaves out zero, and in how many models any does."""
     started = time.perf_counter()
     chance = np.random.default_rng(0)
@@ -85,10 +95,15 @@ def shuffle(title: str, right: np.ndarray, measures: dict[str, np.ndarray], grou
         for group in range(groups.max() + 1):
             members = np.flatnonzero(groups == group)
             shuffled[members] = right[chance.permutation(members)]
-        fitted = joint_model(shuffled, measures, groups, cross_validate=False, resamples=0)
+        fitted = joint_model(
+            shuffled, measures, groups, share_material=share_material, cross_validate=False, resamples=0
+        )
         told = [survives(effect) for effect in fitted.effects if not np.isnan(effect.low)]
         found += told
         any_of.append(any(told))
+    if not found:  # paradigms that are too few for intervals
+        print(f"| {title} | {right.size:,} | {groups.max() + 1} | 0 | no interval | | |", flush=True)
+        return
     print(
         f"| {title} | {right.size:,} | {groups.max() + 1} | {len(found) / shuffles:g} | {100 * np.mean(found):.1f} % | "
         f"{100 * np.mean(any_of):.1f} % | {time.perf_counter() - started:.0f} |",

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 
 _ALONE = 1e-8  # a group alone decides a direction where no more than this of it is left to the others
+_MOST_LEFT_OUT = 0.01  # of a coefficient, beyond which what its variance lacks is no rounding
+NO_OTHERS = "no interval: one group alone decides it"
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(100)
 
 
@@ -50,15 +52,24 @@ class Spread:
 
 @dataclass(frozen=True, slots=True)
 class GroupErrors:
-    """The covariance of a fit's coefficients, and of each variance how unsure it is."""
+    """The covariance of a fit's coefficients, and of each variance how unsure it is.
+
+    left_out  of each coefficient the share that groups decide alone and that its variance therefore lacks, 0 to 1
+    """
 
     covariance: np.ndarray
     spreads: tuple[Spread, ...]
+    left_out: tuple[float, ...]
 
     @property
     def errors(self) -> np.ndarray:
         """Standard errors."""
         return np.sqrt(np.diag(self.covariance))
+
+    @property
+    def is_decided_alone(self) -> tuple[bool, ...]:
+        """Of each coefficient whether a group alone decides it, so that its error says nothing of other groups."""
+        return tuple(share > _MOST_LEFT_OUT for share in self.left_out)
 
 
 # Each group draws the fit to itself, so that its residuals come out smaller than those of a group that was not fitted,
@@ -68,6 +79,10 @@ class GroupErrors:
 #     8 like groups       P = 1/8 each            squares divided by 7/8
 #     one has half        P = 1/2                 its square counts double
 #     one has all         P = 1                   nothing is known of other groups, it is left out
+#
+# A coefficient that leans on what was left out (the difference of one treated group from seven others) has lost the
+# main part of its variance: how much of it that is, is told beside. A group's own intercept is left out as well, and
+# no measure leans on that once groups' means are held.
 #
 # That makes the variance right on average (CR2, Bell and McCaffrey 2002). How far it varies around that follows from
 # the same shares: the groups' moves are as normals whose covariance has `parts` as eigenvalues. A measure that varies
@@ -85,11 +100,15 @@ def bias_reduced(
     shares = np.array([basis[rows].T @ basis[rows] for rows in members])
     scores = np.array([basis[rows].T @ residuals[rows] for rows in members])
     part, axes = np.linalg.eigh(shares)
-    left = np.where(1 - part > _ALONE, 1 - part, np.inf)
+    is_alone = 1 - part <= _ALONE
+    left = np.where(is_alone, np.inf, 1 - part)
     adjust = (axes / np.sqrt(left)[:, None, :]) @ axes.transpose(0, 2, 1)
     sides = np.linalg.inv(triangle)[:wanted]  # a row a coefficient, in the basis
     moves = np.einsum("gij,gj->gi", adjust, scores) @ sides.T
-    return GroupErrors(moves.T @ moves, tuple(_spread(shares, adjust @ side) for side in sides))
+    toward = np.einsum("gij,si->sgj", axes, sides)  # each coefficient along each group's axes
+    lost = (toward**2 * is_alone).sum(axis=(1, 2)) / (sides**2).sum(axis=1)
+    spreads = tuple(_spread(shares, adjust @ side) for side in sides)
+    return GroupErrors(moves.T @ moves, spreads, tuple(lost.tolist()))
 
 
 def logistic_bias_reduced(
@@ -106,4 +125,5 @@ def _spread(shares: np.ndarray, leaning: np.ndarray) -> Spread:
     # The covariance of the groups' moves: each has its own rows, and all have the fit in common.
     between = np.diag(np.einsum("gi,gi->g", leaning, toward)) - toward @ toward.T
     parts = np.maximum(np.linalg.eigvalsh(between), 0.0)
-    return Spread(parts / parts.sum())
+    total = parts.sum()
+    return Spread(parts / total if total > 0 else np.full(parts.size, 1 / parts.size))

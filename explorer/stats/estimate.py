@@ -48,6 +48,11 @@ def units_of(estimate: Estimate) -> int:
     return estimate.n if units is None else int(units)
 
 
+def without_interval(estimate: E, why: str) -> E:
+    """The estimate with neither interval nor p, and the reason for that."""
+    return replace(estimate, low=math.nan, high=math.nan, p=math.nan, reason=why)
+
+
 def drawn_from_enough(estimate: E, *, fewest: int = FEWEST) -> E:
     """The estimate, without interval where it comes from fewer than `fewest` sampled units; a range stays as it is.
 
@@ -58,6 +63,7 @@ def drawn_from_enough(estimate: E, *, fewest: int = FEWEST) -> E:
     if isinstance(estimate, Range) or units >= fewest or math.isnan(estimate.low):
         return estimate
     clustered = units != estimate.n
-    why = f"no interval: {units} {'groups' if clustered else 'units'}, at least {fewest} are needed"
+    many = f"{units} {'group' if clustered else 'unit'}{'' if units == 1 else 's'}"
+    why = f"no interval: {many}, at least {fewest} are needed"
     p = math.nan if clustered else estimate.p
     return replace(estimate, low=math.nan, high=math.nan, p=p, reason="; ".join(filter(None, (estimate.reason, why))))

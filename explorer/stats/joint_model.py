@@ -2,8 +2,8 @@
 
 Two measures that go together each look like the reason where only one is. In one model each has its effect with the
 others held. Whatever tells groups apart (a paradigm's difficulty) is taken out by an intercept for each group; errors
-are by group where there are at least five, since items of a group share material (`bias_reduced.py`), and a measure
-that varies in fewer than five groups has no interval.
+are by group where there are at least five (`bias_reduced.py`), and a measure that varies in fewer than five groups, or
+that one group alone decides, has no interval. Of fewer groups whose items share material no measure has one.
 """
 
 from __future__ import annotations
@@ -11,16 +11,16 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from explorer.stats.bias_reduced import Spread, logistic_bias_reduced
+from explorer.stats.bias_reduced import NO_OTHERS, GroupErrors, logistic_bias_reduced
 from explorer.stats.bootstrap import percentile_interval, resample_weights
 from explorer.stats.clustered import Clustered
-from explorer.stats.estimate import FEWEST, Estimate, drawn_from_enough
+from explorer.stats.estimate import FEWEST, Estimate, drawn_from_enough, without_interval
 from explorer.stats.gaps import drop_gaps, numbers, ties_wrong
 
 FOLDS = 5
@@ -55,6 +55,7 @@ class JointModel:
 
     left_out  rows with a gap, or of a group that is all right or all wrong, in which nothing can be told apart
     dropped   measures that could not enter, with the reason
+    too_few   whether there are no intervals, items of a group sharing material and the groups being fewer than five
     """
 
     effects: tuple[Effect, ...]
@@ -63,6 +64,7 @@ class JointModel:
     left_out: int = 0
     reason: str = ""
     dropped: Mapping[str, str] = field(default_factory=dict)
+    too_few: bool = False
 
     @property
     def is_by_group(self) -> bool:
@@ -75,16 +77,23 @@ def joint_model(
     measures: Mapping[str, ArrayLike],
     groups: ArrayLike | None = None,
     *,
+    share_material: bool = True,
     cross_validate: bool = True,
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> JointModel:
-    """Outcomes (ties wrong) on all measures at once, in one row an item, with an intercept for each group."""
+    """Outcomes (ties wrong) on all measures at once, in one row an item, with an intercept for each group.
+
+    With `share_material` items of a group are made alike (a paradigm's, from one template), so that groups are what was
+    drawn: from fewer than five there are effects and no intervals. Without it groups are sorts of items that were drawn
+    one by one, and errors are over items where groups are fewer than five.
+    """
     names = list(measures)
     rows = np.zeros(len(np.asarray(right))) if groups is None else np.asarray(groups)
     (outcome, codes, *columns), left_out = drop_gaps(
-        ties_wrong(right), np.unique(rows, return_inverse=True)[1], *(numbers(measures[name]) for name in names)
+        ties_wrong(right), rows, *(numbers(measures[name]) for name in names)
     )
+    codes = np.unique(codes, return_inverse=True)[1]
     mixed = _mixed(outcome, codes)
     left_out += int((~mixed).sum())
     outcome, codes = outcome[mixed], np.unique(codes[mixed], return_inverse=True)[1]
@@ -111,7 +120,20 @@ def joint_model(
         fit = _finite(outcome, kept, codes)
     effects = _effects(fit, outcome, kept, codes, left_out, cross_validate, resamples, seed)
     reason = "" if effects else "right and wrong are separated by the measures, so that no finite effect exists"
-    return JointModel(effects, outcome.size, group_count, left_out, reason, dropped)
+    too_few = share_material and groups is not None and group_count < FEWEST
+    if too_few:
+        effects = tuple(_without_intervals(effect, group_count) for effect in effects)
+    return JointModel(effects, outcome.size, group_count, left_out, reason, dropped, too_few)
+
+
+# Of a few groups the items tell these groups' effects, however many items there are: where effects differ from group to
+# group around none at all, errors over the items of three groups find one in six of ten tables.
+def _without_intervals(effect: Effect, groups: int) -> Effect:
+    """The same with no interval and no p, over groups that are too few."""
+    many = "1 group" if groups == 1 else f"{groups} groups"
+    why = f"no interval: {many}, at least {FEWEST} are needed"
+    partial = Clustered.point(effect.partial.value, effect.partial.n, reason=why, units=groups)
+    return replace(without_interval(effect, why), se=math.nan, units=groups, partial=partial)
 
 
 def _design(kept: Mapping[str, np.ndarray], codes: np.ndarray) -> np.ndarray:
@@ -172,10 +194,10 @@ def _effects(
         except (np.linalg.LinAlgError, sm.tools.sm_exceptions.PerfectSeparationError):
             return ()
         errors = np.asarray(fit.bse)[: len(kept)]
-        spreads: Sequence[Spread | None] = [None] * len(kept)  # errors over items are held against the normal
+        by_group: GroupErrors | None = None  # errors over items are held against the normal
         if groups >= FEWEST:
             by_group = logistic_bias_reduced(design, outcome, np.asarray(fit.predict()), codes, len(kept))
-            errors, spreads = by_group.errors, by_group.spreads
+            errors = by_group.errors
         inner = np.column_stack([_within(table[:, place], codes) for place in range(len(kept))])
         inflation = [variance_inflation_factor(inner, place) if len(kept) > 1 else 1.0 for place in range(len(kept))]
     varied = [_varied_in(column, codes) for column in table.T]
@@ -184,16 +206,21 @@ def _effects(
     effects = []
     for place, name in enumerate(kept):
         ratio = max(0.0, 2 * float(fit.llf - shorter[place].llf))
-        value, error, spread = float(fit.params[place]), float(errors[place]), spreads[place]
+        value, error = float(fit.params[place]), float(errors[place])
+        spread = by_group.spreads[place] if by_group else None
         reach = error * (spread.reach() if spread else float(norm.ppf(0.975)))
-        p = spread.tails(value / error) if spread else 2 * float(norm.sf(abs(value) / error))
+        p = spread.tails(value / error) if spread and error > 0 else 2 * float(norm.sf(abs(value) / error))
         effect = Effect(
             value, value - reach, value + reach, outcome.size, p, left_out,
             units=varied[place] if spread else outcome.size, se=error, name=name, alone=alone[place],
             partial=partial[place], inflation=float(inflation[place]), ratio=ratio, ratio_p=float(chi2.sf(ratio, 1)),
             gain=gains[place],
         )  # fmt: skip
-        effects.append(drawn_from_enough(effect))
+        effect = drawn_from_enough(effect)
+        if by_group and by_group.is_decided_alone[place] and not math.isnan(effect.low):
+            partial_alone = without_interval(effect.partial, NO_OTHERS)
+            effect = replace(without_interval(effect, NO_OTHERS), se=math.nan, partial=partial_alone)
+        effects.append(effect)
     return tuple(effects)
 
 

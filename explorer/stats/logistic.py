@@ -80,7 +80,7 @@ def logistic(
         return _unfitted(outcome, labels, left_out, problem)
     table = np.column_stack(columns)
     if families is not None:
-        return _by_group(outcome, table, families, labels, left_out)
+        return _by_group(outcome, table, families, labels, left_out, level)
     center, spread = table.mean(axis=0), table.std(axis=0)
     # Standardized features keep Newton's steps well scaled whatever the unit of the score.
     design = sm.add_constant((table - center) / spread, has_constant="add")
@@ -122,9 +122,14 @@ def logistic(
 
 
 def _by_group(
-    outcome: np.ndarray, table: np.ndarray, families: np.ndarray, labels: tuple[str, ...], left_out: int
+    outcome: np.ndarray,
+    table: np.ndarray,
+    families: np.ndarray,
+    labels: tuple[str, ...],
+    left_out: int,
+    level: float,
 ) -> LogisticFit:
-    fit = clustered_slopes(outcome, table, families, labels, left_out=left_out)
+    fit = clustered_slopes(outcome, table, families, labels, left_out=left_out, level=level)
     slopes = tuple(
         Slope(
             name=name, value=slope.value, low=slope.low, high=slope.high, se=slope.se, z=slope.value / slope.se,
@@ -153,7 +158,8 @@ def logistic_curve(fit: LogisticFit, x: ArrayLike) -> LogisticCurve:
     odds = design @ np.array([fit.intercept, fit.slopes[0].value])
     variance = np.einsum("ij,jk,ik->i", design, np.array(fit.covariance), design)
     slope = fit.slopes[0]
-    errors = (slope.high - slope.value) / math.sqrt(fit.covariance[1][1])
+    reached = slope.high - slope.value  # nan where the slope has no interval, and then the curve has no band
+    errors = math.nan if math.isnan(reached) else reached / math.sqrt(fit.covariance[1][1])
     reach = errors * np.sqrt(np.maximum(variance, 0.0))
     curves = (expit(odds), expit(odds - reach), expit(odds + reach))
     return LogisticCurve(tuple(at.tolist()), *(tuple(curve.tolist()) for curve in curves))

@@ -20,6 +20,8 @@ from explorer.stats.gaps import drop_gaps, numbers, outcomes
 from explorer.stats.permutation import PERMUTATIONS
 from explorer.stats.proportion import Proportion, wilson
 
+NO_WEIGHT = "all weights are 0: no row stands for any of the population"
+
 
 @dataclass(frozen=True, slots=True)
 class Strata:
@@ -48,6 +50,8 @@ def weighted_mean(
     (kept, weights, names), left_out = drop_gaps(numbers(values), strata.weights, strata.names)
     if not kept.size:
         return Bootstrapped.point(math.nan, left_out=left_out, reason="no values", units=0)
+    if not weights.any():
+        return Bootstrapped.point(math.nan, kept.size, left_out=left_out, reason=NO_WEIGHT, units=kept.size)
     low, high, reason = math.nan, math.nan, "one item or group has no interval"
     if kept.size > 1:
         means = np.array(
@@ -66,6 +70,8 @@ def weighted_share(right: ArrayLike, strata: Strata, *, level: float = 0.95) -> 
     (kept, weights, _), left_out = drop_gaps(outcomes(right), strata.weights, strata.names)
     if not kept.size:
         return Proportion.point(math.nan, left_out=left_out, reason="no outcomes")
+    if not weights.any():
+        return Proportion.point(math.nan, kept.size, left_out=left_out, reason=NO_WEIGHT)
     value = float(weights @ kept / weights.sum())
     effective = float(weights.sum() ** 2 / (weights @ weights))
     low, high = wilson(value * effective, effective, level)
@@ -83,6 +89,8 @@ def weighted_spearman(
     if a.size < 3 or np.ptp(a) == 0 or np.ptp(b) == 0:
         reason = "fewer than 3 pairs" if a.size < 3 else "a measure is constant"
         return Estimate.point(math.nan, a.size, left_out=left_out, reason=reason)
+    if not weights.any():
+        return Estimate.point(math.nan, a.size, left_out=left_out, reason=NO_WEIGHT)
     value = _rho(a, b, weights)
     low = high = math.nan
     if resamples:

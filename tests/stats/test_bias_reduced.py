@@ -5,8 +5,8 @@ import pytest
 import statsmodels.api as sm
 from scipy.stats import norm, t
 
-from explorer.stats.bias_reduced import Spread, bias_reduced
-from explorer.stats.clustered import clustered_difference, clustered_mean
+from explorer.stats.bias_reduced import NO_OTHERS, Spread, bias_reduced
+from explorer.stats.clustered import clustered_difference, clustered_mean, clustered_slopes
 
 
 def by_definition(design, residuals, codes, place):
@@ -76,7 +76,44 @@ def test_a_group_that_alone_decides_a_measure_says_nothing_of_others():
     only = np.where(codes == 2, np.arange(60) % 10 - 4.5, 0.0)
     design = np.column_stack([only, np.eye(6)[codes]])
     residuals = sm.OLS(np.random.default_rng(3).normal(size=60), design).fit().resid
-    assert bias_reduced(design, residuals, codes, 1).errors[0] == pytest.approx(0)
+    found = bias_reduced(design, residuals, codes, 1)
+    assert found.left_out[0] == pytest.approx(1) and found.is_decided_alone == (True,), "an error of 0 is none"
+
+
+def sides(treated, rows=(20,) * 8):
+    """The design of a difference between `treated` groups and the rest, and the groups."""
+    codes = np.repeat(np.arange(len(rows)), rows)
+    return np.column_stack([np.ones(codes.size), np.isin(codes, treated)]), codes
+
+
+def test_of_one_treated_group_the_main_part_of_the_variance_is_missing_and_of_two_none():
+    design, codes = sides([0])
+    assert bias_reduced(design, np.zeros(160), codes).left_out[1] == pytest.approx(7 / 8)
+    assert bias_reduced(sides([0, 1])[0], np.zeros(160), codes).is_decided_alone == (False, False)
+    measure = np.random.default_rng(0).normal(size=160)
+    intercepts = bias_reduced(np.column_stack([measure, np.eye(8)[codes]]), np.zeros(160), codes, 1)
+    assert intercepts.left_out[0] == pytest.approx(0, abs=1e-12), "a group's own intercept is no part of a measure"
+
+
+@pytest.mark.parametrize("rows", [(20,) * 8, (200, *[40] * 7)], ids=["like groups", "a large one"])
+def test_a_difference_of_one_group_from_the_others_has_no_interval(rows):
+    design, codes = sides([0], rows)
+    right = (np.random.default_rng(1).random(codes.size) < 0.6).astype(float)
+    found = clustered_difference(right, design[:, 1], codes)
+    assert found.value == pytest.approx(right[codes == 0].mean() - right[codes > 0].mean())
+    assert np.isnan([found.low, found.high, found.p]).all() and found.reason == NO_OTHERS
+    some = (codes == 0) & (np.arange(codes.size) < 10)  # and of some of one group's items
+    assert clustered_difference(right, some.astype(float), codes).reason == NO_OTHERS
+    assert clustered_slopes(right, design[:, 1:], codes, ["side"]).slopes[0].reason == NO_OTHERS
+
+
+def test_of_two_treated_groups_in_eight_one_interval_in_twenty_leaves_out_the_truth():
+    chance, false = np.random.default_rng(6), 0
+    design, codes = sides([0, 1], (40,) * 8)
+    for _ in range(400):
+        ease = 1 / (1 + np.exp(-chance.normal(size=8)))[codes]
+        false += clustered_difference((chance.random(320) < ease).astype(float), design[:, 1], codes).p < 0.05
+    assert 0.02 <= false / 400 <= 0.072
 
 
 def test_of_eight_unlike_groups_one_interval_in_twenty_leaves_out_the_truth():

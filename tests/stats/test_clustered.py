@@ -48,6 +48,8 @@ def test_from_four_groups_there_is_the_difference_and_no_interval():
     found = clustered_difference(*table(groups=4))
     assert math.isfinite(found.value) and math.isnan(found.low) and math.isnan(found.p)
     assert found.reason == "no interval: 4 groups, at least 5 are needed"
+    right, side, _ = table(groups=4)
+    assert "no interval: 1 group, at" in clustered_difference(right, side, np.zeros(right.size)).reason
 
 
 def test_slopes_and_errors_are_in_the_columns_own_units():

@@ -8,7 +8,7 @@ import statsmodels.api as sm
 from scipy.stats import rankdata, spearmanr
 from statsmodels.stats.outliers_influence import variance_inflation_factor
 
-from explorer.stats.bias_reduced import logistic_bias_reduced
+from explorer.stats.bias_reduced import NO_OTHERS, logistic_bias_reduced
 from explorer.stats.joint_model import joint_model
 
 
@@ -122,8 +122,45 @@ def test_too_few_rows_and_separation_are_said():
 
 def test_errors_are_by_group_from_five_groups_on():
     assert joint_model(*planted(groups=5), cross_validate=False).is_by_group
-    few = joint_model(*planted(groups=4), cross_validate=False)
-    assert not few.is_by_group and few.effects[0].units == few.n
+    sorts = joint_model(*planted(groups=4), share_material=False, cross_validate=False)
+    assert not sorts.is_by_group and not sorts.too_few and sorts.effects[0].units == sorts.n
+    assert sorts.effects[0].low > 0
+
+
+@pytest.mark.parametrize("groups", [1, 3, 4])
+def test_of_few_groups_whose_items_share_material_there_are_effects_without_intervals(groups):
+    found = joint_model(*planted(groups=groups), cross_validate=False, resamples=50)
+    assert found.too_few and not found.is_by_group
+    for one in found.effects:
+        assert math.isfinite(one.value) and math.isfinite(one.partial.value) and one.units == groups
+        assert np.isnan([one.low, one.high, one.p, one.se, one.partial.low]).all()
+        assert one.reason == f"no interval: {groups} group{'s' * (groups > 1)}, at least 5 are needed"
+    assert not joint_model(*planted(groups=1)[:2], cross_validate=False, resamples=0).too_few, "no groups are named"
+
+
+def test_two_measures_that_differ_in_one_group_alone_have_no_interval():
+    right, measures, codes = planted(groups=8)
+    x = measures["dose"]
+    a = np.where(codes < 5, x, 0.0)
+    b = np.where(codes < 4, x, np.where(codes == 4, measures["length"], 0.0))
+    found = effects(right, {"a": a, "b": b}, codes, cross_validate=False, resamples=50)
+    assert [one.reason for one in found.values()] == [NO_OTHERS, NO_OTHERS]
+    assert all(np.isnan([one.low, one.p, one.se, one.partial.low]).all() for one in found.values())
+
+
+def test_a_measure_that_hardly_varies_but_in_one_group_has_no_interval():
+    right, measures, codes = planted(groups=8)
+    near = np.where(codes == 3, 1.0, 1e-5) * measures["dose"]
+    found = effects(right, {"near": near}, codes, cross_validate=False, resamples=50)["near"]
+    assert found.units == 8 and math.isnan(found.low) and found.reason == NO_OTHERS
+
+
+def test_rows_whose_group_is_not_known_are_left_out():
+    right, measures, codes = planted(groups=6)
+    names = np.array([f"g{code}" for code in codes], dtype=object)
+    names[:5] = None
+    found = joint_model(right, measures, names, cross_validate=False, resamples=0)
+    assert found.groups == 6 and found.left_out == 5
 
 
 def test_a_measure_that_varies_in_four_groups_alone_has_an_effect_and_no_interval():

@@ -54,6 +54,22 @@ def test_two_features_equal_statsmodels_and_statsmodels_on_standardized_ones(tab
         assert slope.per_sd == pytest.approx(scaled.params[i], rel=1e-5)
 
 
+def test_errors_by_group_keep_to_the_level_that_is_asked_for(table):
+    right, score = table
+    groups = np.arange(400) % 12
+    usual, narrow = (logistic(right, score, groups=groups, level=level).slopes[0] for level in (0.95, 0.8))
+    assert usual.low < narrow.low < narrow.value < narrow.high < usual.high and usual.p == narrow.p
+
+
+def test_a_slope_without_interval_has_a_curve_without_band(table):
+    right, _ = table
+    groups = np.arange(400) % 12
+    fit = logistic(right, (groups == 0).astype(float), groups=groups)
+    curve = logistic_curve(fit, [0, 1])
+    assert math.isnan(fit.slopes[0].p) and np.isfinite(curve.chance).all()
+    assert np.isnan(curve.low).all() and np.isnan(curve.high).all()
+
+
 def test_the_unit_of_the_score_changes_the_slope_and_nothing_else(table):
     right, score = table
     one, other = logistic(right, score).slopes[0], logistic(right, score / 1e6).slopes[0]

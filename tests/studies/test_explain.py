@@ -15,6 +15,11 @@ from explorer.studies.explain import answer
 from explorer.studies.explain.gather import Gathered, gather, with_unigrams
 from explorer.studies.explain.predictors import DEFAULT, PREDICTORS, TWO_SIDED, of_kind, shares_verdict
 
+ONE_AT_A_TIME = (
+    "Each interval is for one measure at a time: of models in which nothing goes with being right, 11 to 22% find "
+    "something."
+)
+
 
 @pytest.fixture(scope="module")
 def packed():
@@ -69,10 +74,11 @@ def test_what_is_usual_is_stored_and_shares_nothing_with_the_verdict():
 def test_the_sentence_says_what_survives_and_for_what_there_is_no_evidence():
     gathered = made_up(ips_difference=0.8)
     told = answer.explain(gathered, answer.usual(gathered))
-    first, unit, second = answer.sentences(told, "Gemma on COPA")
+    first, unit, second, each = answer.sentences(told, "Gemma on COPA")
     assert first.startswith("Gemma on COPA: with all else held, being right goes with IPS difference (odds times")
     assert unit == "The odds are those of a standard deviation more, over 600 items of 6 groups, errors by group."
     assert second == "There is no evidence for length and min-k %, level: the intervals hold zero."
+    assert each == ONE_AT_A_TIME
 
 
 def test_without_any_effect_there_is_no_evidence():
@@ -81,6 +87,7 @@ def test_without_any_effect_there_is_no_evidence():
     assert answer.sentences(told, "Gemma on COPA") == (
         "Gemma on COPA: no evidence that any of these measures goes with being right (600 items of 6 groups, errors by "
         "group).",
+        ONE_AT_A_TIME,
     )
 
 
@@ -90,10 +97,57 @@ def test_a_measure_that_varies_in_few_groups_is_told_without_interval():
     table = gathered.table.assign(length=gathered.table["length"].where(~flat, 7.0))
     told = answer.explain(Gathered(table, "choice", {}), answer.usual(gathered))
     lines = answer.sentences(told, "Gemma on COPA")
-    assert lines[2] == "There is no evidence for min-k %, level: the intervals hold zero."
+    assert lines[2] == "There is no evidence for min-k %, level: the interval holds zero."
     assert "Of length there is an effect of" in lines[3] and "varies within 3 groups, at least 5 are needed" in lines[3]
     (length,) = [one for one in told.model.effects if one.name == "length"]
     assert not answer.survives(length)
+
+
+def test_a_measure_that_was_not_tested_is_not_said_to_lack_evidence():
+    gathered = made_up(seed=5)
+    only = gathered.table["grp"].isin(["g0", "g1", "g2"])
+    table = gathered.table.assign(length=gathered.table["length"].where(only, 7.0))
+    lines = answer.sentences(answer.explain(Gathered(table, "choice", {}), ("ips_difference", "length")), "Gemma")
+    assert lines[0].startswith("Gemma: no evidence that IPS difference goes with being right (600")
+    assert "Of length there is an effect of" in lines[1] and ONE_AT_A_TIME not in lines
+    (first, second) = answer.sentences(answer.explain(Gathered(table, "choice", {}), ("length",)), "Gemma")
+    assert first == "Gemma: nothing can be said beyond these 600 items of 6 groups."
+    assert second.startswith("Of length")
+    one_group = gathered.table.assign(
+        length=gathered.table["length"] * np.where(gathered.table["grp"] == "g0", 1, 1e-6)
+    )
+    lines = answer.sentences(answer.explain(Gathered(one_group, "choice", {}), ("length",)), "Gemma")
+    assert "no interval: one group alone decides it" in lines[1]
+
+
+def test_of_few_paradigms_there_are_effects_without_intervals_and_of_few_sorts_errors_over_items():
+    gathered = made_up(groups=3, ips_difference=0.8)
+    sorts = answer.explain(gathered, ("ips_difference", "length"))
+    assert answer.survives(sorts.model.effects[0]) and "errors over items" in answer.sentences(sorts, "Gemma")[1]
+    for kind in ("pair", "regions"):
+        told = answer.explain(Gathered(gathered.table.assign(kind=kind), kind, {}), ("ips_difference", "length"))
+        assert not any(map(answer.survives, told.model.effects))
+        first, second = answer.sentences(told, "Gemma")
+        assert first == "Gemma: nothing can be said beyond these 600 items of 3 groups."
+        assert second.startswith(
+            "Items of a group share material, and of 3 groups there is no interval, at least 5 are"
+        )
+        assert "in log odds: IPS difference +0.7" in second
+    written = gathered.table.assign(kind="pair", benchmark="crows_pairs")
+    told = answer.explain(Gathered(written, "pair", {}), ("ips_difference",))
+    assert not told.model.too_few, "people wrote these pairs one by one"
+
+
+def test_one_measure_has_no_others_to_outlast():
+    gathered = made_up(seed=3)
+    ease = gathered.table["grp"].map({f"g{k}": place for k, place in enumerate(np.linspace(-0.6, 1.8, 6))}).to_numpy()
+    odds = ease * gathered.table["length"].to_numpy()
+    right = (np.random.default_rng(0).random(600) < 1 / (1 + np.exp(-odds))).astype(float)
+    told = answer.explain(Gathered(gathered.table.assign(correct=right), "choice", {}), ("length",))
+    lines = answer.sentences(told, "Gemma")
+    assert lines[0].startswith("Gemma: no evidence that length goes with being right")
+    assert lines[1].startswith("Alone, length goes with being right by a rank correlation of")
+    assert lines[1].endswith("within groups; its interval in the model holds zero.") and len(lines) == 2
 
 
 def test_where_dose_is_planted_the_joint_view_names_dose_and_not_length(packed):
@@ -108,6 +162,17 @@ def test_a_measure_that_shares_the_score_is_named_where_it_is_chosen():
     told = answer.explain(gathered, ("ips_difference", "loss_difference"))
     assert told.sharing == ("loss_difference",)
     assert "MIA loss is computed from the numbers that decide the verdict" in answer.sentences(told, "Gemma")[-1]
+    assert answer.sentences(told, "Gemma")[-1].endswith("and what stands beside it is explained away by it.")
+    alone = answer.sentences(answer.explain(gathered, ("loss_difference",)), "Gemma")
+    assert alone[-1].endswith("its effect is near to a definition."), "nothing stands beside it"
+
+
+def test_a_measure_that_did_not_enter_explains_nothing_away():
+    gathered = made_up()
+    table = gathered.table.assign(loss_difference=2 * gathered.table["length"] + 1)
+    told = answer.explain(Gathered(table, "choice", {}), ("length", "loss_difference"))
+    assert "loss_difference" in told.model.dropped
+    assert not any("explained away" in line or "decide the verdict" in line for line in answer.sentences(told, "Gemma"))
 
 
 def test_too_few_items_are_said():

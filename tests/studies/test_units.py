@@ -318,3 +318,13 @@ def test_items_that_flip_are_compared_with_those_that_did_not(lost, kept, differ
     gap = rows[("ips_lost_less_kept",)]
     assert gap["value"] == pytest.approx(lost - kept, abs=0.01)
     assert (gap["high"] < -0.05) == differs
+
+
+def test_rows_that_stand_for_nobody_have_no_mean_and_no_p():
+    nobody = Strata(np.zeros(6), np.zeros(6))
+    values = [0.0, 1.0, 1.0, 0.0, 1.0, 0.0]
+    for found in (
+        weighted_mean(values, nobody), weighted_share(values, nobody),
+        weighted_spearman(values, range(6), nobody, permutations=10, resamples=10),
+    ):  # fmt: skip
+        assert np.isnan([found.value, found.low, found.p]).all() and found.reason.startswith("all weights are 0")

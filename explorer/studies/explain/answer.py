@@ -7,10 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from explorer import display
+from explorer.stats.bias_reduced import NO_OTHERS
 from explorer.stats.estimate import FEWEST
 from explorer.stats.joint_model import Effect, JointModel, joint_model
 from explorer.studies.explain.gather import Gathered
 from explorer.studies.explain.predictors import DEFAULT, PREDICTORS, shares_verdict
+from explorer.studies.families import families_of
 
 ENOUGH = 1_000  # items that have a measure, from which on it stands in the model even where most others lack it
 INFLATED = 10.0  # variance inflation from which on two measures cannot be told apart
@@ -44,17 +46,27 @@ def usual(gathered: Gathered) -> tuple[str, ...]:
 
 
 def explain(gathered: Gathered, measures: Sequence[str], *, cross_validate: bool = True, seed: int = 0) -> Answer:
-    """The joint model of these measures, over the items that have all of them, paradigms or groups as grouping."""
+    """The joint model of these measures, over the items that have all of them, paradigms or groups as grouping.
+
+    Whether the items of a group share material is decided as everywhere (`families.py`): of few paradigms or suites
+    there are effects without intervals; of few sorts of items (the two questions of COPA) errors are over items.
+    """
     table = gathered.table
     chosen = tuple(name for name in measures if name in gathered.measures)
     model = joint_model(
         table["correct"].to_numpy(dtype=float),
         {name: table[name].to_numpy(dtype=float) for name in chosen},
         table["grp"].to_numpy(),
+        share_material=share_material(gathered),
         cross_validate=cross_validate,
         seed=seed,
     )
     return Answer(model, chosen, tuple(name for name in chosen if shares_verdict(name, gathered.kind)))
+
+
+def share_material(gathered: Gathered) -> bool:
+    """Whether the items of a group are made alike: paradigms and suites, not topics or sorts of question."""
+    return bool(gathered.kind) and families_of(gathered.table.assign(kind=gathered.kind)) is not None
 
 
 def survives(effect: Effect) -> bool:
@@ -68,42 +80,72 @@ def sentences(answer: Answer, title: str) -> tuple[str, ...]:
     if model.reason:
         return (f"{title}: no joint model, since {model.reason}.",)
     kept = sorted((one for one in model.effects if survives(one)), key=lambda one: -abs(one.value))
-    unsure = [one for one in model.effects if math.isnan(one.low)]
-    rest = [one for one in model.effects if not survives(one) and one not in unsure]
+    untested = [one for one in model.effects if math.isnan(one.low)]
+    rest = [one for one in model.effects if not survives(one) and one not in untested]
     over = f"{model.n:,} items" + (f" of {model.groups:,} groups" if model.groups > 1 else "")
-    unit = "errors by group" if model.is_by_group else "errors over items"
+    unit = f"{over}, {'errors by group' if model.is_by_group else 'errors over items'}"
+    is_alone = len(model.effects) == 1
     told = []
     if kept:
-        told.append(f"{title}: with all else held, being right goes with {_listed([_effect(one) for one in kept])}.")
-        told.append(f"The odds are those of a standard deviation more, over {over}, {unit}.")
-    else:
-        told.append(f"{title}: no evidence that any of these measures goes with being right ({over}, {unit}).")
-    if kept and rest:
-        told.append(f"There is no evidence for {_listed([_name(one) for one in rest])}: the intervals hold zero.")
-    for one in unsure:
-        told.append(
-            f"Of {_name(one)} there is an effect of {display.number(one.value, signed=True)} log odds and no interval: "
-            f"it varies within {one.units} {'group' if one.units == 1 else 'groups'}, at least {FEWEST} are needed."
+        held = "" if is_alone else "with all else held, "
+        told.append(f"{title}: {held}being right goes with {_listed([_effect(one) for one in kept])}.")
+        told.append(f"The odds are those of a standard deviation more, over {unit}.")
+    elif rest:
+        which = (
+            "any of these measures" if len(rest) > 1 and not untested else _listed([_name(one) for one in rest], "or")
         )
+        told.append(f"{title}: no evidence that {which} goes with being right ({unit}).")
+    else:
+        told.append(f"{title}: nothing can be said beyond these {over}.")
+    if kept and rest:
+        holds = "the interval holds zero" if len(rest) == 1 else "the intervals hold zero"
+        told.append(f"There is no evidence for {_listed([_name(one) for one in rest])}: {holds}.")
+    if model.too_few:
+        told.append(
+            f"Items of a group share material, and of {_groups(model.groups)} there is no interval, at least {FEWEST} "
+            f"are needed. Effects here, in log odds: {_listed([f'{_name(one)} {_log_odds(one)}' for one in untested])}."
+        )
+    else:
+        told += [_untested(one) for one in untested]
     for one in rest:
         if abs(one.alone) >= 0.1:
+            within = " within groups" if model.groups > 1 else ""
+            which = "its interval in the model" if is_alone else "with the others held its interval"
             told.append(
-                f"Alone, {_name(one)} goes with being right by a rank correlation of {display.number(one.alone)}; that "
-                "does not outlast the others."
+                f"Alone, {_name(one)} goes with being right by a rank correlation of {display.number(one.alone)}"
+                f"{within}; {which} holds zero."
             )
+    if len(kept) + len(rest) > 1:
+        told.append(
+            "Each interval is for one measure at a time: of models in which nothing goes with being right, 11 to 22% "
+            "find something."
+        )
     told += _cautions(answer)
     return tuple(told)
 
 
+def _untested(effect: Effect) -> str:
+    """What there is of a measure without an interval, and why it has none."""
+    if effect.reason == NO_OTHERS:
+        why = "one group alone decides it, so that it says nothing of others"
+    else:
+        why = f"it varies within {_groups(effect.units)}, at least {FEWEST} are needed"
+    return f"Of {_name(effect)} there is an effect of {_log_odds(effect)} log odds and no interval: {why}."
+
+
 def _cautions(answer: Answer) -> list[str]:
     told = []
-    if answer.sharing:
-        names = _listed([PREDICTORS[name].title for name in answer.sharing])
-        one = len(answer.sharing) == 1
+    entered = [one.name for one in answer.model.effects]
+    sharing = [name for name in answer.sharing if name in entered]  # one that was left out explains nothing away
+    if sharing:
+        names = _listed([PREDICTORS[name].title for name in sharing])
+        one = len(sharing) == 1
+        beside = f", and what stands beside {'it' if one else 'them'} is explained away by it"
         told.append(
             f"{names} {'is' if one else 'are'} computed from the numbers that decide the verdict: "
-            f"{'its effect is' if one else 'their effects are'} near to a definition, and what stands beside "
-            f"{'it' if one else 'them'} is explained away by it."
+            f"{'its effect is' if one else 'their effects are'} near to a definition"
+            + (beside if len(entered) > len(sharing) else "")
+            + "."
         )
     inflated = [one for one in answer.model.effects if one.inflation > INFLATED]
     if inflated:
@@ -128,5 +170,13 @@ def _name(effect: Effect) -> str:
     return title if title[1:2].isupper() else title[:1].lower() + title[1:]
 
 
-def _listed(words: Sequence[str]) -> str:
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
+def _log_odds(effect: Effect) -> str:
+    return display.number(effect.value, signed=True)
+
+
+def _groups(many: int) -> str:
+    return "1 group" if many == 1 else f"{many:,} groups"
+
+
+def _listed(words: Sequence[str], last: str = "and") -> str:
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} {last} {words[-1]}"

@@ -104,6 +104,8 @@ def _table(told: Answer, gathered: Gathered) -> None:
         "nothing and is left out unless it is chosen."
         + (f" {model.left_out:,} items lack a measure or a group's verdicts are all alike." if model.left_out else "")
     )
+    if model.too_few:
+        show.note("Items of a group share material, and groups are fewer than five: there are no intervals.")
     for name, why in model.dropped.items():
         show.note(f"{PREDICTORS[name].title} is left out: {why}.")
     if not model.effects:
@@ -116,7 +118,7 @@ def _table(told: Answer, gathered: Gathered) -> None:
                     "low": one.low, "high": one.high, "p": one.p, "alone": one.alone, "partial": one.partial.value,
                     "partial_low": one.partial.low, "partial_high": one.partial.high, "inflation": one.inflation,
                     "ratio": one.ratio, "gain": one.gain, "from": PREDICTORS[one.name].computed_from,
-                    "groups": one.units if model.is_by_group else None,
+                    "groups": one.units if model.is_by_group or model.too_few else None,
                     "runs": len(gathered.runs.get(one.name, ())) or None,
                 }
                 for one in model.effects
