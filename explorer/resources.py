@@ -55,7 +55,9 @@ class Resources:
         self._fetched: dict[tuple[str, str, str], Source] = {}  # found, and not yet loaded
         self._model: tuple[tuple[str, str, str], HFModel] | None = None
         self._other: tuple[tuple[str, str, str], MaskedLM | PairedLM] | None = None  # no causal one
-        self._process: tuple[tuple[str, str, str], ModelProcess] | None = None  # in which a run's model is
+        self._process: ModelProcess | None = None  # in which a run's model is, or will be
+        self._process_for: tuple[str, str, str] | None = None
+        self.keeps_process = False  # from one run to the next, where that has the same model
         self._generator: ModelGenerator | None = None
         self._second: Resources | None = None
 
@@ -93,17 +95,27 @@ class Resources:
                 self._model = (wanted, loaded)
             return self._model[1]
 
-    def begin_process(self, name: str, dtype: str = "auto") -> bool:
-        """Gives the model of this name a process of its own, where that is faster; whether it did.
+    def start_process(self) -> None:
+        """Starts a process for the model of a run to come, where that is faster; it begins with imports."""
+        from explorer.scoring import model_process
+
+        if self._process is None and model_process.pays():
+            self._process = model_process.ModelProcess()
+
+    def begin_process(self, name: str, dtype: str = "auto") -> None:
+        """Gives the model of this name a process of its own, where that is faster.
 
         From then on `reader` and `scorer` give that one, until `end_process`.
         """
-        from explorer.scoring import http, model_process
+        from explorer.scoring import http
 
-        if self._process is None and not http.is_endpoint(name) and model_process.pays():
+        wanted = (name, dtype, "auto")
+        if self._process_for not in (None, wanted) or http.is_endpoint(name) or self._has(wanted):
+            self.end_process()
+        if not http.is_endpoint(name) and not self._has(wanted):
             self.admit(name)
-            self._process = ((name, dtype, "auto"), model_process.ModelProcess(name))
-        return self._process is not None
+            self.start_process()
+            self._process_for = wanted
 
     @property
     def has_process(self) -> bool:
@@ -111,26 +123,30 @@ class Resources:
         return self._process is not None
 
     def end_process(self) -> None:
-        """Ends the process that `begin_process` began."""
-        if self._process:
-            self._process[1].close()
-            self._process = None
+        """Ends the process that was begun, if there is one."""
+        process, self._process, self._process_for = self._process, None, None
+        if process:
+            process.close()
+
+    def _has(self, wanted: tuple[str, str, str]) -> bool:
+        return self._model is not None and self._model[0] == wanted
 
     def _told_process(self, wanted: tuple[str, str, str]) -> ModelProcess | None:
         """The process of this model, told what to load; none where there is none, or its model is not causal."""
         from explorer.scoring import hf_kind
 
         with stopping.turn(self._lock_of(("process",))):
-            if self._process is None or self._process[0] != wanted:
+            process = self._process
+            if process is None or self._process_for != wanted:
                 return None
-            process = self._process[1]
-            if not process.is_told:
+            if not process.name:
                 self.fetch(*wanted)
-                source = self._fetched[wanted]
-                if hf_kind.is_paired_folder(source.path) or hf_kind.is_masked_folder(source.path):
+                source = self._fetched.get(wanted)
+                if source is None or hf_kind.is_paired_folder(source.path) or hf_kind.is_masked_folder(source.path):
                     self.end_process()
                     return None
                 process.load(source, self.settings, wanted[1], wanted[2])
+            process.check()
             return process
 
     def reader(

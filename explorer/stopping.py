@@ -157,13 +157,16 @@ class Begun(Generic[T]):
     def __init__(self, do: Callable[[], T], name: str) -> None:
         self._left_behind = threading.Event()
         self._outcome: Future[T] = Future()
-        self._do = do
+        self._do: Callable[[], T] | None = do
         threading.Thread(target=self._run, name=name, daemon=True).start()
 
     def _run(self) -> None:
+        # Not kept beyond its use: it may hold what was begun before it, and that the one before, back to the first.
+        do, self._do = self._do, None
+        assert do is not None
         with until(_raising(self._left_behind)):
             try:
-                self._outcome.set_result(self._do())
+                self._outcome.set_result(do())
             except BaseException as error:
                 self._outcome.set_exception(error)
 

@@ -189,7 +189,11 @@ def _do(planned: Sweep, args: argparse.Namespace | None, settings: Settings) -> 
             folder, resources, common.report, common.ProgressLine(planned.study), on_cluster=work_here.on_cluster
         )
 
-    planned, statuses = sweep_file.do(settings, planned, resources, make, do_run, common.report)
+    resources.keeps_process = True  # a model is loaded once for all its runs, which come one after another
+    try:
+        planned, statuses = sweep_file.do(settings, planned, resources, make, do_run, common.report)
+    finally:
+        resources.end_process()
     if args is not None:
         _print_members(args, planned, statuses)
     return 0 if set(statuses) == {COMPLETE} else 1

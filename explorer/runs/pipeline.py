@@ -5,11 +5,11 @@
     store                     part 3  ...   a thread: rows made, written, marked as done
 
 Each part is stored as a whole and parts are stored in order, one at a time, so a kill loses what is under way and
-nothing that is marked, as without the threads. No more than three parts are ever held: a part waits before it is stored
-until the one before is. An error in one step ends the run after the parts before it are stored.
+nothing that is marked, as without the threads. Three parts are held: a part waits before it is stored until the one
+before is. An error in one step ends the run after the parts before it are stored.
 
-Where the model is in a process of its own, parts are prepared further ahead: while it loads, and then so that the next
-rows lie ready there when it is done with the last.
+Where the model is in a process of its own, parts are prepared further ahead, up to some seconds' worth: while it loads,
+and then so that the next rows lie ready there when it is done with the last.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
+from explorer import stopping
 from explorer.runs import part
 from explorer.runs.folder import RunFolder
 from explorer.stopping import Begun
@@ -31,7 +32,8 @@ from explorer.studies.study import Progress, Stages
 if TYPE_CHECKING:
     from explorer.runs.part import Work
 
-AHEAD = 16  # parts prepared ahead for a model in a process of its own
+AHEAD = 16  # parts prepared ahead, at most, for a model in a process of its own
+HELD = 4.0  # seconds of preparing that lie ahead, at most: what a part holds grows with what it took to prepare
 QUICK = 1.0  # seconds of preparing below which parts grow while nothing has been scored yet
 TURN = 1e-4  # seconds a thread keeps the interpreter while another waits for it
 STORING = 30.0  # seconds a part that is being stored has to end when the run is stopped
@@ -147,6 +149,7 @@ class _Coming:
         self._ahead = ahead
         self._begun: deque[Begun[_Prepared | None]] = deque()
         self._is_scoring = False
+        self._held = 0.0  # seconds that the parts took to prepare that nobody has taken yet
 
     def here(self, meter: Meter) -> _Prepared | None:
         """The next part, prepared now."""
@@ -162,7 +165,9 @@ class _Coming:
     def take(self) -> _Prepared | None:
         """The next part, once it is prepared; none where there is no further one."""
         self._is_scoring = True
-        return self._begun.popleft().result()
+        prepared = self._begun.popleft().result()
+        self._held -= prepared.seconds if prepared else 0.0
+        return prepared
 
     def leave(self) -> None:
         """Nobody wants them any more."""
@@ -172,10 +177,13 @@ class _Coming:
     def _after(self, before: Begun[_Prepared | None] | None) -> _Prepared | None:
         if before is not None and before.result() is None:
             return None
+        while self._held > HELD:
+            stopping.pause(0.05)
         wanted = next(self._cut, None)
         if wanted is None:
             return None
         prepared = self._prepare(wanted, lambda done, of: None)
+        self._held += prepared.seconds
         # While the model loads nothing tells how long a part takes to score, and small ones would waste the time.
         if self._ahead > 1 and not self._is_scoring and prepared.seconds < QUICK:
             self._ranges.size = min(2 * self._ranges.size, part.LARGEST)

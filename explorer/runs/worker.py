@@ -89,8 +89,11 @@ def work(
             else:
                 status, message = "failed", _describe(error)
         finally:
-            resources.end_process()
+            if not resources.keeps_process:
+                resources.end_process()
             leave_line()
+        if status != "complete":
+            resources.end_process()  # rows that nobody waits for may still lie there
         # Into the database first: who reads "complete" finds the rows there. A kill in between leaves a run that is
         # not complete, and resume stores it anew.
         try:
@@ -158,7 +161,8 @@ def _do_here(folder: RunFolder, work: part.Work, meter: Meter) -> None:
         stamp = _known(stamp())
     with _settled_memory():
         _make_parts(folder, work, meter, stamp)
-        work.resources.end_process()
+        if not work.resources.keeps_process:
+            work.resources.end_process()
         folder.write_progress(message="concluding")
         folder.write_findings(recipe.conclude(work.spec, work.resources, folder))
 

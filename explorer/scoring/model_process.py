@@ -74,12 +74,12 @@ def pays() -> bool:
 class ModelProcess:
     """A causal language model that scores packed rows in another process; safe to call from several threads.
 
-    `start` takes no time, `load` tells the process which model; encoding and decoding are done here, before the model
-    is loaded, too. Whatever needs the loaded model waits for it, and can be stopped while it waits.
+    Made, it begins with imports; `load` tells it which model. Encoding and decoding are done here, before the model is
+    loaded, too. Whatever needs the loaded model waits for it, and can be stopped while it waits.
     """
 
-    def __init__(self, name: str) -> None:
-        self.name = name
+    def __init__(self) -> None:
+        self.name = ""
         ours, theirs = socket.socketpair()
         path = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
         with theirs:
@@ -98,34 +98,38 @@ class ModelProcess:
         self._asked: dict[int, _Asked] = {}
         self._number = 0
         self._record: Mapping[str, str | int] = {}
-        self._is_told = False
+        self._fault: Exception | None = None  # what is wrong with the model's files, as found here
         self._ended = ""  # why nothing more comes
         threading.Thread(target=self._read, name="model process", daemon=True).start()
 
     def load(self, source: Source, settings: Settings, dtype: str, device: str = "auto") -> None:
-        """Tells the process which model to load; returns at once, with a tokenizer and no model yet."""
+        """Tells the process which model to load, once; returns with a tokenizer and no model yet."""
         from explorer.scoring import hf
         from explorer.scoring.encode import TextEncoder
 
-        self._send(("load", Loading(self.name, settings, device, dtype, source)))
+        self.name = source.name
+        self._send(("load", Loading(source.name, settings, device, dtype, source)))
         self.source = source
-        config = hf.read_config(source)
-        self.tokenizer = hf.read_tokenizer(source)
+        try:
+            config = hf.read_config(source)
+            self.tokenizer = hf.read_tokenizer(source)
+        except Exception as error:
+            self._fault = error
+            raise
         self.encoder = TextEncoder(self.tokenizer, source.known.bos if source.known else "")
         self.window = hf.window_of(config, self.tokenizer)
         words = int(getattr(config.get_text_config(), "vocab_size", 0) or 0)
         self.words = words if len(self.tokenizer) > words else 0
-        self._is_told = True
 
     @property
     def pid(self) -> int:
         """The process's number."""
         return self._process.pid
 
-    @property
-    def is_told(self) -> bool:
-        """Whether the process was told what to load."""
-        return self._is_told
+    def check(self) -> None:
+        """Raises what `load` found wrong with the model's files."""
+        if self._fault:
+            raise self._fault
 
     @property
     def row_tokens(self) -> int:
@@ -207,20 +211,23 @@ class ModelProcess:
             with self._sending:
                 self._connection.send(message)
         except OSError as error:
-            raise ModelError(self._why()) from error
+            raise self._end_error() from error
 
     def _read(self) -> None:
         try:
             while True:
                 self._take(self._connection.recv())
         except (EOFError, OSError):
-            error = ModelError(self._why())
-            with self._guard:
-                left: list[Future[Any]] = [self._loaded, *(asked.scores for asked in self._asked.values())]
-                self._asked.clear()
-            for outcome in left:
-                if not outcome.done():
-                    outcome.set_exception(error)
+            error = self._end_error()
+        except BaseException as unforeseen:  # who waits must not wait for ever
+            error = ModelError(f"What the process of {self.name} said could not be read ({unforeseen!r}).")
+            self._process.kill()
+        with self._guard:
+            left: list[Future[Any]] = [self._loaded, *(asked.scores for asked in self._asked.values())]
+            self._asked.clear()
+        for outcome in left:
+            if not outcome.done():
+                outcome.set_exception(error)
 
     def _take(self, message: tuple[Any, ...]) -> None:
         kind, *rest = message
@@ -248,6 +255,12 @@ class ModelProcess:
         made = getattr(errors, kind, None) if kind else None
         return made(text) if made else RuntimeError(text)
 
+    def _end_error(self) -> Exception:
+        """Why nothing more comes of the process: its own reason, where it gave one before it ended."""
+        if self._loaded.done() and (reason := self._loaded.exception()) and isinstance(reason, Exception):
+            return reason
+        return ModelError(self._why())
+
     def _why(self) -> str:
         if self._ended:
             return f"The process of {self.name} is no longer there ({self._ended}). Start the run again."
@@ -256,7 +269,8 @@ class ModelProcess:
         except subprocess.TimeoutExpired:
             code = None
         how = f"signal {-code}" if code and code < 0 else f"exit status {code}"
-        return (
-            f"The process that held {self.name} ended by itself ({how}), as happens when memory runs out. What was "
-            "finished is kept: make room, then resume."
-        )
+        if code == -9:
+            why, what = ", as happens when memory runs out", "make room, then resume"
+        else:
+            why, what = "", "what it said last stands in the run's log; resume goes on"
+        return f"The process that held {self.name} ended by itself ({how}){why}. What was finished is kept: {what}."

@@ -86,6 +86,10 @@ def _read(connection: Connection, waiting: queue.SimpleQueue[tuple[Any, ...]]) -
             waiting.put(connection.recv())
     except (EOFError, OSError):
         os._exit(0)  # nobody is left who could want anything; a forward pass under way is not waited for
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        os._exit(1)  # a message that cannot be read: who asked sees the end of this process, and does not wait for ever
 
 
 if __name__ == "__main__":

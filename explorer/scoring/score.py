@@ -237,8 +237,11 @@ class Batch:
         if isinstance(scorer := self._scorer, ModelScorer):
             self._prepared = []
             for stretch in _stretches(self.requests):
-                self._prepared.append(_prepare(scorer.model, stretch, self._policy, scorer.truncate))
-                self._coming.append(scorer.begin(self._prepared[-1].packing.rows))
+                prepared = _prepare(scorer.model, stretch, self._policy, scorer.truncate)
+                self._prepared.append(prepared)
+                self._coming.append(scorer.begin(prepared.packing.rows))
+                if hasattr(scorer.model, "begin"):
+                    prepared.packing.rows.clear()  # they are with the other process now
 
     def run(self, progress: Progress | None = None) -> None:
         """Asks the model."""

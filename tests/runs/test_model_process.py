@@ -2,29 +2,35 @@
 
 from __future__ import annotations
 
+import contextlib
+import gc
+import json
 import os
 import signal
 import time
+import weakref
 
 import pandas as pd
 import pytest
 
 from explorer import stopping
+from explorer.__main__ import main
 from explorer.errors import ModelError, ScoringError
-from explorer.records import Request
+from explorer.records import Instance, Request, RunSpec
 from explorer.resources import Resources
-from explorer.runs import worker
+from explorer.rows.builders import measure_row
+from explorer.runs import part, pipeline, worker
 from explorer.runs.folder import RunFolder
 from explorer.runs.request import make_spec
-from explorer.scoring import model_process
+from explorer.scoring import hf, model_process
 from explorer.scoring.score import ModelScorer, score
+from explorer.studies.study import Stages, Study
 
 pytestmark = pytest.mark.slow  # each loads a model in a fresh process
 
 SETTINGS = {
     "accuracy": {"per_group": 4},
     "priming": {"per_group": 1, "lengths": (0, 40), "unrelated": "starter"},
-    "memorization": {"per_group": 2, "neighbours": 0},
 }
 TEXTS = [Request(str(n), 0, "", "The cat sat on the mat." * n) for n in range(1, 4)]
 
@@ -32,6 +38,61 @@ TEXTS = [Request(str(n), 0, "", "The cat sat on the mat." * n) for n in range(1,
 @pytest.fixture(autouse=True)
 def a_gpu_would_be_here(monkeypatch):
     monkeypatch.setattr(model_process, "pays", lambda: True)
+
+
+class _Unreadable:
+    """What another process cannot make again."""
+
+    def __reduce__(self):
+        return _raise, ()
+
+
+def _raise() -> None:
+    raise ValueError("no such thing")
+
+
+class _Content(list):
+    """What can be told to be gone."""
+
+
+class MadeUpMeter:
+    """A meter that counts nothing."""
+
+    def within(self, size):
+        return lambda done, of: None
+
+    def add(self, size):
+        return None
+
+
+def made_up_parts(settings):
+    """A run of 400 instances, prepared ahead as for a model in a process of its own, and how many parts were held."""
+    prepared: list[weakref.ref[_Content]] = []
+    alive: list[int] = []
+
+    def prepare(spec, resources, instances, progress, ahead):
+        content = _Content(instances)
+        prepared.append(weakref.ref(content))
+        return content
+
+    def score(spec, resources, content, progress):
+        gc.collect()
+        alive.append(sum(one() is not None for one in prepared))
+        return content
+
+    def tables(spec, resources, content):
+        return {"measures": [measure_row(one.id, "correct", 1.0) for one in content]}
+
+    stages = Stages(prepare, score, tables, lambda spec, resources: True)
+    instances = [Instance(f"toy/{n}", "toy", "train", "g", "pair", "sentence", options=("a", "b")) for n in range(400)]
+    spec = RunSpec(study="accuracy", version=2, model="m", benchmark="toy")
+    recipe = Study(
+        "accuracy", "", "", 2, {}, ("pair",), run_part=stages.run, stages=stages, summarize=lambda *given: [],
+        select=lambda *given: instances, first_part=4,
+    )  # fmt: skip
+    resources = Resources(settings)
+    resources._process = object()
+    return part.Work(spec, resources, recipe, instances), stages, alive
 
 
 def is_alive(pid: int) -> bool:
@@ -44,7 +105,7 @@ def is_alive(pid: int) -> bool:
 
 def loaded(settings, name: str) -> tuple[Resources, model_process.ModelProcess]:
     resources = Resources(settings)
-    assert resources.begin_process(name, "float32")
+    resources.begin_process(name, "float32")
     process = resources.reader(name, "float32")
     assert isinstance(process, model_process.ModelProcess)
     return resources, process
@@ -127,6 +188,7 @@ def test_a_model_that_cannot_be_loaded_says_what_it_says_here(settings, tiny_gpt
         Resources(settings).model(str(broken), "float32")
     resources, process = Resources(settings), None
     resources.begin_process(str(broken), "float32")
+    assert resources.has_process
     with pytest.raises(ModelError) as apart:
         process = resources.reader(str(broken), "float32")
         process.record()
@@ -141,6 +203,64 @@ def test_an_error_in_scoring_is_raised_where_the_scores_are_taken_and_the_proces
         take(None)
     assert len(score(process, TEXTS)) == 3
     resources.end_process()
+
+
+def test_a_message_that_cannot_be_read_ends_the_process_and_is_told(settings, tiny_gpt2):
+    resources, process = loaded(settings, str(tiny_gpt2))
+    process.record()
+    take = process.begin([_Unreadable()])
+    with pytest.raises(ModelError, match=r"ended by itself \(exit status 1\)\. What was finished is kept"):
+        take(None)
+    resources.end_process()
+
+
+def test_an_answer_that_cannot_be_read_is_told_to_all_who_wait(settings, tiny_gpt2, monkeypatch):
+    resources, process = loaded(settings, str(tiny_gpt2))
+    process.record()
+    take = process.begin([])
+    monkeypatch.setattr(process, "_take", lambda message: 1 / 0)
+    second = process.begin([])
+    for one in (take, second):
+        with contextlib.suppress(IndexError):  # what an empty list of rows may give, if it came before the change
+            try:
+                one(None)
+            except ModelError as error:
+                assert "could not be read (ZeroDivisionError" in str(error)
+    resources.end_process()
+
+
+def test_a_sweep_loads_a_model_once_for_all_its_runs(settings, tiny_gpt2, monkeypatch, capsys):
+    monkeypatch.setenv("EXPLORER_CACHE", str(settings.cache))
+    made = []
+    plain = model_process.ModelProcess.load
+
+    def load(self, *given):
+        made.append(self.pid)
+        return plain(self, *given)
+
+    monkeypatch.setattr(model_process.ModelProcess, "load", load)
+    command = ["run", "accuracy", "--model", str(tiny_gpt2), "--benchmark", "starter_physics", "--limit", "4"]
+    assert main([*command, "--seeds", "2", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert [run["status"] for run in told["runs"]] == ["complete", "complete"]
+    assert len(made) == 1 and not is_alive(made[0])
+
+
+@pytest.mark.parametrize("spelled", ["{}/", "{}/../{name}"])
+def test_a_folder_named_otherwise_is_the_same_model_and_loaded_once(settings, tiny_gpt2, monkeypatch, capsys, spelled):
+    monkeypatch.setenv("EXPLORER_CACHE", str(settings.cache))
+    monkeypatch.setattr(hf, "load", lambda *given, **named: pytest.fail("loaded in this process, too"))
+    name = spelled.format(tiny_gpt2, name=tiny_gpt2.name)
+    assert main(["run", "accuracy", "--model", name, "--benchmark", "starter_physics", "--limit", "4"]) == 0
+
+
+def test_parts_prepared_ahead_are_let_go_once_they_are_stored(settings, monkeypatch):
+    monkeypatch.setattr(part, "LARGEST", 4)
+    work, stages, alive = made_up_parts(settings)
+    folder = RunFolder.create(settings.runs, work.spec)
+    pipeline.make_parts(folder, work, stages, MadeUpMeter(), lambda: "stamp")
+    assert len(alive) == 100 and max(alive) <= pipeline.AHEAD + 4
+    assert [int(name.rpartition("/")[2]) for name in folder.read("measures")["instance_id"]] == list(range(400))
 
 
 def test_who_waits_for_a_process_can_be_stopped(settings, tiny_gpt2):
@@ -175,7 +295,7 @@ def test_the_process_ends_with_the_one_that_asked(settings, tiny_gpt2, tmp_path)
     program = """
 import time
 from explorer.scoring.model_process import ModelProcess
-process = ModelProcess("m")
+process = ModelProcess()
 print(process.pid, flush=True)
 time.sleep(60)
 """

@@ -356,7 +356,6 @@ STUDY = Study(
     kinds=(*JUDGED, "text"),
     select=select,
     run_part=run_part,
-    only_scores=True,
     summarize=findings.summarize,
     plan=plan,
     first_part=8,

@@ -286,7 +286,6 @@ STUDY = Study(
     kinds=("pair", "choice", "cloze", "regions"),
     select=selection.select,
     run_part=run_part,
-    only_scores=True,
     summarize=findings.summarize,
     languages=(language.ENGLISH,),
 )
