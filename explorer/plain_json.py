@@ -24,6 +24,8 @@ def read(data: bytes | str) -> Any:
     except RecursionError:
         raise ValueError("lists or objects nested too deeply, expected a few levels") from None
     except json.JSONDecodeError as error:
+        if not error.doc.strip():
+            raise ValueError("it is empty, expected JSON") from None
         raise ValueError(f"{error.msg} at line {error.lineno}, column {error.colno}, expected JSON") from None
     except UnicodeDecodeError as error:
         raise ValueError(f"byte {error.start} is not UTF-8, expected UTF-8") from None

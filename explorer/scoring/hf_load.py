@@ -5,6 +5,7 @@ What a file from elsewhere lacks, or what transformers raises of it, comes out a
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -144,6 +145,8 @@ def describe(loaded: Described, how: Mapping[str, str | int]) -> dict[str, str |
 
 def first_line(error: BaseException) -> str:
     """The first line of what an error says, else its name; without the list that such a line may announce."""
+    if isinstance(error, json.JSONDecodeError):
+        return f"a file of JSON is {'damaged' if error.doc.strip() else 'empty'}"
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     # A line that ends in a colon announces a list, which has no place in a sentence.
     first = lines[0][:200].rstrip(":") if lines else type(error).__name__

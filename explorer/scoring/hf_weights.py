@@ -17,7 +17,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from explorer import leftovers, sharing
+from explorer import leftovers, plain_json, sharing
 from explorer.errors import ModelError
 from explorer.scoring import hf_kind
 from explorer.scoring.embedded import Steps
@@ -199,7 +199,7 @@ LONGEST_NAME = 1_000  # characters of the name of a base model
 def adapter(path: Path) -> dict[str, Any]:
     """What an adapter says of itself; ModelError where it is no plain LoRA, which alone is merged here."""
     try:
-        said = json.loads((path / ADAPTER).read_text("utf-8"))
+        said = plain_json.read((path / ADAPTER).read_text("utf-8"))
         named = said["base_model_name_or_path"] or ""
         if not isinstance(named, str) or "\0" in named or len(named) > LONGEST_NAME:
             raise ValueError("base_model_name_or_path is no name")

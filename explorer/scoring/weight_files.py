@@ -8,6 +8,7 @@ import shutil
 import stat
 from pathlib import Path
 
+from explorer import plain_json
 from explorer.errors import ModelError
 from explorer.settings import Settings
 
@@ -95,7 +96,7 @@ def sources(path: Path) -> list[Path]:
 def _listed(index: Path) -> list[str]:
     """The files that the index of a model in several files names; each lies beside it."""
     try:
-        named = sorted(set(json.loads(index.read_text("utf-8"))["weight_map"].values()))
+        named = sorted(set(plain_json.read(index.read_text("utf-8"))["weight_map"].values()))
         if not named or any(Path(file).name != file or file in ("", ".", "..") or "\0" in file for file in named):
             raise ValueError("it names files outside of its folder" if named else "it names no files")
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:

@@ -103,10 +103,14 @@ def in_parts(form: str) -> Callable[[Path], Path]:
     return put
 
 
-def emptied(folder: Path) -> Path:
-    """Weights of which nothing was copied."""
-    (folder / "model.safetensors").write_bytes(b"")
-    return folder
+def emptied(name: str) -> Callable[[Path], Path]:
+    """A file of which nothing was copied."""
+
+    def put(folder: Path) -> Path:
+        (folder / name).write_bytes(b"")
+        return folder
+
+    return put
 
 
 def on_half_a_base(folder: Path) -> Path:
@@ -187,7 +191,19 @@ CASES: dict[str, tuple[Callable[[Path], Path], dict[str, str], str]] = {
         "part 2 of 3 (pytorch_model-00002-of-00003.bin) is missing. Copy or download it again.",
     ),
     "weights of no bytes": (
-        emptied, {}, "model.safetensors is damaged (it is empty). Copy or download the model again."
+        emptied("model.safetensors"), {},
+        "model.safetensors is damaged (it is empty). Copy or download the model again.",
+    ),
+    "a tokenizer of no bytes": (
+        emptied("tokenizer.json"), {}, "cannot be read (a file of JSON is empty). The folder needs tokenizer.json",
+    ),
+    "a list of parts of no bytes": (
+        emptied("model.safetensors.index.json"), {},
+        "model.safetensors.index.json is damaged (it is empty, expected JSON). Copy or download the model again.",
+    ),
+    "an adapter whose description has no bytes": (
+        lambda folder: emptied("adapter_config.json")(adapter(str(folder))(folder)), {},
+        "adapter_config.json is damaged (it is empty, expected JSON), or names no base model.",
     ),
     "an adapter whose base was cut short": (
         on_half_a_base, {}, "it was cut short. Copy or download the model again."
