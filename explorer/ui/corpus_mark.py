@@ -7,7 +7,8 @@ import html
 import streamlit as st
 
 from explorer.popularity import indexes
-from explorer.ui import layout
+from explorer.popularity import manifest as manifests
+from explorer.ui import layout, resources
 
 MARK = "‡"
 MEANING = "‡ counted in an index that is not, or is not known to be, the model's pre-training data"
@@ -27,6 +28,12 @@ def title(index: str) -> str:
         return index
     # Of a public corpus there are several indexes, told apart by their names; that of the glass box is the only one.
     return indexes.CORPORA[corpus] if corpus in indexes.SMALL else f"{indexes.CORPORA[corpus]} ({index})"
+
+
+def local_names() -> list[str]:
+    """The indexes on this machine, that of the glass box first whether it is built or not."""
+    built = sorted(path.parent.name for path in resources.settings().indexes.glob(f"*/{manifests.FILE}"))
+    return list(dict.fromkeys([indexes.GLASSBOX, *(name for name in built if not indexes.is_former(name))]))
 
 
 def draw(index: str, model: str) -> None:

@@ -23,6 +23,7 @@ from explorer.studies import STUDIES, study
 from explorer.studies.selection import SELECTION
 from explorer.studies.study import Setting, Study
 from explorer.ui import (
+    corpus_mark,
     links,
     page_list,
     progress,
@@ -293,6 +294,9 @@ def _draw_setting(recipe: Study, name: str, setting: Setting) -> None:
         st.selectbox(label, setting.choices, index=setting.choices.index(str(default)), **named, **shared)
     elif isinstance(default, int | float):
         st.number_input(label, value=default, **shared)
+    elif name == "index":
+        names = list(dict.fromkeys([default, *corpus_mark.local_names()]))
+        st.selectbox(label, names, format_func=corpus_mark.title, accept_new_options=True, **shared)
     else:
         st.text_input(label, value=default, **shared)
 

@@ -188,3 +188,10 @@ def test_the_owner_may_trust_his_visitors(trust, trusted, monkeypatch):
     assert visitor.is_trusted() is trusted
     monkeypatch.setattr(visitor, "role", lambda: "owner")
     assert visitor.is_trusted()
+
+
+def test_the_run_dialog_names_indexes_in_words(open_page, cache):
+    app = open_page("popularity", cache)
+    app.button(key="run:open").click().run()
+    picker = app.selectbox(key="run:popularity:index")
+    assert picker.options == ["the whole training text of the glass-box models"] and picker.value == "glassbox"

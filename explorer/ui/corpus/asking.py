@@ -10,12 +10,11 @@ import streamlit as st
 
 from explorer.errors import CountError
 from explorer.popularity import indexes, verbatim
-from explorer.popularity import manifest as manifests
 from explorer.popularity.counter import Document, TokenIndex
 from explorer.popularity.next_tokens import Following
 from explorer.popularity.verbatim import Verbatim
 from explorer.settings import Settings
-from explorer.ui import links, resources, show, visitor
+from explorer.ui import corpus_mark, links, resources, show, visitor
 from explorer.ui.corpus.figure_grams import Gram
 from explorer.ui.instance import ngram_rating
 from explorer.variants import wordnet
@@ -34,15 +33,9 @@ class Counted:
     grams: tuple[Gram, ...]
 
 
-def local_names() -> list[str]:
-    """The indexes on this machine, that of the glass box first whether it is built or not."""
-    built = sorted(path.parent.name for path in resources.settings().indexes.glob(f"*/{manifests.FILE}"))
-    return list(dict.fromkeys([indexes.GLASSBOX, *(name for name in built if not indexes.is_former(name))]))
-
-
 def default_index(model: str) -> str:
     """The index of this machine that holds what the model was trained on; else that of the glass box."""
-    names = local_names()
+    names = corpus_mark.local_names()
     return next((name for name in names if indexes.is_pretraining_data(name, model)), names[0])
 
 
@@ -134,7 +127,7 @@ def _counter(index: str) -> TokenIndex:
 
 def pick_index(model: str) -> str:
     """The name of the index: one of this machine, the service's one that fits the model, or any other typed in."""
-    here = local_names()
+    here = corpus_mark.local_names()
     fitting = indexes.suggested(model)
     known = list(dict.fromkeys([default_index(model), *here, *([fitting] if fitting else []), *indexes.INDEXES]))
     wish = links.recall("index")

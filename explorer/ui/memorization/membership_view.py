@@ -118,7 +118,8 @@ def _pick_source(run_id: str, chosen: Chosen) -> str:
         offered.append(DOSES)
     if len(resources.ask(memorization_queries.labels, run_id)):
         offered.append(STORED)
-    if any(indexes.is_pretraining_data(name, chosen.model) for name in asking.local_names()) or links.recall("index"):
+    here = corpus_mark.local_names()
+    if any(indexes.is_pretraining_data(name, chosen.model) for name in here) or links.recall("index"):
         offered.append(INDEX)
     for name in (GROUP, SPLIT):
         labels = membership.labels_of_column([getattr(one, name) for one in found])
