@@ -8,7 +8,8 @@ import streamlit as st
 
 from explorer.popularity import indexes
 from explorer.popularity import manifest as manifests
-from explorer.ui import layout, resources
+from explorer.settings import Settings
+from explorer.ui import layout
 
 MARK = "‡"
 MEANING = "‡ counted in an index that is not, or is not known to be, the model's pre-training data"
@@ -30,9 +31,9 @@ def title(index: str) -> str:
     return indexes.CORPORA[corpus] if corpus in indexes.SMALL else f"{indexes.CORPORA[corpus]} ({index})"
 
 
-def local_names() -> list[str]:
+def local_names(settings: Settings) -> list[str]:
     """The indexes on this machine, that of the glass box first whether it is built or not."""
-    built = sorted(path.parent.name for path in resources.settings().indexes.glob(f"*/{manifests.FILE}"))
+    built = sorted(path.parent.name for path in settings.indexes.glob(f"*/{manifests.FILE}"))
     return list(dict.fromkeys([indexes.GLASSBOX, *(name for name in built if not indexes.is_former(name))]))
 
 

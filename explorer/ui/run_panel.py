@@ -295,7 +295,7 @@ def _draw_setting(recipe: Study, name: str, setting: Setting) -> None:
     elif isinstance(default, int | float):
         st.number_input(label, value=default, **shared)
     elif name == "index":
-        names = list(dict.fromkeys([default, *corpus_mark.local_names()]))
+        names = list(dict.fromkeys([default, *corpus_mark.local_names(resources.settings())]))
         st.selectbox(label, names, format_func=corpus_mark.title, accept_new_options=True, **shared)
     else:
         st.text_input(label, value=default, **shared)

@@ -35,7 +35,7 @@ class Counted:
 
 def default_index(model: str) -> str:
     """The index of this machine that holds what the model was trained on; else that of the glass box."""
-    names = corpus_mark.local_names()
+    names = corpus_mark.local_names(resources.settings())
     return next((name for name in names if indexes.is_pretraining_data(name, model)), names[0])
 
 
@@ -127,7 +127,7 @@ def _counter(index: str) -> TokenIndex:
 
 def pick_index(model: str) -> str:
     """The name of the index: one of this machine, the service's one that fits the model, or any other typed in."""
-    here = corpus_mark.local_names()
+    here = corpus_mark.local_names(resources.settings())
     fitting = indexes.suggested(model)
     known = list(dict.fromkeys([default_index(model), *here, *([fitting] if fitting else []), *indexes.INDEXES]))
     wish = links.recall("index")

@@ -118,7 +118,7 @@ def _pick_source(run_id: str, chosen: Chosen) -> str:
         offered.append(DOSES)
     if len(resources.ask(memorization_queries.labels, run_id)):
         offered.append(STORED)
-    here = corpus_mark.local_names()
+    here = corpus_mark.local_names(resources.settings())
     if any(indexes.is_pretraining_data(name, chosen.model) for name in here) or links.recall("index"):
         offered.append(INDEX)
     for name in (GROUP, SPLIT):
