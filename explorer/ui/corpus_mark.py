@@ -6,10 +6,10 @@ import html
 
 import streamlit as st
 
+from explorer.figures.models import model_title
 from explorer.popularity import indexes
 from explorer.popularity import manifest as manifests
 from explorer.settings import Settings
-from explorer.ui import layout
 
 MARK = "‡"
 MEANING = "‡ counted in an index that is not, or is not known to be, the model's pre-training data"
@@ -39,7 +39,7 @@ def local_names(settings: Settings) -> list[str]:
 
 def draw(index: str, model: str) -> None:
     """One line that says what was counted, with the mark where it is not the model's data."""
-    name = layout.model_title(model)
+    name = model_title(model)
     if not of(index, model):
         st.html(
             f'<p class="lx-quiet lx-note">Counted in {html.escape(title(index))}, which {html.escape(name)} saw.</p>'
