@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable, Hashable, Mapping
+from typing import Any
+
 import pandas as pd
 import plotly.graph_objects as go
 
@@ -31,7 +35,7 @@ def interval_dots(groups: pd.DataFrame, number: str) -> tuple[go.Scatter, dict[s
                 str(row["grp"]),
                 theme.hover(
                     display.words(str(row["grp"])),
-                    f"{write(row['value'])} ({write(row['low'])} to {write(row['high'])}), {row['n']:,.0f} instances",
+                    f"{write(row['value'])} ({_ends(row, write)}), {row['n']:,.0f} instances",
                 ),
             ]
             for row in rows.to_dict("records")
@@ -46,3 +50,7 @@ def interval_dots(groups: pd.DataFrame, number: str) -> tuple[go.Scatter, dict[s
         "range": [-0.8, len(rows) - 0.2],
     }
     return dots, axis
+
+
+def _ends(row: Mapping[Hashable, Any], write: Callable[[float], str]) -> str:
+    return "no interval" if math.isnan(row["low"]) else f"{write(row['low'])} to {write(row['high'])}"

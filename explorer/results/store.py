@@ -22,6 +22,7 @@ import duckdb
 from explorer import plain_json, sharing
 from explorer.errors import RunError, StoreError
 from explorer.results import migrations, precomputed_schema
+from explorer.results.few_units import held
 from explorer.rows.schema import TABLES
 from explorer.runs import files
 from explorer.runs import spec as specs
@@ -105,7 +106,8 @@ class Store:
         for table in RUN_TABLES:
             shown = [f"SELECT * FROM current.{table}"] if has_own else []
             shown += [precomputed_schema.view(table, hidden, self._packed_format)] if has_precomputed else []
-            self._connection.execute(f"CREATE VIEW {table} AS {' UNION ALL BY NAME '.join(shown)}")
+            every = " UNION ALL BY NAME ".join(shown)
+            self._connection.execute(f"CREATE VIEW {table} AS {held(every) if table == 'findings' else every}")
 
     def _show_parts(self, folder: RunFolder) -> None:
         for table in TABLES:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from explorer.stats.bootstrap import RESAMPLES, Bootstrapped, percentile_interval, resample_weights
+from explorer.stats.estimate import FEWEST
 from explorer.stats.gaps import drop_gaps, numbers, ties_wrong
 
 
@@ -31,7 +32,8 @@ def auc(
 ) -> Bootstrapped:
     """The area under the ROC curve of the scores for outcomes (ties wrong), with its percentile interval.
 
-    It is the chance that a right answer has the higher score (ties half).
+    It is the chance that a right answer has the higher score (ties half). The interval compares two samples, and is as
+    sure as the smaller: from fewer than five right or five wrong (or groups that hold any) there is none.
     """
     from sklearn.metrics import roc_auc_score
 
@@ -43,9 +45,12 @@ def auc(
     # Items of a group are drawn together: equal texts have one and the same score.
     units = np.unique(names[0], return_inverse=True)[1] if names else np.arange(outcome.size)
     drawn = _resampled(outcome, score, units, resamples, seed)
-    low, high, reason = percentile_interval(
-        drawn, level, int(units.max()) + 1
-    )  # undefined where a resample has one class
+    fewer = min(np.unique(units[outcome == side]).size for side in (0, 1))
+    low, high, reason = percentile_interval(drawn, level, fewer)  # undefined where a resample has one class
+    if fewer < FEWEST:
+        low = high = math.nan
+        many = "1 unit" if fewer == 1 else f"{fewer} units"
+        reason = f"no interval: {many} in the smaller class, at least {FEWEST} are needed"
     value = float(roc_auc_score(outcome, score))
     return Bootstrapped(value, low, high, outcome.size, left_out=left_out, reason=reason, units=int(units.max()) + 1)
 

@@ -37,7 +37,10 @@ class OverDraws:
 def change_over_draws(
     before: np.ndarray, after: np.ndarray, groups: np.ndarray | None = None, *, seed: int = 0
 ) -> OverDraws:
-    """Outcomes before, shape (n,), and after each draw, shape (n, draws), without gaps."""
+    """Outcomes before, shape (n,), and after each draw, shape (n, draws), without gaps.
+
+    Items and draws are both units: there is an interval from five of each.
+    """
     n, draws = after.shape
     base = float(before.mean()) if n else 0.0
     if not base:
@@ -56,8 +59,11 @@ def change_over_draws(
         resampled.append(100 * (picked.mean() - totals[0]) / totals[0] if totals[0] else math.nan)
     low, high, _ = percentile_interval(np.array(resampled), 0.95, units)
     reason = ""
-    if units < FEWEST:
+    if min(units, draws) < FEWEST:
         low = high = math.nan
-        reason = f"no interval: {units} units, at least {FEWEST} are needed"
+        many = f"{units} unit" if units < FEWEST else f"{draws} draw"
+        reason = f"no interval: {many}{'' if many.startswith('1 ') else 's'}, at least {FEWEST} are needed"
     change = Clustered(float(single.mean()), low, high, n, reason=reason, units=units)
-    return OverDraws(change, draws, float(single.std(ddof=1)), float(single.min()), float(single.max()))
+    return OverDraws(
+        change, draws, float(single.std(ddof=1)) if draws > 1 else math.nan, float(single.min()), float(single.max())
+    )

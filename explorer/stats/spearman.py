@@ -48,7 +48,8 @@ def spearman(
     which would take items as independent.
     The p is exact for up to 8 pairs, else (b + 1) / (N + 1) over `permutations` random ones; with `permutations=0`
     it is that of scipy's t distribution, which is the same to three digits from some hundred pairs on. With
-    `resamples=0` there is no interval. Both are quicker on tens of thousands of rows.
+    `resamples=0`, and of fewer than five items or groups, there is no interval. Both are quicker on tens of thousands
+    of rows.
     """
     from scipy.stats import spearmanr
 
@@ -63,7 +64,9 @@ def spearman(
     # counts and shares have many ties, for which no table of rho holds.
     low, high, reason = math.nan, math.nan, ""
     if resamples:
-        low, high, reason = percentile_interval(_resampled(a, b, units, resamples, seed), 0.95, int(units.max()) + 1)
+        count = int(units.max()) + 1
+        low, high, reason = percentile_interval(_resampled(a, b, units, resamples, seed), 0.95, count)
+        reason = reason if count >= FEWEST else ""  # of fewer there is no interval to tell of
     correlation = spearmanr(a, b)
     if groups is not None:
         rho = float(correlation.statistic)
@@ -73,7 +76,7 @@ def spearman(
         if permutations
         else float(correlation.pvalue)
     )
-    return RankCorrelation(float(correlation.statistic), low, high, a.size, p, left_out, reason)
+    return drawn_from_enough(RankCorrelation(float(correlation.statistic), low, high, a.size, p, left_out, reason))
 
 
 # Pooled over groups a correlation may be made by the groups alone. Two paradigms, an easy one of frequent words and a
@@ -153,8 +156,9 @@ def spearman_table(columns: Mapping[str, ArrayLike], *, resamples: int = 1_000, 
             low, high, reason = math.nan, math.nan, ""
             if resamples:
                 low, high, reason = percentile_interval(drawn[:, i, j], 0.95, n)
-            correlations[a, b] = RankCorrelation(
-                float(result.statistic), low, high, n, float(result.pvalue), both.size - n, reason
+                reason = reason if n >= FEWEST else ""
+            correlations[a, b] = drawn_from_enough(
+                RankCorrelation(float(result.statistic), low, high, n, float(result.pvalue), both.size - n, reason)
             )
     return {pair: correlations[pair] for pair in combinations(arrays, 2)}
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from explorer.stats.bootstrap import RESAMPLES, percentile_interval
-from explorer.stats.estimate import Estimate
+from explorer.stats.estimate import FEWEST, Estimate
 from explorer.stats.gaps import drop_gaps, numbers, ties_wrong
 
 RATES = (0.01, 0.05)
@@ -32,7 +32,8 @@ def true_positives(
 
     The average over all texts (AUC) may be high while none is found surely, and an attack that finds some surely at a
     low false-positive rate is what a reader has to fear (Carlini et al. 2022). The interval draws members and others
-    anew, so that it knows of the threshold's own uncertainty. Fewer than 1 / `rate` others cannot tell such a rate.
+    anew, so that it knows of the threshold's own uncertainty; of fewer than five members there is none. Fewer than
+    1 / `rate` others cannot tell such a rate.
     """
     (outcome, score), left_out = drop_gaps(ties_wrong(member), numbers(scores))
     members, others = score[outcome == 1], score[outcome == 0]
@@ -56,7 +57,12 @@ def true_positives(
             for _ in range(resamples)
         ]
     )
-    low, high, _ = percentile_interval(drawn, 0.95, min(members.size, others.size))
+    fewer = min(members.size, others.size)
+    if fewer < FEWEST:
+        which = "member" if members.size == fewer else "other"
+        why = f"no interval: {fewer} {which}{'' if fewer == 1 else 's'}, at least {FEWEST} are needed"
+        return TruePositives.point(value, outcome.size, left_out=left_out, reason=why, **about)
+    low, high, _ = percentile_interval(drawn, 0.95, fewer)
     return TruePositives(value, low, high, outcome.size, left_out=left_out, **about)
 
 

@@ -47,6 +47,17 @@ def test_the_interval_of_a_useless_score_holds_one_half_and_groups_widen_it():
     assert by_suite.high - by_suite.low > by_item.high - by_item.low
 
 
+def test_an_area_is_as_sure_as_its_smaller_class():
+    score = np.random.default_rng(2).normal(size=100)
+    few = auc(np.arange(100) < 4, score, resamples=200)
+    assert math.isfinite(few.value) and math.isnan(few.low)
+    assert few.reason == "no interval: 4 units in the smaller class, at least 5 are needed"
+    assert auc(np.arange(100) < 1, score, resamples=50).reason.startswith("no interval: 1 unit in")
+    assert math.isfinite(auc(np.arange(100) < 5, score, resamples=200).low)
+    groups = np.arange(100) % 10
+    assert math.isnan(auc(groups < 4, score, groups, resamples=50).low), "those who are right are of four groups"
+
+
 def test_one_class_is_reported():
     assert auc([1, 1], [1, 2]).reason == "every outcome is the same"
     assert auc([math.nan], [1]).reason == "no items" and auc([math.nan], [1]).left_out == 1

@@ -18,14 +18,16 @@ def test_the_mean_change_and_its_spread_over_draws():
     assert found.change.value == pytest.approx(-37.5)
     assert (found.least, found.greatest, found.draws) == (-50, -25, 2)
     assert found.sd == pytest.approx(25 / math.sqrt(2))
-    assert found.change.low < -37.5 < found.change.high
+    assert math.isnan(found.change.low) and found.change.reason == "no interval: 2 draws, at least 5 are needed"
+    more = change_over_draws(before, np.column_stack([after, after, after])).change
+    assert more.low < -37.5 < more.high
 
 
 def test_draws_that_differ_widen_the_interval_beyond_the_items():
     chance = np.random.default_rng(0)
     before = np.ones(2_000)
-    alike = np.column_stack([chance.random(2_000) < 0.8 for _ in range(4)]).astype(float)
-    apart = np.column_stack([chance.random(2_000) < share for share in (0.7, 0.76, 0.84, 0.9)]).astype(float)
+    alike = np.column_stack([chance.random(2_000) < 0.8 for _ in range(5)]).astype(float)
+    apart = np.column_stack([chance.random(2_000) < share for share in (0.7, 0.76, 0.8, 0.84, 0.9)]).astype(float)
     narrow, wide = change_over_draws(before, alike).change, change_over_draws(before, apart).change
     assert wide.high - wide.low > 2 * (narrow.high - narrow.low)
 

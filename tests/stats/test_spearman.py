@@ -16,6 +16,14 @@ def test_spearman_of_one_swap():
     assert spearman([1, 2, 3], [10, 30, 20]).value == pytest.approx(0.5)
 
 
+def test_of_four_items_there_is_a_correlation_with_its_p_and_no_interval():
+    found = spearman([1, 2, 3, 4], [1, 2, 4, 3])
+    assert found.value == pytest.approx(0.8) and math.isfinite(found.p) and math.isnan(found.low)
+    assert found.reason == "no interval: 4 units, at least 5 are needed"
+    pair = spearman_table({"a": [1, 2, 3, 4], "b": [1, 2, 4, 3]}, resamples=50)["a", "b"]
+    assert pair.value == pytest.approx(0.8) and math.isnan(pair.low)
+
+
 def test_the_exact_p_of_seven_points_in_order():
     # of 5,040 orders only the rising and the falling one reach |rho| = 1
     assert spearman(range(7), range(7)).p == pytest.approx(2 / 5040)

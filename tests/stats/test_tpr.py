@@ -34,6 +34,14 @@ def test_too_few_others_cannot_tell_a_low_rate():
     assert math.isnan(found.value) and "at least 100 are needed for 1%" in found.reason
 
 
+@pytest.mark.parametrize(("members", "said"), [(1, "1 member"), (2, "2 members")])
+def test_of_few_members_there_is_a_share_and_no_interval(members, said):
+    found = true_positives([1] * members + [0] * 100, [9.0] * members + list(np.linspace(0, 1, 100)), 0.05)
+    assert found.value == 1 and math.isnan(found.low) and math.isnan(found.high)
+    assert found.reason == f"no interval: {said}, at least 5 are needed"
+    assert math.isfinite(true_positives([1] * 5 + [0] * 100, [9.0] * 5 + [0.0] * 100, 0.05).low)
+
+
 def test_texts_of_one_kind_are_said():
     assert true_positives([1, 1], [1, 2], 0.05).reason == "all texts are members"
     assert true_positives([0, 0], [1, 2], 0.05).reason == "no text is a member"

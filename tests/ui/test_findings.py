@@ -135,11 +135,14 @@ def test_a_sample_is_the_same_each_time_and_holds_what_most_runs_looked_at():
 
 
 def test_group_means_have_intervals_that_hold_them():
-    table = pd.DataFrame({"grp": ["a"] * 8 + ["b"], "value": [*map(float, range(8)), 3.0]})
+    table = pd.DataFrame({"grp": ["a"] * 8 + ["b"] + ["c"] * 4, "value": [*map(float, range(8)), 3.0, 1, 2, 3, 4]})
     rows = findings_groups.means(table).set_index("grp")
     assert rows.loc["a", "value"] == pytest.approx(3.5)
     assert rows.loc["a", "low"] < 3.5 < rows.loc["a", "high"]
     assert np.isnan(rows.loc["b", "low"]) and rows.loc["b", "n"] == 1
+    assert rows.loc["c", "value"] == pytest.approx(2.5) and np.isnan(rows.loc["c", "low"]), (
+        "of four items none is drawn"
+    )
 
 
 def test_what_was_picked_in_a_figure_is_read_once_each():

@@ -97,3 +97,11 @@ def test_the_figure_has_a_dot_an_attack_and_rate():
     few = found_at(judged(0, 2.0, texts=40), JUDGED)
     assert [len(trace.x) for trace in few.data] == [0, 1], "what cannot be told is no dot"
     assert math.isnan(judged(0, 2.0, texts=40)[0].at[0].value)
+
+
+def test_of_two_members_a_share_is_told_and_no_interval():
+    labels = [1, 1] + [0] * 100
+    (found,) = membership.judge_attacks({"mia_loss": [0.1, 0.2, *range(1, 101)]}, labels, resamples=20)
+    said = membership_view.in_words([found])
+    assert all("of 2 texts that are members: too few for an interval." in line for line in said[:2])
+    assert said[2].startswith("The largest area under the curve, 1 (no interval)")

@@ -14,6 +14,7 @@ import pandas as pd
 
 from explorer.glassbox import starters
 from explorer.stats.auc import auc
+from explorer.stats.estimate import drawn_from_enough
 from explorer.stats.proportion import proportion
 from explorer.studies.trajectories import queries
 from explorer.studies.trajectories.lines import Line
@@ -86,7 +87,7 @@ def points(
     for run_id, rows in frame.groupby("run_id", sort=False):
         values, doses = rows["value"].to_numpy(dtype=float), rows["dose"].to_numpy(dtype=float)
         if measure == EXTRACTED:
-            share = proportion(values[doses == dose])
+            share = drawn_from_enough(proportion(values[doses == dose]))
             found[str(run_id)] = Point(share.value, share.low, share.high, share.n, share.reason)
             continue
         kept = (doses == dose) | (doses == NEVER)

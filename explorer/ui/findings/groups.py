@@ -10,6 +10,7 @@ from explorer.figures.group_means import group_means
 from explorer.results.measures import MEASURES
 from explorer.stats.between_groups import GroupDifference, between_groups
 from explorer.stats.bootstrap import bootstrap_mean
+from explorer.stats.estimate import drawn_from_enough
 from explorer.ui import behind, layout, links, show
 from explorer.ui.columns import count_column, group_column, link_column, number_column
 from explorer.ui.findings.data import Gathered
@@ -66,7 +67,7 @@ def draw_findings_groups(chosen: Chosen, gathered: Gathered) -> None:
     columns = {
         "grp": group_column(by.capitalize(), width="medium"),
         "value": number_column("Mean"),
-        "low": number_column("From", help="95% bootstrap interval over instances"),
+        "low": number_column("From", help="95% bootstrap interval over instances, from five on"),
         "high": number_column("To"),
         "sd": number_column("Sd"),
         "n": count_column("Instances"),
@@ -97,10 +98,10 @@ def _in_words(groups: pd.DataFrame, test: GroupDifference, name: str, by: str) -
 
 @st.cache_data(max_entries=16, show_spinner=False)
 def means(table: pd.DataFrame) -> pd.DataFrame:
-    """A row a group: mean with its bootstrap interval, sd and count. `table` has the columns grp, value."""
+    """A row a group: mean, bootstrap interval (from five items on), sd, count. `table` has the columns grp, value."""
     rows = []
     for group, values in table.groupby("grp", sort=True)["value"]:
-        mean = bootstrap_mean(values.to_numpy(dtype=float), resamples=RESAMPLES)
+        mean = drawn_from_enough(bootstrap_mean(values.to_numpy(dtype=float), resamples=RESAMPLES))
         rows.append(
             {
                 "grp": str(group) or "none", "value": mean.value, "low": mean.low, "high": mean.high,

@@ -91,13 +91,20 @@ def in_words(found: list[Found]) -> list[str]:
         best = max(known, key=lambda one: one.at[number].value)
         at = best.at[number]
         share = display.share(at.value, at.low, at.high)
-        if at.low <= rate:
+        if math.isnan(at.low):
+            many = "1 text that is a member" if at.members == 1 else f"{at.members:,} texts that are members"
+            said.append(
+                f"At {rate:.0%} false alarms {JUDGED[best.attack].title} finds most members, {share} of {many}: too "
+                "few for an interval."
+            )
+        elif at.low <= rate:
             said.append(f"At {rate:.0%} false alarms no attack surely finds more members than chance; most {share}.")
         else:
             said.append(f"At {rate:.0%} false alarms {JUDGED[best.attack].title} finds most members: {share}.")
     area = max(found, key=lambda one: one.area.value, default=None)
     if area is not None:
-        interval = f"{display.number(area.area.low)} to {display.number(area.area.high)}"
+        ends = (area.area.low, area.area.high)
+        interval = "no interval" if math.isnan(ends[0]) else " to ".join(map(display.number, ends))
         said.append(f"The largest area under the curve, {display.number(area.area.value)} ({interval}), has "
                     f"{JUDGED[area.attack].title}.")  # fmt: skip
     return said
