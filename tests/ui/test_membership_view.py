@@ -104,4 +104,4 @@ def test_of_two_members_a_share_is_told_and_no_interval():
     (found,) = membership.judge_attacks({"mia_loss": [0.1, 0.2, *range(1, 101)]}, labels, resamples=20)
     said = membership_view.in_words([found])
     assert all("of 2 texts that are members: too few for an interval." in line for line in said[:2])
-    assert said[2].startswith("The largest area under the curve, 1 (no interval)")
+    assert said[2].startswith("The largest area under the curve, 1.00 (no interval)")

@@ -43,7 +43,7 @@ def regression_terms(terms: pd.DataFrame) -> go.Figure:
     )  # fmt: skip
     figure = theme.figure(dots, height=80 + ROW * max(2, len(rows)))
     figure.add_vline(x=0, line={"color": theme.GRAY, "width": 1})
-    figure.update_xaxes(title_text="Change in the log odds of being right, with its 95% Wald interval", zeroline=False)
+    figure.update_xaxes(title_text="Change in the log odds of being right, with its 95% interval", zeroline=False)
     figure.update_yaxes(
         tickmode="array", tickvals=places, ticktext=[theme.escape(str(term)) for term in rows["term"]],
         range=[-0.7, len(rows) - 0.3], zeroline=False,

@@ -61,7 +61,7 @@ def regressions(run_id: str) -> None:
         show.chart(
             regression_terms(of_setting[of_setting["term"] != TERMS["Intercept"]]),
             key=f"terms:{setting}:{run_id}",
-            alt="Each term of the regression with its 95% Wald interval, in log odds",
+            alt="Each term of the regression with its 95% interval, in log odds",
         )
     by_suite = setting in (BY_SUITE, UNRELATED_BY_SUITE)
     show.note(
@@ -134,7 +134,7 @@ def _terms(of_setting: pd.DataFrame, setting: str, run_id: str) -> None:
         columns={
             "term": text_column("Term", width="medium"),
             "estimate": number_column("Log odds", 4),
-            "low": number_column("From", 4, "95% Wald interval"),
+            "low": number_column("From", 4, "95% interval: errors by suite where they are named, else Wald's"),
             "high": number_column("To", 4),
             "se": number_column("SE", 4),
             "z": number_column("z", 2),
