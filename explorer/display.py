@@ -37,6 +37,11 @@ def share(value: float, low: float = math.nan, high: float = math.nan, *, decima
     return f"{number(100 * value, decimals)}%{ends}"
 
 
+def interval(low: float, high: float) -> str:
+    """The ends of a 95% interval in a sentence, or that there is none."""
+    return "no interval" if math.isnan(low) or math.isnan(high) else f"95% interval {number(low)} to {number(high)}"
+
+
 def probability(value: float) -> str:
     """A probability in percent, with digits that still say something when it is small."""
     return share(value) if value >= 0.001 else power_of_ten(value)

@@ -82,3 +82,8 @@ def test_a_percent_sign_follows_its_number_without_a_blank():
         for line in path.read_text("utf-8").splitlines():
             found = apart.search(line)
             assert not found or modulo.search(line, found.start()), f"{path.name}: write 95%, without a blank: {line}"
+
+
+def test_an_interval_in_a_sentence_is_two_ends_or_none():
+    assert display.interval(0.1, 0.25) == "95% interval 0.10 to 0.25"
+    assert display.interval(float("nan"), 0.25) == display.interval(0.1, float("nan")) == "no interval"

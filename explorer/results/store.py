@@ -115,9 +115,8 @@ class Store:
             if paths:
                 listed = ", ".join(f"'{quoted(path)}'" for path in paths)
                 self._connection.execute(f"DROP TABLE {table}")
-                self._connection.execute(
-                    f"CREATE VIEW {table} AS SELECT '{folder.run_id}' AS run_id, * FROM read_parquet([{listed}])"
-                )
+                every = f"SELECT '{folder.run_id}' AS run_id, * FROM read_parquet([{listed}])"
+                self._connection.execute(f"CREATE VIEW {table} AS {held(every) if table == 'findings' else every}")
         _insert_run(self._connection, folder)
 
     def frame(self, sql: str, parameters: Sequence[Any] = ()) -> pd.DataFrame:

@@ -165,3 +165,12 @@ def test_a_run_of_the_model_that_comes_along_rises_with_the_dose(tmp_path, monke
     shares = {dose: rows["correct"].mean() for dose, rows in frame.groupby("dose")}
     low, high = (sum(shares[dose] for dose in some) / 3 for some in ((0, 1, 2), (256, 512, 1024)))
     assert high > 0.8 > low + 0.1
+
+
+def test_a_dose_without_interval_says_so_under_the_pointer():
+    from explorer.ui.calibration.figure_doses import dose_curves
+
+    drawn = dose_curves(
+        [("m", [response(1, 0.5, math.nan, math.nan), response(4, 0.9, 0.6, 1.0)])], response="Accuracy"
+    )
+    assert [row[1] for row in drawn.data[0].customdata] == ["no interval", "0.600 to 1.000"]

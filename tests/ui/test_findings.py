@@ -214,3 +214,12 @@ def test_a_measure_counted_in_a_foreign_index_carries_its_mark(open_page, tmp_pa
     assert "‡ counted in an index" in html_of(app)
     pairs = next(frame.value for frame in app.dataframe if "rho" in frame.value)
     assert any("IPS" in name and "‡" in name for name in pairs["first"])
+
+
+def test_a_correlation_without_interval_says_so_in_the_sentence():
+    pair = {
+        "first": "IPS", "second": "Length", "rho": 0.95, "low": np.nan, "high": np.nan, "n": 160, "shared": "",
+        "adjusted_p": 0.001,
+    }  # fmt: skip
+    told = findings_correlations.strongest(pd.DataFrame([pair]), within=True, allowed=())
+    assert told.endswith("most clearly go together (rho 0.95, no interval, n = 160).")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pytest
 
 from explorer.resources import Resources
@@ -84,3 +86,11 @@ def test_every_attack_says_what_it_is_computed_from():
 
     assert set(declared.COMPUTED_FROM) == {*ATTACKS, MIN_K_PLUS, RECALL}
     assert all(declared.COMPUTED_FROM.values())
+
+
+def test_the_largest_area_without_an_interval_is_no_evidence():
+    from explorer.ui.memorization import run
+
+    row = {"attack": "Min-k %", "auc": 0.9, "low": np.nan, "high": np.nan, "n": 30, "decides": False}
+    told = run._best_of(pd.DataFrame([row]))
+    assert told.endswith("Min-k % has the largest area: AUC 0.90, no interval, n = 30.")

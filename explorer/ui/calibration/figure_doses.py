@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import plotly.graph_objects as go
@@ -44,11 +45,10 @@ def dose_curves(
                     color,
                     1.3,
                 ),
-                "customdata": [[one.dose, one.low, one.high, one.n] for one in responses],
+                "customdata": [[one.dose, _ends(one, is_share), one.n] for one in responses],
                 "hovertemplate": (
                     f"{theme.escape(name)}<br>%{{customdata[0]:,}} times in the corpus: %{{y:{form}}} "
-                    f"(%{{customdata[1]:{form}}} to %{{customdata[2]:{form}}}), "
-                    "%{customdata[3]:,} items<extra></extra>"
+                    "(%{customdata[1]}), %{customdata[2]:,} items<extra></extra>"
                 ),
             }
         )
@@ -65,3 +65,9 @@ def dose_curves(
         yaxis={"title": {"text": response}, "tickformat": ".0%" if is_share else None},
         showlegend=len(lines) > 1,
     )
+
+
+def _ends(one: Response, is_share: bool) -> str:
+    if math.isnan(one.low):
+        return "no interval"
+    return f"{one.low:.1%} to {one.high:.1%}" if is_share else f"{one.low:.3f} to {one.high:.3f}"

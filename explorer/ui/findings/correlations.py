@@ -128,8 +128,8 @@ def strongest(pairs: pd.DataFrame, *, within: bool, allowed: Sequence[str]) -> s
         return f"No evidence that any two measures which share no number go together {where} ({len(apart)} pairs)."
     best = clear.iloc[clear["rho"].abs().argmax()]
     way = "together" if best["rho"] > 0 else "in opposite directions"
-    numbers = f"rho {display.number(best['rho'])}, 95% interval {display.number(best['low'])} to "
-    numbers += f"{display.number(best['high'])}, n = {best['n']:,}"
+    ends = display.interval(best["low"], best["high"])
+    numbers = f"rho {display.number(best['rho'])}, {ends}, n = {best['n']:,}"
     return (
         f"Of {len(apart)} pairs of measures that share no number, {len(clear)} go together beyond chance {where}; "
         f"“{best['first']}” and “{best['second']}” most clearly go {way} ({numbers})."

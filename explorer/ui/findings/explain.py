@@ -104,8 +104,6 @@ def _table(told: Answer, gathered: Gathered) -> None:
         "nothing and is left out unless it is chosen."
         + (f" {model.left_out:,} items lack a measure or a group's verdicts are all alike." if model.left_out else "")
     )
-    if model.too_few:
-        show.note("Items of a group share material, and groups are fewer than five: there are no intervals.")
     for name, why in model.dropped.items():
         show.note(f"{PREDICTORS[name].title} is left out: {why}.")
     if not model.effects:

@@ -252,10 +252,10 @@ def _best_of(drawn: pd.DataFrame) -> str:
     if apart.empty:
         return "No score here is independent of the verdict, so that none can speak for memorization."
     best = apart.iloc[0]
-    numbers = (
-        f"AUC {display.number(best['auc'])}, 95% interval {display.number(best['low'])} to "
-        f"{display.number(best['high'])}, n = {best['n']:,.0f}"
-    )
+    ends = display.interval(best["low"], best["high"])
+    numbers = f"AUC {display.number(best['auc'])}, {ends}, n = {best['n']:,.0f}"
+    if math.isnan(best["low"]):
+        return f"Of the scores that share no number with the verdict, {best['attack']} has the largest area: {numbers}."
     if best["low"] <= 0.5:
         return f"No evidence that a score which is independent of the verdict tells right from wrong: {numbers}."
     return (
