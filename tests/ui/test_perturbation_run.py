@@ -65,7 +65,7 @@ def test_the_printed_effect_stands_beside_ours():
     assert tables.left_of_the_effect(ours, printed) == (
         "Formal tasks change by −1.0% to +0.5% when labels are kept, and by −12.0% to −12.0% as printed."
     )
-    assert list(changes_beside_the_paper(ours, printed).data[0].x) == [-12.0]
+    assert list(changes_beside_the_paper(ours, printed, printed.iloc[:0]).data[0].x) == [-12.0]
 
 
 def test_what_is_left_of_a_change_is_told_against_the_same_model_as_published_and_against_the_paper():
