@@ -107,7 +107,7 @@ def test_a_model_that_was_tried_here_stays_out_until_it_is_ticked(open_page, cam
     assert not app.exception
     assert "99.0%" not in html_of(app) and f"</span>{MINE}" not in html_of(app)
     ticked = open_page("overview", came_along, also=MINE)
-    assert "someone/my-model 99.0%" in html_of(ticked) and f"</span>{MINE}</span>" in html_of(ticked)
+    assert "My Model (someone) 99.0%" in html_of(ticked) and "</span>My Model (someone)</span>" in html_of(ticked)
 
 
 def test_a_checkpoint_is_no_model_of_its_own(open_page, came_along):
@@ -124,7 +124,7 @@ def test_where_nothing_but_tried_models_has_a_run_they_are_shown(open_page, tmp_
     settings = settings_module.read(cache=tmp_path / "cache")
     store.ingest(settings, [accuracy(settings.runs, MINE, "copa", 0.75)])
     app = open_page("overview", tmp_path / "cache")
-    assert "someone/my-model prefers the right option in 75.0% of COPA." in html_of(app)
+    assert "My Model (someone) prefers the right option in 75.0% of COPA." in html_of(app)
     assert len(app.get("plotly_chart")) == 1
 
 
