@@ -127,7 +127,10 @@ def _setting(name: str, value: Any) -> str:
         return f"{called} {', '.join(display.words(str(one)) for one in value) or 'none'}"
     if isinstance(value, str) and value.startswith(INFILL):
         return f"{called} infilling with {model_title(value.removeprefix(INFILL))}"
-    shown = model_title(value) if isinstance(value, str) else f"{value:g}" if isinstance(value, float) else str(value)
+    if isinstance(value, str):
+        shown = model_title(value) if name in named_models.NAMING else value
+    else:
+        shown = f"{value:g}" if isinstance(value, float) else str(value)
     said = display.name(display.words(shown)) or "none"
     return f"{said} {called}" if name in ("neighbours", "per_group") else f"{called} {said}"
 
