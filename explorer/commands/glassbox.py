@@ -7,11 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from explorer.commands import common
+from explorer.errors import UsageError
 from explorer.settings import Settings
 
 if TYPE_CHECKING:
     from explorer.popularity.documents import SourceDocument
 
+STANDARD = "glassbox"
 EPILOG = """corpus    build the corpus and its n-gram index, and write the schedule of what is planted
 train     train a model on it; stopped, it goes on where it stood
 
@@ -75,6 +77,9 @@ def train_model(args: argparse.Namespace, settings: Settings) -> int:
     from explorer.glassbox import corpus, sizes
 
     size = sizes.size_of(args.size)
+    for name, least in (("epochs", 0), ("seed", 0)):
+        if getattr(args, name) < least:
+            raise UsageError(f"--{name} is {getattr(args, name)}, expected {least} or more.")
     folder = settings.models / f"{_corpus_name(args)}-{size.name}"
     documents: list[SourceDocument] = corpus.build(settings, args.plant)
     from explorer.glassbox import train
@@ -98,4 +103,18 @@ def train_model(args: argparse.Namespace, settings: Settings) -> int:
 
 
 def _corpus_name(args: argparse.Namespace) -> str:
-    return args.name or (f"glassbox-{args.plant.stem}" if args.plant else "glassbox")
+    """What corpus and model are called; UsageError where that is taken or would be known nowhere."""
+    from explorer.scoring import catalog
+
+    name = args.name or (f"{STANDARD}-{args.plant.stem}" if args.plant else STANDARD)
+    if args.plant and name == STANDARD:
+        raise UsageError(
+            f"{STANDARD} is the corpus without texts of one's own, expected another name for one with them. Leave "
+            "--name out, or choose another."
+        )
+    if name != STANDARD and (not args.plant or not catalog.OWN_GLASSBOX.fullmatch(f"{name}-xs")):
+        raise UsageError(
+            f"{name!r} is no name of a planted corpus, expected {STANDARD}- and letters, digits, ., _ or -, with "
+            "--plant. Rename the file, or give another --name."
+        )
+    return name

@@ -105,3 +105,24 @@ def test_ones_own_texts_are_planted_and_a_wrong_file_is_one_sentence(tmp_path, o
         with pytest.raises(UsageError) as caught:
             schedule.read_own(mine)
         one_sentence(str(caught.value))
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["corpus", "--plant", "{mine}", "--name", "glassbox"], "is the corpus without texts of one's own"),
+        (["corpus", "--name", "glassbox-mine"], "no name of a planted corpus"),
+        (["corpus", "--plant", "{mine}", "--name", "../mine"], "no name of a planted corpus"),
+        (["train", "xs", "--epochs", "-1"], "--epochs is -1, expected 0 or more"),
+        (["train", "xs", "--seed", "-1"], "--seed is -1, expected 0 or more"),
+    ],
+)
+def test_names_and_numbers_that_would_spoil_something_are_refused(tmp_path, monkeypatch, capsys, words, message):
+    from explorer.__main__ import main
+
+    monkeypatch.setenv("EXPLORER_CACHE", str(tmp_path / "cache"))
+    mine = tmp_path / "mine.csv"
+    mine.write_text("text,dose\nA short sentence of mine.,2\n")
+    assert main(["glassbox", *(word.format(mine=mine) for word in words)]) == 1
+    assert message in capsys.readouterr().err
+    assert not (tmp_path / "cache" / "indexes").exists()
