@@ -293,7 +293,7 @@ def _perturbation(findings: Findings, about: About) -> list[str]:
     words = SWAPPED[str(change.factors["setting"])]
     first, second = shares(before.value, after.value)
     idle = _count(change.detail.get("unchanged"))
-    spared = f"; {idle:,} have no such word to swap" if idle else ""
+    spared = f"; {idle:,} {'has' if idle == 1 else 'have'} no such word to swap" if idle else ""
     numbers = f"{_points(change.value)}, {_ends(change, 'points')}, {_over(change, 'paradigms')}{spared}"
     if is_clear(change):
         lines = [f"Synonyms for {words} take {about.model} from {first} to {second}{about.on} ({numbers})."]

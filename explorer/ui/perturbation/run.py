@@ -117,11 +117,11 @@ def _figure(run_id: str, pos: str, items: pd.DataFrame, chosen: Chosen) -> list[
     )
     idle = items["fate"].value_counts()
     rest = "; ".join(
-        f"{idle[name]:,} {said}"
-        for name, said in (
-            ("nothing to swap", "have no such word to swap"),
-            ("rejected", "had no swap that keeps the label"),
-            ("no verdict", "have no verdict"),
+        f"{idle[name]:,} {one if idle[name] == 1 else more} {said}"
+        for name, one, more, said in (
+            ("nothing to swap", "has", "have", "no such word to swap"),
+            ("rejected", "had", "had", "no swap that keeps the label"),
+            ("no verdict", "has", "have", "no verdict"),
         )
         if idle.get(name)
     )
