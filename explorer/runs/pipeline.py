@@ -149,7 +149,9 @@ class _Coming:
         self._ahead = ahead
         self._begun: deque[Begun[_Prepared | None]] = deque()
         self._is_scoring = False
-        self._held = 0.0  # seconds that the parts took to prepare that nobody has taken yet
+        # Seconds of preparing. Each number is written by one thread alone: two that add to one number at once may lose
+        # what one of them added, and a number too high would hold up the next part for ever.
+        self._made = self._taken = 0.0
 
     def here(self, meter: Meter) -> _Prepared | None:
         """The next part, prepared now."""
@@ -166,7 +168,7 @@ class _Coming:
         """The next part, once it is prepared; none where there is no further one."""
         self._is_scoring = True
         prepared = self._begun.popleft().result()
-        self._held -= prepared.seconds if prepared else 0.0
+        self._taken += prepared.seconds if prepared else 0.0
         return prepared
 
     def leave(self) -> None:
@@ -177,13 +179,13 @@ class _Coming:
     def _after(self, before: Begun[_Prepared | None] | None) -> _Prepared | None:
         if before is not None and before.result() is None:
             return None
-        while self._held > HELD:
+        while self._made - self._taken > HELD:
             stopping.pause(0.05)
         wanted = next(self._cut, None)
         if wanted is None:
             return None
         prepared = self._prepare(wanted, lambda done, of: None)
-        self._held += prepared.seconds
+        self._made += prepared.seconds
         # While the model loads nothing tells how long a part takes to score, and small ones would waste the time.
         if self._ahead > 1 and not self._is_scoring and prepared.seconds < QUICK:
             self._ranges.size = min(2 * self._ranges.size, part.LARGEST)
