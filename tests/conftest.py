@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 import dataclasses
+import functools
 import gc
 import importlib.util
 import os
@@ -134,6 +135,21 @@ def empty_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         folder = tmp_path_factory.mktemp("empty") / "cache"
         patch.setenv("EXPLORER_CACHE", str(folder))
         yield folder
+
+
+@pytest.fixture(scope="session", autouse=True)
+def packages_searched_once() -> Iterator[None]:
+    """Each new AppTest reads what all installed packages say of themselves, a third of a second; they stay the same."""
+    with pytest.MonkeyPatch.context() as patch:
+        if "streamlit.testing.v1" in sys.modules:
+            from streamlit.components.v2 import manifest_scanner
+
+            patch.setattr(
+                manifest_scanner,
+                "scan_component_manifests",
+                functools.cache(manifest_scanner.scan_component_manifests),
+            )
+        yield
 
 
 @pytest.fixture(scope="session")
