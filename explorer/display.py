@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 MINUS = "−"
 MISSING = "–"
@@ -33,7 +33,7 @@ def share(value: float, low: float = math.nan, high: float = math.nan, *, decima
     """A share in percent, with its interval where there is one."""
     if math.isnan(value):
         return MISSING
-    ends = "" if math.isnan(low) or math.isnan(high) else f" ({share(low)} – {share(high)})"
+    ends = "" if math.isnan(low) or math.isnan(high) else f" (95% interval {share(low)} to {share(high)})"
     return f"{number(100 * value, decimals)}%{ends}"
 
 
@@ -116,6 +116,11 @@ def short_id(run_id: str) -> str:
 def words(text: str) -> str:
     """A stored name (of a group, condition or setting) as words: without underscores."""
     return text.replace("_", " ").strip()
+
+
+def listed(parts: Sequence[str]) -> str:
+    """Names one after the other: "a", "a and b", "a, b and c"."""
+    return " and ".join(filter(None, [", ".join(parts[:-1]), *parts[-1:]]))
 
 
 def name(text: str, most: int = 44) -> str:

@@ -27,7 +27,7 @@ source = links.pick(
     "Source",
     "source",
     list(NAMES),
-    default="popularity",
+    default="ontologies",  # of which runs come along
     required=True,
     label_visibility="collapsed",
     format_func=NAMES.__getitem__,

@@ -31,7 +31,10 @@ def test_a_number_has_a_true_minus_and_zero_no_sign(value, signed, shown):
 
 
 def test_a_share_is_told_with_its_interval():
-    assert display.share(0.5, 0.4, 0.6) == "50.0% (40.0% – 60.0%)"
+    assert [display.listed(names) for names in ((), ("a",), ("a", "b"), ("a", "b", "c"))] == [
+        "", "a", "a and b", "a, b and c",
+    ]  # fmt: skip
+    assert display.share(0.5, 0.4, 0.6) == "50.0% (95% interval 40.0% to 60.0%)"
     assert display.share(0.5) == "50.0%"
     assert display.share(-0.025) == "−2.5%"
     assert display.share(NAN) == "–"

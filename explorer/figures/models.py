@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import zlib
 from collections.abc import Sequence
 
@@ -16,7 +17,7 @@ def model_title(model: str) -> str:
     """What people call a model; an edition that has the title of another says whose it is, a revision which."""
     name, _, revision = model.partition("@")
     if suites.is_checkpoint(model) and (called := model_title(name)) != name:
-        return f"{called}, {revision.replace('step', 'step ')}"
+        return f"{called}, {re.sub('step([0-9]+)', _told_step, revision)}"
     known = catalog.find(model)
     if not known:
         called = name_of(name)
@@ -25,6 +26,10 @@ def model_title(model: str) -> str:
     else:
         called = known.title
     return f"{called}, revision {revision}" if revision else called
+
+
+def _told_step(step: re.Match[str]) -> str:
+    return f"step {int(step[1]):,}"
 
 
 def model_color(model: str) -> str:

@@ -15,6 +15,9 @@ HEIGHT, ROW, FRAME = 240, 21, 50  # pixels: of a figure, of one of its rows, of 
 FONT = 12
 LABEL = 34  # characters of a row's name
 LINE = 15  # pixels from one name to the next
+UNDER = 76  # pixels above and below a plot whose lower axis has a name
+STANDOFF = 12  # pixels between the numbers of the lower axis and its name
+RIM = 1.12  # of what is drawn; Plotly leaves a twentieth or so free above and below
 TOGETHER = 0.12  # curves of one name that end within this share of what the figure spans share a name at their end
 
 
@@ -97,7 +100,7 @@ def small_dots(
         )  # fmt: skip
     if reference is not None:
         _reference(figure, reference, zero, across=False)
-    figure.update_xaxes(tickformat=_short(tick), nticks=6, title={"text": across, "standoff": 4})
+    figure.update_xaxes(tickformat=_short(tick), nticks=6, title={"text": across, "standoff": STANDOFF})
     figure.update_yaxes(
         tickmode="array", tickvals=list(place.values()), range=[-0.7, len(order) - 0.3], showgrid=False,
         ticktext=[theme.escape(display.name(row, LABEL)) for row in order],
@@ -149,10 +152,10 @@ def small_curves(
         )
     if reference is not None:
         _reference(figure, reference, zero, across=True)
-    _name_curves(figure, curves, least)
-    figure.update_xaxes(title={"text": across, "standoff": 4}, showgrid=False)
+    _name_curves(figure, curves, colors, least, reference)
+    figure.update_xaxes(title={"text": across, "standoff": STANDOFF}, showgrid=False)
     if ticks:
-        figure.update_xaxes(tickmode="array", tickvals=list(ticks), ticktext=list(ticks.values()))
+        figure.update_xaxes(tickmode="array", tickvals=list(ticks), ticktext=list(ticks.values()), tickangle=0)
     figure.update_yaxes(tickformat=_short(tick), nticks=5)
     return figure
 
@@ -218,7 +221,9 @@ def _reference(figure: go.Figure, value: float, name: str, *, across: bool) -> N
         figure.add_annotation(x=value, y=1, yref="paper", yanchor="bottom", showarrow=False, text=name, font=font)
 
 
-def _name_curves(figure: go.Figure, curves: Sequence[Curve], height: int) -> None:
+def _name_curves(
+    figure: go.Figure, curves: Sequence[Curve], colors: Mapping[str, str], height: int, reference: float | None
+) -> None:
     """A name at the end of its curves; where the curves of a name end far apart, a key of the dashes above them all."""
     ends: dict[str, list[float]] = {}
     for curve in curves:
@@ -237,21 +242,40 @@ def _name_curves(figure: go.Figure, curves: Sequence[Curve], height: int) -> Non
             )  # fmt: skip
         figure.update_layout(showlegend=True, legend={"font": {"size": FONT}, "y": 1.0}, margin={"t": 26})
         return
-    apart = LINE / max(1, height - FRAME) * span
+    # A name of one curve carries its color, since names that were moved apart stand beside no line's end.
+    alone = {name: next(curve.model for curve in curves if curve.name == name) for name, of_name in ends.items()
+             if len(of_name) == 1}  # fmt: skip
+    apart = LINE / max(1, height - UNDER) * _drawn_span(curves, reference)
     for name, value in _apart({name: _mean(of_name) for name, of_name in ends.items()}, apart).items():
+        dot = f'<span style="color:{colors[alone[name]]}">●</span> ' if name in alone else ""
         figure.add_annotation(
             x=1, xref="paper", xanchor="left", xshift=6, y=value, yanchor="middle", showarrow=False,
-            text=theme.escape(name), font={"size": FONT, "color": theme.GRAY},
+            text=dot + theme.escape(name), font={"size": FONT, "color": theme.GRAY},
         )  # fmt: skip
-    figure.update_layout(margin={"r": 12 + 7 * max((len(name) for name in ends), default=0)})
+    mark = 12 if alone else 0
+    figure.update_layout(margin={"r": 12 + mark + 7 * max((len(name) for name in ends), default=0)})
+
+
+def _drawn_span(curves: Sequence[Curve], reference: float | None) -> float:
+    """From the lowest to the highest place that is drawn: intervals, the reference and the rim that Plotly leaves."""
+    ends = [end for curve in curves for dot in curve.dots for end in (dot.value, dot.low, dot.high) if end == end]
+    ends += [] if reference is None else [reference]
+    return RIM * ((max(ends, default=1.0) - min(ends, default=0.0)) or 1.0)
 
 
 def _apart(ends: Mapping[str, float], least: float) -> dict[str, float]:
-    """The places with at least so much between them that no name covers another."""
-    placed: dict[str, float] = {}
-    for name, value in sorted(ends.items(), key=lambda end: end[1]):
-        placed[name] = max(value, max(placed.values()) + least) if placed else value
-    return placed
+    """The places with at least so much between them that no name covers another; a crowd keeps its middle."""
+    crowds: list[list[tuple[str, float]]] = []
+    for end in sorted(ends.items(), key=lambda end: end[1]):
+        crowds.append([end])
+        while len(crowds) > 1 and _lowest(crowds[-1], least) < _lowest(crowds[-2], least) + least * len(crowds[-2]):
+            crowds[-2:] = [crowds[-2] + crowds[-1]]
+    return {name: _lowest(crowd, least) + least * number for crowd in crowds for number, (name, _) in enumerate(crowd)}
+
+
+def _lowest(crowd: Sequence[tuple[str, float]], least: float) -> float:
+    """Where the lowest of names that stand one above the other begins, so that their middle is their curves'."""
+    return _mean([value for _, value in crowd]) - least * (len(crowd) - 1) / 2
 
 
 def _faint(color: str) -> str:

@@ -67,6 +67,7 @@ def template(name: str = "light") -> go.layout.Template:
         "title": {"font": {"color": theme.quiet, "size": 13}, "standoff": 10},
         "automargin": True,
         "labelalias": dict(ZEROS),
+        "separatethousands": True,
     }
     return go.layout.Template(
         layout={
@@ -148,6 +149,11 @@ def interval_bars(
         "array": [max(0.0, top - middle) for middle, _, top in points],
         "arrayminus": [max(0.0, middle - bottom) for middle, bottom, _ in points],
     }  # fmt: skip
+
+
+def points(shares: Iterable[float]) -> list[float]:
+    """Differences of shares in percentage points, for an axis that is named so; a percent sign would say percent of."""
+    return [100 * share for share in shares]
 
 
 def written(value: float, number: str) -> str:

@@ -153,10 +153,10 @@ MEASURES: Mapping[str, Measure] = {
         "Margin", "nats", "surer of the right option", SCORED, _whole("margin", "logprob"),
     ),
     "ips": Measure(
-        "IPS", "1 to 10", "n-grams more frequent in the corpus", COUNTED, _of_gold("ips"), of_text=True,
+        "Popularity (IPS)", "1 to 10", "n-grams more frequent in the corpus", COUNTED, _of_gold("ips"), of_text=True,
     ),
     "relative_difference": Measure(
-        "IPS, relative difference", "share", "right option more popular than the others", COUNTED,
+        "Popularity, relative difference", "share", "right option more popular than the others", COUNTED,
         _whole("relative_difference"), of_text=True,
     ),
     "swaps": Measure(

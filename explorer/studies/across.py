@@ -99,7 +99,7 @@ def _priming(runs: Sequence[OfRun]) -> Together | None:
     if changes and not any(sentences.is_clear(change) for change in changes):
         rest = "; there is no evidence that unrelated ones change it"
     return Together(
-        f"{bad.capitalize()} sentences of the same kind before a pair take accuracy {_and(falls)}{rest}.",
+        f"{bad.capitalize()} sentences of the same kind before a pair take accuracy {display.listed(falls)}{rest}.",
         largest.size,
         on=on,
     )
@@ -172,7 +172,7 @@ def _ontology(runs: Sequence[OfRun]) -> Together | None:
             rises = f", and accuracy {way} with the popularity of a concept (Spearman {display.number(curve.value)})"
         on = run.about.benchmark
         without = [other.about.model for other, its in given if other.about.benchmark == on and not _value(its)]
-        none = f"; {_and(without)} give{'s' if len(without) == 1 else ''} none" if without else ""
+        none = f"; {display.listed(without)} give{'s' if len(without) == 1 else ''} none" if without else ""
         return Together(
             f"{run.about.model} gives the right ID of {effect.text} of concepts{run.about.of}{rises}{none}.",
             curve.value if curve and rises else effect.size,
@@ -243,7 +243,7 @@ def _icl(runs: Sequence[OfRun]) -> Together | None:
     rest = f"; on {others:,} other{'s' if others > 1 else ''} there is no evidence of it" if others else ""
     without = sentences.part(none) if none else ""
     return Together(
-        f"After {k:,} demonstrations {_and(effects)} of {on}, without any {without}{rest}.", gap.value,
+        f"After {k:,} demonstrations {display.listed(effects)} of {on}, without them {without}{rest}.", gap.value,
         "Exactly or nearly; a copy of what stands in the prompt counts, too.", on,
     )  # fmt: skip
 
@@ -283,7 +283,3 @@ def _by_chance(tests: int) -> str:
         return ""
     expected = round(tests / 20)
     return f"Of {tests:,} intervals about {expected or 1:,} would leave out zero by chance."
-
-
-def _and(parts: Sequence[str]) -> str:
-    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"

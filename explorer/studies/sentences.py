@@ -304,7 +304,9 @@ def _perturbation(findings: Findings, about: About) -> list[str]:
         ]
     gap = findings.sure(perturbation.IPS_LOST_LESS_KEPT, **change.factors)
     if gap:
-        numbers = f"{display.number(gap.value, signed=True)} IPS, {_ends(gap, 'number')}, n = {gap.n:,}"
+        ends = f"{display.number(gap.low, signed=True)} to {display.number(gap.high, signed=True)}"
+        interval = _ends(gap, "number") if math.isnan(gap.low) or math.isnan(gap.high) else f"95% interval {ends}"
+        numbers = f"{display.number(gap.value, signed=True)} of the popularity score, IPS; {interval}, n = {gap.n:,}"
         if is_clear(gap):
             less = "less" if gap.value < 0 else "more"
             lines.append(f"What the swaps turn wrong became {less} popular than what stays right ({numbers}).")
@@ -513,8 +515,8 @@ def _beside_none(most: Stored, none: Stored | None) -> str:
     if none is None or most.value == 0:
         return ""
     if is_clear(difference(most, none)):
-        return f", without any {part(none)}"
-    return f", without any {part(none)}: there is no evidence that demonstrations add to it"
+        return f", without them {part(none)}"
+    return f", without them {part(none)}: there is no evidence that demonstrations add to it"
 
 
 RULES: Mapping[str, Callable[[Findings, About], list[str]]] = {

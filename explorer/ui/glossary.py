@@ -107,6 +107,11 @@ def draw_terms(page: str) -> None:
         st.html(f'<dl class="lx-terms">{rows}</dl>')
 
 
+def spelled(*names: str) -> str:
+    """What short names stand for, in one sentence: for a figure whose labels they are."""
+    return f"{'; '.join(f'{name}: {TERMS[name].means}' for name in names)}."
+
+
 def used(text: str) -> set[str]:
     """The terms that a text uses."""
     return {name for name, term in TERMS.items() if re.search(term.pattern, text)}

@@ -17,6 +17,8 @@ KEYS = {
     "In-context, review of verdicts": (
         ("N  B", "the next completion, back"),
         ("A", "accept the verdict of the rule"),
+        ("1  2  3", "exact, near-exact, inexact"),
+        ("U", "take the last verdict back"),
     ),
     "Dialogs": (("Esc", "close"),),
 }

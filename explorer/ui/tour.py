@@ -30,8 +30,8 @@ STEPS = (
     ),
     Step(
         "Instance",
-        "One sentence, word by word: the darker, the more it surprised the model. Change a word and watch the verdict "
-        "move.",
+        "One sentence, word by word: the stronger its color, the more a word surprised the model. Change one and watch "
+        "the verdict move.",
     ),
     Step(
         "Popularity",

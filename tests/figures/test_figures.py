@@ -1,3 +1,4 @@
+import re
 import tomllib
 
 import numpy as np
@@ -12,7 +13,10 @@ from explorer.figures.headline import headline
 from explorer.figures.margins import margin_histogram
 from explorer.figures.surprisal import surprisal_lines
 from explorer.settings import ROOT
+from explorer.ui.icl.figure_follow import _away
 from explorer.ui.popularity.figure_curve import popularity_curve
+from explorer.ui.priming.figure_curves import Panel, priming_curves
+from explorer.ui.priming.figure_edits import edit_curves
 
 
 @pytest.fixture
@@ -156,8 +160,36 @@ def test_the_axes_of_the_popularity_curve_hold_the_data_not_the_scores_far_out()
         {"value": [0.5, 0.6], "low": [0.45, 0.5], "high": [0.55, 0.7], "n": [50, 50], "mean": [4.0, 6.0],
          "lowest": [-90.0, 5.0], "highest": [5.0, 80.0]}
     )  # fmt: skip
-    figure = popularity_curve(bins, None, score="IPS", tick=".1f", overall=0.55)
+    figure = popularity_curve(bins, None, score="IPS", tick=".1f", overall=0.55, color="#123456")
+    assert figure.data[0].marker.color == "#123456", "dots have the color of their model"
     left, right = figure.layout.xaxis.range
     low, high = figure.layout.yaxis.range
     assert 3 < left < 4 and 6 < right < 7
     assert low <= 0.45 and high >= 0.7 and high - low >= 0.2
+
+
+def test_differences_of_shares_are_drawn_in_points():
+    curve = pd.DataFrame(
+        {"condition": "matched_acceptable", "setting": "none", "length": [0, 100], "value": [0.0, 0.2],
+         "low": [0.0, 0.1], "high": [0.0, 0.3], "n": 5}
+    )  # fmt: skip
+    figure = priming_curves([Panel("", curve)], title="Change of accuracy, in points", tick="+.0%")
+    band, line = figure.data
+    assert line.y == (0.0, 20.0) and max(band.y) == 30.0 and figure.layout.yaxis.tickformat == "+"
+    assert "+20.0 points (+10.0 points to +30.0 points)" in line.customdata[1][1]
+    shares = priming_curves([Panel("", curve)], title="Accuracy", tick=".0%")
+    assert shares.data[1].y == (0.0, 0.2) and shares.layout.yaxis.tickformat == ".0%"
+    edits = edit_curves(curve)
+    assert edits.data[0].y == (0.0, 20.0) and edits.layout.yaxis.title.text.endswith("in points")
+
+
+def test_no_axis_of_differences_is_in_percent():
+    for path in (ROOT / "explorer").rglob("*.py"):
+        assert not re.search(r'tickformat="\+\.\d%"', path.read_text(encoding="utf-8")), path
+
+
+def test_the_name_of_a_dot_lies_opposite_to_the_lines_that_meet_there():
+    # up and down again: the name of the peak stands above it, those of the feet below them
+    assert _away([(0.0, 0.0), (0.5, 1.0), (1.0, 0.0)], (1.0, 1.0)) == ["bottom left", "top center", "bottom right"]
+    assert _away([(0.0, 0.5), (1.0, 0.5)], (1.0, 1.0)) == ["middle left", "middle right"]
+    assert _away([(0.3, 0.3)], (1.0, 1.0)) == ["top center"]

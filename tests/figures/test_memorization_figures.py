@@ -4,7 +4,7 @@ import pandas as pd
 
 from explorer.ui.icl.figure_curves import replication_curves
 from explorer.ui.icl.figure_follow import memorization_against_performance
-from explorer.ui.memorization.figure_roc import one_score, roc_curves
+from explorer.ui.memorization.figure_roc import one_score, roc_curves, two_scores
 
 NAMES = {"full": "Full", "pairs": "Pairs"}
 
@@ -57,3 +57,10 @@ def test_right_and_wrong_texts_are_counted_in_the_same_bins():
     assert figure.data[0].xbins == figure.data[1].xbins
     assert figure.data[0].xbins.start < 1 and figure.data[0].xbins.end > 5
     assert one_score({"right": [0.0, 0.0]}, "TDE accuracy").data[0].xbins.size > 0
+
+
+def test_the_axes_of_two_texts_say_their_unit():
+    items = pd.DataFrame({"instance_id": ["a"], "own": [1.0], "other": [2.0], "verdict": ["right"], "text": ["A."]})
+    figure = two_scores(items, "MIA loss", "nats a token")
+    assert figure.layout.xaxis.title.text == "MIA loss of the other text, in nats a token"
+    assert two_scores(items, "TDE accuracy", "1 = extracted").layout.yaxis.title.text.endswith("right text")

@@ -39,6 +39,7 @@ def test_a_model_has_one_color_by_its_id_and_by_its_title():
         ("/home/me/models/my_model-3", "My Model 3 (models)"),
         ("mistralai/Mixtral-8x7B-v0.1", "Mixtral 8x7B v0.1 (mistralai)"),
         ("EleutherAI/pythia-70m@step512", "Pythia 70M, step 512"),
+        ("EleutherAI/pythia-70m@step143000", "Pythia 70M, step 143,000"),
         ("toy", "toy"),
         ("GPT-3.5 Turbo", "GPT-3.5 Turbo"),
     ],

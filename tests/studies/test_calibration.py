@@ -57,8 +57,9 @@ def test_sentences_say_what_is_seen_and_what_is_not():
         "Min-k % finds texts seen 4 times, not those seen once (AUC 0.99 at 64 times)."
     )
     assert words.accuracy_in_words("Glass box M", [response(0, 0.5, 0.4, 0.6), *found]) == (
-        "Glass box M is right above chance from 4 times on, and in 99.0% (95.0% – 100.0%) where the deciding n-gram "
-        "stands 64 times in the corpus. Where it never stands there, 50.0% (40.0% – 60.0%)."
+        "Glass box M is right above chance from 4 times on, and in 99.0% (95% interval 95.0% to 100.0%) where the "
+        "deciding n-gram stands 64 times in the corpus. Where it never stands there, 50.0% (95% "
+        "interval 40.0% to 60.0%)."
     )
     assert "no effect" in words.accuracy_in_words("Glass box M", flat)
 
@@ -110,6 +111,17 @@ def test_an_attack_that_points_the_wrong_way_is_said_to():
     assert "does not tell" in words.detection_in_words("ReCaLL", [response(64, 0.45, 0.3, 0.6)])
 
 
+def test_attacks_that_find_the_same_are_told_in_one_sentence():
+    once = [response(1, 0.7, 0.6, 0.8), response(64, 0.9, 0.8, 1.0)]
+    often = [response(1, 0.5, 0.4, 0.6), response(64, 0.8, 0.7, 0.9)]
+    against = [response(1, 0.4, 0.3, 0.5), response(64, 0.05, 0.0, 0.1)]
+    assert words.attacks_in_words([("Loss", once), ("Zlib", once), ("TDE", often), ("ReCaLL", against)]) == (
+        "Loss (0.90) and Zlib (0.90) find texts seen once. TDE (0.80) finds texts seen 64 times, not those seen once. "
+        "ReCaLL (0.05) points the wrong way: texts of the corpus look less seen than others. In brackets: the area "
+        "under the ROC curve (AUC) at 64 times."
+    )
+
+
 def test_the_popularity_score_is_said_to_see_presence_or_frequency_by_its_intervals():
     same = {2: [response(1, 0.5, 0.4, 0.6), response(64, 0.5, 0.4, 0.6)],
             5: [response(0, 0.5, 0.4, 0.6), response(1, 0.96, 0.9, 0.99), response(64, 0.98, 0.92, 1.0)]}  # fmt: skip
@@ -124,7 +136,7 @@ def test_a_swap_costs_only_what_the_test_says():
     lost = mcnemar([1] * 20 + [0] * 5, [0] * 15 + [1] * 5 + [0] * 5)
     assert words.swap_in_words("Glass box M", lost).startswith("A swap to a rare synonym costs Glass box M")
     kept = mcnemar([1] * 20, [1] * 19 + [0])
-    assert words.swap_in_words("Glass box M", kept).startswith("A swap to a rare synonym does not change")
+    assert words.swap_in_words("Glass box M", kept).startswith("There is no evidence that a swap")
 
 
 def test_contexts_are_a_control_where_their_change_does_not_follow_the_dose():

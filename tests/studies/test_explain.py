@@ -75,7 +75,9 @@ def test_the_sentence_says_what_survives_and_for_what_there_is_no_evidence():
     gathered = made_up(ips_difference=0.8)
     told = answer.explain(gathered, answer.usual(gathered))
     first, unit, second, each = answer.sentences(told, "Gemma on COPA")
-    assert first.startswith("Gemma on COPA: with all else held, being right goes with IPS difference (odds times")
+    assert first.startswith(
+        "Gemma on COPA: with all else held, being right goes with popularity difference (odds times"
+    )
     assert unit == "The odds are those of a standard deviation more, over 600 items of 6 groups, errors by group."
     assert second == "There is no evidence for length and min-k %, level: the intervals hold zero."
     assert each == ONE_AT_A_TIME
@@ -108,7 +110,7 @@ def test_a_measure_that_was_not_tested_is_not_said_to_lack_evidence():
     only = gathered.table["grp"].isin(["g0", "g1", "g2"])
     table = gathered.table.assign(length=gathered.table["length"].where(only, 7.0))
     lines = answer.sentences(answer.explain(Gathered(table, "choice", {}), ("ips_difference", "length")), "Gemma")
-    assert lines[0].startswith("Gemma: no evidence that IPS difference goes with being right (600")
+    assert lines[0].startswith("Gemma: no evidence that popularity difference goes with being right (600")
     assert "Of length there is an effect of" in lines[1] and ONE_AT_A_TIME not in lines
     (first, second) = answer.sentences(answer.explain(Gathered(table, "choice", {}), ("length",)), "Gemma")
     assert first == "Gemma: nothing can be said beyond these 600 items of 6 groups."
@@ -132,7 +134,7 @@ def test_of_few_paradigms_there_are_effects_without_intervals_and_of_few_sorts_e
         assert second.startswith(
             "Items of a group share material, and of 3 groups there is no interval, at least 5 are"
         )
-        assert "in log odds: IPS difference +0.7" in second
+        assert "in log odds: popularity difference +0.7" in second
     written = gathered.table.assign(kind="pair", benchmark="crows_pairs")
     told = answer.explain(Gathered(written, "pair", {}), ("ips_difference",))
     assert not told.model.too_few, "people wrote these pairs one by one"

@@ -134,7 +134,8 @@ def test_swapped_words():
     assert sentences.sentences("perturbation", swapped(0.645, 0.001, -0.38), COPA) == [
         "Synonyms for nouns and verbs take Gemma from 68.4% to 64.5% on COPA (−3.9 points, 95% interval −6.2 to "
         "−1.6, n = 1,000; 299 have no such word to swap).",
-        "What the swaps turn wrong became less popular than what stays right (−0.38 IPS, 95% interval −0.48 to −0.28, "
+        "What the swaps turn wrong became less popular than what stays right (−0.38 of the popularity score, "
+        "IPS; 95% interval −0.48 to −0.28, "
         "n = 684).",
     ]
     first, second = sentences.sentences("perturbation", swapped(0.68, 0.6, 0.0), COPA)
@@ -230,14 +231,14 @@ def test_replication_beside_none_and_a_range_called_a_range():
     about = About("Gemma", "TREC questions", "trec")
     assert sentences.sentences("icl", frame(*rows), about) == [
         "With 200 demonstrations Gemma replicates 10.5% of 200 items of TREC questions exactly or nearly (95% interval "
-        "7.0% to 15.5%), without any none of 200.",
+        "7.0% to 15.5%), without them none of 200.",
         "With 200 it labels 73.8% rightly, from 69.5% to 77.5% over 3 orders.",
         "There is no evidence that replicated items are labeled better than the others (+14.5 points, 95% interval "
         "−5.7 to +24.1, n = 200).",
     ]
     rows[0] = share(icl.REPLICATION, 0.1, 0.07, 0.15, 200, k=0, **of)
     first, *_ = sentences.sentences("icl", frame(*rows), about)
-    assert first.endswith("without any 10.0% of 200: there is no evidence that demonstrations add to it.")
+    assert first.endswith("without them 10.0% of 200: there is no evidence that demonstrations add to it.")
 
 
 def test_two_models_are_told_apart_by_the_interval_of_their_difference():
@@ -362,7 +363,7 @@ def test_texts_by_heart():
     ]
     same = [share(icl.REPLICATION, 0.2, 0.15, 0.25, 200, k=k, **of) for k in (200, 0)]
     assert runs_of("icl", ("Gemma", "TREC", frame(*back)), ("Gemma", "WNLI", frame(*same))) == (
-        "After 200 demonstrations Gemma replicates 10.5% of TREC, without any none of 200; on 1 other there is no "
+        "After 200 demonstrations Gemma replicates 10.5% of TREC, without them none of 200; on 1 other there is no "
         "evidence of it."
     )
 

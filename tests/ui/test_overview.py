@@ -166,8 +166,18 @@ def test_names_at_the_ends_of_curves_do_not_cover_each_other():
         for name, end in (("one", 0.80), ("two", 0.81), ("three", 0.2))
     ]
     figure = small.small_curves(curves, {"a": "#000000"}, tick=".0%", across="Tokens")
-    places = {note.text: note.y for note in figure.layout.annotations}
-    assert places["two"] - places["one"] > 0.04 and places["three"] == pytest.approx(0.2)
+    places = {note.text.rpartition(" ")[2]: note.y for note in figure.layout.annotations}
+    # Intervals reach from 0.1 to 0.91: 0.81 of the axis and its rim on 164 pixels, of which a name takes 15.
+    assert places["two"] - places["one"] == pytest.approx(15 / 164 * 0.81 * 1.12)
+    assert (places["two"] + places["one"]) / 2 == pytest.approx(0.805), "both give way"
+    assert places["three"] == pytest.approx(0.2)
+    assert all("#000000" in note.text for note in figure.layout.annotations), "a name has the color of its curve"
+
+
+def test_three_names_that_end_at_one_place_stand_one_above_the_other():
+    ends = small._apart({"a": 0.5, "b": 0.5, "c": 0.5, "d": 0.58, "e": 0.9}, 0.1)
+    assert [ends[name] for name in "abcd"] == pytest.approx([0.37, 0.47, 0.57, 0.67])
+    assert ends["e"] == 0.9
 
 
 def test_curves_of_one_name_that_end_apart_are_told_by_a_key_of_dashes():
@@ -182,3 +192,9 @@ def test_curves_of_one_name_that_end_apart_are_told_by_a_key_of_dashes():
 
 def test_a_curve_over_doses_needs_two_of_them():
     assert cards.dose_card("Known doses", "", [("Glass box M", [])], tick=".0%", note="") is None
+
+
+def test_of_many_doses_a_narrow_axis_names_every_second():
+    many = cards._told_places({dose: float(place) for place, dose in enumerate((0, 1, 2, 4, 8, 16, 32, 64, 1024))})
+    assert list(many.values()) == ["0", "2", "8", "32", "1,024"]
+    assert list(cards._told_places({1: 0.0, 4: 1.0, 16: 2.0}).values()) == ["1", "4", "16"]

@@ -184,3 +184,11 @@ def test_a_link_of_the_index_opens_the_thing_itself(open_page, tmp_path, monkeyp
         assert told
     else:
         assert any(place.shows in words for words in (*shown, told)), (place.shows, shown)
+
+
+def test_on_a_clean_clone_the_board_opens_on_figures_that_runs_answer(open_page, tmp_path, monkeypatch):
+    monkeypatch.delenv("EXPLORER_PRECOMPUTED")
+    app = open_page("replication", tmp_path / "cache", **HERE)
+    assert not app.exception
+    told = " ".join(block.proto.body for block in app.get("html"))
+    assert "printed figures stored runs answer 2: 2 agree" in told

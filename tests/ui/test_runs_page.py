@@ -104,7 +104,7 @@ def test_three_runs_are_compared_pair_by_pair_with_an_adjusted_test(open_page, t
     assert (pairs["adjusted"] >= pairs["p"]).all()
     assert (pairs["low"] <= pairs["difference"]).all() and (pairs["difference"] <= pairs["high"]).all()
     # The starter pairs' groups are templates, so the interval is over them.
-    assert "groups, whose items share material" in html_of(app) or "All are right equally often" in html_of(app)
+    assert "groups whose items share material" in html_of(app) or "All are right equally often" in html_of(app)
     assert app.multiselect(key="compare:runs").value == ids
     assert "shared instances" in html_of(app)
     # Another choice is what is then compared, and the address says so.

@@ -12,6 +12,8 @@ from explorer.stats.mcnemar import PairedChange
 from explorer.stats.spearman import spearman
 from explorer.studies.calibration.doses import Response, first_above, first_beyond, means
 
+NOTHING, WRONG_WAY = 10**12, 10**12 + 1  # sorted behind every dose
+
 
 def accuracy_in_words(title: str, responses: Sequence[Response]) -> str:
     """What the curve of one model says."""
@@ -36,6 +38,32 @@ def detection_in_words(title: str, responses: Sequence[Response]) -> str:
     if first is None:
         return f"{title} does not tell texts of the corpus from others ({area})."
     return f"{title} finds texts seen {times(first)}{_missed(responses, first)} ({area})."
+
+
+def attacks_in_words(lines: Sequence[tuple[str, Sequence[Response]]]) -> str:
+    """What several attacks find: those that find texts from the same dose on in one sentence."""
+    by_first: dict[tuple[int, str], list[str]] = {}
+    for title, responses in lines:
+        first, most = first_above(responses), max(responses, key=lambda one: one.dose)
+        named = f"{title} ({display.number(most.value)})"
+        if most.high < 0.5:
+            by_first.setdefault((WRONG_WAY, ""), []).append(named)
+        elif first is None:
+            by_first.setdefault((NOTHING, ""), []).append(named)
+        else:
+            by_first.setdefault((first, _missed(responses, first)), []).append(named)
+    told = []
+    for (first, missed), attacks in sorted(by_first.items()):
+        several, names = len(attacks) > 1, display.listed(attacks)
+        if first == WRONG_WAY:
+            way = "point the wrong way" if several else "points the wrong way"
+            told.append(f"{names} {way}: texts of the corpus look less seen than others.")
+        elif first == NOTHING:
+            told.append(f"{names} {'do' if several else 'does'} not tell texts of the corpus from others.")
+        else:
+            told.append(f"{names} {'find' if several else 'finds'} texts seen {times(first)}{missed}.")
+    longest = max((one.dose for _, responses in lines for one in responses), default=0)
+    return " ".join(told) + (f" In brackets: the area under the ROC curve (AUC) at {longest:,} times." if told else "")
 
 
 def extraction_in_words(title: str, responses: Sequence[Response]) -> str:
@@ -88,7 +116,7 @@ def swap_in_words(title: str, change: PairedChange) -> str:
     both = f"{display.share(change.before)} right with the popular synonym, {display.share(change.after)} with the rare"
     flips = f"{change.lost:,} lost, {change.gained:,} gained, McNemar {display.p_in_words(change.p)}"
     if not change.p < 0.05:
-        return f"A swap to a rare synonym does not change what {title} gets right: {both} ({flips})."
+        return f"There is no evidence that a swap to a rare synonym changes what {title} gets right: {both} ({flips})."
     way = "costs" if change.after < change.before else "adds"
     return f"A swap to a rare synonym {way} {title} right answers: {both} ({flips})."
 

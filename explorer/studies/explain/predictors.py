@@ -75,10 +75,10 @@ _SAME_WORD = "the log-probabilities of the passage, the deciding last word's amo
 
 PREDICTORS: Mapping[str, Predictor] = {
     "ips_difference": Predictor(
-        "IPS difference", "share", COUNTED, MEASURES["relative_difference"].query, "counts of n-grams", of_text=True,
-        kinds=TWO_SIDED,
+        "Popularity difference", "share", COUNTED, MEASURES["relative_difference"].query, "counts of n-grams",
+        of_text=True, kinds=TWO_SIDED,
     ),
-    "ips": Predictor("IPS", "1 to 10", COUNTED, MEASURES["ips"].query, "counts of n-grams", of_text=True),
+    "ips": Predictor("Popularity (IPS)", "1 to 10", COUNTED, MEASURES["ips"].query, "counts of n-grams", of_text=True),
     "dose": Predictor(
         "Planted dose", "log2 of 1 + times", (), "", "what was planted in the corpus", of_text=True,
     ),

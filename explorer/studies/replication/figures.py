@@ -137,7 +137,7 @@ def figures_of_source(source: str) -> list[BoardFigure]:
 # Lexical popularity
 
 
-SIDES = {"original": "original", "NV": "N and V swapped", "N": "nouns swapped", "V": "verbs swapped"}
+SIDES = {"original": "original", "NV": "nouns and verbs swapped", "N": "nouns swapped", "V": "verbs swapped"}
 BENCHMARK_OF_TASK = {"copa": "copa_superglue"}  # the paper's COPA is SuperGLUE's 100 validation items
 INDEX_OF = {"OLMo": "v4_dolma-v1_7_llama", "Pythia": "v4_piletrain_llama"}
 METRICS = {

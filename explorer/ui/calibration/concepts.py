@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from explorer.figures.models import model_color
 from explorer.glassbox import ontology
 from explorer.results.store import Store
 from explorer.studies.calibration import doses, words
@@ -43,6 +44,7 @@ def draw_concepts(model: str) -> None:
         common.draw_curves(
             "planted concepts",
             [(title_of(model), right)],
+            colors=[model_color(title_of(model))],
             alt="Share of concepts whose ID the model gives, by how often it stands beside the label",
             response="Right IDs",
         )
@@ -50,6 +52,7 @@ def draw_concepts(model: str) -> None:
         common.draw_curves(
             "planted likelihood",
             [(title_of(model), likely)],
+            colors=[model_color(title_of(model))],
             alt="Log-probability of the right ID by how often it stands beside the label",
             response="log P of the right ID (nats)",
             is_share=False,

@@ -24,7 +24,7 @@ def draw_popularity(model: str) -> None:
         "planted popularity",
         [(f"n = {n}", lines) for n, lines in by_length.items()],
         alt="Share of pairs whose planted option has the higher popularity score, by n and by dose",
-        response="Planted option has the higher IPS",
+        response="Planted option has the higher score",
         chance=0.5,
         first="Length",
     )

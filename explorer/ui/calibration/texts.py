@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import streamlit as st
 
+from explorer.figures.models import model_color
 from explorer.results.store import Store
 from explorer.settings import Settings
 from explorer.studies.calibration import doses, words
 from explorer.studies.calibration.doses import Response
-from explorer.ui import links, resources, show
+from explorer.ui import glossary, links, resources, show
 from explorer.ui.calibration import attacks, common
 from explorer.ui.calibration.attacks import ATTACKS
 from explorer.ui.calibration.common import title_of
@@ -29,6 +30,7 @@ def draw_extraction(model: str) -> None:
     common.draw_curves(
         "planted extraction",
         [(title_of(model), responses)],
+        colors=[model_color(title_of(model))],
         alt="Share of texts whose second half the model finishes exactly, by how often they stand in the corpus",
         response="Finished exactly",
     )
@@ -46,12 +48,13 @@ def draw_membership(model: str) -> None:
     if not lines:
         show.note("None of the texts of these runs stands in the corpus, so there is nothing to find.")
         return
-    show.says(*(words.detection_in_words(title, of_attack) for title, of_attack in lines))
+    show.says(words.attacks_in_words(lines))
+    show.note(glossary.spelled("TDE", "MIA", "Min-k %"))
     common.draw_curves(
         "planted membership",
         lines,
         alt="Area under the ROC curve of each attack by how often a text stands in the corpus",
-        response="AUC",
+        response="Area under the ROC curve (AUC)",
         chance=0.5,
         first="Attack",
         is_share=False,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from explorer.figures.models import model_colors
+from explorer.figures.models import model_color, model_colors
 from explorer.results.store import Store
 from explorer.stats.mcnemar import PairedChange, mcnemar
 from explorer.studies.calibration import doses, words
@@ -59,6 +59,7 @@ def draw_synonyms(model: str) -> None:
     common.draw_curves(
         "planted synonyms",
         [(title_of(model), responses)],
+        colors=[model_color(title_of(model))],
         alt="Accuracy with a synonym as the subject by how often it stands in that slot in the corpus",
         response="Accuracy",
         chance=0.5,

@@ -83,7 +83,7 @@ def _scale(most: float) -> go.Scatter:
         marker={
             "color": [0], "cmin": 0, "cmax": most, "colorscale": [[0, LIGHTEST], [1, DARKEST]], "showscale": True,
             "colorbar": {
-                "title": {"text": "times in the corpus", "side": "right"}, "thickness": 12, "outlinewidth": 0,
+                "title": {"text": "Times in the corpus", "side": "right"}, "thickness": 12, "outlinewidth": 0,
                 "tickvals": [math.log10(1 + 10**power) for power in ticks],
                 "ticktext": [display.compact(10**power) for power in ticks],
             },

@@ -14,11 +14,11 @@ from explorer.scoring import catalog, embedded, hf_source, http
 from explorer.scoring.catalog import KnownModel
 from explorer.scoring.engine.memory import free_ram
 from explorer.ui import inventory, jobs, layout, resources, show
-from explorer.ui.columns import number_column, size_column, text_column
+from explorer.ui.columns import count_column, size_column, text_column
 from explorer.ui.data import add_model
 from explorer.ui.inventory import ModelHere
 
-GB = 1e9
+GB, MB = 1e9, 1e6
 
 
 def draw_model_list() -> None:
@@ -51,7 +51,7 @@ def _table(models: Sequence[ModelHere], name: str) -> None:
             {
                 "model": [model_title(model.id) for model in models],
                 "parameters": [model.parameters for model in models],
-                "memory": [model.parameters * 4 / GB for model in models],
+                "memory": [model.parameters * 4 / MB for model in models],
                 "corpus": [model.corpus for model in models],
                 "license": [model.license for model in models],
                 "id": [model.id for model in models],
@@ -61,7 +61,7 @@ def _table(models: Sequence[ModelHere], name: str) -> None:
         columns={
             "model": "Model",
             "parameters": size_column("Parameters"),
-            "memory": number_column("Memory in float32 (GB)", 1),
+            "memory": count_column("Memory in float32 (MB)"),
             "corpus": text_column("Trained on", width="large"),
             "license": "License",
             "id": text_column("Id"),

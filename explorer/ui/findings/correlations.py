@@ -129,7 +129,7 @@ def strongest(pairs: pd.DataFrame, *, within: bool, allowed: Sequence[str]) -> s
     best = clear.iloc[clear["rho"].abs().argmax()]
     way = "together" if best["rho"] > 0 else "in opposite directions"
     ends = display.interval(best["low"], best["high"])
-    numbers = f"rho {display.number(best['rho'])}, {ends}, n = {best['n']:,}"
+    numbers = f"Spearman's rho {display.number(best['rho'])}, {ends}, n = {best['n']:,}"
     return (
         f"Of {len(apart)} pairs of measures that share no number, {len(clear)} go together beyond chance {where}; "
         f"“{best['first']}” and “{best['second']}” most clearly go {way} ({numbers})."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -13,6 +13,7 @@ from explorer import display
 from explorer.figures import theme
 from explorer.ui.icl.figure_curves import ASIDE, COLORS, PERCENT
 
+SLANT = 0.4  # a direction counts as straight across or up below this slope
 PANEL = 270  # pixels of a row of panels
 BETWEEN = 84
 
@@ -34,6 +35,7 @@ def memorization_against_performance(
         vertical_spacing=BETWEEN / height if rows > 1 else None,
         subplot_titles=[_in_two_lines((titles or {}).get(name, names[name])) for name in settings],
     )  # fmt: skip
+    reach = tuple(float(points[name].max() - points[name].min()) or 1.0 for name in ("memorized", "accuracy"))
     for place, setting in enumerate(settings):
         curve = points[points["setting"] == setting].sort_values("k")
         figure.add_trace(
@@ -43,7 +45,7 @@ def memorization_against_performance(
                 mode="lines+markers+text",
                 name=names[setting],
                 text=_labels(curve),
-                textposition=["top center" if number % 2 == 0 else "bottom center" for number in range(len(curve))],
+                textposition=_away(list(zip(curve["memorized"], curve["accuracy"], strict=True)), reach),
                 textfont={"size": 13},
                 cliponaxis=False,
                 line={"color": COLORS[setting], "width": 1.2},
@@ -77,6 +79,24 @@ def _in_two_lines(title: str) -> str:
     return "<br>".join(theme.escape(part) for part in title.split(": ", 1))
 
 
+def _away(spots: Sequence[tuple[float, float]], reach: Sequence[float]) -> list[str]:
+    """On which side of each dot its name lies on no line: opposite to the dots before and after it.
+
+    `reach` is how far all dots lie apart, across and up, since a direction is as it is drawn.
+    """
+    sides = []
+    for place, (x, y) in enumerate(spots):
+        across, up = 0.0, 0.0
+        for other_x, other_y in (*spots[max(0, place - 1) : place], *spots[place + 1 : place + 2]):
+            way = complex((other_x - x) / reach[0], (other_y - y) / reach[1])
+            if abs(way):
+                across, up = across - way.real / abs(way), up - way.imag / abs(way)
+        level = "middle" if abs(up) < SLANT * abs(across) else "top" if up >= 0 else "bottom"
+        side = "center" if abs(across) < SLANT * abs(up) or not across else "right" if across > 0 else "left"
+        sides.append(f"{level} {side}")
+    return sides
+
+
 def _labels(curve: pd.DataFrame) -> list[str]:
     """The k of each dot, one label where several dots lie on each other: "k = 0", "5", "10, 25"."""
     spots = [(round(row["memorized"], 3), round(row["accuracy"], 3)) for row in curve.to_dict("records")]
@@ -98,17 +118,15 @@ def gaps_over_k(gaps: pd.DataFrame, names: Mapping[str, str]) -> go.Figure:
     traces = []
     for setting in (name for name in COLORS if name in set(gaps["setting"])):
         rows = gaps[gaps["setting"] == setting].sort_values("k")
+        value, low, high = (theme.points(rows[end]) for end in ("value", "low", "high"))
         traces.append(
             go.Scatter(
                 x=rows["k"] + most * ASIDE.get(setting, 0),
-                y=rows["value"],
+                y=value,
                 mode="markers",
                 name=names[setting],
                 marker={"size": 9, "color": COLORS[setting]},
-                error_y={
-                    "type": "data", "symmetric": False, "array": (rows["high"] - rows["value"]).fillna(0),
-                    "arrayminus": (rows["value"] - rows["low"]).fillna(0), "thickness": 1.2, "width": 0,
-                },
+                error_y=theme.interval_bars(value, low, high, COLORS[setting], 1.2),
                 customdata=[
                     theme.hover(
                         f"{names[setting]}, k = {row['k']}",
@@ -124,5 +142,5 @@ def gaps_over_k(gaps: pd.DataFrame, names: Mapping[str, str]) -> go.Figure:
     figure.add_hline(y=0, line={"color": theme.GRAY, "width": 1})
     figure.update_layout(showlegend=True)
     figure.update_xaxes(title_text="Demonstrations (k)", tickvals=sorted(set(gaps["k"])))
-    figure.update_yaxes(title_text="Memorized less other items", tickformat="+.0%")
+    figure.update_yaxes(title_text="Memorized less other items, in points", tickformat="+")
     return figure

@@ -88,7 +88,7 @@ def areas(rows: pd.DataFrame) -> go.Figure:
     return figure
 
 
-def two_scores(items: pd.DataFrame, title: str) -> go.Figure:
+def two_scores(items: pd.DataFrame, title: str, unit: str = "") -> go.Figure:
     """A dot an instance: the score of the right text against that of the other; on the line both are alike.
 
     `items` has the columns instance_id, text, own, other, verdict; a dot carries its instance's id.
@@ -123,8 +123,9 @@ def two_scores(items: pd.DataFrame, title: str) -> go.Figure:
                 showlegend=False,
             )
         )  # fmt: skip
-    figure.update_xaxes(title_text=f"{theme.escape(title)} of the other text")
-    figure.update_yaxes(title_text=f"{theme.escape(title)} of the right text")
+    within = f", in {unit}" if unit.startswith("nats") else ""
+    figure.update_xaxes(title_text=f"{theme.escape(title)} of the other text{theme.escape(within)}")
+    figure.update_yaxes(title_text=f"{theme.escape(title)} of the right text{theme.escape(within)}")
     return figure
 
 

@@ -54,6 +54,14 @@ SHARED = (
     "Scores that are made of the same log-probabilities as the verdict separate right from wrong without any "
     "memorization."
 )
+SPELLED_OUT = {
+    "tde_accuracy": "Training data extraction (TDE): accuracy",
+    "tde_likelihood": "Training data extraction (TDE): likelihood",
+    "mia_loss": "Membership inference attack (MIA): loss",
+    "mia_perplexity": "Membership inference attack (MIA): perplexity",
+    "mia_neighbours": "Membership inference attack (MIA): neighbors",
+    "min_k": "The least likely tokens (Min-k %)",
+}
 SPELLED = (
     "TDE, training data extraction: does the model continue the first half of a text with its second half? MIA, "
     "membership inference attack: is a text less surprising than texts that were not seen are? Min-k %: the mean "
@@ -143,7 +151,9 @@ def _figure(
         shown = two if len(two) <= DOTS else two.sample(DOTS, random_state=0)
         known = texts.sentences(chosen.benchmark, list(shown["instance_id"]))
         answer = show.chart(
-            two_scores(shown.assign(text=shown["instance_id"].map(known).fillna("")), _title(attack)),
+            two_scores(
+                shown.assign(text=shown["instance_id"].map(known).fillna("")), _title(attack), ATTACKS[attack].unit
+            ),
             key=key,
             alt=f"{_title(attack)} of the right text against that of the other, a dot an instance",
             n=len(two),
@@ -336,6 +346,11 @@ def _title(attack: str) -> str:
     return ATTACKS[attack].title if attack in ATTACKS else attack
 
 
+def _spelled(attack: str) -> str:
+    """An attack with what its letters stand for, where it is first named."""
+    return SPELLED_OUT.get(attack, _title(attack))
+
+
 def _attacks(findings: pd.DataFrame) -> list[str]:
     there = set(findings["setting"].dropna())
     return [name for name in ATTACKS if name in there]
@@ -345,7 +360,7 @@ def _attack(findings: pd.DataFrame) -> str:
     known = findings[(findings["finding"] == declared.SCORE.name) & findings["value"].notna()]
     names = [name for name in ATTACKS if name in set(known["setting"])] or list(ATTACKS)
     first = "mia_loss" if "mia_loss" in names else names[0]
-    return links.pick(st.selectbox, "Score", "attack", names, default=first, format_func=_title, width=220)
+    return links.pick(st.selectbox, "Score", "attack", names, default=first, format_func=_spelled, width=330)
 
 
 def _neighbours(run_id: str) -> None:

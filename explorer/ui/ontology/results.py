@@ -24,8 +24,8 @@ from explorer.ui.ontology import design, invariance, knowledge, popularity
 ROW = 35  # pixels of a table's row
 COUNTED = {"Corrected": CORRECTED, "As the authors counted": AS_RELEASED}
 FIGURES_ONLY = (
-    "Of this run only figures over all answers are kept. The command import-predictions, given the released file and "
-    "the same model name, makes the same run with its answers."
+    "Of this run only figures over all answers are kept. The released file, imported under the same name of the model, "
+    "makes the same run with its answers."
 )
 KNOWLEDGE = {
     declared.GOLD_LOGPROB: ("log P of the right ID (nats)", "Summed over the ID's digits, after the prompt."),
@@ -170,7 +170,7 @@ def _numbers(findings: pd.DataFrame, ours: pd.DataFrame, setting: str) -> None:
             (
                 "Right",
                 f"{round(accuracy['value'] * accuracy['n']):,} of {int(accuracy['n']):,}",
-                f"{display.share(accuracy['value'], accuracy['low'], accuracy['high'])}, 95% Wilson interval.",
+                f"{display.share(accuracy['value'], accuracy['low'], accuracy['high'])}, by Wilson's method.",
             ),
             ("Answers that give an ID", display.share(float(outcomes.get("id", 0.0))), "Of the ontology asked about."),
             ("Distinct predicted IDs", f"{int(distinct['value']):,}", "Over all answers."),

@@ -19,6 +19,7 @@ from explorer.studies.ontology import declared as ontology
 from explorer.studies.priming.declared import PRIMING_ACCURACY
 from explorer.studies.sentences import OVER_SUITES, OVERALL, Stored
 
+FEW_PLACES = 7  # that a lower axis names each
 MOST_ROWS = 10  # of a figure: the benchmark that its sentence names, then those with most instances
 # Condition of a context → what it is called at the end of its curve, and how its line is drawn.
 CONTEXTS = {
@@ -204,11 +205,18 @@ def dose_card(
     colors = dict(zip(names, model_colors(names), strict=True))
     figure = small_curves(
         curves, colors, tick=tick, across="Times in the corpus", reference=0.5, zero="chance",
-        ticks={place: f"{dose:,}" for dose, place in places.items()},
+        ticks=_told_places(places),
     )  # fmt: skip
     largest = [responses[-1] for _, responses in lines if responses]
     size = max((one.value - 0.5 for one in largest if one.low > 0.5), default=0.0)
     return Card(title, sentence, figure, note, size, "Calibration")
+
+
+def _told_places(places: Mapping[int, float]) -> dict[float, str]:
+    """The places of doses that a narrow axis names: of many every second from the last back, and no dose at all."""
+    last = max(places.values())
+    step = 1 if len(places) <= FEW_PLACES else 2
+    return {place: f"{dose:,}" for dose, place in places.items() if (last - place) % step == 0 or dose == 0}
 
 
 def _dots(study: str, runs: Sequence[OfRun], on: str) -> list[Dot]:

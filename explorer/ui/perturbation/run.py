@@ -187,9 +187,11 @@ def flips_in_words(items: pd.DataFrame) -> str:
         f"{display.number(gap.high, signed=True)}"
     )
     if gap.low <= 0 <= gap.high:
-        return f"No evidence that instances which flip change more in popularity than those that do not: {numbers}."
+        return (
+            f"No evidence that, among texts with swapped words, those that flip change more in popularity: {numbers}."
+        )
     way = "lose more" if gap.value < 0 else "lose less"
-    return f"Instances that flip from right to wrong {way} popularity than those that stayed right: {numbers}."
+    return f"Among texts with swapped words, those that flip from right to wrong {way} popularity: {numbers}."
 
 
 FEWEST = 10  # instances on either side of a comparison
@@ -251,7 +253,7 @@ def _popularity(run_id: str, pos: str) -> None:
     st.subheader("Popularity before and after", anchor=False)
     show.note("IPS of the right option's text, by the same deciles (Figure 4 of the paper shows LAMBADA's).")
     series = {"original": "original", "perturbed": "perturbed"}
-    figure = distributions(bins, series, width=WIDTH, title="IPS", span=(1, 10.2))
+    figure = distributions(bins, series, width=WIDTH, title="Popularity score (IPS)", span=(1, 10.2))
     show.chart(figure, key="ips_before_after", alt="Distribution of IPS, original and perturbed")
 
 

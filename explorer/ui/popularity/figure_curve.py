@@ -19,23 +19,25 @@ def popularity_curve(
     score: str,
     tick: str,
     overall: float,
+    color: str,
     write: Callable[[float], str] = display.number,
 ) -> go.Figure:
     """A dot a quantile bin of the score with its interval; the logistic curve with its band; the overall accuracy.
 
     `bins` has the columns value, low, high (shares), n, mean, lowest, highest (of the score). `score` names the score,
-    `tick` is the format of its axis, `write` tells one of its values. A dot carries the number of its row.
+    `tick` is the format of its axis, `write` tells one of its values, `color` is the model's. A dot carries the number
+    of its row.
     """
     traces: list[go.Scatter] = []
     if chance is not None:
         traces += [
             go.Scatter(
                 x=[*chance.x, *chance.x[::-1]], y=[*chance.high, *chance.low[::-1]], fill="toself", mode="none",
-                fillcolor="rgba(213, 94, 0, 0.14)", hoverinfo="skip", showlegend=False,
+                fillcolor="rgba(127, 127, 127, 0.16)", hoverinfo="skip", showlegend=False,
             ),
             go.Scatter(
                 x=chance.x, y=chance.chance, mode="lines", name="logistic regression, with its 95% band",
-                line={"color": theme.VERMILION, "width": 2.5},
+                line={"color": theme.GRAY, "width": 2.5},
                 hoverinfo="skip",
             ),
         ]  # fmt: skip
@@ -45,8 +47,8 @@ def popularity_curve(
             y=bins["value"],
             mode="markers",
             name="bins of about equal size, with their 95% intervals",
-            marker={"size": 9, "color": theme.BLUE},
-            error_y=theme.interval_bars(bins["value"], bins["low"], bins["high"], theme.BLUE),
+            marker={"size": 9, "color": color},
+            error_y=theme.interval_bars(bins["value"], bins["low"], bins["high"], color),
             customdata=[
                 [
                     place,

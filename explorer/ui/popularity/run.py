@@ -11,6 +11,7 @@ import pandas as pd
 import streamlit as st
 
 from explorer import display, numbers
+from explorer.figures.models import model_color
 from explorer.popularity.ips import Edges
 from explorer.runs.slices import Slice
 from explorer.stats.proportion import proportion
@@ -28,7 +29,10 @@ from explorer.ui.popularity.figure_dumbbells import FEWEST_UNITS
 from explorer.ui.scored_options import verdict_of
 
 ENDS = ["Most popular", "Least popular"]
-SCORES = {"relative_difference": "Relative difference in IPS", "ips": "IPS"}
+SCORES = {
+    "relative_difference": "How much more popular the right option is (relative difference in IPS)",
+    "ips": "Popularity score (IPS): 1 rare, 10 frequent n-grams",
+}
 SLICE_BINS, FEWEST_IN_BIN = 5, 10
 
 
@@ -92,7 +96,8 @@ def _group(run_id: str, group: str, broadest: str, chosen: Chosen, kept: Slice |
     answer = show.chart(
         popularity_curve(
             bins, chance, score=SCORES[column], tick=".0%" if column == "relative_difference" else ".1f",
-            overall=overall, write=display.share if column == "relative_difference" else display.number,
+            overall=overall, color=model_color(chosen.model),
+            write=display.share if column == "relative_difference" else display.number,
         ),
         key=f"popularity_curve:{run_id}:{group}:{kept.name if kept else ''}",
         alt=f"Accuracy along {SCORES[column]}, in bins and as a fitted curve",
@@ -169,7 +174,7 @@ def _numbers(findings: pd.DataFrame) -> None:
             ("High half", display.share(high["value"]), _explain(high)),
             (
                 "Difference",
-                display.points(gap["value"]),
+                f"{display.points(gap['value'])} points",
                 f"High minus low, in points: {_range(interval)} (95% interval"
                 + (
                     " over paradigms, since items of a paradigm are alike)."

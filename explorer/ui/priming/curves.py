@@ -42,7 +42,7 @@ class Measure:
 
 
 MEASURES = {
-    "Change of accuracy": Measure(declared.PRIMING_DELTA, "Change of accuracy", "+.0%", 0.0),
+    "Change of accuracy": Measure(declared.PRIMING_DELTA, "Change of accuracy, in points", "+.0%", 0.0),
     "Accuracy": Measure(declared.PRIMING_ACCURACY, "Accuracy", ".0%", 0.5, "50%"),
     "Margin": Measure(declared.PRIMING_MARGIN, "Margin in nats", "+.1f", 0.0),
     "Perplexity margin": Measure(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import pandas as pd
@@ -12,6 +12,8 @@ from plotly.subplots import make_subplots
 
 from explorer import display
 from explorer.figures import theme
+
+Scale = Callable[[Iterable[float]], list[float]]
 
 GAP = 0.04  # between panels, as a share of the width
 ONE, SEVERAL, BETWEEN = 330, 230, 66  # pixels: a lone row of panels, one of several, what is between two
@@ -68,7 +70,10 @@ def priming_curves(
     zero_name: str = "",
     stereotypes: bool = False,
 ) -> go.Figure:
-    """Panels with a common scale, a line a condition over the tokens of context; `zero` is drawn as a line."""
+    """Panels with a common scale, a line a condition over the tokens of context; `zero` is drawn as a line.
+
+    Differences of shares (`tick` has a sign and a percent sign) are drawn in points.
+    """
     columns = min(3, len(panels))
     rows = math.ceil(len(panels) / columns)
     titled = any(panel.title for panel in panels)
@@ -86,15 +91,18 @@ def priming_curves(
         where = {"row": place // columns + 1, "col": place % columns + 1}
         for condition in (name for name in LOOKS if name in set(panel.curves["condition"])):
             curve = panel.curves[panel.curves["condition"] == condition].sort_values("length")
+            scale = theme.points if _is_gap(tick) else list
             look, name = LOOKS[condition], name_of(condition, stereotypes=stereotypes)
-            figure.add_trace(_band(curve, look, condition), **where)
-            figure.add_trace(_line(curve, look, name, tick, condition, in_legend=condition not in in_legend), **where)
+            figure.add_trace(_band(curve, look, condition, scale), **where)
+            figure.add_trace(
+                _line(curve, look, name, tick, condition, scale, in_legend=condition not in in_legend), **where
+            )
             in_legend.add(condition)
     figure.update_layout(theme.figure(height=70 + height).layout)
     figure.update_layout(showlegend=True, legend={"y": 1 + (44 / (height - BETWEEN) if titled else 0)})
     figure.update_annotations(font={"size": 14}, yshift=2)
     figure.update_xaxes(rangemode="tozero")
-    figure.update_yaxes(tickformat=tick)
+    figure.update_yaxes(tickformat="+" if _is_gap(tick) else tick)
     for row in range(1, rows + 1):
         figure.update_yaxes(title_text=title, row=row, col=1)
     for place in range(max(0, len(panels) - columns), len(panels)):  # the lowest panel of each column
@@ -109,10 +117,17 @@ def priming_curves(
     return figure
 
 
-def _line(curve: pd.DataFrame, look: Look, name: str, tick: str, group: str, *, in_legend: bool) -> go.Scatter:
+def _is_gap(tick: str) -> bool:
+    """Whether an axis of this format is of differences of shares."""
+    return tick.startswith("+") and tick.endswith("%")
+
+
+def _line(
+    curve: pd.DataFrame, look: Look, name: str, tick: str, group: str, scale: Scale, *, in_legend: bool
+) -> go.Scatter:
     return go.Scatter(
         x=curve["length"],
-        y=curve["value"],
+        y=scale(curve["value"]),
         mode="lines+markers",
         name=name,
         legendgroup=group,
@@ -142,11 +157,11 @@ def _told(value: float, tick: str) -> str:
     return display.number(value, signed=signed)
 
 
-def _band(curve: pd.DataFrame, look: Look, group: str) -> go.Scatter:
+def _band(curve: pd.DataFrame, look: Look, group: str, scale: Scale) -> go.Scatter:
     known = curve[curve["low"].notna() & curve["high"].notna()]
     return go.Scatter(
         x=[*known["length"], *known["length"][::-1]],
-        y=[*known["high"], *known["low"][::-1]],
+        y=scale([*known["high"], *known["low"][::-1]]),
         fill="toself",
         mode="none",
         fillcolor=_faint(look.color),

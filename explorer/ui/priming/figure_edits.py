@@ -21,6 +21,7 @@ NAMES: Mapping[str, str] = {
     "quotation": "quoted",
     "all": "all of these",
 }
+CHANGE = "Change of accuracy, in points"
 COLORS = dict(
     zip(
         NAMES,
@@ -38,7 +39,7 @@ def edit_curves(curves: pd.DataFrame) -> go.Figure:
         traces.append(
             go.Scatter(
                 x=curve["length"],
-                y=curve["value"],
+                y=theme.points(curve["value"]),
                 mode="lines+markers",
                 name=NAMES[edit],
                 line={"color": COLORS[edit], "width": 3 if edit == "none" else 1.8},
@@ -55,7 +56,7 @@ def edit_curves(curves: pd.DataFrame) -> go.Figure:
     figure.update_layout(showlegend=True)
     figure.add_hline(y=0, line={"color": theme.GRAY, "width": 1, "dash": "dot"})
     figure.update_xaxes(title_text="Tokens of context", rangemode="tozero")
-    figure.update_yaxes(title_text="Change of accuracy", tickformat="+.0%")
+    figure.update_yaxes(title_text=CHANGE, tickformat="+")
     return figure
 
 
@@ -74,19 +75,18 @@ def edit_effects(effects: pd.DataFrame) -> go.Figure:
             effects[effects["condition"] == condition].sort_values("similarity"),
             LOOKS[condition].color,
         )
+        value, low, high = (theme.points(of_condition[end]) for end in ("value", "low", "high"))
         figure.add_trace(
             go.Scatter(
                 x=of_condition["similarity"],
-                y=of_condition["value"],
+                y=value,
                 mode="markers+text",
                 text=[NAMES[name] for name in of_condition["setting"]],
                 # Neighbours' names would lie over each other on one side.
                 textposition=["top right" if place % 2 else "bottom right" for place in range(len(of_condition))],
                 textfont={"size": 12, "color": theme.GRAY},
                 marker={"size": 10, "color": color},
-                error_y=theme.interval_bars(
-                    of_condition["value"], of_condition["low"], of_condition["high"], color, 1.2
-                ),
+                error_y=theme.interval_bars(value, low, high, color, 1.2),
                 customdata=list(map(display.points, of_condition["value"])),
                 hovertemplate="%{text}: token F1 %{x:.2f}, %{customdata} points<extra></extra>",
                 showlegend=False,
@@ -95,7 +95,7 @@ def edit_effects(effects: pd.DataFrame) -> go.Figure:
             col=1,
         )
         figure.add_hline(y=0, line={"color": theme.GRAY, "width": 1, "dash": "dot"}, row=row, col=1)
-        figure.update_yaxes(title_text="Change of accuracy", tickformat="+.0%", row=row, col=1)
+        figure.update_yaxes(title_text=CHANGE, tickformat="+", row=row, col=1)
     figure.update_layout(theme.figure(height=60 + 250 * len(conditions)).layout)
     figure.update_annotations(font={"size": 14})
     most = effects["similarity"].max()

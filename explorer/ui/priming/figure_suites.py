@@ -66,12 +66,18 @@ def moved_suites(suites: pd.DataFrame, published: pd.DataFrame) -> go.Figure:
     place = {name: number for number, name in enumerate(names)}
     traces = [
         go.Scatter(
-            x=rows["delta"],
+            x=theme.points(rows["delta"]),
             y=list(place.values()),
             mode="markers",
             name="this run",
             marker={"size": 9, "color": theme.BLUE},
-            error_x={"type": "data", "array": rows["sd"].fillna(0), "color": theme.BLUE, "thickness": 1.4, "width": 0},
+            error_x={
+                "type": "data",
+                "array": theme.points(rows["sd"].fillna(0)),
+                "color": theme.BLUE,
+                "thickness": 1.4,
+                "width": 0,
+            },
             customdata=[
                 [
                     name,
@@ -88,7 +94,7 @@ def moved_suites(suites: pd.DataFrame, published: pd.DataFrame) -> go.Figure:
     if len(theirs):
         traces.append(
             go.Scatter(
-                x=theirs["delta"],
+                x=theme.points(theirs["delta"]),
                 y=[place[name] for name in theirs["grp"]],
                 mode="markers",
                 name="published, mean of six models",
@@ -103,7 +109,9 @@ def moved_suites(suites: pd.DataFrame, published: pd.DataFrame) -> go.Figure:
     figure = theme.figure(*traces, height=96 + ROW * max(4, len(names)))
     figure.add_vline(x=0, line={"color": theme.GRAY, "width": 1})
     figure.update_layout(showlegend=True)
-    figure.update_xaxes(title_text="Change of accuracy, mean and sd over lengths", tickformat="+.0%")
+    figure.update_xaxes(
+        title_text="Change of accuracy in points, mean and standard deviation over lengths", tickformat="+"
+    )
     figure.update_yaxes(
         tickmode="array",
         tickvals=list(place.values()),

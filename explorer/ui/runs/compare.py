@@ -243,7 +243,7 @@ def _sentence(known: pd.DataFrame, pairs: pd.DataFrame, names: dict[str, str], f
     if np.isnan(pair["low"]):
         return f"{sides}; too few paradigms for an interval of the difference."
     ends = sorted((abs(pair["low"]), abs(pair["high"])))
-    over = "these items" if families is None else f"{len(set(families))} groups, whose items share material"
+    over = "these items" if families is None else f"{len(set(families))} groups whose items share material"
     if pair["low"] <= 0 <= pair["high"]:
         return f"{sides}: no evidence of a difference, since the interval over {over} holds zero."
     between = f"{display.number(100 * ends[0], 1)} to {display.number(100 * ends[1], 1)}"

@@ -311,7 +311,7 @@ def _explain(row: dict) -> str:
     interval = display.share(row["value"], row["low"], row["high"]) if row["finding"] == accuracy.ACCURACY.name else ""
     details = json.loads(row["detail"]) if isinstance(row.get("detail"), str) else {}
     passes = f", each answered {details['passes']} times ({details['reducer']})" if details.get("passes") else ""
-    return f"{interval} {row['n']:,} instances{passes}{left_out}".strip()
+    return f"{interval}{' of' if interval else ''} {row['n']:,} instances{passes}{left_out}".strip()
 
 
 def _items(items: pd.DataFrame, title: str) -> None:

@@ -35,7 +35,7 @@ def draw_findings(chosen: Chosen, row: Any) -> None:
     with row:
         along = pick_along()
     known = empty.lines_now()[along]
-    of_study, of_reading, on = st.columns([2, 3, 2])
+    of_study, of_reading, on = st.columns([2, 3, 3])
     study, benchmark = _pick_runs(chosen, [(study, benchmark) for study, benchmark, _ in known], of_study, on)
     lines, left_out = empty.lines_of(study, benchmark, along)
     lines = pick_asked(lines, chosen)
