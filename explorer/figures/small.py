@@ -16,6 +16,7 @@ FONT = 12
 LABEL = 34  # characters of a row's name
 LINE = 15  # pixels from one name to the next
 UNDER = 76  # pixels above and below a plot whose lower axis has a name
+TOP, NAMED_TOP = 14, 24  # pixels above a plot, and above one whose reference has its name there
 STANDOFF = 12  # pixels between the numbers of the lower axis and its name
 RIM = 1.12  # of what is drawn; Plotly leaves a twentieth or so free above and below
 TOGETHER = 0.12  # curves of one name that end within this share of what the figure spans share a name at their end
@@ -100,6 +101,7 @@ def small_dots(
         )  # fmt: skip
     if reference is not None:
         _reference(figure, reference, zero, across=False)
+        figure.update_layout(margin={"t": NAMED_TOP}, height=figure.layout.height + NAMED_TOP - TOP)
     figure.update_xaxes(tickformat=_short(tick), nticks=6, title={"text": across, "standoff": STANDOFF})
     figure.update_yaxes(
         tickmode="array", tickvals=list(place.values()), range=[-0.7, len(order) - 0.3], showgrid=False,
@@ -163,7 +165,7 @@ def small_curves(
 def _figure(height: int) -> go.Figure:
     axis = {"tickfont": {"size": FONT}, "title": {"font": {"size": FONT}}, "zeroline": False}
     return theme.figure(
-        height=height, showlegend=False, dragmode=False, margin={"l": 4, "r": 10, "t": 14, "b": 4}, xaxis=axis,
+        height=height, showlegend=False, dragmode=False, margin={"l": 4, "r": 10, "t": TOP, "b": 4}, xaxis=axis,
         yaxis=axis,
     )  # fmt: skip
 

@@ -41,11 +41,11 @@ def _state(live: Sequence[RunInfo]) -> None:
 
 
 def state_in_words(live: Sequence[RunInfo], finished: int) -> str:
-    """How many runs are going on, waiting and done."""
+    """How many runs are going on and waiting; where none is, how many are done: all three would be cut in the bar."""
     running = sum(run.status == "running" for run in live)
     parts = [f"{running} running"] if running else []
     parts += [f"{len(live) - running} waiting"] if len(live) > running else []
-    return " · ".join([*parts, f"{finished:,} {'run' if finished == 1 and not parts else 'runs'} done"])
+    return " · ".join(parts) or f"{finished:,} {'run' if finished == 1 else 'runs'} done"
 
 
 def draw_progress() -> None:
@@ -71,8 +71,9 @@ def expect(run_id: str) -> None:
 
 
 def live_runs() -> list[RunInfo]:
-    """Runs that are queued or being worked on."""
-    return [run for run in queue.list_runs(resources.settings()) if run.status in LIVE]
+    """Runs that are queued or being worked on: those that go on first, then by how long they wait."""
+    live = [run for run in queue.list_runs(resources.settings()) if run.status in LIVE]
+    return sorted(live, key=lambda run: (run.status == "queued", run.created))
 
 
 def models_of_runs() -> list[str]:
@@ -179,11 +180,8 @@ def _stored() -> set[str]:
 
 
 def bar(run: RunInfo) -> None:
-    """One run's progress: its name, how far it is, and how long it will take."""
-    st.html(
-        f'<div class="lx-run"><b>{html.escape(name_of(run))}</b>'
-        f'<span class="lx-quiet">{html.escape(describe(run))}</span></div>'
-    )
+    """One run's progress, under its name: how far it is, and how long it will take."""
+    st.html(f'<div class="lx-run"><span class="lx-quiet">{html.escape(describe(run))}</span></div>')
     st.progress(_share(run))
 
 
@@ -193,8 +191,8 @@ def _share(run: RunInfo) -> float:
 
 def describe(run: RunInfo) -> str:
     """How far a run is, in words."""
-    if run.status == "queued":
-        return run.message or "waiting to start"
+    if run.status == "queued":  # what it waits for, which its message names by an id, stands above it
+        return "waiting for its turn" if run.message.startswith("waiting for ") else run.message or "waiting to start"
     if run.status != "running":
         return run.message or f"{run.done:,} of {run.total:,}"
     if not run.done:

@@ -16,6 +16,7 @@ from explorer.rows.builders import instance_row, measure_row
 from explorer.runs.folder import RunFolder
 from explorer.settings import ROOT
 from explorer.ui.dossier import dossier, dossier_swaps, picture
+from explorer.ui.dossier.dossier_popularity import popularity_in_words
 from explorer.ui.layout import Chosen
 
 MODEL = "gemma-3-270m"
@@ -177,3 +178,12 @@ def test_a_study_chosen_elsewhere_does_not_follow_to_a_page_of_its_own(monkeypat
     assert "pick:study" not in {box.key for box in app.selectbox}  # nor does the open dialog follow
     app.button(key="run:open").click().run()
     assert app.selectbox(key="pick:study").value == "popularity"
+
+
+def test_a_difference_of_popularity_is_told_from_the_option_that_it_is_divided_by():
+    # scores 8 and 4: (8 - 4) / 8 = 50 %, which is not "the right one is 50 % more popular"
+    assert popularity_in_words(0.5, 1) == "The other option's popularity score lies 50.0% below the right option's"
+    assert (
+        popularity_in_words(-0.25, 3) == "The other options' mean popularity score lies 25.0% above the right option's"
+    )
+    assert popularity_in_words(0.0, 2) == "The right option is as popular as the others"

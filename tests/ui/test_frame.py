@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import time
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from explorer.settings import read as read_settings
 from explorer.studies import STUDIES, study
 from explorer.ui import page_list, progress, run_words, tour, wrong_address
 from explorer.ui.layout import PAGES
+from explorer.ui.runs import run_list
 
 HERE = {"model": "gemma-3-270m", "benchmark": "starter_pairs"}
 
@@ -121,8 +123,19 @@ def test_a_time_is_said_as_people_say_it(seconds, words):
 
 def test_the_bar_counts_what_runs_waits_and_is_done():
     live = [info(status="running"), info(status="queued"), info(status="queued")]
-    assert progress.state_in_words(live, 14) == "1 running · 2 waiting · 14 runs done"
+    assert progress.state_in_words(live, 14) == "1 running · 2 waiting"
     assert progress.state_in_words([], 1) == "1 run done"
+
+
+def test_the_bar_shows_what_goes_on_before_what_waits_and_waiting_names_no_id(monkeypatch):
+    waits = info(status="queued", created=3.0, message="waiting for memorization-a188f4ccfc6f")
+    older, runs_now = info(status="queued", created=1.0), info(status="running", created=2.0)
+    monkeypatch.setattr(progress.queue, "list_runs", lambda settings: [waits, older, runs_now, info()])
+    assert progress.live_runs() == [runs_now, older, waits]
+    assert progress.describe(waits) == "waiting for its turn"
+    stopped = info(status="failed", created=9.0)
+    listed = run_list.in_order([info(), stopped, waits, runs_now], {"starter_pairs": "Starter pairs"})
+    assert listed == [waits, runs_now, stopped, info()]
 
 
 @pytest.mark.parametrize(
@@ -278,6 +291,7 @@ def test_a_run_of_another_model_is_said_and_offered_with_its_model(open_page, ca
 def test_any_other_choice_that_is_not_there_is_said(open_page, cache, page, name, kind):
     app = open_page(page, cache, **{name: "zzzz"})
     assert f"No {kind} is called “zzzz” here. Shown is" in told(app)
+    assert not re.search(r"-[0-9a-f]{12}", told(app)), "what is shown goes by its name, not by an id"
     assert not app.exception
 
 

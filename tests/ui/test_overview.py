@@ -157,6 +157,7 @@ def test_rows_of_a_small_figure_rise_and_each_dot_knows_its_run():
     first, second = figure.data
     assert list(first.x) == [0.6, 0.4] and list(second.x) == [0.8]
     assert first.y[0] != second.y[0]  # no interval hides another
+    assert figure.layout.margin.t >= 20, "the name of the reference stands above the plot, whole"
     assert first.customdata[0][0] == "run of COPA" and first.error_x["array"][0] == pytest.approx(0.1)
 
 

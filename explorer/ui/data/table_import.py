@@ -133,7 +133,7 @@ def _reading(path: Path, key: str, labels: Path | None) -> Reading | None:
     kind = kind_box.selectbox(
         "What it holds",
         [AUTOMATIC, *KINDS],
-        format_func=lambda name: KINDS.get(name, "Guess"),
+        format_func=lambda name: KINDS.get(name, AUTOMATIC),
         key=f"import:kind:{key}",
     )
     delimiter = delimiter_box.selectbox("Delimiter", list(DELIMITERS), key=f"import:delimiter:{key}")

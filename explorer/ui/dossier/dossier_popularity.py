@@ -46,12 +46,16 @@ def draw_dossier_popularity(held: Held, chosen: Chosen) -> None:
         layout.link_to("Popularity", "Popular and unpopular instances of the run", **about_run)
     gap = next((value for run in sets[key] if (value := _gap(held, run)) == value), None)
     if gap is not None:
-        show.note(
-            f"The right option is {display.share(abs(gap))} {'more' if gap > 0 else 'less'} popular than the others, "
-            "relative to its own score."
-            if gap
-            else "The right option is as popular as the others."
-        )
+        show.note(f"{popularity_in_words(gap, len(table) - 1)}.")
+
+
+def popularity_in_words(gap: float, others: int) -> str:
+    """How far the other options' score lies from the right option's, by which the difference is divided."""
+    if not gap:
+        return f"The right option is as popular as the other{'s' if others > 1 else ''}"
+    way = "below" if gap > 0 else "above"
+    named = "The other option's" if others == 1 else "The other options' mean"
+    return f"{named} popularity score lies {display.share(abs(gap))} {way} the right option's"
 
 
 def reference_sets(held: Held) -> dict[str, list[Any]]:

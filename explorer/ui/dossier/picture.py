@@ -18,6 +18,7 @@ from explorer.figures.small import Curve, Dot, small_curves, small_dots
 from explorer.scoring import catalog
 from explorer.ui import layout, show
 from explorer.ui.dossier import dossier_memory, dossier_priming, dossier_swaps
+from explorer.ui.dossier.dossier_popularity import popularity_in_words
 from explorer.ui.dossier.dossier_rows import Held, about
 from explorer.ui.layout import Chosen
 from explorer.ui.scored_options import verdict_of
@@ -268,11 +269,7 @@ def draw_popularity(held: Held, colors: Mapping[str, str], chosen: Chosen) -> Ro
         gap = held.value(str(run["run_id"]), "relative_difference", setting=None)
         sentence = "IPS (the popularity score, 1 to 10) is the mean tenth of its n-grams by frequency"
         if gap == gap:
-            sentence = (
-                f"The right option is {display.share(abs(gap))} {'more' if gap > 0 else 'less'} popular than the others"
-                if gap
-                else "The right option is as popular as the others"
-            )
+            sentence = popularity_in_words(gap, len(names) - 1)
         figure = small_dots(
             dots, {TEXTS: theme.GRAY}, tick=".2f", across="Popularity score (IPS): 1 rare, 10 frequent n-grams",
             rows=list(names.values()), least=LOW,

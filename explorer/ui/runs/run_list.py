@@ -40,7 +40,8 @@ def choose() -> tuple[RunInfo | None, list[str]]:
     runs = everything()
     if not runs:
         return None, []
-    shown = links.recall(SHOWN, runs[0].run_id, [run.run_id for run in runs])
+    by_id = {run.run_id: run for run in runs}
+    shown = links.recall(SHOWN, runs[0].run_id, list(by_id), lambda run_id: progress.name_of(by_id[run_id]))
     study = _pick_study(runs, shown)
     of_study = [run for run in runs if study_of(run) == study]
     listed = _narrowed(of_study)
@@ -109,7 +110,16 @@ def _narrowed(runs: list[RunInfo]) -> list[RunInfo]:
         for run in runs
         if benchmark in ("", run.benchmark) and model in ("", run.model) and (not state or run.status in STATES[state])
     ]
-    return sorted(kept, key=lambda run: (titles[run.benchmark].casefold(), -run.created))
+    return in_order(kept, titles)
+
+
+def in_order(runs: Sequence[RunInfo], titles: Mapping[str, str]) -> list[RunInfo]:
+    """What goes on, then what stopped, then what is complete; of each by the benchmark's title, the newest first."""
+
+    def place(run: RunInfo) -> tuple[bool, bool, str, float]:
+        return run.status not in progress.LIVE, run.status == "complete", titles[run.benchmark].casefold(), -run.created
+
+    return sorted(runs, key=place)
 
 
 def _filter(label: str, name: str, options: Sequence[str], every: str, title: Any) -> str:
