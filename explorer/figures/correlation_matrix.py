@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Sequence
 
 import numpy as np
@@ -13,6 +14,7 @@ from explorer import display
 from explorer.figures import theme
 
 CELL = 46  # pixels
+LINE = 20  # characters of a line of a name
 CERTAIN = 0.05
 # Vermilion for opposite, blue for alike. The middle is no blank: only on a ground of its own has a number the same
 # contrast in both themes and on paper.
@@ -82,10 +84,15 @@ def correlation_matrix(pairs: pd.DataFrame, names: Sequence[str]) -> go.Figure:
         tickangle=-35,
     )  # fmt: skip
     figure.update_yaxes(
-        tickmode="array", tickvals=list(range(1, len(names))), ticktext=shown[1:], showgrid=False, zeroline=False,
-        autorange="reversed",
+        tickmode="array", tickvals=list(range(1, len(names))), ticktext=[_in_lines(name) for name in names[1:]],
+        showgrid=False, zeroline=False, autorange="reversed",
     )  # fmt: skip
     return figure
+
+
+def _in_lines(name: str) -> str:
+    """A name beside its row, broken where it is long: cells have the width that names leave."""
+    return "<br>".join(theme.escape(line) for line in textwrap.wrap(display.name(name, 40), LINE))
 
 
 def ground_of(rho: float) -> str:

@@ -31,7 +31,7 @@ def offer(study: str, chosen: Chosen, title: str, advice: str, settings: Mapping
     sample = _sample(chosen.benchmark) if "per_group" in recipe.settings else 0
     command = f"python -m explorer run {study} --model {chosen.model} --benchmark {chosen.benchmark}"
     first = {**({"per_group": sample} if sample else {}), **(settings or {})}
-    show.nothing_yet(title, advice, command + "".join(f" --set {name}={value}" for name, value in first.items()))
+    show.nothing_yet(title, advice)
     amount = f"{sample} instances of each group" if sample else _describe(settings) or "the whole benchmark"
     if st.button(f"Run it on {amount}", type="primary", icon=":material/play_arrow:", key=f"start:{study}"):
         with st.spinner("Preparing the run"):
@@ -41,6 +41,7 @@ def offer(study: str, chosen: Chosen, title: str, advice: str, settings: Mapping
         f"It is done by a worker beside the app, with {show.plain(layout.model_title(chosen.model))}; its progress "
         "stands in the bar at the top."
     )
+    show.command_line(command + "".join(f" --set {name}={value}" for name, value in first.items()))
 
 
 def _describe(settings: Mapping[str, str | int] | None) -> str:

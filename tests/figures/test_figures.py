@@ -193,3 +193,11 @@ def test_the_name_of_a_dot_lies_opposite_to_the_lines_that_meet_there():
     assert _away([(0.0, 0.0), (0.5, 1.0), (1.0, 0.0)], (1.0, 1.0)) == ["bottom left", "top center", "bottom right"]
     assert _away([(0.0, 0.5), (1.0, 0.5)], (1.0, 1.0)) == ["middle left", "middle right"]
     assert _away([(0.3, 0.3)], (1.0, 1.0)) == ["top center"]
+
+
+def test_a_long_name_beside_the_correlations_is_broken_into_lines():
+    rows = [{"first": "Margin", "second": "Primed, mismatched unacceptable", "rho": 0.1, "low": 0, "high": 0.2, "n": 9}]
+    figure = correlation_matrix(
+        pd.DataFrame(rows).assign(adjusted_p=0.5), ["Margin", "Primed, mismatched unacceptable"]
+    )
+    assert figure.layout.yaxis.ticktext == ("Primed, mismatched<br>unacceptable",)

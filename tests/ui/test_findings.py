@@ -222,4 +222,4 @@ def test_a_correlation_without_interval_says_so_in_the_sentence():
         "adjusted_p": 0.001,
     }  # fmt: skip
     told = findings_correlations.strongest(pd.DataFrame([pair]), within=True, allowed=())
-    assert told.endswith("most clearly go together (rho 0.95, no interval, n = 160).")
+    assert told.endswith("most clearly go together (Spearman's rho 0.95, no interval, n = 160).")
