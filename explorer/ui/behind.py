@@ -21,8 +21,8 @@ def picked(answer: Any, entry: int = 0) -> list[str]:
     """What the picked dots of a figure carry as this entry of their customdata, each once."""
     points = answer["selection"]["points"] if answer else []
     carried = [point.get("customdata") for point in points]
-    held = [one if isinstance(one, list | tuple) else [one] for one in carried if one is not None]
-    return list(dict.fromkeys(str(one[entry]) for one in held if len(one) > entry))
+    columns = [column if isinstance(column, list | tuple) else [column] for column in carried if column is not None]
+    return list(dict.fromkeys(str(column[entry]) for column in columns if len(column) > entry))
 
 
 def draw_instances(
@@ -47,17 +47,21 @@ def draw_instances(
     known = texts.sentences(chosen.benchmark, list(shown["instance_id"]))
     about = {"model": chosen.model, "benchmark": chosen.benchmark, **(also or {})}
     shown = shown.assign(
-        text=[known.get(str(one), "") for one in shown["instance_id"]],
-        look=[layout.address_of(page, **about, instance=str(one)) for one in shown["instance_id"]],
+        text=[known.get(str(instance_id), "") for instance_id in shown["instance_id"]],
+        look=[layout.address_of(page, **about, instance=str(instance_id)) for instance_id in shown["instance_id"]],
     )
-    told: dict[str, Any] = {"text": text_column("Text", width=TEXT if len(columns) < 4 else NARROW)} if known else {}
-    told |= columns
+    text_columns: dict[str, Any] = (
+        {"text": text_column("Text", width=TEXT if len(columns) < 4 else NARROW)} if known else {}
+    )
+    text_columns |= columns
     if "grp" in shown and shown["grp"].nunique() > 1:
-        told["grp"] = group_column("Group")
-    told |= {"look": link_column("Instance", "open"), "instance_id": id_column("ID")}
-    show.table(shown, name, columns=told, whole=frame, height=min(HEAD + ROW * max(1, len(shown)), TALLEST))
+        text_columns["grp"] = group_column("Group")
+    text_columns |= {"look": link_column("Instance", "open"), "instance_id": id_column("ID")}
+    show.table(shown, name, columns=text_columns, whole=frame, height=min(HEAD + ROW * max(1, len(shown)), TALLEST))
     with st.container(horizontal=True, vertical_alignment="center"):
-        slices.offer([str(one) for one in frame["instance_id"]], chosen.benchmark, suggestion or name, key)
+        slices.offer(
+            [str(instance_id) for instance_id in frame["instance_id"]], chosen.benchmark, suggestion or name, key
+        )
         if len(frame) > len(shown):
             show.note(f"The first {len(shown):,} of {len(frame):,} are listed; the download has all.")
     if not known and not texts.are_here(chosen.benchmark):

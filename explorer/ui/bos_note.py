@@ -32,10 +32,10 @@ def policy_of_run(run: Mapping[Any, Any]) -> str:
 
 def tell(run_ids: Sequence[str], names: Mapping[str, str]) -> None:
     """A line that names each run's policy where they differ; nothing where all are alike."""
-    rows = {one: resources.ask(queries.run, one) for one in run_ids}
-    policies = {names[one]: policy_of_run(row.iloc[0].to_dict()) for one, row in rows.items() if len(row)}
-    if told := in_words(policies):
-        show.note(told)
+    rows = {run_id: resources.ask(queries.run, run_id) for run_id in run_ids}
+    policies = {names[run_id]: policy_of_run(row.iloc[0].to_dict()) for run_id, row in rows.items() if len(row)}
+    if sentence := in_words(policies):
+        show.note(sentence)
 
 
 def in_words(policies: Mapping[str, str]) -> str:

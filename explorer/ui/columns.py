@@ -142,14 +142,14 @@ def check_column(title: str, help: str = "", *, width: Width = "small") -> Colum
 
 def saying_something(frame: pd.DataFrame, columns: Mapping[str, Any], keep: Sequence[str] = ()) -> dict[str, Any]:
     """The columns without those that are empty in every row, or 0 where a count is of what is left out."""
-    kept = {}
+    shown_columns = {}
     for name, column in columns.items():
         values = frame[name]
         is_empty = values.isna().all() or (values.fillna("").astype(str).isin(["", "nan"])).all()
         is_idle = name in ("left_out", "unparsed") and not pd.to_numeric(values, errors="coerce").fillna(0).any()
         if name in keep or not (is_empty or is_idle):
-            kept[name] = column
-    return kept
+            shown_columns[name] = column
+    return shown_columns
 
 
 def as_shown(frame: pd.DataFrame, columns: Mapping[str, Any]) -> tuple[pd.DataFrame | Styler, dict[str, Any]]:
@@ -157,7 +157,9 @@ def as_shown(frame: pd.DataFrame, columns: Mapping[str, Any]) -> tuple[pd.DataFr
     frame = frame.reset_index(drop=True)  # pandas writes texts only where each row has a label of its own
     ours = {name: column for name, column in columns.items() if isinstance(column, Column)}
     numbers = {name: _numbers(frame[name]) for name, column in ours.items() if column.write}
-    names = {name: frame[name].map(display.words, na_action="ignore") for name, one in ours.items() if one.is_name}
+    names = {
+        name: frame[name].map(display.words, na_action="ignore") for name, column in ours.items() if column.is_name
+    }
     frame = frame.assign(**numbers, **names)
     written = frame.size <= MOST_CELLS
     config = {**columns, **{name: column.config(written=written) for name, column in ours.items()}}

@@ -47,5 +47,5 @@ def draw(index: str, model: str) -> None:
         return
     known = indexes.is_pretraining_data(index, model) is False
     why = f"not what {name} was trained on" if known else f"not known to be what {name} was trained on"
-    told = html.escape(f"{MARK} {title(index)}: {why}")
-    st.html(f'<p class="lx-note"><span class="lx-mark-pill">{told}</span></p>')
+    label = html.escape(f"{MARK} {title(index)}: {why}")
+    st.html(f'<p class="lx-note"><span class="lx-mark-pill">{label}</span></p>')

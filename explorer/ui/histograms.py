@@ -21,14 +21,14 @@ def row(frame: pd.DataFrame, columns: Mapping[str, Any]) -> str:
     if len(frame) < LEAST:
         return ""
     columns = {name: column for name, column in columns.items() if name in frame}
-    drawn = []
+    histograms = []
     for name, write in writers(frame, columns).items():
         values = pd.to_numeric(frame[name], errors="coerce").to_numpy(dtype=float)
         finite = values[np.isfinite(values)]
         # Numbers that differ by rounding alone cannot be parted into bins.
         if len(finite) >= LEAST and np.ptp(finite) > 1e-9 * np.abs(finite).max():
-            drawn.append(_small(title_of(name, columns[name]), finite, len(values) - len(finite), write))
-    return f'<div class="lx-hists">{"".join(drawn[:MOST])}</div>' if drawn else ""
+            histograms.append(_small(title_of(name, columns[name]), finite, len(values) - len(finite), write))
+    return f'<div class="lx-hists">{"".join(histograms[:MOST])}</div>' if histograms else ""
 
 
 def _small(title: str, values: np.ndarray, missing: int, write: Any) -> str:
@@ -36,16 +36,16 @@ def _small(title: str, values: np.ndarray, missing: int, write: Any) -> str:
     counts, edges = np.histogram(values, bins=BINS)
     top = int(counts.argmax())
     gaps = f", {missing:,} missing" if missing else ""
-    told = (
+    label = (
         f"{title}: {len(values):,} values from {write(values.min())} to {write(values.max())}{gaps}; "
         f"most, {counts[top]:,}, between {write(edges[top])} and {write(edges[top + 1])}"
     )
     bars = "".join(f'<span style="height:{_height(int(count), int(counts.max())):.0f}%"></span>' for count in counts)
     ends = f"<span>{html.escape(write(values.min()))}</span><span>{html.escape(write(values.max()))}</span>"
-    told = html.escape(told, quote=True)
+    label = html.escape(label, quote=True)
     return (
-        f'<div class="lx-hist" title="{told}"><span class="lx-hist-title">{html.escape(title)}</span>'
-        f'<div class="lx-hist-bars" role="img" aria-label="{told}">{bars}</div><div class="lx-hist-ends">{ends}</div>'
+        f'<div class="lx-hist" title="{label}"><span class="lx-hist-title">{html.escape(title)}</span>'
+        f'<div class="lx-hist-bars" role="img" aria-label="{label}">{bars}</div><div class="lx-hist-ends">{ends}</div>'
         "</div>"
     )
 

@@ -166,14 +166,14 @@ def remove_model(name: str) -> None:
     """Takes a model that was added by hand off the list."""
     if visitor.is_trusted():
         added.remove(name, resources.settings())
-    st.session_state[ADDED] = [one for one in st.session_state.get(ADDED, ()) if one != name]
+    st.session_state[ADDED] = [model_name for model_name in st.session_state.get(ADDED, ()) if model_name != name]
 
 
 def model_names() -> list[str]:
     """The models that the picker offers: those here, those added by hand, then those that would be fetched first."""
     known = models()
-    here, absent = [row.id for row in known if row.ready], [row.id for row in known if not row.ready]
-    return list(dict.fromkeys([*here, *added_models(), *absent]))
+    ready, absent = [row.id for row in known if row.ready], [row.id for row in known if not row.ready]
+    return list(dict.fromkeys([*ready, *added_models(), *absent]))
 
 
 def picker_titles(names: Sequence[str]) -> dict[str, str]:

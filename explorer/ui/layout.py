@@ -108,13 +108,13 @@ def pick_model() -> str:
     default = first_model()
     wish = links.recall("model", default) or default
     known = inventory.model_names()
-    here = list(dict.fromkeys([*known, *progress.models_of_runs()]))
-    options = list(dict.fromkeys([*here, wish]))
+    ready = list(dict.fromkeys([*known, *progress.models_of_runs()]))
+    options = list(dict.fromkeys([*ready, wish]))
     titles = inventory.picker_titles(options)  # once, since Streamlit asks for each option's several times
-    if links.is_news("model") and wish not in here and live.why_unknown(wish):
-        near = wrong_address.nearest(wish, here, model_title)
+    if links.is_news("model") and wish not in ready and live.why_unknown(wish):
+        near = wrong_address.nearest(wish, ready, model_title)
         if near or "/" not in wish:
-            wrong_address.tell("model", wish, "", here, model_title)
+            wrong_address.tell("model", wish, "", ready, model_title)
     return links.pick(
         st.selectbox,
         "Model",
@@ -222,8 +222,8 @@ def settings_of(run_id: str) -> dict[str, Any]:
 
 def asked_in_words(run_id: str) -> str:
     """How a stored run asked, where that was not the plain way, as a sentence; "" where it was."""
-    asked = chat.in_words(settings_of(run_id))
-    return f"This run asked {asked}." if asked else ""
+    sentence = chat.in_words(settings_of(run_id))
+    return f"This run asked {sentence}." if sentence else ""
 
 
 def warn_of_other_text(run_id: str, instance: Instance) -> None:

@@ -83,10 +83,10 @@ def generate(model: str, requests: Sequence[Request], **options: Any) -> tuple[l
     plain = [dataclasses.replace(request, conversation=None) for request in requests]
     try:
         generations = generator.generate(requests, **options)
-        if not all(one.reason for one in generations):
+        if not all(generation.reason for generation in generations):
             return generations, ""
         others = generator.generate(plain, **options)
-        if all(one.reason for one in others):
+        if all(other.reason for other in others):
             return generations, ""
     except (ModelError, ScoringError) as error:
         try:

@@ -58,7 +58,7 @@ def draw_results(words: str, model: str, benchmark: str) -> None:
     if not words:
         show.note("Type and press Enter; Tab goes through what was found.")
         return
-    found = bool(pages)
+    any_result = bool(pages)
     with show.lens("Instances"):
         listing = instance_list.listing(benchmark)
         wanted = list(dict.fromkeys(fold_text(words).split()))
@@ -69,14 +69,14 @@ def draw_results(words: str, model: str, benchmark: str) -> None:
             for name in names[:MOST]:
                 text = instance_list.summary(listing.by_id[name], most=90)
                 page_list.link(page_list.find("Instance"), text, {**about, "instance": name}, icon=_icon("instance"))
-        found = found or bool(names)
+        any_result = any_result or bool(names)
     runs = matching_runs(everything(), words)
     if runs:
         show.section(_count(len(runs), "run"))
         for run in runs[:MOST]:
             label = f"{progress.name_of(run)}, {run.done:,} instances"
             page_list.link(page_list.find("Runs"), label, {"shown": run.run_id}, icon=_icon("run"))
-    if not found and not runs:
+    if not any_result and not runs:
         show.note(f"Nothing here matches “{words}”.")
 
 
@@ -93,16 +93,16 @@ def everything() -> list[RunInfo]:
 def matching_runs(runs: Sequence[RunInfo], words: str) -> list[RunInfo]:
     """The runs whose study, model, benchmark or id hold every word."""
     wanted = list(dict.fromkeys(words.casefold().split()))
-    found = []
+    matches = []
     for run in runs:
         text = f"{progress.name_of(run)} {run.model} {run.benchmark} {run.run_id}".casefold()
         if all(word in text for word in wanted):
-            found.append(run)
-    return found
+            matches.append(run)
+    return matches
 
 
-def _count(number: int, what: str) -> str:
-    return f"{number:,} {what}{'' if number == 1 else 's'}" + (f", the first {MOST}" if number > MOST else "")
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}" + (f", the first {MOST}" if number > MOST else "")
 
 
 def _icon(kind: str) -> str:

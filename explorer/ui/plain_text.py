@@ -12,7 +12,7 @@ def plain(text: str) -> str:
     # So it does with its icons, escaped or not; it writes ":material_home:" for ":material/home:" before it looks.
     text = re.sub(r":(?=material[/_]|streamlit:)", ":\N{WORD JOINER}", text)
     # A line that begins with four blanks would be code.
-    text = re.sub(r"^[ \t]+", lambda found: "\N{NO-BREAK SPACE}" * len(found[0]), text, flags=re.MULTILINE)
+    text = re.sub(r"^[ \t]+", lambda blanks: "\N{NO-BREAK SPACE}" * len(blanks[0]), text, flags=re.MULTILINE)
     marked = re.sub(r"([\\`*_{}\[\]<>#|~$:&@])", r"\\\1", text)
     marked = re.sub(r"^([^\S\n]*\d*)([-+.)=])", r"\1\\\2", marked, flags=re.MULTILINE)
     return re.sub(r"(?i)(www)\.", r"\1\\.", marked)

@@ -108,7 +108,7 @@ def run(run_id: str) -> Run:
 
 
 # A few generations stay open, since another visitor may be in the middle of a question to an older one.
-@st.cache_resource(max_entries=4, show_spinner=False, on_release=lambda held: held.close())
+@st.cache_resource(max_entries=4, show_spinner=False, on_release=lambda shared_store: shared_store.close())
 def _store(chosen: Settings, generation: str) -> Store:
     from explorer.results.store import open_store
 
@@ -121,8 +121,8 @@ def ask(question: Callable[..., Answer], *arguments: Any, **named: Any) -> Answe
 
     generation = str(current_generation(settings()))
     where = (question.__module__, question.__name__)
-    found: Answer = _answer(where, arguments, tuple(sorted(named.items())), settings(), generation)
-    return found
+    answer: Answer = _answer(where, arguments, tuple(sorted(named.items())), settings(), generation)
+    return answer
 
 
 @st.cache_data(max_entries=128, show_spinner=False)
@@ -143,8 +143,8 @@ def ask_shared(question: Callable[..., Answer], *arguments: Any) -> Answer:
     from explorer.results.store import current_generation
 
     generation = str(current_generation(settings()))
-    found: Answer = _shared((question.__module__, question.__name__), arguments, settings(), generation)
-    return found
+    answer: Answer = _shared((question.__module__, question.__name__), arguments, settings(), generation)
+    return answer
 
 
 @st.cache_resource(max_entries=32, show_spinner=False)

@@ -48,11 +48,13 @@ def names(runs: pd.DataFrame, about: About | None = None) -> dict[str, str]:
     Columns run_id, done, created, and of study, model, benchmark, status, seed, spec or settings (JSON) those that are
     known. `about` adds what a page has to say of a run.
     """
-    told = _pieces(runs)
+    pieces_of_runs = _pieces(runs)
     always = {"amount", "when"}
     named = {}
-    for (_, row), pieces in zip(runs.iterrows(), told, strict=True):
-        shown = [text for piece, text in pieces.items() if text and (piece in always or _differs(told, piece))]
+    for (_, row), pieces in zip(runs.iterrows(), pieces_of_runs, strict=True):
+        shown = [
+            text for piece, text in pieces.items() if text and (piece in always or _differs(pieces_of_runs, piece))
+        ]
         if about:
             shown.insert(len(shown) - 1, about(row))
         named[str(row["run_id"])] = " · ".join(filter(None, shown))
@@ -61,16 +63,16 @@ def names(runs: pd.DataFrame, about: About | None = None) -> dict[str, str]:
 
 def short_names(runs: pd.DataFrame) -> dict[str, str]:
     """Run id → its name for a figure: its model, and as much more as is needed to tell it from the others."""
-    told = _pieces(runs)
+    pieces_of_runs = _pieces(runs)
     keys = [str(run_id) for run_id in runs["run_id"]]
     shown = [[model_title(str(model))] for model in runs["model"]]
     for piece in ("mark", "benchmark", "settings", "seed", "study", "amount", "when"):
-        if len({" ".join(each) for each in shown}) == len(keys):
+        if len({" ".join(name_pieces) for name_pieces in shown}) == len(keys):
             break
-        if _differs(told, piece):
-            for each, pieces in zip(shown, told, strict=True):
-                each += [pieces[piece]] if pieces[piece] else []
-    texts = [each[0] + (f" ({', '.join(each[1:])})" if each[1:] else "") for each in shown]
+        if _differs(pieces_of_runs, piece):
+            for name_pieces, pieces in zip(shown, pieces_of_runs, strict=True):
+                name_pieces += [pieces[piece]] if pieces[piece] else []
+    texts = [name_pieces[0] + (f" ({', '.join(name_pieces[1:])})" if name_pieces[1:] else "") for name_pieces in shown]
     return _distinct(dict(zip(keys, texts, strict=True)))
 
 
@@ -85,14 +87,14 @@ def models(runs: pd.DataFrame) -> list[str]:
 def settings_in_words(settings: Mapping[str, Any], of: str = "") -> str:
     """Settings as words; of a known study those alone that are not its defaults."""
     defaults = study(of).settings if of in STUDIES else {}
-    said = []
+    settings_said = []
     for name, value in settings.items():
         default = defaults[name].default if name in defaults else None
         if name not in UNSAID and (list(value) if isinstance(value, tuple) else value) != (
             list(default) if isinstance(default, tuple) else default
         ):
-            said.append(_setting(name, value))
-    return ", ".join(said)
+            settings_said.append(_setting(name, value))
+    return ", ".join(settings_said)
 
 
 def changes_in_words(runs: Sequence[tuple[str, Any, Mapping[str, Any]]]) -> list[str]:
@@ -100,8 +102,8 @@ def changes_in_words(runs: Sequence[tuple[str, Any, Mapping[str, Any]]]) -> list
 
     A hash means nothing to people; that two runs of one folder read different templates does.
     """
-    told: list[list[str]] = [[] for _ in runs]
-    for name, what in CHANGING.items():
+    changes_of_runs: list[list[str]] = [[] for _ in runs]
+    for name, label in CHANGING.items():
         known: dict[str, list[str]] = {}
         for place in sorted(range(len(runs)), key=lambda place: runs[place][1]):
             model, _, settings = runs[place]
@@ -113,8 +115,8 @@ def changes_in_words(runs: Sequence[tuple[str, Any, Mapping[str, Any]]]) -> list
             if str(version) not in seen:
                 seen.append(str(version))
             if often := seen.index(str(version)):
-                told[place].append(f"{what} changed{' again' if often > 1 else ''}")
-    return [", ".join(words) for words in told]
+                changes_of_runs[place].append(f"{label} changed{' again' if often > 1 else ''}")
+    return [", ".join(words) for words in changes_of_runs]
 
 
 def _setting(name: str, value: Any) -> str:
@@ -124,15 +126,15 @@ def _setting(name: str, value: Any) -> str:
     if isinstance(value, bool):
         return called if value else f"without {called}"
     if isinstance(value, list | tuple):
-        return f"{called} {', '.join(display.words(str(one)) for one in value) or 'none'}"
+        return f"{called} {', '.join(display.words(str(item)) for item in value) or 'none'}"
     if isinstance(value, str) and value.startswith(INFILL):
         return f"{called} infilling with {model_title(value.removeprefix(INFILL))}"
     if isinstance(value, str):
         shown = model_title(value) if name in named_models.NAMING else value
     else:
         shown = f"{value:g}" if isinstance(value, float) else str(value)
-    said = display.name(display.words(shown)) or "none"
-    return f"{said} {called}" if name in ("neighbours", "per_group") else f"{called} {said}"
+    value_in_words = display.name(display.words(shown)) or "none"
+    return f"{value_in_words} {called}" if name in ("neighbours", "per_group") else f"{called} {value_in_words}"
 
 
 def _pieces(runs: pd.DataFrame) -> list[dict[str, str]]:
@@ -142,11 +144,11 @@ def _pieces(runs: pd.DataFrame) -> list[dict[str, str]]:
     absent = object()
     varying = [
         name
-        for name in dict.fromkeys(name for each in settings for name in each)
-        if name not in UNSAID and len({str(each.get(name, absent)) for each in settings}) > 1
+        for name in dict.fromkeys(name for of_run in settings for name in of_run)
+        if name not in UNSAID and len({str(of_run.get(name, absent)) for of_run in settings}) > 1
     ]
     changes = changes_in_words(
-        [(str(row.get("model", "")), row["created"], own) for row, own in zip(rows, settings, strict=True)]
+        [(str(row.get("model", "")), row["created"], of_run) for row, of_run in zip(rows, settings, strict=True)]
     )
     return [
         {
@@ -156,12 +158,12 @@ def _pieces(runs: pd.DataFrame) -> list[dict[str, str]]:
             "benchmark": benchmark_title(str(row["benchmark"])) if "benchmark" in row else "",
             "amount": f"{row['done']:,} instances{_state(row)}",
             "settings": ", ".join(
-                filter(None, [*(_setting(name, own[name]) for name in varying if name in own), told])
+                filter(None, [*(_setting(name, pieces[name]) for name in varying if name in pieces), changed])
             ),
             "seed": f"seed {row['seed']}" if "seed" in row else "",
             "when": when(row["created"]),
         }
-        for row, own, told in zip(rows, settings, changes, strict=True)
+        for row, pieces, changed in zip(rows, settings, changes, strict=True)
     ]
 
 
@@ -183,8 +185,8 @@ def _state(row: Mapping[Any, Any]) -> str:
     return "" if status == "complete" else f", {status}"
 
 
-def _differs(told: list[dict[str, str]], piece: str) -> bool:
-    return piece == "mark" or len({pieces[piece] for pieces in told}) > 1
+def _differs(changes_of_runs: list[dict[str, str]], piece: str) -> bool:
+    return piece == "mark" or len({pieces[piece] for pieces in changes_of_runs}) > 1
 
 
 def _distinct(named: dict[str, str]) -> dict[str, str]:

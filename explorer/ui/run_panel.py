@@ -108,12 +108,12 @@ def _draw_start(
 ) -> None:
     """What will be done and how long it takes, the button, what came of it, and the same as a command."""
     models, seeds = run_several.asked(model, chosen["seed"])
-    told = f"{run_several.in_words(models, seeds)}{in_words(recipe, model, benchmark, chosen, groups)}"
+    sentence = f"{run_several.in_words(models, seeds)}{in_words(recipe, model, benchmark, chosen, groups)}"
     if remark := request.asked_in_english(resources.resources(), chosen["settings"], benchmark):
         show.note(remark)
     left, right = st.columns([3, 1], vertical_alignment="center")
     with left:
-        st.html(f'<p class="lx-estimate">{show.escaped(told)}</p>')
+        st.html(f'<p class="lx-estimate">{show.escaped(sentence)}</p>')
     pressed = right.button("Start", type="primary", width="stretch", key="run:start", icon=":material/play_arrow:")
     if pressed and len(models) * len(seeds) > 1:
         _start_sweep(recipe, models, benchmark, seeds, chosen)
@@ -147,14 +147,14 @@ def options_asked(recipe: Study, benchmark: str) -> dict[str, Any]:
     """What the dialog says, also while it is closed."""
     state = st.session_state
     limit = state.get("run:limit")
-    given = {name: state.get(_key(recipe, name)) for name in recipe.settings}
+    given_settings = {name: state.get(_key(recipe, name)) for name in recipe.settings}
     return {
         "suites": tuple(state.get(f"run:groups:{benchmark}") or ()),
         "limit": int(limit) if limit else None,
         "seed": int(state.get("run:seed") or 0),
         "dtype": state.get("run:dtype") or "auto",
-        "settings": {name: value for name, value in given.items() if value is not None},
-        "only": list(kept.ids) if (kept := _slice(recipe, benchmark)) else [],
+        "settings": {name: value for name, value in given_settings.items() if value is not None},
+        "only": list(slice_picked.ids) if (slice_picked := _slice(recipe, benchmark)) else [],
     }
 
 
@@ -162,8 +162,8 @@ def in_words(recipe: Study, model: str, benchmark: str, options: Mapping[str, An
     """What the button will start and how long that takes, in one line."""
     amount = instances_asked(recipe, options, groups)
     parts = [f"{amount:,} instances"]
-    if kept := _slice(recipe, benchmark):
-        parts.append(f"of the slice “{kept.name}”")
+    if slice_picked := _slice(recipe, benchmark):
+        parts.append(f"of the slice “{slice_picked.name}”")
     if options["suites"]:
         parts.append(f"of {len(options['suites'])} groups")
     if _per_group(recipe, options):
@@ -189,8 +189,8 @@ def command(name: str, model: str, benchmark: str, options: Mapping[str, Any]) -
     words = ["python", "-m", "explorer", "run", name, "--model", model, "--benchmark", benchmark]
     for suite in options["suites"]:
         words += ["--suite", suite]
-    if kept := _slice(study(name), benchmark):
-        words += ["--slice", kept.name]
+    if slice_picked := _slice(study(name), benchmark):
+        words += ["--slice", slice_picked.name]
     for flag, usual in (("limit", None), ("seed", 0), ("dtype", "auto")):
         if options[flag] != usual:
             words += [f"--{flag}", str(options[flag])]
@@ -203,11 +203,11 @@ def command(name: str, model: str, benchmark: str, options: Mapping[str, Any]) -
     return shlex.join(words)
 
 
-def _groups(benchmark: str, kept: Slice | None = None) -> dict[str, int]:
+def _groups(benchmark: str, slice_picked: Slice | None = None) -> dict[str, int]:
     """The groups of the benchmark, or of a slice of it, with their sizes, in the benchmark's order."""
     with st.spinner("Reading the benchmark"):
         instances = resources.instances(benchmark).instances
-    ids = None if kept is None else set(kept.ids)
+    ids = None if slice_picked is None else set(slice_picked.ids)
     return dict(Counter(item.group for item in instances if ids is None or item.id in ids))
 
 
@@ -216,23 +216,35 @@ def _slice(recipe: Study, benchmark: str) -> Slice | None:
     name = st.session_state.get(f"run:slice:{benchmark}", links.recall("slice"))
     if not name or not set(SELECTION) <= set(recipe.settings):
         return None
-    return next((one for one in slices.of_benchmark(resources.settings(), benchmark) if one.name == name), None)
+    return next(
+        (
+            known_slice
+            for known_slice in slices.of_benchmark(resources.settings(), benchmark)
+            if known_slice.name == name
+        ),
+        None,
+    )
 
 
 def _draw_slice(recipe: Study, benchmark: str) -> Slice | None:
     """Which instances: all, or those of a slice that was kept of this benchmark; no field where there is none."""
-    kept = {one.name: one for one in slices.of_benchmark(resources.settings(), benchmark)}
-    if not kept or not set(SELECTION) <= set(recipe.settings):
+    by_name = {known_slice.name: known_slice for known_slice in slices.of_benchmark(resources.settings(), benchmark)}
+    if not by_name or not set(SELECTION) <= set(recipe.settings):
         return None
     key = f"run:slice:{benchmark}"
     wish = st.session_state.get(key, links.recall("slice"))
-    st.session_state[key] = wish if wish in kept else EVERY
+    st.session_state[key] = wish if wish in by_name else EVERY
     name = st.selectbox(
-        "Slice", [EVERY, *kept], key=key, persist_state="session",
-        format_func=lambda one: f"{one} ({len(kept[one].ids):,} instances)" if one else "All instances",
+        "Slice",
+        [EVERY, *by_name],
+        key=key,
+        persist_state="session",
+        format_func=lambda slice_name: (
+            f"{slice_name} ({len(by_name[slice_name].ids):,} instances)" if slice_name else "All instances"
+        ),
         help="Instances that were picked in a figure or table and kept under a name.",
-    )  # fmt: skip
-    return kept.get(name)
+    )
+    return by_name.get(name)
 
 
 def _per_group(recipe: Study, options: Mapping[str, Any]) -> int:
@@ -261,7 +273,7 @@ def _draw_amount(recipe: Study, groups: Mapping[str, int]) -> None:
     st.selectbox(run_words.label("per_group"), options, format_func=name, key=key, persist_state="session")
 
 
-def _draw_advanced(recipe: Study, benchmark: str, groups: Sequence[str], asked: Sequence[str]) -> None:
+def _draw_advanced(recipe: Study, benchmark: str, groups: Sequence[str], settings_asked: Sequence[str]) -> None:
     st.multiselect("Groups", groups, key=f"run:groups:{benchmark}", placeholder="All groups", persist_state="session")
     left, right = st.columns(2)
     left.number_input(
@@ -273,7 +285,7 @@ def _draw_advanced(recipe: Study, benchmark: str, groups: Sequence[str], asked: 
         help="The start of every generator of random numbers: the same seed draws the same.",
     )  # fmt: skip
     for name, setting in recipe.settings.items():
-        if name not in (*asked, "per_group"):
+        if name not in (*settings_asked, "per_group"):
             _draw_setting(recipe, name, setting)
     st.selectbox("Number format", DTYPES, key="run:dtype", persist_state="session", help="auto: float32 on a CPU")
     run_where.draw_run_where()

@@ -65,7 +65,7 @@ def of_rows(rows: pd.DataFrame) -> list[Asked]:
     """From a run's stored scores."""
     options = []
     for row in rows.to_dict("records"):
-        kept = row["token_texts"] is not None and not _is_gap(row["token_texts"])
+        has_tokens = row["token_texts"] is not None and not _is_gap(row["token_texts"])
         options.append(
             Asked(
                 option=int(row["option"]),
@@ -75,7 +75,7 @@ def of_rows(rows: pd.DataFrame) -> list[Asked]:
                 context="" if _is_gap(row["context"]) else str(row["context"]),
                 continuation=str(row["continuation"]),
                 logprob=float(row["logprob"]),
-                tokens=tuple(tokens_of(row["token_texts"], row["token_logprobs"])) if kept else (),
+                tokens=tuple(tokens_of(row["token_texts"], row["token_logprobs"])) if has_tokens else (),
                 greedy=bool(row["greedy"]),
                 reason="" if _is_gap(row["reason"]) else str(row["reason"]),
             )
@@ -85,7 +85,7 @@ def of_rows(rows: pd.DataFrame) -> list[Asked]:
 
 def options_of(options: Sequence[Asked]) -> list[Asked]:
     """The options alone, without their unconditional scores and without answers to a question about them."""
-    return [one for one in options if one.role not in ("unconditional", *JUDGMENT)]
+    return [option for option in options if option.role not in ("unconditional", *JUDGMENT)]
 
 
 def option_name(instance: Instance, option: int) -> str:

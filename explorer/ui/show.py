@@ -61,9 +61,9 @@ def lead(text: str) -> None:
 
 def says(*sentences: str) -> None:
     """What the figure beneath shows, in sentences; nothing where none is given."""
-    said = " ".join(filter(None, sentences))
-    if said:
-        st.html(f'<p class="lx-says">{html.escape(said)}</p>')
+    text = " ".join(filter(None, sentences))
+    if text:
+        st.html(f'<p class="lx-says">{html.escape(text)}</p>')
 
 
 @contextlib.contextmanager
@@ -178,8 +178,8 @@ def table(
     With `picks`, a key that changes with the rows, one row can be picked (with `several` any number); the answer is the
     numbers of the picked ones. `whole` is what is downloaded where the table shows less.
     """
-    if drawn := histograms.row(frame if whole is None else whole, columns or {}):
-        st.html(drawn)
+    if histogram_row := histograms.row(frame if whole is None else whole, columns or {}):
+        st.html(histogram_row)
     shown, config = as_shown(shortened(frame[list(columns)] if columns else frame), columns or {})
     answer: Any = st.dataframe(
         shown,
@@ -343,7 +343,7 @@ def problem(error: ExplorerError) -> None:
 
 
 @contextlib.contextmanager
-def lens(what: str, again: Callable[[], None] | None = None) -> Iterator[None]:
+def lens(label: str, again: Callable[[], None] | None = None) -> Iterator[None]:
     """One view beside others: where it cannot be had, a quiet line stands in its place and the others go on.
 
     `again` forgets why, behind a button. What the reader asked for in so many words belongs into `problems`.
@@ -352,9 +352,9 @@ def lens(what: str, again: Callable[[], None] | None = None) -> Iterator[None]:
         yield
     except (ExplorerError, OSError, ImportError) as error:  # the latter two: a file or package that is not here
         with st.container(horizontal=True, vertical_alignment="center"):
-            note(f"{what} cannot be shown: {error}")
+            note(f"{label} cannot be shown: {error}")
             if again:
-                st.button("Try again", key=f"again:{what}", type="tertiary", on_click=again)
+                st.button("Try again", key=f"again:{label}", type="tertiary", on_click=again)
 
 
 @contextlib.contextmanager

@@ -17,23 +17,29 @@ EVERY = ""
 
 def pick(benchmark: str) -> Slice | None:
     """The slice that the page is narrowed to; draws a select box where the benchmark has any, and names it."""
-    kept = {one.name: one for one in slices.of_benchmark(resources.settings(), benchmark)}
+    by_name = {stored_slice.name: stored_slice for stored_slice in slices.of_benchmark(resources.settings(), benchmark)}
     wish = links.recall("slice")
-    if wish and wish not in kept:
+    if wish and wish not in by_name:
         show.note(f"There is no slice “{wish}” of this benchmark here; all instances are shown.")
-    if not kept:
+    if not by_name:
         return None
     name = links.pick(
-        st.selectbox, "Slice", "slice", [EVERY, *kept], default=EVERY,
-        format_func=lambda one: f"{one} ({len(kept[one].ids):,})" if one else "all instances",
+        st.selectbox,
+        "Slice",
+        "slice",
+        [EVERY, *by_name],
+        default=EVERY,
+        format_func=lambda slice_name: (
+            f"{slice_name} ({len(by_name[slice_name].ids):,})" if slice_name else "all instances"
+        ),
         help="Instances that were picked in a figure or table and kept under a name.",
-    )  # fmt: skip
-    return kept.get(name)
+    )
+    return by_name.get(name)
 
 
-def narrowed(frame: pd.DataFrame, kept: Slice | None) -> pd.DataFrame:
+def narrowed(frame: pd.DataFrame, slice_picked: Slice | None) -> pd.DataFrame:
     """The rows (column instance_id) of the slice; all where there is none."""
-    return frame if kept is None else frame[frame["instance_id"].isin(kept.ids)]
+    return frame if slice_picked is None else frame[frame["instance_id"].isin(slice_picked.ids)]
 
 
 def offer(ids: Sequence[str], benchmark: str, suggestion: str, key: str) -> None:
@@ -45,21 +51,23 @@ def offer(ids: Sequence[str], benchmark: str, suggestion: str, key: str) -> None
         too_many = len(ids) > slices.MOST_IDS
         if too_many:
             show.note(f"A slice holds at most {slices.MOST_IDS:,} instances; these are {len(ids):,}.")
-        kept = slices.of_benchmark(resources.settings(), benchmark)
+        stored_slices = slices.of_benchmark(resources.settings(), benchmark)
         name = st.text_input(
             "Name of the slice", value=slices.name_of(suggestion), key=f"slice:{key}:name", disabled=too_many,
             max_chars=slices.LONGEST_NAME,
         )  # fmt: skip
-        taken = next((one for one in kept if one.name == slices.name_of(name)), None)
+        same_name = next(
+            (stored_slice for stored_slice in stored_slices if stored_slice.name == slices.name_of(name)), None
+        )
         # Known is only what the note below has told of: a name typed and clicked at once may be another's.
         st.button(
             f"Keep {len(ids):,} instances", key=f"slice:{key}:keep", disabled=too_many or not slices.name_of(name),
-            on_click=_keep, args=(benchmark, ids, key, {taken.name: taken.made} if taken else {}),
+            on_click=_keep, args=(benchmark, ids, key, {same_name.name: same_name.made} if same_name else {}),
         )  # fmt: skip
-        if taken is not None and taken.ids != tuple(ids):
+        if same_name is not None and same_name.ids != tuple(ids):
             show.note(
-                f"There is a slice “{taken.name}” with {len(taken.ids):,} instances; these would take its place for "
-                "everybody."
+                f"There is a slice “{same_name.name}” with {len(same_name.ids):,} instances; these would "
+                "take its place for everybody."
             )
         show.note("Other pages then take it as a filter under “Options”, and its name stands in the address.")
         if slices.name_of(name):
@@ -68,14 +76,16 @@ def offer(ids: Sequence[str], benchmark: str, suggestion: str, key: str) -> None
                 f"python -m explorer run accuracy --benchmark {benchmark} --slice {slices.name_of(name)}",
                 language="bash", wrap_lines=True,
             )  # fmt: skip
-    if said := st.session_state.pop(f"slice:{key}:said", ""):
-        show.note(said)
+    if message := st.session_state.pop(f"slice:{key}:said", ""):
+        show.note(message)
 
 
 def _keep(benchmark: str, ids: Sequence[str], key: str, known: Mapping[str, float]) -> None:
     name = str(st.session_state[f"slice:{key}:name"] or "")  # as it stands now: a click may come with what was typed
     try:
-        made = slices.keep(resources.settings(), name, benchmark, ids, known)
-        st.session_state[f"slice:{key}:said"] = f"Kept {len(made.ids):,} instances as the slice “{made.name}”."
+        new_slice = slices.keep(resources.settings(), name, benchmark, ids, known)
+        st.session_state[f"slice:{key}:said"] = (
+            f"Kept {len(new_slice.ids):,} instances as the slice “{new_slice.name}”."
+        )
     except (ExplorerError, OSError) as error:
         st.session_state[f"slice:{key}:said"] = str(error)

@@ -13,13 +13,13 @@ from explorer.runs.where import HERE, Where
 from explorer.ui import resources, visitor
 
 
-def submit(study: str, model: str, benchmark: str, where: Where = HERE, **asked: Any) -> str:
+def submit(study: str, model: str, benchmark: str, where: Where = HERE, **settings: Any) -> str:
     """The id of the run, queued; an ExplorerError where it cannot be, or not by this visitor."""
     trusted = visitor.is_trusted()
-    check(model, asked.get("settings") or {})
+    check(model, settings.get("settings") or {})
     if not trusted and (where != HERE):
         raise UsageError("Only the owner of the app may name a cluster or a bucket. Leave the place of the run empty.")
-    spec = request.make_spec(resources.resources(), study=study, model=model, benchmark=benchmark, **asked)
+    spec = request.make_spec(resources.resources(), study=study, model=model, benchmark=benchmark, **settings)
     return queue.submit(resources.settings(), spec, where, confined=not trusted)
 
 

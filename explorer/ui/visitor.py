@@ -84,12 +84,16 @@ def told(text: str) -> str:
     if is_trusted():
         return text
     settings = settings_module.read()
-    own = [str(path) for path in (settings.cache, settings.data, Path.home(), settings_module.ROOT) if path]
+    own_folders = [str(path) for path in (settings.cache, settings.data, Path.home(), settings_module.ROOT) if path]
     sentences = re.split(r"(?<=[.!?;:]) +", text)
-    kept = [one for one in sentences if not _FOLDER.search(one) and not any(path in one for path in own)]
-    if len(kept) == len(sentences):
+    without_folders = [
+        sentence
+        for sentence in sentences
+        if not _FOLDER.search(sentence) and not any(path in sentence for path in own_folders)
+    ]
+    if len(without_folders) == len(sentences):
         return text
-    return " ".join([*kept, "Whoever runs this app can see the whole message."])
+    return " ".join([*without_folders, "Whoever runs this app can see the whole message."])
 
 
 def ask_about(name: str, where: str) -> None:

@@ -74,13 +74,13 @@ def tell(
         near = nearest(wish, options, title)
         label = title(near) if near else ""
         instead = shown or (title(default) if default in options else "")
-        said = f"No {KINDS.get(name, VIEW)} is called “{short(wish)}” here."
+        sentence = f"No {KINDS.get(name, VIEW)} is called “{short(wish)}” here."
         if instead and near != default:
-            said += f" Shown is {instead}."
+            sentence += f" Shown is {instead}."
         elif instead:
-            said += f" Shown is the nearest, {instead}."
+            sentence += f" Shown is the nearest, {instead}."
             near = ""
-        elsewhere = Wrong(said, label if near else "", {name: near} if near else {})
+        elsewhere = Wrong(sentence, label if near else "", {name: near} if near else {})
     _keep(name, elsewhere)
 
 
@@ -97,8 +97,8 @@ def nearest(wish: str, options: Sequence[str], title: Callable[[str], str] = str
         if option:
             names.setdefault(title(option).casefold(), option)
             names.setdefault(option.casefold(), option)
-    found = difflib.get_close_matches(wish.casefold(), list(names), n=1, cutoff=ALIKE)
-    return names[found[0]] if found else ""
+    close_names = difflib.get_close_matches(wish.casefold(), list(names), n=1, cutoff=ALIKE)
+    return names[close_names[0]] if close_names else ""
 
 
 def short(wish: str) -> str:
@@ -124,8 +124,8 @@ def forget(name: str = "") -> None:
 
 
 def _held() -> dict[str, Wrong]:
-    held: dict[str, Wrong] = st.session_state.setdefault(WRONG, {})
-    return held
+    wrong_by_name: dict[str, Wrong] = st.session_state.setdefault(WRONG, {})
+    return wrong_by_name
 
 
 def _keep(name: str, wrong: Wrong) -> None:

@@ -19,21 +19,25 @@ HIGH = {name: attack.seen == "high" for name, attack in ATTACKS.items()}
 
 def scores(store: Store, model: str, settings: Settings) -> pd.DataFrame:
     """A model's scores of the texts of the starter sets with how often each stands in the corpus."""
-    found = queries.attacks(store)
-    found = found[(found["model"] == model) & found["attack"].isin(list(ATTACKS))]
+    attack_scores = queries.attacks(store)
+    attack_scores = attack_scores[(attack_scores["model"] == model) & attack_scores["attack"].isin(list(ATTACKS))]
     dealt: dict[str, int] = {}
-    for name in sorted(found["benchmark"].unique()):
+    for name in sorted(attack_scores["benchmark"].unique()):
         dealt |= starters.doses(benchmarks.load(str(name), settings).instances)
-    return found.assign(dose=found["instance_id"].map(dealt)).dropna(subset=["dose"]) if len(found) else found
+    return (
+        attack_scores.assign(dose=attack_scores["instance_id"].map(dealt)).dropna(subset=["dose"])
+        if len(attack_scores)
+        else attack_scores
+    )
 
 
 def detection(store: Store, model: str, settings: Settings) -> list[Response] | None:
     """Of each attack and dose the AUC against all texts that the corpus lacks; none where no run asked."""
-    found = scores(store, model, settings)
-    return doses.detection(found, HIGH) if len(found) else None
+    attack_scores = scores(store, model, settings)
+    return doses.detection(attack_scores, HIGH) if len(attack_scores) else None
 
 
 def roc(store: Store, model: str, attack: str, settings: Settings) -> dict[int, RocCurve]:
     """Dose → the ROC curve of an attack against all texts that the corpus lacks."""
-    found = scores(store, model, settings)
-    return doses.roc_curves(found[found["attack"] == attack], is_high=HIGH[attack])
+    attack_scores = scores(store, model, settings)
+    return doses.roc_curves(attack_scores[attack_scores["attack"] == attack], is_high=HIGH[attack])

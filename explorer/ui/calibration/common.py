@@ -58,12 +58,12 @@ def draw_curves(
     colors: Sequence[str] = theme.PALETTE,
 ) -> None:
     """The responses over doses as a figure, and as a folded table beneath."""
-    n = sum(one.n for _, responses in lines for one in responses)
+    n = sum(response.n for _, responses in lines for response in responses)
     show.chart(
         dose_curves(lines, response=response, chance=chance, is_share=is_share, colors=colors), key=key, alt=alt, n=n
     )
     value = share_column if is_share else number_column
-    rows = [{**asdict(one), "name": name} for name, responses in lines for one in responses]
+    rows = [{**asdict(response), "name": name} for name, responses in lines for response in responses]
     show.folded_table(
         pd.DataFrame(rows),
         key,

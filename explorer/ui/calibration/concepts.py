@@ -38,8 +38,8 @@ def draw_concepts(model: str) -> None:
         common.nothing("ontology", CONCEPTS, model)
         return
     right, likely = answers
-    said = words.concepts_in_words(title_of(model), right) if right else ""
-    show.says(said, words.likelihood_in_words(likely) if likely else "")
+    sentence = words.concepts_in_words(title_of(model), right) if right else ""
+    show.says(sentence, words.likelihood_in_words(likely) if likely else "")
     if right:
         common.draw_curves(
             "planted concepts",

@@ -23,20 +23,20 @@ CONDITIONS = {
 def draw_contexts(model: str) -> None:
     """The change of accuracy after the longest context, by dose."""
     st.header("Does a context act alike at every dose?", anchor=False)
-    found = resources.ask(by_dose, model)
-    if found is None:
+    answered = resources.ask(by_dose, model)
+    if answered is None:
         common.nothing("priming", common.PAIRS, model)
         return
-    if not found.responses:
+    if not answered.responses:
         show.note("No pair of this run has a verdict both before and after a context.")
         return
-    show.says(found.said)
-    titles = sorted({one.name for one in found.responses})
+    show.says(answered.said)
+    titles = sorted({response.name for response in answered.responses})
     common.draw_curves(
         "planted contexts",
-        [(title, [one for one in found.responses if one.name == title]) for title in titles],
-        alt=f"Change of accuracy after {display.count(found.longest)} tokens of context, by dose",
-        response=f"Change of accuracy after {found.longest:,} tokens",
+        [(title, [response for response in answered.responses if response.name == title]) for title in titles],
+        alt=f"Change of accuracy after {display.count(answered.longest)} tokens of context, by dose",
+        response=f"Change of accuracy after {answered.longest:,} tokens",
         chance=0.0,
         first="Context",
     )
@@ -67,5 +67,5 @@ def by_dose(store: Store, model: str) -> AfterContext | None:
     if after.empty:
         return AfterContext(longest)
     acceptable = after[after["condition"] == "matched_acceptable"]
-    said = words.priming_in_words(acceptable if len(acceptable) else after)
-    return AfterContext(longest, tuple(doses.means(after, "title", "delta")), said)
+    sentence = words.priming_in_words(acceptable if len(acceptable) else after)
+    return AfterContext(longest, tuple(doses.means(after, "title", "delta")), sentence)

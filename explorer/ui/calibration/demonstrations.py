@@ -48,4 +48,7 @@ def by_demonstrations(store: Store, model: str, settings: Settings) -> dict[int,
         dose=answers["instance_id"].map(dealt), repeated=answers["verdict"].isin(REPEATED).astype(float)
     ).dropna(subset=["dose"])
     responses = doses.shares(answers.astype({"k": int, "dose": int}), "k", "repeated")
-    return {int(k): [one for one in responses if one.name == str(k)] for k in sorted(answers["k"].astype(int).unique())}
+    return {
+        int(k): [response for response in responses if response.name == str(k)]
+        for k in sorted(answers["k"].astype(int).unique())
+    }

@@ -21,7 +21,7 @@ def dose_curves(
 ) -> go.Figure:
     """`lines` are names with their responses in order of dose; `response` names the vertical axis, in percent of a
     share; `colors` are the lines', of models where each is one's."""
-    doses = sorted({one.dose for _, responses in lines for one in responses})
+    doses = sorted({response.dose for _, responses in lines for response in responses})
     places = {dose: place for place, dose in enumerate(doses)}
     form = ".1%" if is_share else ".3f"
     traces = []
@@ -32,20 +32,20 @@ def dose_curves(
         traces.append(
             {
                 "type": "scatter",
-                "x": [places[one.dose] + shift for one in responses],
-                "y": [one.value for one in responses],
+                "x": [places[response.dose] + shift for response in responses],
+                "y": [response.value for response in responses],
                 "mode": "lines+markers",
                 "name": theme.escape(name),
                 "line": {"color": color, "width": 2},
                 "marker": {"size": 8, "color": color},
                 "error_y": theme.interval_bars(
-                    [one.value for one in responses],
-                    [one.low for one in responses],
-                    [one.high for one in responses],
+                    [response.value for response in responses],
+                    [response.low for response in responses],
+                    [response.high for response in responses],
                     color,
                     1.3,
                 ),
-                "customdata": [[one.dose, _ends(one, is_share), one.n] for one in responses],
+                "customdata": [[response.dose, _ends(response, is_share), response.n] for response in responses],
                 "hovertemplate": (
                     f"{theme.escape(name)}<br>%{{customdata[0]:,}} times in the corpus: %{{y:{form}}} "
                     "(%{customdata[1]}), %{customdata[2]:,} items<extra></extra>"
@@ -67,7 +67,7 @@ def dose_curves(
     )
 
 
-def _ends(one: Response, is_share: bool) -> str:
-    if math.isnan(one.low):
+def _ends(response: Response, is_share: bool) -> str:
+    if math.isnan(response.low):
         return "no interval"
-    return f"{one.low:.1%} to {one.high:.1%}" if is_share else f"{one.low:.3f} to {one.high:.3f}"
+    return f"{response.low:.1%} to {response.high:.1%}" if is_share else f"{response.low:.3f} to {response.high:.3f}"

@@ -39,4 +39,6 @@ def preferences(store: Store, model: str) -> dict[int, list[Response]]:
         return {}
     preferred = (rated["value"] > 0).astype(float) + 0.5 * (rated["value"] == 0)
     responses = doses.shares(common.with_doses(rated.assign(preferred=preferred)), "n", "preferred")
-    return {int(n): [one for one in responses if one.name == str(n)] for n in sorted(rated["n"].unique())}
+    return {
+        int(n): [response for response in responses if response.name == str(n)] for n in sorted(rated["n"].unique())
+    }

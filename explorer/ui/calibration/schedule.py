@@ -48,13 +48,13 @@ def planted(settings: Settings) -> pd.DataFrame:
     """A row a planted text: what it is, the text, its dose, and the benchmark that asks for it."""
     rows = [
         {
-            "what": KINDS[each.kind],
-            "text": each.ngram,
-            "dose": each.dose,
-            "where": ASKED_IN.get(each.kind, each.group),
-            "group": each.group,
+            "what": KINDS[planting.kind],
+            "text": planting.ngram,
+            "dose": planting.dose,
+            "where": ASKED_IN.get(planting.kind, planting.group),
+            "group": planting.group,
         }
-        for each in schedule.plantings(settings)
+        for planting in schedule.plantings(settings)
     ]
     return pd.DataFrame(rows)
 

@@ -43,7 +43,10 @@ def draw_membership(model: str) -> None:
     if responses is None:
         common.nothing("memorization", SOME, model)
         return
-    lines = [(attack.title, [one for one in responses if one.name == name]) for name, attack in ATTACKS.items()]
+    lines = [
+        (attack.title, [response for response in responses if response.name == name])
+        for name, attack in ATTACKS.items()
+    ]
     lines = [(title, of_attack) for title, of_attack in lines if of_attack]
     if not lines:
         show.note("None of the texts of these runs stands in the corpus, so there is nothing to find.")

@@ -22,7 +22,7 @@ def draw_pairs(model: str) -> None:
     if not responses:
         common.nothing("accuracy", PAIRS)
         return
-    models = list(dict.fromkeys(one.name for one in responses))
+    models = list(dict.fromkeys(response.name for response in responses))
     final = [name for name in models if "@" not in name] or models
     main = model if model in final else final[0]
     steps = [name for name in models if name.partition("@")[0] == main and "@" in name]
@@ -32,8 +32,8 @@ def draw_pairs(model: str) -> None:
             st.segmented_control, "Compare", "compare", ["Sizes", "Checkpoints"], default="Sizes", required=True
         )
     shown = sorted(final, key=common.by_size) if view == "Sizes" else [*sorted(steps, key=common.steps_of), main]
-    lines = [(title_of(name), [one for one in responses if one.name == name]) for name in shown]
-    show.says(words.accuracy_in_words(title_of(main), [one for one in responses if one.name == main]))
+    lines = [(title_of(name), [response for response in responses if response.name == name]) for name in shown]
+    show.says(words.accuracy_in_words(title_of(main), [response for response in responses if response.name == main]))
     common.draw_curves(
         f"planted pairs {view}",
         lines,
@@ -54,7 +54,7 @@ def draw_synonyms(model: str) -> None:
     if change is None:
         common.nothing("accuracy", SYNONYMS, model)
         return
-    responses = [one for one in resources.ask(by_dose, SYNONYMS) if one.name == model]
+    responses = [response for response in resources.ask(by_dose, SYNONYMS) if response.name == model]
     show.says(words.swap_in_words(title_of(model), change))
     common.draw_curves(
         "planted synonyms",

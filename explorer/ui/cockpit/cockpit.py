@@ -129,8 +129,8 @@ def _apply(item: Instance, *, with_words: bool) -> Shown:
     read, why = _read(base) if with_words else (None, "")
     if read is None:
         return Shown(item, base, None, None, base, why)
-    made = read.swapped(now.chosen)
-    return Shown(item, base, read, made, by_hand.edited(base, made))
+    changed = read.swapped(now.chosen)
+    return Shown(item, base, read, changed, by_hand.edited(base, changed))
 
 
 def _read(base: Instance) -> tuple[Words | None, str]:
@@ -150,13 +150,13 @@ def _read(base: Instance) -> tuple[Words | None, str]:
 
 def _how_asked(run_id: str, *, primed: bool) -> None:
     """A line where the run asked as a chat or for a judgment, and how that is with what is shown here."""
-    asked = layout.asked_in_words(run_id)
-    if asked and layout.settings_of(run_id).get("ask") == "judge":
-        asked += " Verdict and strip here are of the sentences themselves."
+    sentence = layout.asked_in_words(run_id)
+    if sentence and layout.settings_of(run_id).get("ask") == "judge":
+        sentence += " Verdict and strip here are of the sentences themselves."
     if primed and chat.is_chat(layout.settings_of(run_id)):
-        asked += " So do these scores: the user says the context and asks for a sentence."
-    if asked:
-        show.note(asked)
+        sentence += " So do these scores: the user says the context and asks for a sentence."
+    if sentence:
+        show.note(sentence)
 
 
 def _remarks(shown: Shown) -> None:
@@ -201,7 +201,7 @@ def _remarks(shown: Shown) -> None:
 def _controls(item: Instance, shown: Shown, chosen: Chosen, known: Scores, layer: str, draws: bool) -> tuple[str, str]:
     """The layer of the strip and the second model; beside them what a full run would swap, where a page offers it."""
     several = len(item.options) == 2 and item.kind not in ("labelled", "regions")
-    offered = [one for one in LAYERS if one != DIFFERENCE or several]
+    offered = [layer_name for layer_name in LAYERS if layer_name != DIFFERENCE or several]
     other = ""
     with st.container(horizontal=True, vertical_alignment="center"):
         picked = links.pick(
@@ -220,7 +220,7 @@ def _controls(item: Instance, shown: Shown, chosen: Chosen, known: Scores, layer
 
 def _pick_other(model: str) -> str:
     """The second model: small ones that are here, those of runs, or any other of the list."""
-    known = [one.id for one in catalog.MODELS.values() if one.kind == "causal"]
+    known = [model.id for model in catalog.MODELS.values() if model.kind == "causal"]
     options = [name for name in dict.fromkeys([*known, *progress.models_of_runs()]) if name != model]
     options.sort(key=lambda name: not live.answers_at_once(name))
     wish = links.recall("other")
@@ -249,9 +249,9 @@ def _drawing(read: Words) -> None:
 
 
 def _draw(read: Words, pos: str, seed: int) -> None:
-    drawn = by_hand.sample_substitutes(read.reading, words.tools(), pos, seed)
-    state.change(f"Drawn swaps, seed {seed}", swaps=state.format_swaps(drawn))
-    st.session_state["lab:nothing"] = not drawn
+    substitutes = by_hand.sample_substitutes(read.reading, words.tools(), pos, seed)
+    state.change(f"Drawn swaps, seed {seed}", swaps=state.format_swaps(substitutes))
+    st.session_state["lab:nothing"] = not substitutes
 
 
 # --- the strip
@@ -266,14 +266,14 @@ def _strip(
     current = known.after or (known.before if words.same_text(shown.item, changed) else None)
     has_tokens = current is not None and instance_view.has_tokens(current)
     rows = layers.rows(changed, current.asked) if current and has_tokens else []
-    own = rated[len(rated) // 2 :]
+    rated_options = rated[len(rated) // 2 :]
     spans = shown.spans
     opened = panel.find_open(changed, rows, spans)
     marks = Marks(spans, links.recall(state.WORD), edits.touched(shown.item, shown.base))
     steps = state.history()
     pin = {"id": shown.item.id, state.EDIT: state.edits().edit, state.SWAPS: state.edits().swaps}
     faults = list(dict.fromkeys(row.asked.reason for row in rows if row.asked.reason))
-    blocks = _blocks(shown, chosen, layer, other, rows, own, marks, unit, scoring, known, primed=primed)
+    blocks = _blocks(shown, chosen, layer, other, rows, rated_options, marks, unit, scoring, known, primed=primed)
     draw_strip(
         Strip(
             of=shown.item.id,
@@ -281,7 +281,7 @@ def _strip(
             history=History(tuple(label for label, _ in steps.steps), steps.at),
             key=layers.key_of(layer, unit, source.edges.n if source else 0) if rows and not faults else None,
             panel=panel.panel(
-                opened, shown.read, state.edits().chosen, chosen.model, scoring, source, own, primed=primed,
+                opened, shown.read, state.edits().chosen, chosen.model, scoring, source, rated_options, primed=primed,
                 changed=opened.part in state.edits().texts, why_no_words=shown.why_no_words,
             ) if opened else None,
             changed=bool(state.edits() != state.Edits()),
@@ -293,26 +293,38 @@ def _strip(
 
 
 def _blocks(
-    shown: Shown, chosen: Chosen, layer: str, other: str, rows: Sequence[Row], own: Sequence[Rated], marks: Marks,
-    unit: Unit, scoring: Mapping[str, Any], known: Scores, *, primed: bool,
-) -> list[Block]:  # fmt: skip
+    shown: Shown,
+    chosen: Chosen,
+    layer: str,
+    other: str,
+    rows: Sequence[Row],
+    rated_options: Sequence[Rated],
+    marks: Marks,
+    unit: Unit,
+    scoring: Mapping[str, Any],
+    known: Scores,
+    *,
+    primed: bool,
+) -> list[Block]:
     changed = shown.changed
     notes = gauges.notes(shown.item, known, unit)
 
-    def by_surprisal(one: Placed) -> Cell:
-        return layers.surprisal_cell(one, unit, marks)
+    def by_surprisal(token: Placed) -> Cell:
+        return layers.surprisal_cell(token, unit, marks)
 
-    def by_popularity(one: Placed) -> Cell:
-        return layers.popularity_cell(one, own[one.option] if one.option < len(own) else None, marks)
+    def by_popularity(token: Placed) -> Cell:
+        return layers.popularity_cell(
+            token, rated_options[token.option] if token.option < len(rated_options) else None, marks
+        )
 
-    def by_word(one: Placed) -> Cell:
-        return layers.word_cell(one, unit, marks)
+    def by_word(token: Placed) -> Cell:
+        return layers.word_cell(token, unit, marks)
 
     if layer == BY_WORD:
-        given = changed.extra.get("words", {})
-        words_of = [layers.by_word(row, given.get(str(row.asked.option), ())) for row in rows]
+        given_words = changed.extra.get("words", {})
+        words_of = [layers.by_word(row, given_words.get(str(row.asked.option), ())) for row in rows]
         return layers.blocks(changed, words_of, by_word, unit, notes, total="each", marks=marks)
-    if layer == POPULARITY and own:
+    if layer == POPULARITY and rated_options:
         return layers.blocks(changed, rows, by_popularity, unit, notes, marks=marks)
     if layer == DIFFERENCE and len(rows) == 2:
         return layers.blocks(
@@ -328,7 +340,7 @@ def _by_difference(rows: Sequence[Row], unit: Unit, marks: Marks) -> Callable[[P
     """Each token by what its text gains on the other in its column."""
     first, second = (row.tokens for row in rows)
     gains: dict[tuple[int, int], float] = {}
-    texts = [[one.token.text for one in tokens] for tokens in (first, second)]
+    texts = [[token.token.text for token in tokens] for tokens in (first, second)]
     for a, b in token_view.align(*texts):
         top, bottom = (first[a] if a is not None else None), (second[b] if b is not None else None)
         nats = layers.difference(top, bottom)
@@ -336,8 +348,8 @@ def _by_difference(rows: Sequence[Row], unit: Unit, marks: Marks) -> Callable[[P
             gains[0, top.number] = nats
         if bottom:
             gains[1, bottom.number] = -nats
-    place = {id(one): (row, one.number) for row, tokens in enumerate((first, second)) for one in tokens}
-    return lambda one: layers.difference_cell(one, gains[place[id(one)]], unit, marks)
+    place = {id(token): (row, token.number) for row, tokens in enumerate((first, second)) for token in tokens}
+    return lambda token: layers.difference_cell(token, gains[place[id(token)]], unit, marks)
 
 
 def _second(changed: Instance, other: str, scoring: Mapping[str, Any], *, primed: bool) -> list[Row]:
@@ -356,8 +368,10 @@ def _second(changed: Instance, other: str, scoring: Mapping[str, Any], *, primed
         )  # fmt: skip
         return []
     about = tuple(sorted(scoring.items()))
-    found: answer.Answer | None = live.attempt("second", other, about, lambda: scores.second(changed, other, scoring))
-    return layers.rows(changed, found.asked) if found else []
+    second_answer: answer.Answer | None = live.attempt(
+        "second", other, about, lambda: scores.second(changed, other, scoring)
+    )
+    return layers.rows(changed, second_answer.asked) if second_answer else []
 
 
 def _taker(shown: Shown, opened: panel.Open | None) -> Callable[[Act], None]:
@@ -412,15 +426,15 @@ def _change_word(shown: Shown, opened: panel.Open, done: str, act: Act) -> None:
         lemma = str(act.get("lemma", ""))
         if not _is_plain_word(lemma):
             return
-        kept = {key: value for key, value in chosen.items() if key != span.key}
+        other_swaps = {key: value for key, value in chosen.items() if key != span.key}
         # A second click on the same synonym puts the word back.
         if chosen.get(span.key) == lemma:
-            state.change(f"Put back “{was}”", swaps=state.format_swaps(kept))
+            state.change(f"Put back “{was}”", swaps=state.format_swaps(other_swaps))
         else:
-            state.change(f"{was} → {lemma}", swaps=state.format_swaps({**kept, span.key: lemma}))
+            state.change(f"{was} → {lemma}", swaps=state.format_swaps({**other_swaps, span.key: lemma}))
     elif done == "restore" and span and span.was:
-        kept = {key: value for key, value in chosen.items() if key != span.key}
-        state.change(f"Put back “{was}”", swaps=state.format_swaps(kept))
+        other_swaps = {key: value for key, value in chosen.items() if key != span.key}
+        state.change(f"Put back “{was}”", swaps=state.format_swaps(other_swaps))
     elif done == "restore":
         left = {part: text for part, text in state.edits().texts.items() if part != opened.part}
         state.change("Put the text back", edit=state.format_texts(left))

@@ -105,10 +105,10 @@ def _another_start(known: Scores, unit: Unit) -> list[str]:
     alone = known.before.judgment.value("margin")
     if math.isnan(alone) or abs(alone - known.plain) < 0.005:
         return []
-    here, there = (display.number(in_unit(value, unit), signed=True) for value in (alone, known.plain))
+    alone_text, plain_text = (display.number(in_unit(value, unit), signed=True) for value in (alone, known.plain))
     return [
-        f"Compared with {here} {unit}: the pair without a context, scored as it is behind one, with a blank before it; "
-        f"as a text by itself it has {there}."
+        f"Compared with {alone_text} {unit}: the pair without a context, scored as it is behind one, with a blank before "
+        f"it; as a text by itself it has {plain_text}."
     ]
 
 
@@ -148,9 +148,9 @@ def _take_seed() -> None:
 
 
 def _draw_more(pools: Pools, item: Instance, kind: str, seed: int, many: int, lines: Sequence[Line], name: str) -> None:
-    drawn = draw_lines(pools, item, kind, seed, many, lines)
-    noun = "sentence" if len(drawn) == 1 else "sentences"
-    state.change(f"{len(drawn)} {noun} before it: {name}", context=pack([*lines, *drawn]))
+    new_lines = draw_lines(pools, item, kind, seed, many, lines)
+    noun = "sentence" if len(new_lines) == 1 else "sentences"
+    state.change(f"{len(new_lines)} {noun} before it: {name}", context=pack([*lines, *new_lines]))
 
 
 def _take_typed(lines: Sequence[Line]) -> None:

@@ -16,9 +16,11 @@ BETWEEN_REGIONS = " | "
 
 def with_texts(instance: Instance, texts: Mapping[str, str]) -> Instance:
     """The instance with these texts in place of its own; itself where they are its own."""
-    own = fields.parts(instance)
+    parts_now = fields.parts(instance)
     changes = [
-        fields.Edit(part, 0, len(own[part]), text) for part, text in texts.items() if part in own and text != own[part]
+        fields.Edit(part, 0, len(parts_now[part]), text)
+        for part, text in texts.items()
+        if part in parts_now and text != parts_now[part]
     ]
     if not changes:
         return instance
@@ -27,14 +29,14 @@ def with_texts(instance: Instance, texts: Mapping[str, str]) -> Instance:
 
 def differing(instance: Instance, other: Instance) -> dict[str, str]:
     """The texts of another version that differ from the instance's own, by field."""
-    own = fields.parts(instance)
-    return {part: text for part, text in fields.parts(other).items() if part in own and text != own[part]}
+    parts_now = fields.parts(instance)
+    return {part: text for part, text in fields.parts(other).items() if part in parts_now and text != parts_now[part]}
 
 
 def whole_text(instance: Instance, part: str) -> str:
     """A text as it is edited: a field, or the regions of a condition with a bar between them."""
-    if part in (own := fields.parts(instance)):
-        return own[part]
+    if part in (parts_now := fields.parts(instance)):
+        return parts_now[part]
     number = _condition(part)
     return BETWEEN_REGIONS.join(instance.conditions[number].regions) if number < len(instance.conditions) else ""
 
@@ -64,28 +66,32 @@ def word_changed(instance: Instance, part: str, place: int, new: str) -> Instanc
 
     Options are versions of each other: a word of both that stands in the same place is changed in both.
     """
-    own = fields.parts(instance)
-    word = word_at(own.get(part, ""), place)
+    parts_now = fields.parts(instance)
+    word = word_at(parts_now.get(part, ""), place)
     if word is None:
         return instance
-    texts = {part: _put(own[part], word, new)}
-    for other in own:
-        if other != part and _are_versions(part, other) and (same := _same_word(own[part], word, own[other])):
-            texts[other] = _put(own[other], same, new)
+    texts = {part: _put(parts_now[part], word, new)}
+    for other in parts_now:
+        if (
+            other != part
+            and _are_versions(part, other)
+            and (same := _same_word(parts_now[part], word, parts_now[other]))
+        ):
+            texts[other] = _put(parts_now[other], same, new)
     return with_texts(instance, texts)
 
 
 def touched(instance: Instance, other: Instance) -> dict[str, list[tuple[int, int]]]:
     """The words of another version that the instance does not have there: field → their characters."""
-    found = {}
-    own = fields.parts(instance)
+    touched_parts = {}
+    parts_now = fields.parts(instance)
     for part, text in differing(instance, other).items():
-        old, new = pieces(own[part], signs=True), pieces(text, signs=True)
+        old, new = pieces(parts_now[part], signs=True), pieces(text, signs=True)
         pairs = token_view.align([piece.text for piece in old], [piece.text for piece in new])
-        found[part] = [
+        touched_parts[part] = [
             (new[b].start, new[b].end) for a, b in pairs if b is not None and (a is None or old[a].text != new[b].text)
         ]
-    return found
+    return touched_parts
 
 
 def _condition(part: str) -> int:
@@ -96,7 +102,7 @@ def _are_versions(part: str, other: str) -> bool:
     """Whether two fields are versions of one text: options, or the same region of two conditions."""
     if part.startswith("option ") and other.startswith("option "):
         return True
-    named, others = (re.fullmatch(r"condition \d+ (region \d+)", one) for one in (part, other))
+    named, others = (re.fullmatch(r"condition \d+ (region \d+)", name) for name in (part, other))
     return bool(named and others and named[1] == others[1])
 
 
@@ -114,9 +120,9 @@ def _put(text: str, word: Piece, new: str) -> str:
     before, after = text[: word.start], text[word.end :]
     if new:
         return before + new + after
-    kept = before.rstrip() if before.strip() else before
+    beginning = before.rstrip() if before.strip() else before
     after = after.lstrip() if not before.strip() else after
     # The sentence still begins as a sentence.
     if not before.strip() and word.text[:1].isupper():
         after = after[:1].upper() + after[1:]
-    return kept + after
+    return beginning + after

@@ -44,7 +44,7 @@ def draw_verdict(item: Instance, scores: Scores) -> None:
     shown = scores.after or scores.before
     if shown is None:
         return
-    for fault in dict.fromkeys(one.reason for one in shown.asked if one.reason):
+    for fault in dict.fromkeys(score.reason for score in shown.asked if score.reason):
         show.note(f"Without a score: {fault}")
     if item.kind == "text":
         return
@@ -80,13 +80,13 @@ def draw_likeness(item: Instance, changed: Instance) -> None:
     if not words.same_text(item, changed):
         alike = []
         foreign = bool(words.refused(item))
-        for what, measure in LIKENESS.items():
-            if foreign and what in ENGLISH_ONLY:
+        for label, measure in LIKENESS.items():
+            if foreign and label in ENGLISH_ONLY:
                 continue
-            with show.lens(what):
-                one = measure(item, changed)
-                if not math.isnan(one.after):
-                    alike.append(f"{one.label} {one.after:.{one.digits}f}")
+            with show.lens(label):
+                likeness = measure(item, changed)
+                if not math.isnan(likeness.after):
+                    alike.append(f"{likeness.label} {likeness.after:.{likeness.digits}f}")
         if alike:
             left_out = f" {ENGLISH_JUDGE}" if foreign else ""
             show.note(f"Against the text as it stands: {', '.join(alike)} (1 is the same text).{left_out}")
@@ -97,18 +97,20 @@ def notes(item: Instance, scores: Scores, unit: Unit) -> Mapping[int, str]:
     shown = scores.after or scores.before
     if shown is None:
         return {}
-    before = {one.option: one.logprob for one in answers.options_of(scores.before.asked)} if scores.before else {}
-    said = {}
-    for one in answers.options_of(shown.asked):
-        if math.isnan(one.logprob):
-            said[one.option] = "no score"
+    before = (
+        {option.option: option.logprob for option in answers.options_of(scores.before.asked)} if scores.before else {}
+    )
+    notes_by_option = {}
+    for option in answers.options_of(shown.asked):
+        if math.isnan(option.logprob):
+            notes_by_option[option.option] = "no score"
             continue
-        text = f"{display.number(in_unit(one.logprob, unit), signed=True)} {unit}"
-        moved = in_unit(one.logprob - before.get(one.option, math.nan), unit)
+        text = f"{display.number(in_unit(option.logprob, unit), signed=True)} {unit}"
+        moved = in_unit(option.logprob - before.get(option.option, math.nan), unit)
         if shown is not scores.before and not math.isnan(moved):
             text += f" ({display.number(moved, 1, signed=True)})"
-        said[one.option] = text
-    return said
+        notes_by_option[option.option] = text
+    return notes_by_option
 
 
 def _word(item: Instance, kind: str) -> str:
@@ -132,16 +134,18 @@ def _margins(item: Instance, scores: Scores, unit: Unit) -> list[Gauge]:
     return [Gauge(label, in_unit(first, unit), in_unit(last, unit), 2, f"log-probability in {unit}")]
 
 
-def _margin(one: Answer | None) -> float:
-    return one.judgment.value("margin") if one else math.nan
+def _margin(answer: Answer | None) -> float:
+    return answer.judgment.value("margin") if answer else math.nan
 
 
 def _popularity(item: Instance, changed: Instance, rated: Sequence[Rated], source: Source) -> Gauge:
     many = len(prompts.option_texts(item))
     before, after = rated[:many], rated[many:]
     gold = min(item.gold or 0, many - 1)
-    what = f"Instance popularity score: how common the n-grams of the right option's text are, 1 to 10. {source.title}"
-    return Gauge(IPS, before[gold].ips.value, after[min(gold, len(after) - 1)].ips.value, 2, what, False)
+    meaning = (
+        f"Instance popularity score: how common the n-grams of the right option's text are, 1 to 10. {source.title}"
+    )
+    return Gauge(IPS, before[gold].ips.value, after[min(gold, len(after) - 1)].ips.value, 2, meaning, False)
 
 
 def rate(item: Instance, changed: Instance, source: Source) -> tuple[Rated, ...]:

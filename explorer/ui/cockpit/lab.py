@@ -22,15 +22,17 @@ def _draw(chosen: Chosen, *, draws: bool = False, pairs: bool = False) -> None:
     if not texts.are_here(chosen.benchmark):
         texts.offer(chosen.benchmark)
         return
-    found = finder.find(chosen, instance_list.listing(chosen.benchmark))
-    if found.instance is None:
+    picked = finder.find(chosen, instance_list.listing(chosen.benchmark))
+    if picked.instance is None:
         return
-    if pairs and not context_line.takes_context(found.instance):
+    if pairs and not context_line.takes_context(picked.instance):
         show.nothing_yet(
             "This benchmark has no pairs",
             "Choose BLiMP, SyntaxGym, CrowS-Pairs, the starter pairs or pairs of your own in the bar at the top.",
         )
         return
-    cockpit.draw_cockpit(found.instance, chosen, run_id=found.run_id, unit=found.unit, shape=found.shape, draws=draws)
+    cockpit.draw_cockpit(
+        picked.instance, chosen, run_id=picked.run_id, unit=picked.unit, shape=picked.shape, draws=draws
+    )
     layout.link_to("Instance", "All that is stored about it", model=chosen.model, benchmark=chosen.benchmark,
-                   instance=found.instance.id)  # fmt: skip
+                   instance=picked.instance.id)  # fmt: skip

@@ -84,32 +84,34 @@ def rows(instance: Instance, asked: Sequence[Asked]) -> list[Row]:
     """All that was asked, each token placed."""
     parts = fields.parts(instance)
     texts = prompts.option_texts(instance)
-    return [Row(one, tuple(_placed(instance, one, parts, texts))) for one in answers.options_of(asked)]
+    return [Row(option, tuple(_placed(instance, option, parts, texts))) for option in answers.options_of(asked)]
 
 
-def _placed(instance: Instance, one: Asked, parts: Mapping[str, str], texts: Sequence[str]) -> list[Placed]:
-    whole = "".join(token.text for token in one.tokens)
+def _placed(instance: Instance, option: Asked, parts: Mapping[str, str], texts: Sequence[str]) -> list[Placed]:
+    whole = "".join(token.text for token in option.tokens)
     body = whole.strip()
     lead = len(whole) - len(whole.lstrip())
-    names = [f"option {one.option}", "context", "second"]
-    number = one.option
+    names = [f"option {option.option}", "context", "second"]
+    number = option.option
     if instance.kind == "regions":
-        number = next((i for i, each in enumerate(instance.conditions) if each.name == one.condition), 0)
-        names = [f"condition {number} region {one.part - 1}"]
+        number = next((i for i, condition in enumerate(instance.conditions) if condition.name == option.condition), 0)
+        names = [f"condition {number} region {option.part - 1}"]
     if instance.kind in GIVEN_ALONE:
         names = []
     part, offset = next(((name, at) for name in names if (at := _find(parts.get(name, ""), body)) >= 0), ("", -1))
     text = texts[number] if number < len(texts) else texts[0] if texts else ""
     # A region is looked for behind those before it.
-    at = _find(text, body, max(0, _begun(one.context, text) - 1) if instance.kind == "regions" else 0)
+    at = _find(text, body, max(0, _begun(option.context, text) - 1) if instance.kind == "regions" else 0)
     placed, done = [], 0
-    for count, token in enumerate(one.tokens):
+    for count, token in enumerate(option.tokens):
         blank = len(token.text) - len(token.text.lstrip())
         inside = done + blank - lead
         length = len(token.text.strip())
         start = offset + inside if part else 0
         placed.append(
-            Placed(token, part, start, start + length, at + inside if at >= 0 else -1, number, count, len(one.tokens))
+            Placed(
+                token, part, start, start + length, at + inside if at >= 0 else -1, number, count, len(option.tokens)
+            )
         )
         done += len(token.text)
     return placed
@@ -123,38 +125,44 @@ def _begun(context: str, text: str) -> int:
     return next(size for size in range(len(text), -1, -1) if context.endswith(text[:size].rstrip()))
 
 
-def by_word(row: Row, given: Sequence[str] = ()) -> Row:
+def by_word(row: Row, given_words: Sequence[str] = ()) -> Row:
     """The row with its tokens added up to words: the given ones, as long as they make up its text."""
-    tokens = [one.token for one in row.tokens]
+    tokens = [token.token for token in row.tokens]
     texts, logprobs = [token.text for token in tokens], [-token.nats for token in tokens]
-    found = add_up(texts, logprobs, given=given)
-    found = add_up(texts, logprobs) if isinstance(found, str) else found
-    if isinstance(found, str):
+    word_scores = add_up(texts, logprobs, given=given_words)
+    word_scores = add_up(texts, logprobs) if isinstance(word_scores, str) else word_scores
+    if isinstance(word_scores, str):
         return row
     text = "".join(token.text for token in tokens)
-    made, done = [], 0
-    for number, word in enumerate(found):
-        own = row.tokens[word.first : word.first + word.tokens]
-        placed = [one for one in own if one.end > one.start] or list(own)
+    word_tokens, done = [], 0
+    for number, word in enumerate(word_scores):
+        of_word = row.tokens[word.first : word.first + word.tokens]
+        placed = [token for token in of_word if token.end > token.start] or list(of_word)
         before = " " if text[done : word.start] else ""
         done = word.end
-        made.append(
+        word_tokens.append(
             replace(
-                placed[0], token=Token(before + word.text, -word.logprob), end=placed[-1].end, number=number,
-                many=len(found), tokens=tuple(one.token for one in own), reason=word.reason, covers=word.covers,
+                placed[0],
+                token=Token(before + word.text, -word.logprob),
+                end=placed[-1].end,
+                number=number,
+                many=len(word_scores),
+                tokens=tuple(token.token for token in of_word),
+                reason=word.reason,
+                covers=word.covers,
             )
-        )  # fmt: skip
-    return Row(row.asked, tuple(made))
+        )
+    return Row(row.asked, tuple(word_tokens))
 
 
 def _find(text: str, body: str, after: int = 0) -> int:
     """Where a body stands in a text, in any case where it is not found as it is written."""
     if not body:
         return -1
-    found = text.find(body, after)
-    if found < 0 and len(text.casefold()) == len(text):
-        found = text.casefold().find(body.casefold(), after)
-    return found
+    start = text.find(body, after)
+    if start < 0 and len(text.casefold()) == len(text):
+        start = text.casefold().find(body.casefold(), after)
+    return start
 
 
 # --- blocks
@@ -178,7 +186,7 @@ def blocks(
         return [*shown, Block(lines, columns, say, total="Difference" if total == "each" else total)]
     for row in all_rows:
         line = _line(instance, row, notes)
-        columns = tuple(Column((paint(one),), starts=one.token.text[:1].isspace()) for one in row.tokens)
+        columns = tuple(Column((paint(token),), starts=token.token.text[:1].isspace()) for token in row.tokens)
         shown.append(Block((line,), columns, f"{line.name}, token by token"))
     return shown
 
@@ -204,13 +212,13 @@ def _aligned(
 ) -> tuple[Column, ...]:
     columns = []
     sum_so_far = 0.0
-    for a, b in token_view.align([one.token.text for one in first], [one.token.text for one in second]):
+    for a, b in token_view.align([token.token.text for token in first], [token.token.text for token in second]):
         top, bottom = (first[a] if a is not None else None), (second[b] if b is not None else None)
         differs = top is None or bottom is None or top.token.text != bottom.token.text
-        cells = tuple(_marked(paint(one), differs) if one else None for one in (top, bottom))
+        cells = tuple(_marked(paint(token), differs) if token else None for token in (top, bottom))
         nats = difference(top, bottom)
         sum_so_far += 0.0 if math.isnan(nats) else nats
-        starts = any(one is not None and one.token.text[:1].isspace() for one in (top, bottom))
+        starts = any(token is not None and token.token.text[:1].isspace() for token in (top, bottom))
         delta = _delta(sum_so_far if total == "Margin so far" else nats, unit) if total else None
         columns.append(Column(cells, starts, delta))
     return tuple(columns)
@@ -218,7 +226,7 @@ def _aligned(
 
 def difference(top: Placed | None, bottom: Placed | None) -> float:
     """How many nats less surprising the first text is here; a token that only one text has counts whole."""
-    known = [one.token.nats for one in (top, bottom) if one is not None]
+    known = [token.token.nats for token in (top, bottom) if token is not None]
     if any(math.isnan(nats) for nats in known):
         return math.nan
     return (bottom.token.nats if bottom else 0.0) - (top.token.nats if top else 0.0)
@@ -237,16 +245,16 @@ def _conditions(
     names = list(instance.extra.get("regions", ()))
     shown = []
     for number, condition in enumerate(instance.conditions):
-        own = [row for row in all_rows if row.asked.condition == condition.name]
+        rows_here = [row for row in all_rows if row.asked.condition == condition.name]
         columns = []
-        for row in own:
+        for row in rows_here:
             part = row.asked.part
-            known = [one.token.nats for one in row.tokens if not math.isnan(one.token.nats)]
+            known = [token.token.nats for token in row.tokens if not math.isnan(token.token.nats)]
             about = f"{part} {names[part - 1]}" if 0 < part <= len(names) else str(part)
             surprisal = display.number(in_unit(math.fsum(known), unit), 1) if known else display.MISSING
-            for place, one in enumerate(row.tokens):
+            for place, token in enumerate(row.tokens):
                 foot = f"{about} · {surprisal}" if place == 0 else ""
-                columns.append(Column((paint(one),), starts=place == 0 or one.token.text[:1].isspace(), foot=foot))
+                columns.append(Column((paint(token),), starts=place == 0 or token.token.text[:1].isspace(), foot=foot))
         text = " | ".join(condition.regions)
         line = Line(condition.name, "", f"condition {number}", text)
         shown.append(Block((line,), tuple(columns), f"{condition.name}, token by token"))
@@ -256,17 +264,23 @@ def _conditions(
 def _line(instance: Instance, row: Row, notes: Mapping[int, str]) -> Line:
     name = answers.option_name(instance, row.asked.option)
     option = f"option {row.asked.option}"
-    own = row.tokens[0].part if row.tokens else ""
-    if own == "context" and instance.format == "winogrande":
+    part_name = row.tokens[0].part if row.tokens else ""
+    if part_name == "context" and instance.format == "winogrande":
         name = instance.options[row.asked.option].strip() + (" (right)" if row.asked.option == instance.gold else "")
     texts = fields.parts(instance)
-    part = own if own == option else option if option in texts and instance.kind not in GIVEN_ALONE else own
+    part = (
+        part_name
+        if part_name == option
+        else option
+        if option in texts and instance.kind not in GIVEN_ALONE
+        else part_name
+    )
     return Line(name, notes.get(row.asked.option, ""), part, texts.get(part, ""))
 
 
 def _shared(instance: Instance, all_rows: Sequence[Row], marks: Marks) -> list[Block]:
     """The fields that no token stands in, as words: what options share, and all of it where no score is known."""
-    covered = {one.part for row in all_rows for one in row.tokens}
+    covered = {token.part for row in all_rows for token in row.tokens}
     shown = []
     if instance.kind == "regions":
         if all_rows and any(row.tokens for row in all_rows):
@@ -332,84 +346,84 @@ def _marked(cell: Cell, differs: bool) -> Cell:
     return replace(cell, kinds=f"{cell.kinds} lx-differs".strip()) if differs else cell
 
 
-def surprisal_cell(one: Placed, unit: Unit, marks: Marks) -> Cell:
+def surprisal_cell(token: Placed, unit: Unit, marks: Marks) -> Cell:
     """A token by how surprising it was."""
-    nats = one.token.nats
+    nats = token.token.nats
     scored = not math.isnan(nats)
     tint = min(1.0, max(0.0, nats / token_view.DEEPEST)) if scored else 0.0
     cell = Cell(
-        shown(one.token.text),
+        shown(token.token.text),
         display.number(in_unit(nats, unit), 1),
         tint,
         "surprise",
-        tuple(token_view.lines_of(one.token, one.number + 1, one.many)),
+        tuple(token_view.lines_of(token.token, token.number + 1, token.many)),
         kinds="" if scored else "lx-unscored",
     )
-    return touched(cell, one.part, one.start, one.end, marks)
+    return touched(cell, token.part, token.start, token.end, marks)
 
 
-def word_cell(one: Placed, unit: Unit, marks: Marks) -> Cell:
+def word_cell(word: Placed, unit: Unit, marks: Marks) -> Cell:
     """A word by how surprising it was: its tokens added up."""
-    cell = surprisal_cell(one, unit, marks)
-    first, *_ = token_view.lines_of(one.token, one.number + 1, one.many)
-    parts = " + ".join(token_view.visible(token.text) for token in one.tokens)
-    known = not math.isnan(one.token.nats)
-    nats = f"{one.token.nats:.3f} nats, {in_unit(one.token.nats, 'bits'):.3f} bits" if known else one.reason
-    of = f"of {parts}" if len(one.tokens) > 1 else ""
-    together = f"{one.covers} words, over which a token reaches" if one.covers > 1 else ""
-    told = (first, f"word {one.number + 1} of {one.many}", together, of, nats)
-    own = len(token_view.lines_of(one.token, one.number + 1, one.many))
-    return replace(cell, say=(*filter(None, told), *cell.say[own:]))
+    cell = surprisal_cell(word, unit, marks)
+    first, *_ = token_view.lines_of(word.token, word.number + 1, word.many)
+    parts = " + ".join(token_view.visible(token.text) for token in word.tokens)
+    known = not math.isnan(word.token.nats)
+    nats = f"{word.token.nats:.3f} nats, {in_unit(word.token.nats, 'bits'):.3f} bits" if known else word.reason
+    of = f"of {parts}" if len(word.tokens) > 1 else ""
+    together = f"{word.covers} words, over which a token reaches" if word.covers > 1 else ""
+    lines_told = (first, f"word {word.number + 1} of {word.many}", together, of, nats)
+    lines_of_token = len(token_view.lines_of(word.token, word.number + 1, word.many))
+    return replace(cell, say=(*filter(None, lines_told), *cell.say[lines_of_token:]))
 
 
-def difference_cell(one: Placed, nats: float, unit: Unit, marks: Marks) -> Cell:
+def difference_cell(token: Placed, nats: float, unit: Unit, marks: Marks) -> Cell:
     """A token by how much its text gains on the other here."""
     known = not math.isnan(nats)
     cell = Cell(
-        shown(one.token.text),
+        shown(token.token.text),
         display.number(in_unit(nats, unit), 1, signed=True) if known else display.MISSING,
         min(1.0, abs(nats) / token_view.DEEPEST_DIFFERENCE) if known else 0.0,
         "for" if known and nats > 0 else "against" if known else "plain",
         (
-            *token_view.lines_of(one.token, one.number + 1, one.many),
+            *token_view.lines_of(token.token, token.number + 1, token.many),
             f"{display.number(in_unit(nats, unit), 2, signed=True)} {unit} for this text" if known else "not compared",
         ),
         kinds="" if known else "lx-unscored",
     )
-    return touched(cell, one.part, one.start, one.end, marks)
+    return touched(cell, token.part, token.start, token.end, marks)
 
 
-def popularity_cell(one: Placed, rated: Rated | None, marks: Marks) -> Cell:
+def popularity_cell(token: Placed, rated: Rated | None, marks: Marks) -> Cell:
     """A token by the popularity of the n-grams that cover it: the mean over the index's tokens that it overlaps."""
-    over = places_over(one, rated)
+    over = places_over(token, rated)
     values = [rated.popularity[place] for place in over] if rated else []
     known = [value for value in values if not math.isnan(value)]
     value = math.fsum(known) / len(known) if known else math.nan
-    covering = sorted(grams_over(one, rated), key=lambda gram: (math.isnan(gram.count), -gram.count))
-    said = f"popularity {value:.1f} of {HIGHEST}" if known else "no n-gram covers it"
+    covering = sorted(grams_over(token, rated), key=lambda gram: (math.isnan(gram.count), -gram.count))
+    meaning = f"popularity {value:.1f} of {HIGHEST}" if known else "no n-gram covers it"
     more = [f"{_count(gram.count)} × “{gram.text.strip()}”" for gram in covering[:SHOWN_NGRAMS]]
     more += [f"and {len(covering) - SHOWN_NGRAMS} more"] if len(covering) > SHOWN_NGRAMS else []
     cell = Cell(
-        shown(one.token.text),
+        shown(token.token.text),
         display.number(value, 1) if known else display.MISSING,
         (value - 1) / (HIGHEST - 1) if known else 0.0,
         "popular",
-        (f"“{token_view.visible(one.token.text)}”", said, *more),
+        (f"“{token_view.visible(token.token.text)}”", meaning, *more),
         kinds="" if known else "lx-unscored",
     )
-    return touched(cell, one.part, one.start, one.end, marks)
+    return touched(cell, token.part, token.start, token.end, marks)
 
 
-def places_over(one: Placed, rated: Rated | None) -> list[int]:
+def places_over(token: Placed, rated: Rated | None) -> list[int]:
     """The index's tokens that overlap a token of the model's, both cut from the same running text."""
-    if rated is None or one.at < 0:
+    if rated is None or token.at < 0:
         return []
     whole = "".join(rated.tokens)
     lead = whole.find(rated.text.strip())
     if lead < 0:
         return []
     shift = len(rated.text) - len(rated.text.lstrip())
-    start, end = one.at - shift + lead, one.at - shift + lead + max(1, one.end - one.start)
+    start, end = token.at - shift + lead, token.at - shift + lead + max(1, token.end - token.start)
     places, done = [], 0
     for place, text in enumerate(rated.tokens):
         first = done + len(text) - len(text.lstrip())
@@ -419,13 +433,13 @@ def places_over(one: Placed, rated: Rated | None) -> list[int]:
     return places
 
 
-def grams_over(one: Placed, rated: Rated | None) -> list[RatedNgram]:
+def grams_over(token: Placed, rated: Rated | None) -> list[RatedNgram]:
     """The n-grams that cover a token, from left to right."""
     if rated is None:
         return []
-    over = places_over(one, rated)
-    found = {gram.start: gram for place in over for gram in rated.covering(place)}
-    return [found[start] for start in sorted(found)]
+    over = places_over(token, rated)
+    by_start = {gram.start: gram for place in over for gram in rated.covering(place)}
+    return [by_start[start] for start in sorted(by_start)]
 
 
 def shown(text: str) -> str:
@@ -437,10 +451,10 @@ def _count(value: float) -> str:
     return "unknown" if math.isnan(value) else f"{value:,.0f}"
 
 
-def _sum(one: Asked, unit: Unit) -> str:
-    if math.isnan(one.logprob):
+def _sum(option: Asked, unit: Unit) -> str:
+    if math.isnan(option.logprob):
         return "no score"
-    return f"{display.number(in_unit(one.logprob, unit), signed=True)} {unit}"
+    return f"{display.number(in_unit(option.logprob, unit), signed=True)} {unit}"
 
 
 def key_of(layer: str, unit: Unit, grams: int = 0) -> Key:

@@ -49,28 +49,28 @@ def find_open(instance: Instance, rows: Sequence[Row], spans: Sequence[Span]) ->
     start = numbers.whole_or(place, -1)
     span = None
     if "@" not in word:
-        own = [one for one in spans if one.key == word]
-        if not own:
+        with_key = [span for span in spans if span.key == word]
+        if not with_key:
             return None
         # A link may name the word alone; a swap before it may have moved it.
-        in_row = [one for one in own if one.part == part] or own
-        span = min(in_row, key=lambda one: abs(one.start - start))
+        in_row = [span for span in with_key if span.part == part] or with_key
+        span = min(in_row, key=lambda span: abs(span.start - start))
         if not span.start <= start < span.end or span.part != part:
             part, start = span.part, span.start
     text = fields.parts(instance).get(part, "")
-    found = edits.word_at(text, start)
-    if found is None:
+    word_found = edits.word_at(text, start)
+    if word_found is None:
         return None
-    shown = text[span.start : span.end] if span else found.text
+    shown = text[span.start : span.end] if span else word_found.text
     row, placed = _token(rows, part, start)
     return Open(part, start, shown, span, row, placed)
 
 
 def _token(rows: Sequence[Row], part: str, start: int) -> tuple[Row | None, Placed | None]:
     for row in rows:
-        for one in row.tokens:
-            if one.part == part and one.start <= start < max(one.end, one.start + 1):
-                return row, one
+        for token in row.tokens:
+            if token.part == part and token.start <= start < max(token.end, token.start + 1):
+                return row, token
     return None, None
 
 
@@ -115,8 +115,10 @@ def panel(
 
 def _senses(view: WordView, substitute: str, source: Source | None) -> tuple[Sense, ...]:
     counts = words.counts(forms_of(view), source.index) if source and not ngram_rating.is_remote(source.index) else {}
-    shown = sorted((one for one in view.senses if one.chosen or one.offered), key=lambda one: not one.chosen)
-    return tuple(_sense(one, view, substitute, counts) for one in shown)
+    shown = sorted(
+        (sense for sense in view.senses if sense.chosen or sense.offered), key=lambda sense: not sense.chosen
+    )
+    return tuple(_sense(sense, view, substitute, counts) for sense in shown)
 
 
 def forms_of(view: WordView) -> list[str]:
@@ -124,13 +126,13 @@ def forms_of(view: WordView) -> list[str]:
     return list(dict.fromkeys(candidate.form for sense in view.senses for candidate in sense.offered))
 
 
-def _sense(one: SenseView, view: WordView, substitute: str, counts: Mapping[str, float]) -> Sense:
-    excluded = "; ".join(f"{candidate.lemma} ({candidate.reason})" for candidate in one.excluded)
-    synonyms = tuple(_synonym(each, each.lemma == substitute, counts) for each in one.offered)
+def _sense(sense: SenseView, view: WordView, substitute: str, counts: Mapping[str, float]) -> Sense:
+    excluded = "; ".join(f"{candidate.lemma} ({candidate.reason})" for candidate in sense.excluded)
+    synonyms = tuple(_synonym(synonym, synonym.lemma == substitute, counts) for synonym in sense.offered)
     return Sense(
-        definition=one.sense.definition,
-        chosen=one.chosen,
-        why=f"{one.sense.synset}, score {one.score:.3f}" + (f": {view.why}" if one.chosen else ""),
+        definition=sense.sense.definition,
+        chosen=sense.chosen,
+        why=f"{sense.sense.synset}, score {sense.score:.3f}" + (f": {view.why}" if sense.chosen else ""),
         synonyms=synonyms,
         excluded=f"Not offered: {excluded}" if excluded else "" if synonyms else "No synonym of this sense fits here.",
     )
@@ -151,7 +153,7 @@ def _synonym(candidate: Candidate, picked: bool, counts: Mapping[str, float]) ->
 def _more(view: WordView | None) -> str:
     if view is None:
         return ""
-    hidden = sum(not (one.chosen or one.offered) for one in view.senses)
+    hidden = sum(not (sense.chosen or sense.offered) for sense in view.senses)
     noun = "sense has" if hidden == 1 else "senses have"
     return f"{hidden} more {noun} no synonym that fits here." if hidden else ""
 
@@ -166,23 +168,25 @@ def _expected(opened: Open, model: str, scoring: Mapping[str, Any], *, primed: b
     if not scores.can_expect(model):
         endpoint = "The server behind this model does not say what else it expected."
         return Expectation(heading, note=endpoint if http.is_endpoint(model) else "The model is not loaded yet.")
-    asked = opened.row.asked
+    option = opened.row.asked
     try:
-        ranked = scores.expected(model, asked.context, asked.continuation, opened.token.number, scoring, primed=primed)
+        ranked = scores.expected(
+            model, option.context, option.continuation, opened.token.number, scoring, primed=primed
+        )
     except ExplorerError as error:
         return Expectation(heading, note=str(error))
     begins = opened.token.token.text[:1].isspace() or opened.token.start == 0
     tokens = []
-    for one in ranked:
-        bare = one.text.strip()
-        is_word = begins and bool(bare) and bare.isalpha() and (one.text[:1].isspace() or opened.token.start == 0)
+    for candidate in ranked:
+        bare = candidate.text.strip()
+        is_word = begins and bool(bare) and bare.isalpha() and (candidate.text[:1].isspace() or opened.token.start == 0)
         tokens.append(
             Expected(
-                layers.shown(one.text) or "∅",
-                bare if is_word and not one.stands else "",
-                display.probability(one.probability),
-                one.probability,
-                one.stands,
+                layers.shown(candidate.text) or "∅",
+                bare if is_word and not candidate.stands else "",
+                display.probability(candidate.probability),
+                candidate.probability,
+                candidate.stands,
             )
         )
     return Expectation(heading, tuple(tokens))
@@ -214,8 +218,8 @@ def _corpus(opened: Open, source: Source | None, rated: Sequence[Rated]) -> Corp
         except (ExplorerError, OSError, AttributeError) as error:
             note = f"Its documents cannot be shown: {error}"
     shown = tuple(
-        Gram(one.text.strip(), shown_count(one.count), display.number(one.popularity, 1), place == wanted)
-        for place, one in enumerate(covering)
+        Gram(gram.text.strip(), shown_count(gram.count), display.number(gram.popularity, 1), place == wanted)
+        for place, gram in enumerate(covering)
     )
     return Corpus(heading, shown, documents, note)
 
@@ -223,12 +227,12 @@ def _corpus(opened: Open, source: Source | None, rated: Sequence[Rated]) -> Corp
 def _documents(gram: RatedNgram, source: Source) -> tuple[tuple[Page, ...], str]:
     if not gram.count > 0:
         return (), "This n-gram does not occur in the corpus, so there is no document to show."
-    found = ngram_rating.documents(source.index, gram.ids)
-    if not found:
+    pages = ngram_rating.documents(source.index, gram.ids)
+    if not pages:
         return (), "The index does not show its documents."
-    more = gram.count > len(found)
-    note = f"The first {len(found)} of {shown_count(gram.count)} places." if more else ""
-    return tuple(page_of(one) for one in found), note
+    more = gram.count > len(pages)
+    note = f"The first {len(pages)} of {shown_count(gram.count)} places." if more else ""
+    return tuple(page_of(document) for document in pages), note
 
 
 def page_of(document: Document) -> Page:

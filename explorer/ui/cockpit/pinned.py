@@ -60,7 +60,7 @@ def _pin(
     place: int, pin: Mapping[str, str], model: str, run_id: str, scoring: Mapping[str, Any], source: Source | None,
     unit: Unit,
 ) -> None:  # fmt: skip
-    found = version(pin)
+    pinned_version = version(pin)
     with st.container(horizontal=True, vertical_alignment="center"):
         changed = " (changed)" if pin[state.EDIT] or pin[state.SWAPS] else ""
         st.html(f'<p class="lx-where">{html.escape(pin["id"].partition("/")[2] + changed)}</p>')
@@ -68,10 +68,10 @@ def _pin(
             _open(pin)
             st.rerun(scope="app")  # another instance is another page around the cockpit, too
         st.button("Unpin", key=f"pin:gone:{place}", type="tertiary", on_click=_unpin, args=(place,))
-    if found is None:
+    if pinned_version is None:
         show.note("Its text is not on this machine.")
         return
-    item, shown = found
+    item, shown = pinned_version
     answered = _answer(item, shown, model, run_id, scoring)
     if answered is None:
         instance_view.text(shown)
@@ -86,14 +86,14 @@ def _pin(
         facts += [] if math.isnan(ips) else [f"popularity (IPS) {ips:.2f}"]
     st.html(token_view.verdict(kind, ", ".join(facts), answers.VERDICT_WORDS.get(item.format, {}).get(kind, "")))
     options = answers.options_of(answered.asked)
-    if not any(one.tokens for one in options):
+    if not any(option.tokens for option in options):
         instance_view.text(shown)
     elif len(options) == 2 and item.kind != "regions":
         names = (answers.option_name(item, options[0].option), answers.option_name(item, options[1].option))
         st.html(token_view.aligned(options[0].tokens, options[1].tokens, unit, labels=names))
     else:
-        for one in options:
-            st.html(token_view.strip(one.tokens, unit))
+        for option in options:
+            st.html(token_view.strip(option.tokens, unit))
 
 
 def _answer(item: Instance, shown: Instance, model: str, run_id: str, scoring: Mapping[str, Any]) -> Answer | None:

@@ -59,8 +59,8 @@ def scores_of(
     if not _may_score(model, stored, is_original, _volume(changed, sentences)):
         return Scores(stored, stored if is_original else None)
     about = (tuple(sorted(scoring.items())), bool(sentences))
-    found = live.attempt("instance", model, about, lambda: _now(item, changed, sentences, model, scoring))
-    return found or Scores(stored, stored if is_original else None)
+    second_answer = live.attempt("instance", model, about, lambda: _now(item, changed, sentences, model, scoring))
+    return second_answer or Scores(stored, stored if is_original else None)
 
 
 def _now(item: Instance, changed: Instance, sentences: Sequence[str], model: str, scoring: Mapping[str, Any]) -> Scores:

@@ -81,10 +81,10 @@ def edits() -> Edits:
 
 def history() -> History:
     """The steps that can be returned to."""
-    found = st.session_state.get(HISTORY)
-    if not isinstance(found, History):
-        found = st.session_state[HISTORY] = History([(ORIGINAL, edits())])
-    return found
+    history = st.session_state.get(HISTORY)
+    if not isinstance(history, History):
+        history = st.session_state[HISTORY] = History([(ORIGINAL, edits())])
+    return history
 
 
 def write() -> None:
@@ -165,8 +165,8 @@ def format_swaps(swaps: Mapping[str, str]) -> str:
 
 def parse_texts(text: str) -> dict[str, str]:
     """The texts that `format_texts` wrote; what is none is left out."""
-    found = _json(text)
-    return {part: one for part, one in found.items() if isinstance(one, str)} if isinstance(found, dict) else {}
+    parsed = _json(text)
+    return {part: value for part, value in parsed.items() if isinstance(value, str)} if isinstance(parsed, dict) else {}
 
 
 def format_texts(texts: Mapping[str, str]) -> str:
@@ -176,24 +176,24 @@ def format_texts(texts: Mapping[str, str]) -> str:
 
 def pins() -> list[dict[str, str]]:
     """What is kept to be compared: the instance's id, its edits and its swaps."""
-    found = _json(links.recall(PINS))
-    kept = [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+    parsed = _json(links.recall(PINS))
+    pinned = [entry for entry in parsed if isinstance(entry, dict)] if isinstance(parsed, list) else []
     # A link may hold any number of them, and each is scored.
-    kept = [one for one in kept if one.get("id")][-MOST_PINS:]
-    return [{name: str(one.get(name, "")) for name in ("id", EDIT, SWAPS)} for one in kept]
+    pinned = [entry for entry in pinned if entry.get("id")][-MOST_PINS:]
+    return [{name: str(entry.get(name, "")) for name in ("id", EDIT, SWAPS)} for entry in pinned]
 
 
 def pin(instance_id: str) -> None:
     """Keeps what is shown to be compared, or lets it go where it is kept already."""
     now = edits()
     this = {"id": instance_id, EDIT: now.edit, SWAPS: now.swaps}
-    kept = pins()
-    keep(([one for one in kept if one != this] if this in kept else [*kept, this])[-MOST_PINS:])
+    pinned = pins()
+    keep(([entry for entry in pinned if entry != this] if this in pinned else [*pinned, this])[-MOST_PINS:])
 
 
-def keep(kept: list[dict[str, str]]) -> None:
+def keep(pinned: list[dict[str, str]]) -> None:
     """These are pinned from now on."""
-    short = [{name: value for name, value in one.items() if value} for one in kept]
+    short = [{name: value for name, value in entry.items() if value} for entry in pinned]
     links.choose(PINS, json.dumps(short, ensure_ascii=False) if short else "")
 
 
@@ -212,7 +212,7 @@ def veto(word: str) -> None:
 
 def allow(word: str) -> None:
     """Takes a word out of the vetoes."""
-    st.session_state[VETO] = ", ".join(one for one in vetoes() if one != word)
+    st.session_state[VETO] = ", ".join(word_vetoed for word_vetoed in vetoes() if word_vetoed != word)
 
 
 def _json(text: str) -> Any:

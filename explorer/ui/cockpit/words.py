@@ -48,15 +48,15 @@ class Words:
         keys = {by_hand.key_of(word.lemma, word.pos) for word in self.reading.words}
         return by_hand.swap(self.reading, {key: value for key, value in swaps.items() if key in keys})
 
-    def spans(self, made: PerturbedInstance) -> list[Span]:
+    def spans(self, perturbed: PerturbedInstance) -> list[Span]:
         """Where every word that can be swapped, or was, now stands."""
-        found = []
-        for running, words in by_hand.shown_words(self.reading, made):
+        word_spans = []
+        for running, words in by_hand.shown_words(self.reading, perturbed):
             for word in words:
                 place = fields.locate(running, word.start, word.end)
                 if place and (word.key in self.offered or word.swap):
-                    found.append(Span(*place, word.key, word.swap.original if word.swap else ""))
-        return found
+                    word_spans.append(Span(*place, word.key, word.swap.original if word.swap else ""))
+        return word_spans
 
 
 def tools() -> Tools:
@@ -132,7 +132,7 @@ def _counts(forms: tuple[str, ...], index: str, settings: Settings) -> dict[str,
     ids = counter.encode(forms)
     counted = dict(zip(ids, counter.count(ids), strict=True))
     require_answers(counted)  # an outage is not remembered
-    return {form: counted[one].count for form, one in zip(forms, ids, strict=True)}
+    return {form: counted[gram_id].count for form, gram_id in zip(forms, ids, strict=True)}
 
 
 def bertscore_of(before: str, after: str) -> tuple[Similarity, str]:

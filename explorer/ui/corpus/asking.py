@@ -44,16 +44,16 @@ def may_ask(index: str) -> bool:
     if index in st.session_state.get(ASKED, ()):
         return True
     if ngram_rating.is_remote(index):
-        what, label = f"The texts go to the service behind {index}, about five questions a second.", "Ask it"
+        warning, label = f"The texts go to the service behind {index}, about five questions a second.", "Ask it"
     elif index == indexes.GLASSBOX and not ngram_rating.is_built(index):
         if wordnet.find(resources.settings()) is not None:
             return True  # built from what is here, in seconds
-        what = f"The index of {indexes.title_of(index)} is made of WordNet, which is not on this machine yet."
+        warning = f"The index of {indexes.title_of(index)} is made of WordNet, which is not on this machine yet."
         label = "Fetch WordNet and build it"
     else:
         return True
     with st.container(horizontal=True, vertical_alignment="center"):
-        show.note(what)
+        show.note(warning)
         st.button(label, key=f"corpus:ask:{index}", type="primary", on_click=_say_yes, args=(index,))
     return False
 
@@ -85,11 +85,11 @@ def _counted(ids: tuple[int, ...], index: str, longest: int, settings: Settings)
     many = min(len(ids), DRAWN)
     places = [(start, n) for n in range(1, longest + 1) for start in range(many - n + 1)]
     counts = counter.count([ids[start : start + n] for start, n in places])
-    if counts and all(math.isnan(one.count) for one in counts):
+    if counts and all(math.isnan(count.count) for count in counts):
         raise CountError(f"{index} gave no count: {counts[0].reason}.")
     grams = tuple(
-        Gram(start, n, "".join(tokens[start : start + n]), one.count)
-        for (start, n), one in zip(places, counts, strict=True)
+        Gram(start, n, "".join(tokens[start : start + n]), counted.count)
+        for (start, n), counted in zip(places, counts, strict=True)
     )
     return Counted(ids, tokens, grams)
 
@@ -127,9 +127,11 @@ def _counter(index: str) -> TokenIndex:
 
 def pick_index(model: str) -> str:
     """The name of the index: one of this machine, the service's one that fits the model, or any other typed in."""
-    here = corpus_mark.local_names(resources.settings())
+    local_indexes = corpus_mark.local_names(resources.settings())
     fitting = indexes.suggested(model)
-    known = list(dict.fromkeys([default_index(model), *here, *([fitting] if fitting else []), *indexes.INDEXES]))
+    known = list(
+        dict.fromkeys([default_index(model), *local_indexes, *([fitting] if fitting else []), *indexes.INDEXES])
+    )
     wish = links.recall("index")
     names = list(dict.fromkeys([*known, *([wish] if wish else [])]))
     return links.pick(

@@ -35,29 +35,29 @@ class Gram:
 #     1    [the]      [cat]       [sat]
 def gram_pyramid(tokens: Sequence[str], grams: Sequence[Gram], picked: tuple[int, int] | None = None) -> go.Figure:
     """A cell an n-gram; each carries its start and length, and the picked one has a frame."""
-    known = [math.log10(1 + one.count) for one in grams if one.count > 0]
+    known = [math.log10(1 + gram.count) for gram in grams if gram.count > 0]
     most = max(known, default=1.0)
-    longest = max((one.n for one in grams), default=1)
-    colors = [_color(one.count, most) for one in grams]
+    longest = max((gram.n for gram in grams), default=1)
+    colors = [_color(gram.count, most) for gram in grams]
     wide = len(tokens) > WRITTEN
     cells = go.Bar(
-        x=[one.start + (one.n - 1) / 2 for one in grams],
+        x=[gram.start + (gram.n - 1) / 2 for gram in grams],
         y=[0.92] * len(grams),
-        base=[one.n - 0.46 for one in grams],
+        base=[gram.n - 0.46 for gram in grams],
         width=0.95,
         marker={
             "color": colors,
             "line": {
-                "width": [2.5 if (one.start, one.n) == picked else 0 for one in grams],
+                "width": [2.5 if (gram.start, gram.n) == picked else 0 for gram in grams],
                 "color": theme.VERMILION,
             },
         },
-        text=["" if wide else _short(one.count) for one in grams],
+        text=["" if wide else _short(gram.count) for gram in grams],
         textposition="inside",
         insidetextanchor="middle",
         textangle=0,
         insidetextfont={"size": 11, "color": [_ink(color) for color in colors]},
-        customdata=[[one.start, one.n, theme.hover(f"“{one.text.strip()}”", _told(one.count))] for one in grams],
+        customdata=[[gram.start, gram.n, theme.hover(f"“{gram.text.strip()}”", _told(gram.count))] for gram in grams],
         hovertemplate="%{customdata[2]}<extra></extra>",
         showlegend=False,
     )

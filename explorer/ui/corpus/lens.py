@@ -31,18 +31,18 @@ def draw_corpus_lens(instance: Instance, model: str, index: str) -> None:
         if not asking.may_ask(index):
             return
         texts = prompts.option_texts(instance)
-        found = [asking.traced(text, index) for text in texts[:FIRST]]
-        show.says(compared(found, instance.gold))
-        for number, one in enumerate(found):
-            _draw(instance, number, one, index, model)
+        traces = [asking.traced(text, index) for text in texts[:FIRST]]
+        show.says(compared(traces, instance.gold))
+        for number, traced in enumerate(traces):
+            _draw(instance, number, traced, index, model)
         show.note(verbatim.RULE)
 
 
-def compared(found: Sequence[Verbatim], gold: int | None) -> str:
+def compared(traces: Sequence[Verbatim], gold: int | None) -> str:
     """Of two texts, which of them the corpus holds more of."""
-    if len(found) != 2 or gold not in (0, 1) or any(one.label == verbatim.UNKNOWN for one in found):
+    if len(traces) != 2 or gold not in (0, 1) or any(traced.label == verbatim.UNKNOWN for traced in traces):
         return ""
-    right, other = found[gold], found[1 - gold]
+    right, other = traces[gold], traces[1 - gold]
     if right.label == other.label == verbatim.WHOLE:
         return "The corpus holds both texts."
     if verbatim.WHOLE in (right.label, other.label):
@@ -52,15 +52,15 @@ def compared(found: Sequence[Verbatim], gold: int | None) -> str:
     return f"The longest span that the corpus holds is {shares}."
 
 
-def _draw(instance: Instance, number: int, found: Verbatim, index: str, model: str) -> None:
+def _draw(instance: Instance, number: int, traced: Verbatim, index: str, model: str) -> None:
     name = answers.option_name(instance, number)
     st.html(
-        f'<p class="lx-verdict lx-{PILLS[found.label]}"><span class="lx-word">{show.escaped(found.label)}</span> '
+        f'<p class="lx-verdict lx-{PILLS[traced.label]}"><span class="lx-word">{show.escaped(traced.label)}</span> '
         f"<span>{show.escaped(name)}</span></p>"
     )
-    draw_marked(found)
-    show.note(" ".join(in_words(found, indexes.title_of(index))))
-    if found.spans:
-        longest = max(found.spans, key=lambda span: span.last - span.first)
+    draw_marked(traced)
+    show.note(" ".join(in_words(traced, indexes.title_of(index))))
+    if traced.spans:
+        longest = max(traced.spans, key=lambda span: span.last - span.first)
         draw_documents(asking.documents(longest.ids, index, 1), longest.count)
-    layout.link_to("Corpus", "Its n-grams, documents and what comes next", text=found.text, index=index, model=model)
+    layout.link_to("Corpus", "Its n-grams, documents and what comes next", text=traced.text, index=index, model=model)

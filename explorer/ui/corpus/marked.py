@@ -27,25 +27,25 @@ def _style(path: Path) -> str:
     return path.read_text(encoding="utf-8")
 
 
-def draw_marked(found: Verbatim, picked: tuple[int, int] | None = None) -> None:
+def draw_marked(traced: Verbatim, picked: tuple[int, int] | None = None) -> None:
     """The text, each span underlined; where spans lie over one another the ground is darker."""
-    st.html(_marked(found, picked))
+    st.html(_marked(traced, picked))
 
 
-def _marked(found: Verbatim, picked: tuple[int, int] | None) -> str:
-    borders = sorted({0, len(found.text), *(place for span in found.spans for place in (span.first, span.last))})
+def _marked(traced: Verbatim, picked: tuple[int, int] | None) -> str:
+    borders = sorted({0, len(traced.text), *(place for span in traced.spans for place in (span.first, span.last))})
     parts = []
     for start, end in itertools.pairwise(borders):
-        over = [span for span in found.spans if span.first <= start and end <= span.last]
-        text = html.escape(found.text[start:end])
+        over = [span for span in traced.spans if span.first <= start and end <= span.last]
+        text = html.escape(traced.text[start:end])
         if not over:
             parts.append(text)
             continue
-        told = "; ".join(f"“{span.text}” {times(span.count)}" for span in over)
+        spans_in_words = "; ".join(f"“{span.text}” {times(span.count)}" for span in over)
         kind = "lx-held lx-twice" if len(over) > 1 else "lx-held"
         if picked in [(span.start, span.end - span.start) for span in over]:
             kind += " lx-picked"
-        parts.append(f'<mark class="{kind}" title="{html.escape(told, quote=True)}">{text}</mark>')
+        parts.append(f'<mark class="{kind}" title="{html.escape(spans_in_words, quote=True)}">{text}</mark>')
     return f'<p class="lx-sentence lx-traced">{"".join(parts)}</p>'
 
 

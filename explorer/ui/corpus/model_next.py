@@ -25,8 +25,8 @@ def expected(model: str, text: str) -> Guess:
         return Guess(title, (), why)
     if not live.answers_at_once(model) and st.session_state.get(ASKED) != model:
         return Guess(title, (), "it is not loaded; the button below asks it")
-    found = live.attempt("corpus", model, text, lambda: _asked(model, text, resources.settings()))
-    return Guess(title, found or (), "" if found else "it did not answer")
+    following = live.attempt("corpus", model, text, lambda: _asked(model, text, resources.settings()))
+    return Guess(title, following or (), "" if following else "it did not answer")
 
 
 def offer(model: str) -> None:

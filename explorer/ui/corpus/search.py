@@ -58,14 +58,14 @@ def draw_search(chosen: Chosen) -> None:
 
 def _draw_found(text: str, index: str, least: int, rows: int, chosen: Chosen) -> None:
     """All that is found about a text."""
-    found = asking.traced(text, index, least)
-    counted = asking.counted(found.ids, index, rows)
+    traced = asking.traced(text, index, least)
+    counted = asking.counted(traced.ids, index, rows)
     picked = _picked(counted)
-    _spans(found, index, picked)
+    _spans(traced, index, picked)
     picked = _pyramid(counted, index, picked)
-    _documents(counted, found, index, picked)
+    _documents(counted, traced, index, picked)
     _next(counted, index, text, chosen)
-    _numbers(counted, found)
+    _numbers(counted, traced)
 
 
 # --- what is chosen
@@ -123,36 +123,39 @@ def _picked(counted: Counted) -> tuple[int, int] | None:
 # --- verbatim spans
 
 
-def _spans(found: Verbatim, index: str, picked: tuple[int, int] | None) -> None:
-    show.says(*in_words(found, indexes.title_of(index)))
-    draw_marked(found, picked)
-    if len(found.spans) > 1:
-        names = {f"{span.start}+{span.end - span.start}": f"{span.text} · {times(span.count)}" for span in found.spans}
+def _spans(traced: Verbatim, index: str, picked: tuple[int, int] | None) -> None:
+    show.says(*in_words(traced, indexes.title_of(index)))
+    draw_marked(traced, picked)
+    if len(traced.spans) > 1:
+        names = {f"{span.start}+{span.end - span.start}": f"{span.text} · {times(span.count)}" for span in traced.spans}
         longest = sorted(names, key=lambda key: -int(key.partition("+")[2]))[:6]
-        here = links.recall("gram")
+        gram_address = links.recall("gram")
         with st.container(horizontal=True):
             for key in longest:
                 st.button(
-                    show.plain(display.name(names[key], 60)), key=f"corpus:span:{key}", on_click=links.choose,
-                    args=("gram", "" if key == here else key), type="primary" if key == here else "tertiary",
-                )  # fmt: skip
+                    show.plain(display.name(names[key], 60)),
+                    key=f"corpus:span:{key}",
+                    on_click=links.choose,
+                    args=("gram", "" if key == gram_address else key),
+                    type="primary" if key == gram_address else "tertiary",
+                )
 
 
-def in_words(found: Verbatim, place: str) -> list[str]:
+def in_words(traced: Verbatim, place: str) -> list[str]:
     """Whether the corpus holds a text, its longest span, and the share that spans cover."""
-    if found.label == verbatim.UNKNOWN:
-        return [f"Too short to tell: {found.reason}."]
-    if found.label == verbatim.WHOLE:
-        whole = max(found.spans, key=lambda span: span.end - span.start)
+    if traced.label == verbatim.UNKNOWN:
+        return [f"Too short to tell: {traced.reason}."]
+    if traced.label == verbatim.WHOLE:
+        whole = max(traced.spans, key=lambda span: span.end - span.start)
         return [f"The whole text stands in {place}, {times(whole.count)}."]
-    if not found.spans:
+    if not traced.spans:
         return [f"No part of this text of any length stands in {place} word for word."]
-    longest = max(found.spans, key=lambda span: span.last - span.first)
-    said = f"The whole text does not stand in {place}; the longest part that does is “{longest.text}”"
-    share = f"{found.longest:.0%} of the text"
-    if len(found.spans) > 1:
-        share += f"; its {len(found.spans)} longest spans together cover {found.covered:.0%}"
-    return [f"{said}, {times(longest.count)}: {share}."]
+    longest = max(traced.spans, key=lambda span: span.last - span.first)
+    sentence = f"The whole text does not stand in {place}; the longest part that does is “{longest.text}”"
+    share = f"{traced.longest:.0%} of the text"
+    if len(traced.spans) > 1:
+        share += f"; its {len(traced.spans)} longest spans together cover {traced.covered:.0%}"
+    return [f"{sentence}, {times(longest.count)}: {share}."]
 
 
 # --- n-grams
@@ -188,11 +191,11 @@ def _rarest(counted: Counted) -> str:
     """The shortest run of whole words that the corpus lacks."""
     ends = [i for i in range(1, len(counted.tokens) + 1) if not "".join(counted.tokens[i : i + 1])[:1].isalnum()]
     whole = [
-        one
-        for one in counted.grams
-        if (one.start == 0 or one.start in ends) and one.start + one.n in ends and any(map(str.isalnum, one.text))
+        gram
+        for gram in counted.grams
+        if (gram.start == 0 or gram.start in ends) and gram.start + gram.n in ends and any(map(str.isalnum, gram.text))
     ]
-    never = min((one for one in whole if one.count == 0), key=lambda one: len(one.text.split()), default=None)
+    never = min((gram for gram in whole if gram.count == 0), key=lambda gram: len(gram.text.split()), default=None)
     if never is None:
         return "Every run of words that is drawn here occurs in the corpus." if whole else ""
     words = never.text.split()
@@ -201,16 +204,16 @@ def _rarest(counted: Counted) -> str:
     return f"“{never.text.strip()}” is the shortest run of words here that the corpus never has."
 
 
-def _documents(counted: Counted, found: Verbatim, index: str, picked: tuple[int, int] | None) -> None:
+def _documents(counted: Counted, traced: Verbatim, index: str, picked: tuple[int, int] | None) -> None:
     """The documents of the open n-gram, else of the longest span."""
-    if picked is None and found.spans:
-        longest = max(found.spans, key=lambda span: span.last - span.first)
+    if picked is None and traced.spans:
+        longest = max(traced.spans, key=lambda span: span.last - span.first)
         ids, text, count = longest.ids, longest.text, longest.count
     elif picked is not None:
         start, n = picked
         ids, text = counted.ids[start : start + n], "".join(counted.tokens[start : start + n]).strip()
-        known = [one.count for one in counted.grams if (one.start, one.n) == picked]
-        known += [span.count for span in found.spans if (span.start, span.end - span.start) == picked]
+        known = [gram.count for gram in counted.grams if (gram.start, gram.n) == picked]
+        known += [span.count for span in traced.spans if (span.start, span.end - span.start) == picked]
         count = known[0] if known else math.nan
     else:
         return
@@ -256,38 +259,42 @@ def _next_in_words(after: Following, ending: str, model: Guess) -> list[str]:
     if not after.tokens:
         return []
     first = after.tokens[0]
-    what = "the document ends" if first.text == END else f"“{first.text.strip() or first.text}” comes next"
-    said = (
-        f"The longest ending that the corpus holds is “{ending}”, {times(after.prompt_count)}; there {what} in "
+    likeliest = "the document ends" if first.text == END else f"“{first.text.strip() or first.text}” comes next"
+    sentence = (
+        f"The longest ending that the corpus holds is “{ending}”, {times(after.prompt_count)}; there {likeliest} in "
         f"{first.probability:.0%}."
         if after.suffix
         else f"The corpus holds not even the last token; of all its tokens “{first.text}” is the most frequent."
     )
     if not model.tokens:
-        return [said]
-    own = dict(model.tokens)
+        return [sentence]
+    by_model = dict(model.tokens)
     if model.tokens[0][0] == first.text:
-        return [said, f"{model.name} expects it too, with {display.probability(own[first.text])}."]
+        return [sentence, f"{model.name} expects it too, with {display.probability(by_model[first.text])}."]
     likely, share = model.tokens[0]
-    rank = f", and “{first.text.strip()}” with {display.probability(own[first.text])}" if first.text in own else ""
-    return [said, f"{model.name} expects “{likely.strip() or '↵'}” first, with {display.probability(share)}{rank}."]
+    rank = (
+        f", and “{first.text.strip()}” with {display.probability(by_model[first.text])}"
+        if first.text in by_model
+        else ""
+    )
+    return [sentence, f"{model.name} expects “{likely.strip() or '↵'}” first, with {display.probability(share)}{rank}."]
 
 
-def _shares(found: Following) -> tuple[tuple[str, float], ...]:
-    return tuple((one.text, one.probability) for one in found.tokens)
+def _shares(following: Following) -> tuple[tuple[str, float], ...]:
+    return tuple((token.text, token.probability) for token in following.tokens)
 
 
 # --- numbers
 
 
-def _numbers(counted: Counted, found: Verbatim) -> None:
+def _numbers(counted: Counted, traced: Verbatim) -> None:
     with st.expander("The numbers", key="corpus:numbers"):
         show.note(verbatim.RULE)
         spans = pd.DataFrame(
             [
                 {"text": span.text, "tokens": span.end - span.start, "count": span.count,
-                 "share": (span.last - span.first) / max(1, len(found.text))}
-                for span in found.spans
+                 "share": (span.last - span.first) / max(1, len(traced.text))}
+                for span in traced.spans
             ],
             columns=["text", "tokens", "count", "share"],
         )  # fmt: skip
@@ -297,7 +304,7 @@ def _numbers(counted: Counted, found: Verbatim) -> None:
                      "share": share_column("Share of the text")},
         )  # fmt: skip
         grams = pd.DataFrame(
-            [{"text": one.text, "n": one.n, "start": one.start + 1, "count": one.count} for one in counted.grams],
+            [{"text": gram.text, "n": gram.n, "start": gram.start + 1, "count": gram.count} for gram in counted.grams],
             columns=["text", "n", "start", "count"],
         )
         show.table(

@@ -101,8 +101,8 @@ def _test(way: str, name: str, look: Callable[[str], Tested]) -> None:
 def _result(tested: Tested) -> None:
     if tested.lines:
         rows = "".join(
-            f'<div class="lx-row-name">{html.escape(what)}</div><div>{html.escape(said)}</div>'
-            for what, said in tested.lines
+            f'<div class="lx-row-name">{html.escape(label)}</div><div>{html.escape(outcome)}</div>'
+            for label, outcome in tested.lines
         )
         st.html(f'<div class="lx-rows">{rows}</div>')
     if tested.against:

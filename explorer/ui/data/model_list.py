@@ -28,10 +28,10 @@ def draw_model_list() -> None:
         with column, st.container(border=True, height="stretch"):
             _card(model)
     known = [model for model in inventory.models() if not model.embedded]
-    here = [model for model in known if model.ready]
-    if here:
+    ready = [model for model in known if model.ready]
+    if ready:
         st.subheader("Also on this machine", anchor=False)
-        _table(here, "models here")
+        _table(ready, "models here")
     _added()
     st.subheader("Add a model", anchor=False)
     add_model.draw_add_model()

@@ -139,14 +139,14 @@ def _reading(path: Path, key: str, labels: Path | None) -> Reading | None:
     delimiter = delimiter_box.selectbox("Delimiter", list(DELIMITERS), key=f"import:delimiter:{key}")
     encoding = encoding_box.selectbox("Encoding", ENCODINGS, key=f"import:encoding:{key}")
     header = header_box.selectbox("First row", [AUTOMATIC, "names", "data"], key=f"import:header:{key}")
-    said = language_box.selectbox(
+    encoding_said = language_box.selectbox(
         "Language",
         [NOT_SAID, *sorted(set(languages.NAMES) - {languages.SEVERAL}, key=languages.in_words)],
         format_func=lambda code: languages.in_words(code) if code else "not said",
         key=f"import:language:{key}",
     )
-    given: dict[str, Any] = {
-        "language": said,
+    reading_options: dict[str, Any] = {
+        "language": encoding_said,
         "kind": None if kind == AUTOMATIC else kind,
         "delimiter": DELIMITERS[delimiter],
         "encoding": "" if encoding == AUTOMATIC else encoding,
@@ -155,7 +155,7 @@ def _reading(path: Path, key: str, labels: Path | None) -> Reading | None:
         **_said(str(kind), key),
     }
     try:
-        guess = _asked(path, given, key)
+        guess = _asked(path, reading_options, key)
         if guess is None:
             return None
         kind, guessed = guess.kind, dict(guess.columns)
@@ -168,43 +168,43 @@ def _reading(path: Path, key: str, labels: Path | None) -> Reading | None:
     if guess and guess.format == "suite":
         return guess
     about = ("encoding", "delimiter", "header", "labels")
-    names = table.column_names(path, **{name: given[name] for name in about})
+    names = table.column_names(path, **{name: reading_options[name] for name in about})
     chosen = _roles(kind, names, guessed, key)
     if any(role not in chosen for role in ROLES[kind][0]):
         show.note("Choose the column of each role that is needed.")
         return None
-    return _asked(path, {**given, "columns": chosen, "kind": kind}, key)
+    return _asked(path, {**reading_options, "columns": chosen, "kind": kind}, key)
 
 
 def _said(kind: str, key: str) -> dict[str, Any]:
     """What no column can tell: the predictions of a suite, the words before causes and effects."""
-    said: dict[str, Any] = {}
+    roles: dict[str, Any] = {}
     if kind == "suite":
         text = st.text_area(
             "Predictions, a line each", placeholder="((4;%bad%) > (4;%good%))", key=f"import:formulas:{key}"
         )
-        said["formulas"] = tuple(line.strip() for line in (text or "").splitlines() if line.strip())
+        roles["formulas"] = tuple(line.strip() for line in (text or "").splitlines() if line.strip())
     if kind == "choice":
         words = st.text_input(
             "Words for because and therefore, parted by a comma (for causes and effects in another language)",
             key=f"import:connectors:{key}",
         )
-        said["connectors"] = tuple(word.strip() for word in words.split(",")) if words else ()
-    return said
+        roles["connectors"] = tuple(word.strip() for word in words.split(",")) if words else ()
+    return roles
 
 
-def _asked(path: Path, given: dict[str, Any], key: str) -> Reading | None:
+def _asked(path: Path, reading_options: dict[str, Any], key: str) -> Reading | None:
     """The guess once all that it asks is answered; None while an answer is open. No answer is chosen before."""
     while True:
         try:
-            return table.guess(path, **given)
+            return table.guess(path, **reading_options)
         except Question as question:
-            if not question.answers or question.asks not in QUESTIONS or given.get(QUESTIONS[question.asks]):
+            if not question.answers or question.asks not in QUESTIONS or reading_options.get(QUESTIONS[question.asks]):
                 raise
             picked = _radio(question, f"import:ask:{question.asks}:{key}")
             if picked is None:
                 return None
-            given[QUESTIONS[question.asks]] = picked
+            reading_options[QUESTIONS[question.asks]] = picked
 
 
 def _radio(question: Question, key: str) -> str | None:
@@ -310,12 +310,12 @@ def _rows(parsed: Parsed) -> pd.DataFrame:
 
 def _store(path: Path, name: str, reading: Reading, parsed: Parsed, title: str, labels: Path | None) -> None:
     try:
-        kept = table.store(path, name, resources.settings(), reading, title=title, labels=labels)
+        stored = table.store(path, name, resources.settings(), reading, title=title, labels=labels)
     except ExplorerError as error:
         show.problem(error)
         return
     instance_list.forget()
-    st.session_state["import:answer"] = (kept.name, len(parsed.instances))
+    st.session_state["import:answer"] = (stored.name, len(parsed.instances))
 
 
 def _answer() -> None:

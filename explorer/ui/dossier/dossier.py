@@ -52,31 +52,31 @@ SECTIONS = (
 
 def draw_dossier(instance_id: str, kind: str, chosen: Chosen, instance: Instance | None = None) -> None:
     """The dossier of an instance; `instance` is none where its text is not on this machine."""
-    held = gather(instance_id, instance)
+    dossier = gather(instance_id, instance)
     st.header("What the stored runs say about this instance", anchor=False)
     show.about("dossier", benchmark=chosen.benchmark, n=1)
-    if held.runs.empty:
+    if dossier.runs.empty:
         show.note("Nothing is stored about this instance yet.")
         _offer(kind, (), chosen)
         return
-    warn_of_other_texts(held)
+    warn_of_other_texts(dossier)
     with show.lens("The picture"):
-        picture.draw_picture(held, chosen)
-    models = held.runs["model"].nunique()
-    runs = "1 stored run" if len(held.runs) == 1 else f"{len(held.runs):,} stored runs"
+        picture.draw_picture(dossier, chosen)
+    models = dossier.runs["model"].nunique()
+    runs = "1 stored run" if len(dossier.runs) == 1 else f"{len(dossier.runs):,} stored runs"
     numbers = st.expander(
         f"The numbers: {runs} of {models} {'model' if models == 1 else 'models'}", key=NUMBERS, on_change="rerun"
     )
     if numbers.open:
         with numbers:
-            draw_numbers(held, chosen)
-    _offer(kind, tuple(set(held.runs["study"])), chosen)
+            draw_numbers(dossier, chosen)
+    _offer(kind, tuple(set(dossier.runs["study"])), chosen)
 
 
-def draw_numbers(held: Held, chosen: Chosen) -> None:
+def draw_numbers(dossier: Held, chosen: Chosen) -> None:
     """A table a section, every number with the run that it is from."""
     for section in SECTIONS:
-        of_section = held.of(section.studies)
+        of_section = dossier.of(section.studies)
         if len(of_section.runs):
             st.subheader(section.title, anchor=False)
             with show.lens(f"“{section.title}”"):
@@ -103,26 +103,26 @@ def gather(instance_id: str, instance: Instance | None) -> Held:
     )
 
 
-def warn_of_other_texts(held: Held) -> None:
+def warn_of_other_texts(dossier: Held) -> None:
     """A warning where runs saw another text under this id than the one shown, or than each other."""
-    shown = held.instance.text_hash if held.instance else held.runs["text_hash"].iloc[0]
-    other = held.runs[held.runs["text_hash"] != shown]
+    shown = dossier.instance.text_hash if dossier.instance else dossier.runs["text_hash"].iloc[0]
+    other = dossier.runs[dossier.runs["text_hash"] != shown]
     if other.empty:
         return
     named = ", ".join(str(run_id) for run_id in other["run_id"][:4]) + (" and others" if len(other) > 4 else "")
-    than = "the one shown above" if held.instance else "the other runs"
+    than = "the one shown above" if dossier.instance else "the other runs"
     st.warning(
         show.plain(f"{len(other):,} of these runs saw another text under this id than {than}: {named}."),
         icon=":material/difference:",
     )
 
 
-def _offer(kind: str, there: tuple[str, ...], chosen: Chosen) -> None:
+def _offer(kind: str, studies: tuple[str, ...], chosen: Chosen) -> None:
     """Names the studies that would add to the dossier, and how to run the first from the command line."""
-    missing = [name for name in STUDIES if kind in study(name).kinds and name not in there]
+    missing = [name for name in STUDIES if kind in study(name).kinds and name not in studies]
     if not missing:
         return
-    if there:
+    if studies:
         show.note(f"Not stored yet: {', '.join(study(name).title for name in missing)}.")
     show.command_line(f"python -m explorer run {missing[0]} --model {chosen.model} --benchmark {chosen.benchmark}")
 

@@ -29,15 +29,15 @@ SETTINGS = {
 }
 
 
-def memorization(held: Held, chosen: Chosen) -> None:
+def memorization(dossier: Held, chosen: Chosen) -> None:
     """A row a run and option: every attack's score."""
     rows = []
-    for run in held.runs.to_dict("records"):
-        measures = held.measures[(held.measures["run_id"] == run["run_id"]) & (held.measures["option"] >= 0)]
+    for run in dossier.runs.to_dict("records"):
+        measures = dossier.measures[(dossier.measures["run_id"] == run["run_id"]) & (dossier.measures["option"] >= 0)]
         for option in sorted(measures["option"].unique()):
-            values = {name: held.value(run["run_id"], name, option=option) for name in ATTACKS}
+            values = {name: dossier.value(run["run_id"], name, option=option) for name in ATTACKS}
             if any(value == value for value in values.values()):
-                rows.append({**about(run), "option": held.option_name(int(option)), **values})
+                rows.append({**about(run), "option": dossier.option_name(int(option)), **values})
     if not rows:
         show.note("These runs have no scores of its texts.")
         return
@@ -50,21 +50,23 @@ def memorization(held: Held, chosen: Chosen) -> None:
     }
     columns["run"] = link_column("Run")
     show.table(table, "memorization", columns=columns)
-    _page(held, "Memorization", "All scores of the run", chosen)
+    _page(dossier, "Memorization", "All scores of the run", chosen)
 
 
-def _page(held: Held, title: str, label: str, chosen: Chosen) -> None:
+def _page(dossier: Held, title: str, label: str, chosen: Chosen) -> None:
     """A link to the study's page, to the chosen model where it has a run."""
-    of_model = held.runs[held.runs["model"] == chosen.model]
-    run = (of_model if len(of_model) else held.runs).iloc[0]
+    of_model = dossier.runs[dossier.runs["model"] == chosen.model]
+    run = (of_model if len(of_model) else dossier.runs).iloc[0]
     layout.link_to(title, label, model=str(run["model"]), benchmark=chosen.benchmark, run=str(run["run_id"]))
 
 
-def replication(held: Held, chosen: Chosen) -> None:
+def replication(dossier: Held, chosen: Chosen) -> None:
     """A row a run, setting and k: what the model wrote, and how near it is to the text."""
     rows = []
-    for run in held.runs.to_dict("records"):
-        answers = held.answers[(held.answers["run_id"] == run["run_id"]) & (held.answers["role"] == "replication")]
+    for run in dossier.runs.to_dict("records"):
+        answers = dossier.answers[
+            (dossier.answers["run_id"] == run["run_id"]) & (dossier.answers["role"] == "replication")
+        ]
         for answer in answers.sort_values(["setting", "k"]).to_dict("records"):
             where = {"setting": answer["setting"], "k": answer["k"]}
             rows.append(
@@ -73,8 +75,8 @@ def replication(held: Held, chosen: Chosen) -> None:
                     "setting": SETTINGS.get(answer["setting"], answer["setting"]),
                     "k": int(answer["k"]),
                     "verdict": answer["verdict"] or answer["reason"] or "",
-                    "rouge": held.value(run["run_id"], "rouge_l_recall", **where),
-                    "label": held.value(run["run_id"], "correct", setting=None, k=answer["k"], part=0),
+                    "rouge": dossier.value(run["run_id"], "rouge_l_recall", **where),
+                    "label": dossier.value(run["run_id"], "correct", setting=None, k=answer["k"], part=0),
                     "text": str(answer["text"] or ""),
                 }
             )
@@ -97,4 +99,4 @@ def replication(held: Held, chosen: Chosen) -> None:
             "run": link_column("Run"),
         },
     )
-    _page(held, "In-context", "All completions of the run", chosen)
+    _page(dossier, "In-context", "All completions of the run", chosen)

@@ -12,26 +12,26 @@ from explorer.ui.layout import Chosen
 OUTCOMES = {"id": "an ID"}
 
 
-def draw_dossier_ontology(held: Held, chosen: Chosen) -> None:
+def draw_dossier_ontology(dossier: Held, chosen: Chosen) -> None:
     """A row a run: the answer, how near it is, and what the model knows of the right ID."""
     rows = []
-    for run in held.runs.to_dict("records"):
+    for run in dossier.runs.to_dict("records"):
         run_id = run["run_id"]
-        answers = held.answers[(held.answers["run_id"] == run_id) & (held.answers["request"] == 0)]
+        answers = dossier.answers[(dossier.answers["run_id"] == run_id) & (dossier.answers["request"] == 0)]
         first = answers.iloc[0] if len(answers) else None
         rows.append(
             {
                 **about(run),
                 "answer": str(first["text"] or "").strip() if first is not None else "",
                 "outcome": OUTCOMES.get(first["verdict"], first["verdict"]) if first is not None else "",
-                "known": held.value(run_id, "correct", language=None) == 1,
-                "jaccard": held.value(run_id, "label_jaccard", language=None),
-                "edits": held.value(run_id, "id_levenshtein", language=None),
-                "logprob": held.value(run_id, "gold_logprob"),
-                "rank": held.value(run_id, "gold_rank"),
-                "count": held.value(run_id, "web_count", language=None),
-                "bucket": held.value(run_id, "bucket", language=None),
-                "repeats": int((held.answers["run_id"].eq(run_id) & held.answers["role"].eq("repeat")).sum()),
+                "known": dossier.value(run_id, "correct", language=None) == 1,
+                "jaccard": dossier.value(run_id, "label_jaccard", language=None),
+                "edits": dossier.value(run_id, "id_levenshtein", language=None),
+                "logprob": dossier.value(run_id, "gold_logprob"),
+                "rank": dossier.value(run_id, "gold_rank"),
+                "count": dossier.value(run_id, "web_count", language=None),
+                "bucket": dossier.value(run_id, "bucket", language=None),
+                "repeats": int((dossier.answers["run_id"].eq(run_id) & dossier.answers["role"].eq("repeat")).sum()),
             }
         )
     table = pd.DataFrame(rows)
@@ -57,5 +57,5 @@ def draw_dossier_ontology(held: Held, chosen: Chosen) -> None:
     show.table(table, "answers", columns=columns)
     layout.link_to(
         "Ontologies", "Ask for it live", view="Concept inspector", model=chosen.model, benchmark=chosen.benchmark,
-        instance=held.instance_id, concept=held.instance_id.rsplit("/", 1)[-1],
+        instance=dossier.instance_id, concept=dossier.instance_id.rsplit("/", 1)[-1],
     )  # fmt: skip

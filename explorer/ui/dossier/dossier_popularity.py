@@ -16,15 +16,15 @@ from explorer.ui.dossier.dossier_rows import Held, about
 from explorer.ui.layout import Chosen
 
 
-def draw_dossier_popularity(held: Held, chosen: Chosen) -> None:
+def draw_dossier_popularity(dossier: Held, chosen: Chosen) -> None:
     """The picker of the reference set, and a row an option with its IPS under it."""
-    sets = reference_sets(held)
+    sets = reference_sets(dossier)
     if not sets:
         show.note("These runs stored no deciles, so their popularity scores have no reference set.")
         return
     names = {key: key for key in sets}
     key = links.pick(st.selectbox, "Reference set of the deciles", "reference", list(names), default=next(iter(names)))
-    rows = [row for run in sets[key] for row in _rows(held, run)]
+    rows = [row for run in sets[key] for row in _rows(dossier, run)]
     # The scores are of texts: runs that share a reference set and differ in the model agree.
     table = pd.DataFrame(rows).drop_duplicates(["option", "ips"])
     columns = {
@@ -44,7 +44,7 @@ def draw_dossier_popularity(held: Held, chosen: Chosen) -> None:
             "run": str(popularity_runs[0]["run_id"]),
         }
         layout.link_to("Popularity", "Popular and unpopular instances of the run", **about_run)
-    gap = next((value for run in sets[key] if (value := _gap(held, run)) == value), None)
+    gap = next((value for run in sets[key] if (value := _gap(dossier, run)) == value), None)
     if gap is not None:
         show.note(f"{popularity_in_words(gap, len(table) - 1)}.")
 
@@ -58,33 +58,33 @@ def popularity_in_words(gap: float, others: int) -> str:
     return f"{named} popularity score lies {display.share(abs(gap))} {way} the right option's"
 
 
-def reference_sets(held: Held) -> dict[str, list[Any]]:
+def reference_sets(dossier: Held) -> dict[str, list[Any]]:
     """What each reference set is called → the runs that used it and rated the instance."""
     edges = resources.ask(popularity_queries.runs).drop_duplicates("run_id").set_index("run_id")["edges"]
     sets: dict[str, list[Any]] = {}
-    for run in held.runs.to_dict("records"):
+    for run in dossier.runs.to_dict("records"):
         known = Edges.of_run(edges[run["run_id"]]) if run["run_id"] in edges.index else None
-        if known and len(_ips(held, run)):
+        if known and len(_ips(dossier, run)):
             name = f"{known.n}-grams of {known.reference}, counted in {known.index}"
             sets.setdefault(name, []).append(run)
     return sets
 
 
-def _ips(held: Held, run: Any) -> pd.DataFrame:
-    return held.rows(run["run_id"], "ips", setting=None)
+def _ips(dossier: Held, run: Any) -> pd.DataFrame:
+    return dossier.rows(run["run_id"], "ips", setting=None)
 
 
-def _rows(held: Held, run: Any) -> list[dict[str, Any]]:
+def _rows(dossier: Held, run: Any) -> list[dict[str, Any]]:
     return [
         {
-            "option": held.option_name(int(row["option"])),
+            "option": dossier.option_name(int(row["option"])),
             "ips": float(row["value"]),
             "reason": str(row["reason"] or ""),
             **about(run),
         }
-        for row in _ips(held, run).to_dict("records")
+        for row in _ips(dossier, run).to_dict("records")
     ]
 
 
-def _gap(held: Held, run: Any) -> float:
-    return held.value(run["run_id"], "relative_difference", setting=None)
+def _gap(dossier: Held, run: Any) -> float:
+    return dossier.value(run["run_id"], "relative_difference", setting=None)

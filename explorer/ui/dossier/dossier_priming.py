@@ -11,17 +11,17 @@ from explorer.ui.dossier.figure_margins import margin_curves
 from explorer.ui.layout import Chosen
 
 
-def draw_dossier_priming(held: Held, chosen: Chosen) -> None:
+def draw_dossier_priming(dossier: Held, chosen: Chosen) -> None:
     """The curves of one run, the chosen model's first, and what became of the verdict."""
-    runs = {str(run["run_id"]): run for run in held.runs.to_dict("records")}
+    runs = {str(run["run_id"]): run for run in dossier.runs.to_dict("records")}
     ordered = sorted(runs, key=lambda run_id: runs[run_id]["model"] != chosen.model)
     run_id = ordered[0]
     if len(ordered) > 1:
-        names = {one: f"{layout.model_title(str(runs[one]['model']))} · {one[-6:]}" for one in ordered}
+        names = {run_id: f"{layout.model_title(str(runs[run_id]['model']))} · {run_id[-6:]}" for run_id in ordered}
         run_id = links.pick(
             st.selectbox, "Priming run", "primed", ordered, default=ordered[0], format_func=names.__getitem__
         )
-    points = curve(held, run_id)
+    points = curve(dossier, run_id)
     if points.empty:
         show.note("This run has no margins of the instance.")
         return
@@ -38,12 +38,12 @@ def draw_dossier_priming(held: Held, chosen: Chosen) -> None:
     with st.container(horizontal=True):
         about = {"model": str(runs[run_id]["model"]), "benchmark": chosen.benchmark}
         layout.link_to("Priming", "Its whole suite", priming="Suites", run=run_id, **about)
-        layout.link_to("Priming", "Prime it live", priming="Live lab", instance=held.instance_id, **about)
+        layout.link_to("Priming", "Prime it live", priming="Live lab", instance=dossier.instance_id, **about)
 
 
-def curve(held: Held, run_id: str) -> pd.DataFrame:
+def curve(dossier: Held, run_id: str) -> pd.DataFrame:
     """A row a condition and length (tokens; 0 without a context) with the margin in nats."""
-    rows = held.rows(run_id, "margin", part=None, setting=None, option=-1)
+    rows = dossier.rows(run_id, "margin", part=None, setting=None, option=-1)
     rows = rows[rows["value"].notna()]
     bare = rows[rows["condition"] == "baseline"]
     primed = rows[rows["length"].notna() & (rows["length"] > 0)]

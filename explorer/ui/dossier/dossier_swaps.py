@@ -23,12 +23,12 @@ POS = {"N": "nouns", "V": "verbs", "NV": "nouns and verbs"}
 SHOWN = 3  # pairs of texts
 
 
-def draw_dossier_swaps(held: Held, chosen: Chosen) -> None:
+def draw_dossier_swaps(dossier: Held, chosen: Chosen) -> None:
     """A row a run and part of speech; below, the texts of the chosen model with the swaps marked."""
-    gold = held.runs["gold"].iloc[0]
+    gold = dossier.runs["gold"].iloc[0]
     option = 0 if gold != gold or gold is None else int(gold)
-    runs = {run["run_id"]: run for run in held.runs.to_dict("records")}
-    rows = [_row(held, runs[row["run_id"]], row, option) for row in held.swaps.to_dict("records")]
+    runs = {run["run_id"]: run for run in dossier.runs.to_dict("records")}
+    rows = [_row(dossier, runs[row["run_id"]], row, option) for row in dossier.swaps.to_dict("records")]
     if not rows:
         show.note("These runs stored no swaps of the instance.")
         return
@@ -46,10 +46,10 @@ def draw_dossier_swaps(held: Held, chosen: Chosen) -> None:
             "run": link_column("Run"),
         },
     )
-    _texts(held, chosen)
+    _texts(dossier, chosen)
     layout.link_to(
         "Perturbation", "Swap other words of it in the lab", facet="Live lab", model=chosen.model,
-        benchmark=chosen.benchmark, instance=held.instance_id,
+        benchmark=chosen.benchmark, instance=dossier.instance_id,
     )  # fmt: skip
 
 
@@ -61,18 +61,18 @@ def describe(edit: Any) -> str:
     return ", ".join(dict.fromkeys(pairs))
 
 
-def _row(held: Held, run: Any, row: Any, option: int) -> dict[str, Any]:
+def _row(dossier: Held, run: Any, row: Any, option: int) -> dict[str, Any]:
     setting, run_id = row["setting"], run["run_id"]
     before: dict[str, Any] = {"condition": "original", "setting": None, "part": None}
     after: dict[str, Any] = {"condition": "perturbed", "setting": setting, "part": None}
-    verdicts = [verdict_of(held.value(run_id, "correct", **side)) for side in (before, after)]
+    verdicts = [verdict_of(dossier.value(run_id, "correct", **side)) for side in (before, after)]
     swaps = describe(row["edit"]) or ("nothing to swap" if row["accepted"] else f"rejected: {row['reason']}")
     flag = f" ({row['reason']})" if row["accepted"] and row["reason"] not in ("", "unchanged") else ""
     numbers = {
-        "before": held.value(run_id, "margin", "logprob", option=-1, **before),
-        "after": held.value(run_id, "margin", "logprob", option=-1, **after),
-        "ips_before": held.value(run_id, "ips", option=option, **before),
-        "ips_after": held.value(run_id, "ips", option=option, **after),
+        "before": dossier.value(run_id, "margin", "logprob", option=-1, **before),
+        "after": dossier.value(run_id, "margin", "logprob", option=-1, **after),
+        "ips_before": dossier.value(run_id, "ips", option=option, **before),
+        "ips_after": dossier.value(run_id, "ips", option=option, **after),
     }
     return {
         **about(run),
@@ -82,7 +82,7 @@ def _row(held: Held, run: Any, row: Any, option: int) -> dict[str, Any]:
         "verdict": " → ".join(name.replace("none", display.MISSING) for name in verdicts),
         "margin": _arrow(numbers["before"], numbers["after"]),
         "ips": _arrow(numbers["ips_before"], numbers["ips_after"]),
-        "bertscore": held.value(run_id, "bertscore", setting=setting),
+        "bertscore": dossier.value(run_id, "bertscore", setting=setting),
         "run_id": run_id,
     }
 
@@ -93,12 +93,12 @@ def _arrow(before: float, after: float) -> str:
     return f"{display.number(before)} → {display.number(after)}"
 
 
-def _texts(held: Held, chosen: Chosen) -> None:
+def _texts(dossier: Held, chosen: Chosen) -> None:
     """The right option before and after, where the run kept the texts."""
     st.html(f"<style>{ngram_strip.style()}</style>")
-    seen = held.runs.set_index("run_id")["payload"]
-    accepted = held.swaps[held.swaps["accepted"]].rename(columns={"payload": "variant"})
-    accepted = accepted.assign(instance_id=held.instance_id, payload=accepted["run_id"].map(seen))
+    seen = dossier.runs.set_index("run_id")["payload"]
+    accepted = dossier.swaps[dossier.swaps["accepted"]].rename(columns={"payload": "variant"})
+    accepted = accepted.assign(instance_id=dossier.instance_id, payload=accepted["run_id"].map(seen))
     shown: set[str] = set()
     for row in texts.filled(accepted, chosen.benchmark).to_dict("records"):
         if not isinstance(row["payload"], str) or not isinstance(row["variant"], str) or not describe(row["edit"]):

@@ -17,21 +17,21 @@ from explorer.ui.scored_options import verdict_of
 WORDS = {"right": "right", "wrong": "wrong", "tie": "tie", "none": "no verdict"}
 
 
-def draw_dossier_verdicts(held: Held, chosen: Chosen) -> None:
+def draw_dossier_verdicts(dossier: Held, chosen: Chosen) -> None:
     """A row a run."""
     rows = []
-    for run in held.runs.to_dict("records"):
+    for run in dossier.runs.to_dict("records"):
         factors: dict[str, Any] = {"setting": None, "part": None, "k": None, "length": None, "option": -1}
         if run["study"] == "perturbation":
             factors["condition"] = "original"
-        correct = held.rows(run["run_id"], "correct", **factors)
+        correct = dossier.rows(run["run_id"], "correct", **factors)
         if correct.empty:
             continue
         rows.append(
             {
                 **about(run),
                 "verdict": WORDS[verdict_of(float(correct["value"].iloc[0]))],
-                "margin": held.value(run["run_id"], "margin", "logprob", **factors),
+                "margin": dossier.value(run["run_id"], "margin", "logprob", **factors),
                 "remark": str(correct["reason"].iloc[0] or ""),
                 "preset": ", ".join(filter(None, (run["preset"], chat.in_words(json.loads(run["spec"])["settings"])))),
                 "run_id": run["run_id"],

@@ -47,16 +47,16 @@ class Row:
     choices: Mapping[str, str] = field(default_factory=dict)
 
 
-def draw_picture(held: Held, chosen: Chosen) -> None:
+def draw_picture(dossier: Held, chosen: Chosen) -> None:
     """The models' key once, then a row for each study that says something."""
-    runs = sorted(held.runs.to_dict("records"), key=lambda run: _place(str(run["model"]), chosen))
-    held = dataclasses.replace(held, runs=pd.DataFrame(runs, columns=held.runs.columns))
+    runs = sorted(dossier.runs.to_dict("records"), key=lambda run: _place(str(run["model"]), chosen))
+    dossier = dataclasses.replace(dossier, runs=pd.DataFrame(runs, columns=dossier.runs.columns))
     models = list(dict.fromkeys(_model(run) for run in runs))
     colors = dict(zip(models, model_colors(models), strict=True))
     show.model_key(colors)
     with st.container(key="dossier"):
         for make in ROWS:
-            if row := make(held, colors, chosen):
+            if row := make(dossier, colors, chosen):
                 _draw(row)
 
 
@@ -81,32 +81,32 @@ def _draw(row: Row) -> None:
             )  # fmt: skip
 
 
-def draw_verdicts(held: Held, colors: Mapping[str, str], chosen: Chosen) -> Row | None:
+def draw_verdicts(dossier: Held, colors: Mapping[str, str], chosen: Chosen) -> Row | None:
     """Each model's margin, once where several runs agree on it."""
     dots: list[Dot] = []
-    said: dict[str, str] = {}
-    for run in _first_accuracy(held):
+    verdict_of_model: dict[str, str] = {}
+    for run in _first_accuracy(dossier):
         factors: dict[str, Any] = {"setting": None, "part": None, "k": None, "length": None, "option": -1}
         if run["study"] == "perturbation":
             factors["condition"] = "original"
-        correct = held.value(run["run_id"], "correct", **factors)
-        margin = held.value(run["run_id"], "margin", "logprob", **factors)
+        correct = dossier.value(run["run_id"], "correct", **factors)
+        margin = dossier.value(run["run_id"], "margin", "logprob", **factors)
         if correct != correct:
             continue
         model = _model(run)
         sure = f" by {display.nats(abs(margin))}" if margin == margin and correct in (0.0, 1.0) else ""
-        said.setdefault(model, f"{model} {RIGHT.get(verdict_of(correct), 'gives no verdict')}{sure}")
+        verdict_of_model.setdefault(model, f"{model} {RIGHT.get(verdict_of(correct), 'gives no verdict')}{sure}")
         known = [dot.value for dot in dots if dot.model == model]
         if margin == margin and not any(abs(margin - value) < SAME for value in known):
             dots.append(Dot(model, model, margin, run_id=str(run["run_id"])))
-    if not said:
+    if not verdict_of_model:
         return None
-    in_order = [said[model] for model in colors if model in said]
+    in_order = [verdict_of_model[model] for model in colors if model in verdict_of_model]
     return Row("As it stands", _sentence(in_order), _margins(dots, colors))
 
 
-def _first_accuracy(held: Held) -> list[dict[Any, Any]]:
-    judged = held.of(("accuracy", "popularity", "perturbation", "memorization")).runs.to_dict("records")
+def _first_accuracy(dossier: Held) -> list[dict[Any, Any]]:
+    judged = dossier.of(("accuracy", "popularity", "perturbation", "memorization")).runs.to_dict("records")
     return sorted(judged, key=lambda run: run["study"] != "accuracy")
 
 
@@ -119,11 +119,11 @@ def _margins(dots: Sequence[Dot], colors: Mapping[str, str], rows: Sequence[str]
     )  # fmt: skip
 
 
-def draw_swaps(held: Held, colors: Mapping[str, str], chosen: Chosen) -> Row | None:
+def draw_swaps(dossier: Held, colors: Mapping[str, str], chosen: Chosen) -> Row | None:
     """From the margin before to that after, a row a kind of word that was swapped."""
-    of_swaps = held.of(("perturbation",))
+    of_swaps = dossier.of(("perturbation",))
     runs = {run["run_id"]: run for run in of_swaps.runs.to_dict("records")}
-    dots, said = [], []
+    dots, hovers = [], []
     swapped: dict[str, str] = {}
     for row in of_swaps.swaps.to_dict("records"):
         words = dossier_swaps.describe(row["edit"])
@@ -150,27 +150,32 @@ def draw_swaps(held: Held, colors: Mapping[str, str], chosen: Chosen) -> Row | N
     turned = [dot for dot in dots if (dot.start > 0) != (dot.value > 0)]
     shown = turned[0] if turned else far
     effect = "the verdict turns" if turned else "the verdict stays"
-    said = [
+    hovers = [
         f"With {swapped[shown.row]} {effect}: {shown.model} {display.number(shown.start, signed=True)} → "
         f"{display.nats(shown.value, signed=True)}"
     ]
-    choices = {"facet": "Live lab", "model": chosen.model, "benchmark": chosen.benchmark, "instance": held.instance_id}
+    choices = {
+        "facet": "Live lab",
+        "model": chosen.model,
+        "benchmark": chosen.benchmark,
+        "instance": dossier.instance_id,
+    }
     return Row(
-        "Swapped words", _sentence(said), _margins(dots, colors, list(swapped)), "Perturbation",
+        "Swapped words", _sentence(hovers), _margins(dots, colors, list(swapped)), "Perturbation",
         "Swap other words", choices,
     )  # fmt: skip
 
 
-def draw_priming(held: Held, colors: Mapping[str, str], chosen: Chosen) -> Row | None:
+def draw_priming(dossier: Held, colors: Mapping[str, str], chosen: Chosen) -> Row | None:
     """The margin as contexts grow, a line a model and kind of context."""
     curves = []
     ends: dict[str, tuple[float, float]] = {}  # model → margin before, and after unacceptable contexts
     stereotypes = chosen.benchmark == "crows_pairs"
     seen: set[str] = set()
     run_id = ""
-    for run in held.of(("priming",)).runs.to_dict("records"):
+    for run in dossier.of(("priming",)).runs.to_dict("records"):
         model = _model(run)
-        points = dossier_priming.curve(held, str(run["run_id"]))
+        points = dossier_priming.curve(dossier, str(run["run_id"]))
         if model in seen or points.empty:
             continue
         seen.add(model)
@@ -192,25 +197,25 @@ def draw_priming(held: Held, colors: Mapping[str, str], chosen: Chosen) -> Row |
     if not curves:
         return None
     bad = "stereotypical" if stereotypes else "unacceptable"
-    said = [
+    hovers = [
         f"{model} {display.number(before, signed=True)} → {display.nats(after, signed=True)}"
         for model, (before, after) in ends.items()
     ]
     turned = sum((before > 0) != (after > 0) for before, after in ends.values())
     how = "turn the verdict" if turned else "do not turn the verdict"
     whose = f" of {turned} of {len(ends)} models" if turned and len(ends) > 1 else ""
-    sentence = f"Matched {bad} contexts {how}{whose}: {', '.join(said)}" if said else "Contexts move the margin"
+    sentence = f"Matched {bad} contexts {how}{whose}: {', '.join(hovers)}" if hovers else "Contexts move the margin"
     figure = small_curves(
         curves, colors, tick=".2f", across="Tokens of context", reference=0.0, zero="verdict turns", least=TALL
     )
     choices = {"priming": "Live lab", "model": chosen.model, "benchmark": chosen.benchmark,
-               "instance": held.instance_id}  # fmt: skip
+               "instance": dossier.instance_id}  # fmt: skip
     return Row("Priming", _sentence([sentence]), figure, "Priming", "Prime it live", choices)
 
 
-def draw_memorization(held: Held, colors: Mapping[str, str], chosen: Chosen) -> Row | None:
+def draw_memorization(dossier: Held, colors: Mapping[str, str], chosen: Chosen) -> Row | None:
     """The loss of the right text (a dot) and of the others (rings), a row a model."""
-    of_runs = held.of(("memorization",))
+    of_runs = dossier.of(("memorization",))
     gold = of_runs.runs["gold"].dropna()
     right = int(gold.iloc[0]) if len(gold) else 0
     dots: list[Dot] = []
@@ -251,22 +256,22 @@ def draw_memorization(held: Held, colors: Mapping[str, str], chosen: Chosen) -> 
     )  # fmt: skip
 
 
-def draw_popularity(held: Held, colors: Mapping[str, str], chosen: Chosen) -> Row | None:
+def draw_popularity(dossier: Held, colors: Mapping[str, str], chosen: Chosen) -> Row | None:
     """The popularity score of each option; it is of the texts, so that one run says it."""
-    runs = held.of(("popularity", "perturbation")).runs.to_dict("records")
+    runs = dossier.of(("popularity", "perturbation")).runs.to_dict("records")
     for run in sorted(runs, key=lambda run: run["study"] != "popularity"):
-        scores = held.rows(str(run["run_id"]), "ips", setting=None)
+        scores = dossier.rows(str(run["run_id"]), "ips", setting=None)
         scores = scores[scores["value"].notna() & (scores["option"] >= 0)]
         if run["study"] == "perturbation":
             scores = scores[scores["condition"] == "original"]
         if scores.empty:
             continue
-        names = {int(row["option"]): held.option_name(int(row["option"])) for row in scores.to_dict("records")}
+        names = {int(row["option"]): dossier.option_name(int(row["option"])) for row in scores.to_dict("records")}
         dots = [
             Dot(names[int(row["option"])], TEXTS, float(row["value"]), run_id=str(run["run_id"]))
             for row in scores.to_dict("records")
         ]
-        gap = held.value(str(run["run_id"]), "relative_difference", setting=None)
+        gap = dossier.value(str(run["run_id"]), "relative_difference", setting=None)
         sentence = "IPS (the popularity score, 1 to 10) is the mean tenth of its n-grams by frequency"
         if gap == gap:
             sentence = popularity_in_words(gap, len(names) - 1)
@@ -283,23 +288,23 @@ def draw_popularity(held: Held, colors: Mapping[str, str], chosen: Chosen) -> Ro
     return None
 
 
-def draw_ontology(held: Held, colors: Mapping[str, str], chosen: Chosen) -> Row | None:
+def draw_ontology(dossier: Held, colors: Mapping[str, str], chosen: Chosen) -> Row | None:
     """Whether each model gives the right ID, and the rank that it gives it among others."""
-    of_runs = held.of(("ontology",))
-    given: dict[str, bool] = {}
+    of_runs = dossier.of(("ontology",))
+    knows_by_model: dict[str, bool] = {}
     dots = []
     for run in of_runs.runs.to_dict("records"):
         model, run_id = _model(run), str(run["run_id"])
         correct = of_runs.value(run_id, "correct", language=None)
-        if model in given or correct != correct:
+        if model in knows_by_model or correct != correct:
             continue
-        given[model] = correct == 1
+        knows_by_model[model] = correct == 1
         rank = of_runs.value(run_id, "gold_rank")
         if rank == rank:
             dots.append(Dot(model, model, rank, run_id=run_id))
-    if not given:
+    if not knows_by_model:
         return None
-    right = [model for model, is_right in given.items() if is_right]
+    right = [model for model, is_right in knows_by_model.items() if is_right]
     sentence = f"The right ID is given by {_and(right)}" if right else "No model gives the right ID"
     figure = None
     if dots:
@@ -311,19 +316,19 @@ def draw_ontology(held: Held, colors: Mapping[str, str], chosen: Chosen) -> Row 
     return Row(
         "Ontology", _sentence([sentence]), figure, "Ontologies", "Ask for it live",
         {"view": "Concept inspector", "model": chosen.model, "benchmark": chosen.benchmark,
-         "instance": held.instance_id, "concept": held.instance_id.rsplit("/", 1)[-1]},
+         "instance": dossier.instance_id, "concept": dossier.instance_id.rsplit("/", 1)[-1]},
     )  # fmt: skip
 
 
-def draw_replication(held: Held, colors: Mapping[str, str], chosen: Chosen) -> Row | None:
+def draw_replication(dossier: Held, colors: Mapping[str, str], chosen: Chosen) -> Row | None:
     """How much of its second half a model writes back, over the number of demonstrations."""
-    curves, said, run_id = [], {}, ""
-    for run in held.of(("icl",)).runs.to_dict("records"):
+    curves, hover_of_run, run_id = [], {}, ""
+    for run in dossier.of(("icl",)).runs.to_dict("records"):
         model, name = _model(run), str(run["run_id"])
         for setting in dossier_memory.SETTINGS:
-            shares = held.rows(name, "rouge_l_recall", setting=setting)
+            shares = dossier.rows(name, "rouge_l_recall", setting=setting)
             shares = shares[shares["value"].notna()].sort_values("k")
-            if len(shares) < 2 or model in said:
+            if len(shares) < 2 or model in hover_of_run:
                 continue
             run_id = run_id or name
             dots = tuple(
@@ -331,20 +336,20 @@ def draw_replication(held: Held, colors: Mapping[str, str], chosen: Chosen) -> R
                 for row in shares.to_dict("records")
             )
             curves.append(Curve(model, "", "solid", tuple(float(k) for k in shares["k"]), dots))
-            last = held.answers[
-                (held.answers["run_id"] == name)
-                & (held.answers["role"] == "replication")
-                & (held.answers["setting"] == setting)
+            last = dossier.answers[
+                (dossier.answers["run_id"] == name)
+                & (dossier.answers["role"] == "replication")
+                & (dossier.answers["setting"] == setting)
             ].sort_values("k")
             verdict = str(last["verdict"].iloc[-1] or "") if len(last) else ""
             k = int(last["k"].iloc[-1]) if len(last) else int(shares["k"].iloc[-1])
-            said[model] = f"{model} after {k:,} demonstrations: {verdict or 'no verdict'}"
+            hover_of_run[model] = f"{model} after {k:,} demonstrations: {verdict or 'no verdict'}"
     if not curves:
         return None
     figure = small_curves(curves, colors, tick=".0%", across="Demonstrations", least=TALL)
     figure.update_yaxes(range=[-0.04, 1.04], title_text="Words that come back")
     return Row(
-        "In-context", _sentence(said.values()), figure, "In-context", "All completions of the run",
+        "In-context", _sentence(hover_of_run.values()), figure, "In-context", "All completions of the run",
         {"model": chosen.model, "benchmark": chosen.benchmark, "run": run_id},
     )  # fmt: skip
 

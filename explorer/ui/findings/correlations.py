@@ -66,17 +66,17 @@ def draw_findings_correlations(chosen: Chosen, gathered: Gathered) -> None:
     table = gathered.table if lengths is None else gathered.table.assign(_length=lengths)
     table = sample(table, SIZES[size], runs)
     within = way == WAYS[1]
-    asked = table[["instance_id", "grp", *names]]
+    measured = table[["instance_id", "grp", *names]]
     controls = {"length": table["_length"]} if allow else {}
     counted = data.unigrams(list(table["instance_id"]), chosen) if frequency else None
     if counted is not None and counted.nunique() > 1:
         controls["frequency of single words"] = table["instance_id"].map(counted)
     if controls:
         by = table["grp"].to_numpy() if within else None
-        held = list(controls.values())
-        asked = asked.assign(**{name: residual_ranks(table[name], held, by) for name in names})
+        controlled = list(controls.values())
+        measured = measured.assign(**{name: residual_ranks(table[name], controlled, by) for name in names})
     with st.spinner("Resampling", show_time=True):
-        pairs = correlations(asked, tuple(names), within=within)
+        pairs = correlations(measured, tuple(names), within=within)
     pairs = pairs.assign(shared=[shared_number(a, b) for a, b in zip(pairs["first"], pairs["second"], strict=True)])
     titled = pairs.assign(first=pairs["first"].map(gathered.name), second=pairs["second"].map(gathered.name))
     show.says(strongest(titled, within=within, allowed=list(controls)))
@@ -138,8 +138,8 @@ def strongest(pairs: pd.DataFrame, *, within: bool, allowed: Sequence[str]) -> s
 
 def _links(picked: Sequence[str], names: Sequence[str], chosen: Chosen, gathered: Gathered) -> None:
     keys = {gathered.name(name): name for name in names}
-    for one in picked:
-        first, _, second = one.partition("|")
+    for row in picked:
+        first, _, second = row.partition("|")
         if first in keys and second in keys:
             layout.link_to(
                 "Findings", f"The instances behind “{first}” and “{second}”", model=chosen.model,
@@ -175,9 +175,13 @@ def sample(table: pd.DataFrame, most: int, runs: Mapping[str, str] | None = None
     columns: dict[str, list[str]] = {}
     for measure, run_id in (runs or {}).items():
         columns.setdefault(run_id, []).append(measure)
-    held = sum((table[names].notna().any(axis=1).astype(int) for names in columns.values()), pd.Series(0, table.index))
+    measures_per_row = sum(
+        (table[names].notna().any(axis=1).astype(int) for names in columns.values()), pd.Series(0, table.index)
+    )
     order = pd.util.hash_pandas_object(table["instance_id"], index=False)
-    return table.assign(_held=-held, _order=order).sort_values(["_held", "_order"]).head(most)[table.columns]
+    return (
+        table.assign(_held=-measures_per_row, _order=order).sort_values(["_held", "_order"]).head(most)[table.columns]
+    )
 
 
 @st.cache_data(max_entries=16, show_spinner=False)

@@ -74,8 +74,10 @@ def lengths(gathered: Gathered, chosen: Chosen) -> pd.Series | None:
         return None
     known = instance_list.listing(chosen.benchmark).by_id
     words = [
-        len(list(pieces(prompts.option_texts(one)[one.gold or 0]))) if one is not None and one.options else math.nan
-        for one in (known.get(str(name)) for name in gathered.table["instance_id"])
+        len(list(pieces(prompts.option_texts(instance)[instance.gold or 0])))
+        if instance is not None and instance.options
+        else math.nan
+        for instance in (known.get(str(name)) for name in gathered.table["instance_id"])
     ]
     return pd.Series(words, index=gathered.table.index, dtype=float) if pd.Series(words).nunique() > 1 else None
 
@@ -109,9 +111,9 @@ def _is_here(index: str) -> bool:
 def _unigrams(ids: tuple[str, ...], benchmark: str, index: str, _settings: Settings) -> pd.Series:
     known = instance_list.listing(benchmark).by_id
     right = {
-        name: prompts.option_texts(one)[one.gold or 0]
+        name: prompts.option_texts(rated)[rated.gold or 0]
         for name in ids
-        if (one := known.get(name)) is not None and one.options
+        if (rated := known.get(name)) is not None and rated.options
     }
     if not right:
         return pd.Series(dtype=float)

@@ -43,11 +43,11 @@ def draw_findings_explain(chosen: Chosen) -> None:
         show.note("Choose a measure to be held.")
         return
     with place, st.spinner("Fitting", show_time=True):
-        told = _explained(_some(gathered.table), gathered.kind, tuple(measures))
+        explained = _explained(_some(gathered.table), gathered.kind, tuple(measures))
         title = f"{layout.model_title(chosen.model)} on {layout.benchmark_title(chosen.benchmark)}"
-        show.says(*answer.sentences(told, title))
-        _draw(told)
-    _table(told, gathered)
+        show.says(*answer.sentences(explained, title))
+        _draw(explained)
+    _table(explained, gathered)
 
 
 def _pick(gathered: Gathered, usual: Sequence[str]) -> list[str]:
@@ -69,28 +69,28 @@ def _take() -> None:
     links.choose("held", ",".join(st.session_state["pick:held"]))
 
 
-def _draw(told: Answer) -> None:
-    if not told.model.effects:
+def _draw(explained: Answer) -> None:
+    if not explained.model.effects:
         return
     rows = pd.DataFrame(
         [
             {
-                "title": PREDICTORS[one.name].title, "value": one.value, "low": one.low, "high": one.high,
-                "survives": answer.survives(one), "n": one.n,
+                "title": PREDICTORS[effect.name].title, "value": effect.value, "low": effect.low, "high": effect.high,
+                "survives": answer.survives(effect), "n": effect.n,
             }
-            for one in told.model.effects
+            for effect in explained.model.effects
         ]
     )  # fmt: skip
     show.chart(
         effects_held(rows),
         key="effects",
-        n=told.model.n,
+        n=explained.model.n,
         alt=f"Effects of {len(rows)} measures on being right, each with the others held",
     )
 
 
-def _table(told: Answer, gathered: Gathered) -> None:
-    model = told.model
+def _table(explained: Answer, gathered: Gathered) -> None:
+    model = explained.model
     show.note(
         "Logistic regression of being right (a tie is wrong) on all measures at once"
         + (
@@ -112,14 +112,24 @@ def _table(told: Answer, gathered: Gathered) -> None:
         pd.DataFrame(
             [
                 {
-                    "title": PREDICTORS[one.name].title, "unit": PREDICTORS[one.name].unit, "value": one.value,
-                    "low": one.low, "high": one.high, "p": one.p, "alone": one.alone, "partial": one.partial.value,
-                    "partial_low": one.partial.low, "partial_high": one.partial.high, "inflation": one.inflation,
-                    "ratio": one.ratio, "gain": one.gain, "from": PREDICTORS[one.name].computed_from,
-                    "groups": one.units if model.is_by_group or model.too_few else None,
-                    "runs": len(gathered.runs.get(one.name, ())) or None,
+                    "title": PREDICTORS[effect.name].title,
+                    "unit": PREDICTORS[effect.name].unit,
+                    "value": effect.value,
+                    "low": effect.low,
+                    "high": effect.high,
+                    "p": effect.p,
+                    "alone": effect.alone,
+                    "partial": effect.partial.value,
+                    "partial_low": effect.partial.low,
+                    "partial_high": effect.partial.high,
+                    "inflation": effect.inflation,
+                    "ratio": effect.ratio,
+                    "gain": effect.gain,
+                    "from": PREDICTORS[effect.name].computed_from,
+                    "groups": effect.units if model.is_by_group or model.too_few else None,
+                    "runs": len(gathered.runs.get(effect.name, ())) or None,
                 }
-                for one in model.effects
+                for effect in model.effects
             ]
         ),
         "effects with all others held",
@@ -141,16 +151,18 @@ def _table(told: Answer, gathered: Gathered) -> None:
             "groups": count_column("Groups", "groups in which the measure varies, which its interval is over"),
             "runs": count_column("Runs"),
         },
-    )  # fmt: skip
+    )
 
 
 def _some(table: pd.DataFrame) -> pd.DataFrame:
     """At most MOST items, those with every measure first, in an order by chance that stays."""
     if len(table) <= MOST:
         return table
-    held = table.notna().sum(axis=1)
+    measures_per_row = table.notna().sum(axis=1)
     order = pd.util.hash_pandas_object(table["instance_id"], index=False)
-    return table.assign(_held=-held, _order=order).sort_values(["_held", "_order"]).head(MOST)[table.columns]
+    return (
+        table.assign(_held=-measures_per_row, _order=order).sort_values(["_held", "_order"]).head(MOST)[table.columns]
+    )
 
 
 @st.cache_data(max_entries=8, ttl=600, show_spinner="Joining stored runs")
@@ -161,7 +173,7 @@ def _gathered(model: str, benchmark: str) -> Gathered:
 @st.cache_data(max_entries=4, ttl=600, show_spinner=False)
 def _counted(model: str, benchmark: str) -> Gathered:
     builder = resources.resources()
-    instances = {one.id: one for one in builder.instances(benchmark).instances}
+    instances = {instance.id: instance for instance in builder.instances(benchmark).instances}
     gathered = _gathered(model, benchmark)
     some = Gathered(_some(gathered.table), gathered.kind, gathered.runs)
     return with_unigrams(some, builder.counter(indexes.suggested(model) or indexes.GLASSBOX), instances)

@@ -20,7 +20,7 @@ def effects_held(effects: pd.DataFrame) -> go.Figure:
     `effects` has the columns title, value, low, high (log odds per standard deviation), survives, p, n.
     """
     rows = effects.assign(size=effects["value"].abs()).sort_values(["survives", "size"], kind="stable")
-    ends = np.array([_in_words(*one) for one in zip(rows["value"], rows["low"], rows["high"], strict=True)])
+    ends = np.array([_in_words(*interval) for interval in zip(rows["value"], rows["low"], rows["high"], strict=True)])
     figure = theme.figure(height=90 + ROW * max(3, len(rows)))
     for survives, color in ((True, theme.BLUE), (False, theme.GRAY)):
         of_kind = rows["survives"].to_numpy() == survives
@@ -49,5 +49,5 @@ def effects_held(effects: pd.DataFrame) -> go.Figure:
 
 
 def _in_words(value: float, low: float, high: float) -> str:
-    shown, least, most = (display.number(one, signed=True) for one in (value, low, high))
+    shown, least, most = (display.number(value_or_end, signed=True) for value_or_end in (value, low, high))
     return f"{shown} (no interval)" if math.isnan(low) else f"{shown} ({least} to {most})"

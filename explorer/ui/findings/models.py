@@ -94,17 +94,25 @@ def comparisons(items: pd.DataFrame, by: str) -> pd.DataFrame:
     return pd.DataFrame(
         [
             {
-                "grp": one.group or "none", "n": one.outcomes.n, "first": one.outcomes.before,
-                "second": one.outcomes.after, "difference": one.outcomes.value,
-                "lost": one.outcomes.lost, "gained": one.outcomes.gained,
-                "p": display.above_zero(one.outcomes.p), "adjusted_p": display.above_zero(one.outcome_p),
-                "margin": one.margins.value, "margin_low": one.margins.low, "margin_high": one.margins.high,
-                "margin_p": display.above_zero(one.raw_margin_p), "margin_adjusted_p": display.above_zero(one.margin_p),
-                "left_out": one.outcomes.left_out,
+                "grp": comparison.group or "none",
+                "n": comparison.outcomes.n,
+                "first": comparison.outcomes.before,
+                "second": comparison.outcomes.after,
+                "difference": comparison.outcomes.value,
+                "lost": comparison.outcomes.lost,
+                "gained": comparison.outcomes.gained,
+                "p": display.above_zero(comparison.outcomes.p),
+                "adjusted_p": display.above_zero(comparison.outcome_p),
+                "margin": comparison.margins.value,
+                "margin_low": comparison.margins.low,
+                "margin_high": comparison.margins.high,
+                "margin_p": display.above_zero(comparison.raw_margin_p),
+                "margin_adjusted_p": display.above_zero(comparison.margin_p),
+                "left_out": comparison.outcomes.left_out,
             }
-            for one in compared
+            for comparison in compared
         ]
-    )  # fmt: skip
+    )
 
 
 def _runs(chosen: Chosen) -> pd.DataFrame:
@@ -129,8 +137,8 @@ def _pick(runs: pd.DataFrame, chosen: Chosen) -> tuple[str, str]:
 
 
 def _with_phenomena(items: pd.DataFrame, run_id: str) -> pd.DataFrame:
-    held = resources.ask(queries_findings.phenomena, run_id)
-    phenomena = dict(zip(held["instance_id"], held["phenomenon"], strict=True))
+    run_phenomena = resources.ask(queries_findings.phenomena, run_id)
+    phenomena = dict(zip(run_phenomena["instance_id"], run_phenomena["phenomenon"], strict=True))
     return items.assign(phenomenon=[str(phenomena.get(name) or "") for name in items["instance_id"]])
 
 

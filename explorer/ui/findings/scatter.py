@@ -33,8 +33,8 @@ def draw_findings_scatter(chosen: Chosen, gathered: Gathered) -> None:
     if len(names) < 2:
         correlations.nothing_to_compare(chosen, gathered)
         return
-    x, y, group, color, dots, kept = _pickers(gathered, chosen)
-    items = slices.narrowed(_items(gathered, x, y, group), kept).reset_index(drop=True)
+    x, y, group, color, dots, slice_picked = _pickers(gathered, chosen)
+    items = slices.narrowed(_items(gathered, x, y, group), slice_picked).reset_index(drop=True)
     if items.empty:
         show.nothing_yet("No instance has both measures", "Choose two others, or all groups.")
         return
@@ -74,8 +74,8 @@ def _pickers(gathered: Gathered, chosen: Chosen) -> tuple[str, str, str, str, st
         colors = [name for name in COLORS if name != "verdict" or "correct" in names]
         color = links.pick(st.selectbox, "Colored by", "color", colors, default=colors[min(1, len(colors) - 1)])
         dots = links.pick(st.segmented_control, "A dot is", "dot", DOTS, default=DOTS[0], required=True)
-        kept = slices.pick(chosen.benchmark)
-    return x, y, "" if group == EVERY_GROUP else group, color, dots, kept
+        slice_picked = slices.pick(chosen.benchmark)
+    return x, y, "" if group == EVERY_GROUP else group, color, dots, slice_picked
 
 
 def _defaults(names: list[str]) -> tuple[str, str]:
@@ -141,7 +141,7 @@ def _groups(items: pd.DataFrame, x: str, y: str, gathered: Gathered) -> None:
 
 def _picked(shown: pd.DataFrame, answer: Any, x: str, y: str, chosen: Chosen) -> None:
     rows = rows_of(answer)
-    kept = shown.loc[[row for row in rows if row in shown.index]] if rows else shown
+    picked_rows = shown.loc[[row for row in rows if row in shown.index]] if rows else shown
     if not rows:
         show.note("Click a dot, or draw a box around some, to list only these.")
     columns: dict[str, Any] = {
@@ -149,11 +149,11 @@ def _picked(shown: pd.DataFrame, answer: Any, x: str, y: str, chosen: Chosen) ->
         "x": number_column(MEASURES[x].title),
         "y": number_column(MEASURES[y].title),
     }
-    if (kept["verdict"] == "").all():
+    if (picked_rows["verdict"] == "").all():
         columns.pop("verdict")
     behind.draw_instances(
-        kept.drop(columns=["text"]), chosen, f"instances {x} {y}", columns, key="scatter",
-        title=f"{len(kept):,} picked instances" if rows else "Instances", suggestion=f"{x} and {y}",
+        picked_rows.drop(columns=["text"]), chosen, f"instances {x} {y}", columns, key="scatter",
+        title=f"{len(picked_rows):,} picked instances" if rows else "Instances", suggestion=f"{x} and {y}",
     )  # fmt: skip
 
 

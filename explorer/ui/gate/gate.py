@@ -91,9 +91,9 @@ class Gate:
         """Seconds until the next secret may be tried; `is_told`: a header says that it comes from this address."""
         return max(self.slow_down.wait(remote), self.told.wait("") if is_told else 0.0)
 
-    def tried(self, remote: str, is_told: bool, given: str) -> bool:
+    def tried(self, remote: str, is_told: bool, secret: str) -> bool:
         """Whether this is the secret; a wrong one is remembered."""
-        if self.opens(given):
+        if self.opens(secret):
             self.slow_down.passed(remote)
             return True
         self.slow_down.failed(remote)
@@ -101,9 +101,9 @@ class Gate:
             self.told.failed("")
         return False
 
-    def opens(self, given: str) -> bool:
+    def opens(self, secret: str) -> bool:
         """Whether this is the secret, found in the same time whatever was given."""
-        return bool(self.secret) and hmac.compare_digest(_digest(given), _digest(self.secret))
+        return bool(self.secret) and hmac.compare_digest(_digest(secret), _digest(self.secret))
 
     def cookie(self) -> str:
         """The value of a new cookie; it ends with this process."""

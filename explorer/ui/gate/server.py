@@ -133,13 +133,13 @@ class Visit:
 
     def role(self) -> Role:
         """Whom the request is from: the owner, a visitor who was let in, or "" for anybody else."""
-        here = comes_from_here(self.remote, self.headers) and not is_named()
+        is_local = comes_from_here(self.remote, self.headers) and not is_named()
         is_in = (
-            (here and gate().is_open_here)
+            (is_local and gate().is_open_here)
             or gate().knows(self.cookies.get(self.cookie_name, ""))
             or (login.is_configured() and login.has_logged_in(self.cookies))
         )
-        return ("owner" if here else "visitor") if is_in else ""
+        return ("owner" if is_local else "visitor") if is_in else ""
 
     def is_login(self) -> bool:
         """Whether this is a step of Streamlit's own login."""
@@ -169,12 +169,12 @@ class Visit:
 
 def own_places() -> set[str]:
     """The other names, host:port, under which the owner says that this app is reached."""
-    named = [str(each) for each in config.get_option("server.corsAllowedOrigins") or []]
+    named = [str(origin) for origin in config.get_option("server.corsAllowedOrigins") or []]
     if config.is_manually_set("browser.serverAddress"):
         named.append(str(config.get_option("browser.serverAddress")))
-    found = {netloc(each if "//" in each else f"//{each}") for each in named}
+    netlocs = {netloc(origin if "//" in origin else f"//{origin}") for origin in named}
     port = config.get_option("browser.serverPort")
-    return {place for each in found if each for place in (each, f"{each}:{port}")}
+    return {place for netloc_found in netlocs if netloc_found for place in (netloc_found, f"{netloc_found}:{port}")}
 
 
 def is_named() -> bool:
@@ -219,14 +219,14 @@ async def enter(visit: Visit, receive: Receive, send: Send) -> None:
         await redirect(send, within(form.get("next", ["/"])[0]), new_cookie(visit))
 
 
-async def is_right(visit: Visit, send: Send, given: str) -> bool:
+async def is_right(visit: Visit, send: Send, secret: str) -> bool:
     """Whether the secret was given; an answer is sent where it was not, and where too many were tried."""
     if wait := gate().wait(visit.remote, visit.is_told):
         seconds = math.ceil(wait)
-        said = f"Too many wrong tries from your address. Try again in {seconds} s."
-        await page(visit, send, 429, said, {"retry-after": str(seconds)})
+        refusal = f"Too many wrong tries from your address. Try again in {seconds} s."
+        await page(visit, send, 429, refusal, {"retry-after": str(seconds)})
         return False
-    if gate().tried(visit.remote, visit.is_told, given):
+    if gate().tried(visit.remote, visit.is_told, secret):
         return True
     await page(visit, send, 401, f"This is not the {'password' if gate().is_password else 'token'} of this app.")
     return False
@@ -253,12 +253,12 @@ async def page(
     }
     place = html.escape(within(visit.rest() if visit.path != visit.base + ENTER else "/"), quote=True)
     if gate().secret:
-        what = "password" if gate().is_password else "token"
+        secret_name = "password" if gate().is_password else "token"
         where = "" if gate().is_password else " It stands in the address that was printed when the app was started."
-        words["intro"] = f"This app asks for its {what}.{where}"
+        words["intro"] = f"This app asks for its {secret_name}.{where}"
         words["form"] = (
             f'<form method="post" action="{visit.base}{ENTER}"><input type="hidden" name="next" value="{place}">'
-            f'<label for="secret">{what.capitalize()}</label>'
+            f'<label for="secret">{secret_name.capitalize()}</label>'
             '<input id="secret" name="secret" type="password" autocomplete="current-password" autofocus required>'
             "<button>Open</button></form>"
         )
@@ -271,8 +271,8 @@ async def page(
             f"{'' if name == 'default' else f' with {html.escape(name)}'}</a></p>"
             for name, address in links
         )
-    told = f'<p role="alert">{html.escape(fault)}</p>' if fault else ""
-    body = Template(PAGE.read_text("utf-8")).substitute(words, fault=told)
+    alert = f'<p role="alert">{html.escape(fault)}</p>' if fault else ""
+    body = Template(PAGE.read_text("utf-8")).substitute(words, fault=alert)
     status = 403 if status == 401 and not gate().secret and not words["links"] else status
     await respond(send, status, body, "text/html; charset=utf-8", headers)
 
@@ -290,8 +290,14 @@ async def redirect(send: Send, place: str, cookie: str = "") -> None:
 
 
 async def respond(send: Send, status: int, body: str, kind: str, headers: Mapping[str, str] | None = None) -> None:
-    said = {**HEADERS, **STRICT, "content-type": kind, "content-length": str(len(body.encode())), **(headers or {})}
-    listed = [(name.encode(), value.encode("latin-1")) for name, value in said.items()]
+    all_headers = {
+        **HEADERS,
+        **STRICT,
+        "content-type": kind,
+        "content-length": str(len(body.encode())),
+        **(headers or {}),
+    }
+    listed = [(name.encode(), value.encode("latin-1")) for name, value in all_headers.items()]
     await send({"type": "http.response.start", "status": status, "headers": listed})
     await send({"type": "http.response.body", "body": body.encode()})
 
@@ -306,9 +312,11 @@ def with_headers(send: Send) -> Send:
 
     async def sending(message: MutableMapping[str, Any]) -> None:
         if message["type"] == "http.response.start":
-            there = {name.decode("latin-1").lower() for name, _ in message.get("headers", ())}
-            own = [(name.encode(), value.encode()) for name, value in HEADERS.items() if name not in there]
-            message = {**message, "headers": [*message.get("headers", ()), *own]}
+            header_names = {name.decode("latin-1").lower() for name, _ in message.get("headers", ())}
+            added_headers = [
+                (name.encode(), value.encode()) for name, value in HEADERS.items() if name not in header_names
+            ]
+            message = {**message, "headers": [*message.get("headers", ()), *added_headers]}
         await send(message)
 
     return sending
@@ -357,14 +365,14 @@ def tokened() -> str:
 def lines() -> list[str]:
     """What is printed at the start."""
     token = tokened()
-    said = [f"Lexiscope is at {address}{token}" for address in addresses()]
+    lines_shown = [f"Lexiscope is at {address}{token}" for address in addresses()]
     if gate().is_password:
-        said.append("It asks for the password in EXPLORER_PASSWORD.")
+        lines_shown.append("It asks for the password in EXPLORER_PASSWORD.")
     elif token:
-        said.append("Who has this address with its token may see and start everything here.")
+        lines_shown.append("Who has this address with its token may see and start everything here.")
     if not is_loopback(listens_at()) and not config.get_option("server.sslCertFile"):
-        said.append("Its pages travel unencrypted: use it in a network you trust, or behind a proxy with https.")
-    return said
+        lines_shown.append("Its pages travel unencrypted: use it in a network you trust, or behind a proxy with https.")
+    return lines_shown
 
 
 def listens_at() -> str:

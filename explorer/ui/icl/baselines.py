@@ -16,7 +16,8 @@ def marked(table: pd.DataFrame) -> pd.DataFrame:
     than four words. `table` has the columns first, completion."""
     return table.assign(
         copies=[
-            _bare(one) == _bare(other) != "" for one, other in zip(table["completion"], table["first"], strict=True)
+            _bare(completion) == _bare(other) != ""
+            for completion, other in zip(table["completion"], table["first"], strict=True)
         ],
         short=[len(list(pieces(str(text or "")))) < FEWEST_WORDS for text in table["completion"]],
     )
@@ -24,17 +25,17 @@ def marked(table: pd.DataFrame) -> pd.DataFrame:
 
 def in_words(table: pd.DataFrame, source: str) -> str:
     """Of the completions that count as memorized (column `source`), how many are copies or too short to tell."""
-    held = marked(table[table[source].isin(COUNTED)])
-    copies = int(held["copies"].sum())
-    short = int((held["short"] & ~held["copies"]).sum())
-    if held.empty or not copies + short:
+    completions = marked(table[table[source].isin(COUNTED)])
+    copies = int(completions["copies"].sum())
+    short = int((completions["short"] & ~completions["copies"]).sum())
+    if completions.empty or not copies + short:
         return ""
     parts = [f"{copies:,} repeat the first sentence, which stands in the prompt" if copies else ""]
     parts += [f"{short:,} have fewer than four words" if short else ""]
-    rest = len(held) - copies - short
+    rest = len(completions) - copies - short
     return (
-        f"Of {len(held):,} completions that count as memorized, {' and '.join(filter(None, parts))}; these need no "
-        f"memory, and {rest:,} ({display.share(rest / len(held))}) are left."
+        f"Of {len(completions):,} completions that count as memorized, {' and '.join(filter(None, parts))}; these need "
+        f"no memory, and {rest:,} ({display.share(rest / len(completions))}) are left."
     )
 
 

@@ -34,14 +34,14 @@ def replication_curves(rows: pd.DataFrame, names: Mapping[str, str], accuracy: p
     traces: list[go.Scatter] = []
     most = max(rows["k"].max(), 1)
     for setting in (name for name in COLORS if name in set(rows["setting"])):
-        for finding, dash, what in (
+        for finding, dash, meaning in (
             (REPLICATION.name, "solid", "exact or near-exact"),
             (REPLICATION_EXACT.name, "dot", "exact"),
         ):
             curve = rows[(rows["setting"] == setting) & (rows["finding"] == finding)].sort_values("k")
             if len(curve):
                 traces += _line(
-                    curve, names[setting], what, COLORS[setting], dash, setting, aside=most * ASIDE.get(setting, 0)
+                    curve, names[setting], meaning, COLORS[setting], dash, setting, aside=most * ASIDE.get(setting, 0)
                 )
     if accuracy is not None and len(accuracy):
         curve = accuracy.sort_values("k")
@@ -65,7 +65,7 @@ def replication_curves(rows: pd.DataFrame, names: Mapping[str, str], accuracy: p
 def _line(
     curve: pd.DataFrame,
     name: str,
-    what: str,
+    meaning: str,
     color: str,
     dash: str,
     group: str,
@@ -73,7 +73,7 @@ def _line(
     aside: float = 0.0,
     range_of: bool = False,
 ) -> list[go.Scatter]:
-    label = f"{name}: {what}" if what else name
+    label = f"{name}: {meaning}" if meaning else name
     first = dash != "dot"
     return [
         go.Scatter(

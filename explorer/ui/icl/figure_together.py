@@ -28,10 +28,10 @@ def panels(
     height = PANEL * len(down) + FRAME
     figure = make_subplots(
         rows=len(down), cols=len(across), shared_xaxes="all", shared_yaxes="all",
-        row_titles=[theme.escape(one) for one in down], column_titles=[theme.escape(one) for one in across],
+        row_titles=[theme.escape(title) for title in down], column_titles=[theme.escape(title) for title in across],
         horizontal_spacing=0.03, vertical_spacing=24 / height if len(down) > 1 else None,
     )  # fmt: skip
-    told: set[tuple[str, str]] = set()
+    in_legend: set[tuple[str, str]] = set()
     for keys, curve in rows.groupby(["down", "across", "name", "kind"], sort=False):
         one_down, one_across, name, kind = map(str, keys)
         curve = curve.sort_values("k")
@@ -43,7 +43,7 @@ def panels(
                 mode="lines+markers",
                 name=theme.escape(label),
                 legendgroup=label,
-                showlegend=(name, kind) not in told,
+                showlegend=(name, kind) not in in_legend,
                 line={"color": colors[name], "width": 1.8, "dash": DASHES[kinds.index(kind) % 2]},
                 marker={"size": 6, "color": colors[name], "symbol": "circle" if kind == kinds[0] else "circle-open"},
                 cliponaxis=False,
@@ -59,7 +59,7 @@ def panels(
             row=list(down).index(one_down) + 1,
             col=list(across).index(one_across) + 1,
         )
-        told.add((name, kind))
+        in_legend.add((name, kind))
     figure.update_layout(theme.figure(height=height).layout)
     figure.update_layout(
         showlegend=len(kinds) < 2, margin={"t": 84},

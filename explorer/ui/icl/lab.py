@@ -57,14 +57,14 @@ def draw_icl_lab(chosen: Chosen) -> None:
         texts.offer(chosen.benchmark)
         return
     instances = resources.instances(chosen.benchmark).instances
-    if not any(one.kind == "labelled" for one in instances):
+    if not any(instance.kind == "labelled" for instance in instances):
         show.nothing_yet(
             "No labeled texts here",
             "Choose a labeled set, such as RTE or our own entailment pairs, as benchmark in the bar at the top.",
         )
         return
-    held = _drawn(chosen)
-    items = {one.instance.id: one for one in held.draw.instances[:MOST]}
+    lab_draw = _drawn(chosen)
+    items = {instance.instance.id: instance for instance in lab_draw.draw.instances[:MOST]}
     columns = st.columns([3, 2, 1, 1])
     with columns[0]:
         name = links.pick(
@@ -75,17 +75,17 @@ def draw_icl_lab(chosen: Chosen) -> None:
         setting = links.pick(
             st.selectbox, "Setting", "setting", list(run.SETTINGS), default="full", format_func=run.SETTINGS.get
         )
-    most = len(held.draw.demonstrations)
+    most = len(lab_draw.draw.demonstrations)
     with columns[2]:
         k = int(_number("Demonstrations", "shots", START, most))
     with columns[3]:
-        order = int(_number("Order", "order", "0", len(held.orders) - 1))
+        order = int(_number("Order", "order", "0", len(lab_draw.orders) - 1))
     pieces = items[name]
-    shots = held.orders[order][:k]
-    before = prompts_icl.shared(shots, setting, held.example, held.draw.split)
+    shots = lab_draw.orders[order][:k]
+    before = prompts_icl.shared(shots, setting, lab_draw.example, lab_draw.draw.split)
     form = _form_in_view(chosen)
-    if said := chat.in_words(form):
-        show.note(f"Asked {said}, like the stored run.")
+    if sentence := chat.in_words(form):
+        show.note(f"Asked {sentence}, like the stored run.")
     request = prompts_icl.replication(pieces, before, setting, k)
     with st.expander("The prompt", expanded=k <= 5, key=f"icl:prompt:{k <= 5}"):
         # Upside down, so that the box begins where the prompt ends: with the test item.
@@ -98,20 +98,20 @@ def draw_icl_lab(chosen: Chosen) -> None:
         show.note(reason)
         return
     title = layout.model_title(chosen.model)
-    asked = (chosen.model, chosen.benchmark, name, setting, k, order, tuple(sorted(form.items())))
-    question = ("icl", *asked)
+    question_key = (chosen.model, chosen.benchmark, name, setting, k, order, tuple(sorted(form.items())))
+    question = ("icl", *question_key)
     if st.button(f"Ask {show.plain(title)}", icon=":material/bolt:", type="primary", key="icl:ask", shortcut="Enter"):
         st.session_state["icl:asked"] = question
         live.forget_fault("icl")
     if st.session_state.get("icl:asked") != question:
         return
     answered = None
-    if (kept := _kept().get((*asked, live.version_of(chosen.model), resources.settings()))) is not None:
-        answered = kept
+    if (kept_answer := _kept().get((*question_key, live.version_of(chosen.model), resources.settings()))) is not None:
+        answered = kept_answer
     else:
         telling = Telling(_stop, "icl:stop")
         telling.step(live.waiting(chosen.model, title))
-        answered = live.attempt("icl", chosen.model, question, lambda: answer(*asked, telling=telling))
+        answered = live.attempt("icl", chosen.model, question, lambda: answer(*question_key, telling=telling))
         telling.close()
     if answered is None:
         return
@@ -195,8 +195,8 @@ def _form_in_view(chosen: Chosen) -> dict[str, Any]:
         return {}
     wanted = links.recall("run")
     settings = run.settings_of(wanted if wanted in ids else ids[0], chosen.benchmark)
-    kept: dict[str, Any] = {name: settings[name] for name in ("chat", "system", "form") if name in settings}
-    return kept if chat.is_chat(settings) or kept.get("form") == "chat" else {}
+    form_settings: dict[str, Any] = {name: settings[name] for name in ("chat", "system", "form") if name in settings}
+    return form_settings if chat.is_chat(settings) or form_settings.get("form") == "chat" else {}
 
 
 def answer(
@@ -208,10 +208,12 @@ def answer(
     answered = _answer(model, benchmark, item, setting, k, order, form, telling)
     # A server may think better of what it refused, so that is not kept.
     if not (http.is_endpoint(model) and (answered.reason or answered.unscored or any(answered.labels["reason"]))):
-        kept = _kept()
-        kept[model, benchmark, item, setting, k, order, form, live.version_of(model), resources.settings()] = answered
-        for oldest in list(kept)[:-MOST_KEPT]:
-            kept.pop(oldest, None)
+        answers_kept = _kept()
+        answers_kept[model, benchmark, item, setting, k, order, form, live.version_of(model), resources.settings()] = (
+            answered
+        )
+        for oldest in list(answers_kept)[:-MOST_KEPT]:
+            answers_kept.pop(oldest, None)
     return answered
 
 
@@ -232,10 +234,10 @@ def _answer(
             telling.wrote(text)
         return prompts_icl.is_complete(text)
 
-    held = _drawn(Chosen(model, benchmark))
-    shots = held.orders[order][:k]
-    pieces = held.pieces[item]
-    before = prompts_icl.shared(shots, setting, held.example, held.draw.split)
+    lab_draw = _drawn(Chosen(model, benchmark))
+    shots = lab_draw.orders[order][:k]
+    pieces = lab_draw.pieces[item]
+    before = prompts_icl.shared(shots, setting, lab_draw.example, lab_draw.draw.split)
     shared = resources.resources()
     is_remote = http.is_endpoint(model)
     options: dict[str, Any] = {} if is_remote else {"until": is_complete}
@@ -247,7 +249,7 @@ def _answer(
         request = prompts_icl.replication(pieces, before, setting, k, **asking.form_of(spec))
         step("Waiting for the server" if is_remote else f"Reading a prompt of {len(request.context):,} characters")
         (written,), remark = live.generate(model, [request], max_new_tokens=NEW_TOKENS, **options)
-        opening = prompts_icl.label_shared(shots, held.example)
+        opening = prompts_icl.label_shared(shots, lab_draw.example)
         label_requests = asking.label_requests(spec, pieces.instance, opening, k, order)
         step(f"Scoring {len(label_requests)} labels after the same demonstrations")
         try:
@@ -257,7 +259,7 @@ def _answer(
                 raise
             unscored = str(error)
     step("Comparing the answer with the original")
-    match = _judged(pieces, written, not held.foreign)
+    match = _judged(pieces, written, not lab_draw.foreign)
     words = prompts.label_words(pieces.instance)
     dtype = str(shared.model_record(model).get("dtype", "")) if scores else ""
     judgment = Judgment.of_rows(judging.judge_labels(pieces.instance, scores, policy, dtype))

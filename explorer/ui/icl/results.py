@@ -103,7 +103,10 @@ def _behind(table: pd.DataFrame, picked: list[str], chosen: Chosen) -> None:
 
 
 def _over_k(run_id: str, *findings: Finding, group: str = "overall") -> pd.DataFrame:
-    frames = [resources.ask(icl_queries.findings, run_id, one.name, group).assign(finding=one.name) for one in findings]
+    frames = [
+        resources.ask(icl_queries.findings, run_id, finding.name, group).assign(finding=finding.name)
+        for finding in findings
+    ]
     return pd.concat(frames, ignore_index=True)
 
 
@@ -229,7 +232,7 @@ def _panel_titles(rows: pd.DataFrame) -> dict[str, str]:
 def _pearson_rows(run_id: str, source: str, benchmark: str) -> pd.DataFrame:
     correlations = _over_k(run_id, declared.PEARSON, declared.PEARSON_EXACT)
     correlations = correlations[correlations["condition"] == source]
-    paper = {(one.setting, one.metric): one.value for one in icl_published.figures_of(benchmark)}
+    paper = {(figure.setting, figure.metric): figure.value for figure in icl_published.figures_of(benchmark)}
     kinds = {declared.PEARSON.name: "exact + near-exact", declared.PEARSON_EXACT.name: "exact"}
     return correlations.assign(
         name=correlations["setting"].map(run.SETTINGS),
@@ -256,11 +259,11 @@ def _memorized(run_id: str, source: str) -> None:
     gaps = accuracies[(accuracies["finding"] == gap.name) & accuracies["value"].notna()]
     gaps = gaps.merge(rows[["setting", "k", "n_memorized", "n_other"]], on=["setting", "k"])
     few = gaps[["n_memorized", "n_other"]].min(axis=1) < FEWEST
-    drawn = gaps[~few]
-    show.says(_gaps_in_words(drawn))
-    if len(drawn):
+    plotted = gaps[~few]
+    show.says(_gaps_in_words(plotted))
+    if len(plotted):
         show.chart(
-            gaps_over_k(drawn, run.SETTINGS), key="icl_gaps",
+            gaps_over_k(plotted, run.SETTINGS), key="icl_gaps",
             alt="Accuracy of memorized items less that of the others over the number of demonstrations",
         )  # fmt: skip
     if few.any():
@@ -303,8 +306,8 @@ def _transitions(run_id: str, source: str) -> None:
     details = [json.loads(text) if isinstance(text, str) else {} for text in transitions["detail"]]
     rows = transitions.assign(
         name=transitions["setting"].map(run.SETTINGS),
-        before=[one.get("from") for one in details],
-        counts=["; ".join(f"{way} {n}" for way, n in one.get("counts", {}).items()) for one in details],
+        before=[detail.get("from") for detail in details],
+        counts=["; ".join(f"{way} {n}" for way, n in detail.get("counts", {}).items()) for detail in details],
     )
     show.folded_table(
         rows,
@@ -353,7 +356,7 @@ def _tokens(run_id: str) -> None:
     if prefill.empty:
         return
     details: list[dict[str, Any]] = [json.loads(text) if isinstance(text, str) else {} for text in prefill["detail"]]
-    prompt_tokens = sum(int(one.get("prompt_tokens") or 0) for one in details)
+    prompt_tokens = sum(int(detail.get("prompt_tokens") or 0) for detail in details)
     read = float(prefill["value"].sum())
     if read > 0 and prompt_tokens > 0:
         show.note(

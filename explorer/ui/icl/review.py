@@ -91,19 +91,19 @@ def diff_html(original: str, completion: str) -> tuple[str, str]:
     matcher = difflib.SequenceMatcher(None, [word for *_, word in ours], [word for *_, word in theirs], autojunk=False)
     gone: list[tuple[int, int]] = []
     new: list[tuple[int, int]] = []
-    for what, a, b, c, d in matcher.get_opcodes():
-        if what != "equal":
+    for operation, a, b, c, d in matcher.get_opcodes():
+        if operation != "equal":
             gone += [(ours[a][0], ours[b - 1][1])] if a < b else []
             new += [(theirs[c][0], theirs[d - 1][1])] if c < d else []
     return _marked(original, gone), _marked(completion, new)
 
 
 def _marked(text: str, spans: Sequence[tuple[int, int]]) -> str:
-    made, last = [], 0
+    html_pieces, last = [], 0
     for start, end in spans:
-        made += [html.escape(text[last:start]), f"<mark>{html.escape(text[start:end])}</mark>"]
+        html_pieces += [html.escape(text[last:start]), f"<mark>{html.escape(text[start:end])}</mark>"]
         last = end
-    return "".join([*made, html.escape(text[last:])])
+    return "".join([*html_pieces, html.escape(text[last:])])
 
 
 def _table(run: Run) -> pd.DataFrame:
@@ -235,15 +235,15 @@ def _one(run_id: str, chosen: pd.DataFrame, waiting: pd.DataFrame) -> None:
 
 
 def _describe(row: pd.Series) -> None:
-    said = [f"{words} {row[name]}" for name, words in SAID.items() if isinstance(row[name], str)]
+    judgments = [f"{words} {row[name]}" for name, words in SAID.items() if isinstance(row[name], str)]
     if isinstance(row["rouge"], float) and row["rouge"] == row["rouge"]:
         by = f" ({row['rouge_by']})" if row["rouge_by"] else ""
-        said.append(f"ROUGE-L recall{by} {row['rouge']:.2f}")
+        judgments.append(f"ROUGE-L recall{by} {row['rouge']:.2f}")
     if isinstance(row["cosine"], float) and row["cosine"] == row["cosine"]:
-        said.append(f"cosine {row['cosine']:.2f}")
+        judgments.append(f"cosine {row['cosine']:.2f}")
     if row["differing"]:
-        said.append(f"names or numbers not found: {row['differing']}")
-    show.note("; ".join(said) + ".")
+        judgments.append(f"names or numbers not found: {row['differing']}")
+    show.note("; ".join(judgments) + ".")
 
 
 def draw_judge_prompt() -> None:
@@ -274,9 +274,9 @@ def next_waiting(names: Sequence[str], waiting: Collection[str], at: int) -> str
     return next((name for name in onwards if name in waiting), "")
 
 
-def last_given(given: Sequence[Judged], current: Judged | None) -> Judged | None:
+def last_given(verdicts_given: Sequence[Judged], current: Judged | None) -> Judged | None:
     """Whose verdict “Take back” takes back: the last one given here, else that of the completion in view."""
-    return given[-1] if given else current
+    return verdicts_given[-1] if verdicts_given else current
 
 
 def _given(run_id: str) -> str:
@@ -286,10 +286,10 @@ def _given(run_id: str) -> str:
 def _take_back(run_id: str, judged: Judged) -> None:
     """Takes a verdict back and shows its completion; a key that comes twice takes back one verdict, not two."""
     key = _given(run_id)
-    given = st.session_state.get(key, ())
-    if given and given[-1] != judged:
+    verdicts_given = st.session_state.get(key, ())
+    if verdicts_given and verdicts_given[-1] != judged:
         return
-    st.session_state[key] = given[:-1]
+    st.session_state[key] = verdicts_given[:-1]
     instance_id, setting, k = judged
     resources.run(run_id).add_review(icl_rows.review(instance_id, setting, k, "", "a person"))
     links.choose("setting", setting)
@@ -305,8 +305,8 @@ def _keep(run_id: str, instance_id: str, setting: str, k: int, kind: str, follow
     if st.session_state.get(_shown(run_id)) != (instance_id, setting, k):
         return
     resources.run(run_id).add_review(icl_rows.review(instance_id, setting, k, kind, "a person"))
-    given = st.session_state.get(_given(run_id), ())
-    st.session_state[_given(run_id)] = (*given, (instance_id, setting, k))
+    verdicts_given = st.session_state.get(_given(run_id), ())
+    st.session_state[_given(run_id)] = (*verdicts_given, (instance_id, setting, k))
     if following:
         st.session_state[_place(run_id)] = following
     else:

@@ -31,8 +31,8 @@ PERFORMANCE = "performance: right labels"
 
 def draw_icl_together(chosen: Chosen) -> bool:
     """The picture and its table; False where the model has no run."""
-    found = resources.ask(icl_queries.together, chosen.model)
-    shares = found[found["finding"].isin(list(KINDS))]
+    findings = resources.ask(icl_queries.together, chosen.model)
+    shares = findings[findings["finding"].isin(list(KINDS))]
     if shares.empty:
         return False
     sources = [name for name in run.SOURCES if name in set(shares["condition"])]
@@ -59,7 +59,7 @@ def draw_icl_together(chosen: Chosen) -> bool:
         across, title = [BOTH, EXACT], "Share of test items"
     else:
         both = shares[shares["finding"] == declared.REPLICATION.name].assign(across=f"memorization: {BOTH}")
-        rows = pd.concat([_performance(found, titles, settings), both], ignore_index=True)
+        rows = pd.concat([_performance(findings, titles, settings), both], ignore_index=True)
         across, title = [PERFORMANCE, f"memorization: {BOTH}"], "Share"
     rows = rows.reset_index(drop=True)
     show.chart(
@@ -84,18 +84,20 @@ def draw_icl_together(chosen: Chosen) -> bool:
     return True
 
 
-def _performance(found: pd.DataFrame, titles: dict[str, str], settings: list[str]) -> pd.DataFrame:
+def _performance(findings: pd.DataFrame, titles: dict[str, str], settings: list[str]) -> pd.DataFrame:
     """The accuracy of labels, which is asked for once a run, in every setting's row."""
-    scored = found[found["finding"] == declared.LABEL_ACCURACY.name]
-    rest = found[(found["finding"] == declared.LABEL_ACCURACY_WRITTEN.name) & ~found["run_id"].isin(scored["run_id"])]
+    scored = findings[findings["finding"] == declared.LABEL_ACCURACY.name]
+    rest = findings[
+        (findings["finding"] == declared.LABEL_ACCURACY_WRITTEN.name) & ~findings["run_id"].isin(scored["run_id"])
+    ]
     rows = pd.concat([scored, rest])
     rows = rows[rows["benchmark"].isin(list(titles))]
     frames = []
     for setting in settings:
-        own = rows[rows["setting"].isna() | (rows["setting"] == setting)]
-        frames.append(own.assign(down=run.SETTINGS[setting]))
-    made = pd.concat(frames, ignore_index=True)
-    return made.assign(across=PERFORMANCE, name=made["benchmark"].map(titles), kind="")
+        rows_of_setting = rows[rows["setting"].isna() | (rows["setting"] == setting)]
+        frames.append(rows_of_setting.assign(down=run.SETTINGS[setting]))
+    performance = pd.concat(frames, ignore_index=True)
+    return performance.assign(across=PERFORMANCE, name=performance["benchmark"].map(titles), kind="")
 
 
 def in_words(shares: pd.DataFrame) -> str:

@@ -56,25 +56,25 @@ def find(chosen: Chosen, listing: Listing) -> Found:
             shape = links.pick(st.segmented_control, "Shown as", "shape", instance_view.SHAPES, required=True)
         shortcut = st.container(width="content")
         listed = st.popover("List", icon=":material/list:", key="list:open", on_change="rerun")
-        what = _own()
-    found = Found(None, run_id, cast(Unit, unit), shape)
-    if run_id and what == OF_BENCHMARK:
+        refusal = _own()
+    picked = Found(None, run_id, cast(Unit, unit), shape)
+    if run_id and refusal == OF_BENCHMARK:
         with shortcut:
             _shortcut(verdict)
-    if what != OF_BENCHMARK:
+    if refusal != OF_BENCHMARK:
         with steps:
-            st.html(f'<p class="lx-where">{html.escape(what)}</p>')
-        return Found(_own_text() if what == OWN_TEXT else _own_pair(chosen, listing), "", found.unit, shape)
+            st.html(f'<p class="lx-where">{html.escape(refusal)}</p>')
+        return Found(_own_text() if refusal == OWN_TEXT else _own_pair(chosen, listing), "", picked.unit, shape)
     names = _matching(listing, run_id, "" if group == EVERY_GROUP else group, words, verdict, order)
     asked_for = links.recall("instance")
     if asked_for and asked_for not in listing.by_id and links.is_news("instance"):
         _no_such(asked_for, listing, chosen)
-        return found
+        return picked
     if not names:
         show.nothing_yet(
             "No instance matches", "Take words out of the search, or choose another group or verdict under Filters."
         )
-        return found
+        return picked
     name = asked_for if asked_for in names or _stays(asked_for, listing, names) else names[0]
     st.session_state["instance:seen"] = (name, names)
     links.remember("instance", name)
@@ -83,20 +83,20 @@ def find(chosen: Chosen, listing: Listing) -> Found:
     if listed.open:
         with listed:
             _list(names, listing)
-    return Found(listing.by_id[name], run_id, found.unit, shape)
+    return Found(listing.by_id[name], run_id, picked.unit, shape)
 
 
 def nearest(asked_for: str, listing: Listing) -> list[str]:
     """The ids that are most like one that there is not: of the group it names where there is such a group."""
     group = asked_for.rpartition("/")[0]
     key = asked_for.rpartition("/")[2]
-    own = [name for name in listing.by_id if name.rpartition("/")[0] == group]
-    if not own:
+    names_of_group = [name for name in listing.by_id if name.rpartition("/")[0] == group]
+    if not names_of_group:
         groups = sorted({name.rpartition("/")[0] for name in listing.by_id})
         near = difflib.get_close_matches(group, groups, 1, cutoff=0.0)
-        own = [name for name in listing.by_id if name.rpartition("/")[0] in near]
-    keys = {name.rpartition("/")[2]: name for name in own}
-    return [keys[one] for one in difflib.get_close_matches(key, keys, NEAREST, cutoff=0.0)]
+        names_of_group = [name for name in listing.by_id if name.rpartition("/")[0] in near]
+    keys = {name.rpartition("/")[2]: name for name in names_of_group}
+    return [keys[close_key] for close_key in difflib.get_close_matches(key, keys, NEAREST, cutoff=0.0)]
 
 
 def _no_such(asked_for: str, listing: Listing, chosen: Chosen) -> None:

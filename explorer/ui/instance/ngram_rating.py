@@ -70,7 +70,7 @@ class Rated:
 
     def covering(self, place: int) -> list[RatedNgram]:
         """The n-grams that cover a token, from left to right."""
-        return [one for one in self.ngrams if one.start <= place < one.start + self.n]
+        return [ngram for ngram in self.ngrams if ngram.start <= place < ngram.start + self.n]
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +106,7 @@ def stored(benchmark: str, model: str) -> Stored:
             unfit.append(f"stored runs were counted in {source.edges.index}, and the index here is {key}.")
     if indexes.is_planted(indexes.training_corpus(model) or ""):
         elsewhere = len(sources)
-        sources = {run: one for run, one in sources.items() if indexes.is_pretraining_data(one.index, model)}
+        sources = {run: source for run, source in sources.items() if indexes.is_pretraining_data(source.index, model)}
         if elsewhere and not sources:
             unfit = ["stored runs were counted in an index that is not this model's training text."]
     return Stored(sources, unfit[0] if unfit and not sources else "")
@@ -204,9 +204,12 @@ def _rated(
     text: str, ids_of_text: TextNgrams, score: IPS, counts: Mapping[Ngram, Count], edges: Edges, tokens: tuple[str, ...]
 ) -> Rated:
     known = [counts[ngram] for ngram in ids_of_text.ngrams]
-    ratings = ips.popularity([one.count for one in known], edges).tolist()
+    ratings = ips.popularity([rated_ngram.count for rated_ngram in known], edges).tolist()
     # A repeated n-gram covers tokens at each of its places, so places are walked, not distinct n-grams.
-    by_ids = {ngram: (one, rating) for ngram, one, rating in zip(ids_of_text.ngrams, known, ratings, strict=True)}
+    by_ids = {
+        ngram: (rated_ngram, rating)
+        for ngram, rated_ngram, rating in zip(ids_of_text.ngrams, known, ratings, strict=True)
+    }
     placed = []
     for start in range(len(ids_of_text.ids) - ids_of_text.n + 1):
         ids = ids_of_text.ids[start : start + ids_of_text.n]

@@ -34,7 +34,7 @@ def draw_more(instance: Instance, answer: Answer, unit: Unit, shape: str = SHAPE
 
 def has_tokens(answer: Answer) -> bool:
     """Whether an answer says more than the sums."""
-    return any(one.tokens for one in answers.options_of(answer.asked))
+    return any(option.tokens for option in answers.options_of(answer.asked))
 
 
 def text(instance: Instance) -> None:
@@ -45,17 +45,19 @@ def text(instance: Instance) -> None:
 
 def _draw_lines(instance: Instance, options: Sequence[Asked], unit: Unit) -> None:
     lines: dict[str, tuple[list[str], list[float]]] = {}
-    for one in options:
-        name = one.condition or answers.option_name(instance, one.option)
+    for option in options:
+        name = option.condition or answers.option_name(instance, option.option)
         tokens, values = lines.setdefault(name, ([], []))
-        tokens += [token.text for token in one.tokens]
-        values += [token_view.in_unit(token.nats, unit) for token in one.tokens]
+        tokens += [token.text for token in option.tokens]
+        values += [token_view.in_unit(token.nats, unit) for token in option.tokens]
     figure = surprisal_lines([(name, tokens, values) for name, (tokens, values) in lines.items()], unit)
     show.chart(figure, key="surprisal", alt=f"Surprisal of each token in {unit}, a line a text")
 
 
 def _draw_formulas(instance: Instance, answer: Answer) -> None:
-    formulas_held = {one.part: one.value for one in answer.judgment.measured if one.name in FORMULAS}
+    formulas_held = {
+        measured.part: measured.value for measured in answer.judgment.measured if measured.name in FORMULAS
+    }
     formulas = pd.DataFrame(
         {
             "prediction": list(instance.extra["formulas"]),

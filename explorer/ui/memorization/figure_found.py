@@ -12,14 +12,14 @@ from explorer.studies.memorization.membership import Found
 from explorer.studies.memorization.rows import Attack
 
 
-def found_at(found: Sequence[Found], attacks: Mapping[str, Attack]) -> go.Figure:
+def found_at(results: Sequence[Found], attacks: Mapping[str, Attack]) -> go.Figure:
     """Two dots an attack, one a rate of false alarms; the dotted lines are what chance finds. The best is on top."""
-    rows = list(found)[::-1]
+    rows = list(results)[::-1]
     figure = theme.figure(height=120 + 36 * max(4, len(rows)))
     rates = [at.rate for at in rows[0].at] if rows else []
     for number, (rate, color) in enumerate(zip(rates, (theme.BLUE, theme.VERMILION), strict=False)):
-        shown = [(place, one) for place, one in enumerate(rows) if one.at[number].value == one.at[number].value]
-        values = [one.at[number].value for _, one in shown]
+        shown = [(place, row) for place, row in enumerate(rows) if row.at[number].value == row.at[number].value]
+        values = [row.at[number].value for _, row in shown]
         figure.add_trace(
             go.Scatter(
                 x=values,
@@ -28,15 +28,15 @@ def found_at(found: Sequence[Found], attacks: Mapping[str, Attack]) -> go.Figure
                 name=f"at {rate:.0%} false alarms",
                 marker={"size": 9, "color": color},
                 error_x=theme.interval_bars(
-                    values, [one.at[number].low for _, one in shown], [one.at[number].high for _, one in shown], color
+                    values, [row.at[number].low for _, row in shown], [row.at[number].high for _, row in shown], color
                 ),
                 customdata=[
                     theme.hover(
-                        attacks[one.attack].title,
-                        f"{display.share(one.at[number].value, one.at[number].low, one.at[number].high)} of "
-                        f"{one.at[number].members:,} members at {rate:.0%} false alarms",
+                        attacks[row.attack].title,
+                        f"{display.share(row.at[number].value, row.at[number].low, row.at[number].high)} of "
+                        f"{row.at[number].members:,} members at {rate:.0%} false alarms",
                     )
-                    for _, one in shown
+                    for _, row in shown
                 ],
                 hovertemplate="%{customdata}<extra></extra>",
             )
@@ -46,6 +46,6 @@ def found_at(found: Sequence[Found], attacks: Mapping[str, Attack]) -> go.Figure
     figure.update_xaxes(title_text="Members found", tickformat=".0%", rangemode="tozero", nticks=5)
     figure.update_yaxes(
         tickmode="array", tickvals=list(range(len(rows))), range=[-0.7, len(rows) - 0.3],
-        ticktext=[theme.escape(attacks[one.attack].title) for one in rows],
+        ticktext=[theme.escape(attacks[row.attack].title) for row in rows],
     )  # fmt: skip
     return figure

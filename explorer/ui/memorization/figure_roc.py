@@ -54,14 +54,14 @@ def areas(rows: pd.DataFrame) -> go.Figure:
         (False, theme.BLUE, "AUC with its 95% interval"),
         (True, theme.GRAY, "shares its log-probabilities with the verdict"),
     ):
-        kept = (rows["decides"] == decides).tolist()
-        part = rows[kept]
+        decides_so = (rows["decides"] == decides).tolist()
+        part = rows[decides_so]
         if part.empty:
             continue
         traces.append(
             go.Scatter(
                 x=part["value"],
-                y=[place for place, keep in zip(places, kept, strict=True) if keep],
+                y=[place for place, keep in zip(places, decides_so, strict=True) if keep],
                 mode="markers",
                 name=name,
                 marker={"size": 10, "color": color, "symbol": "circle-open" if decides else "circle"},

@@ -54,17 +54,18 @@ def draw_membership_view(run_id: str, chosen: Chosen) -> None:
         return
     member, many = labeled["member"], labeled["member"].notna()
     if not (member == 1).any() or not (member == 0).any():
-        one = "no text is known to be a member" if not (member == 1).any() else "every text is a member"
-        show.note(f"Nothing can be told apart: by these labels {one}.")
+        imbalance = "no text is known to be a member" if not (member == 1).any() else "every text is a member"
+        show.note(f"Nothing can be told apart: by these labels {imbalance}.")
         return
-    found = [one for one in _judged(labeled) if not math.isnan(one.area.value)]
-    found.sort(key=lambda one: (-_value(one.at[0].value), -_value(one.at[1].value), -one.area.value))
-    show.says(*in_words(found))
+    results = [result for result in _judged(labeled) if not math.isnan(result.area.value)]
+    results.sort(key=lambda result: (-_value(result.at[0].value), -_value(result.at[1].value), -result.area.value))
+    show.says(*in_words(results))
     with st.container(key="lx-membership"):
         left, right = st.columns([3, 2], gap="medium")
     with left:
         curves = {
-            JUDGED[one.attack].title: (one.curve.false_positive, one.curve.true_positive) for one in found[:DRAWN]
+            JUDGED[result.attack].title: (result.curve.false_positive, result.curve.true_positive)
+            for result in results[:DRAWN]
         }
         show.chart(
             low_rates(curves, RATES), key=f"membership:{source}", n=int(many.sum()),
@@ -72,42 +73,44 @@ def draw_membership_view(run_id: str, chosen: Chosen) -> None:
         )  # fmt: skip
     with right:
         show.chart(
-            found_at(found, JUDGED), key=f"membership found:{source}", n=int(many.sum()),
+            found_at(results, JUDGED), key=f"membership found:{source}", n=int(many.sum()),
             alt="Members found at 1% and 5% false alarms by each attack, with 95% intervals",
         )  # fmt: skip
     show.note(_about(labeled, source))
-    _table(found, run_id)
+    _table(results, run_id)
 
 
-def in_words(found: list[Found]) -> list[str]:
+def in_words(results: list[Found]) -> list[str]:
     """The attack that finds most members at each rate of false alarms, and the best area under the curve."""
-    said = []
+    sentences = []
     for number, rate in enumerate(RATES):
-        known = [one for one in found if not math.isnan(one.at[number].value)]
+        known = [result for result in results if not math.isnan(result.at[number].value)]
         if not known:
-            reason = next((one.at[number].reason for one in found), "")
-            said.append(f"At {rate:.0%} false alarms nothing can be told: {reason}.")
+            reason = next((result.at[number].reason for result in results), "")
+            sentences.append(f"At {rate:.0%} false alarms nothing can be told: {reason}.")
             continue
-        best = max(known, key=lambda one: one.at[number].value)
+        best = max(known, key=lambda result: result.at[number].value)
         at = best.at[number]
         share = display.share(at.value, at.low, at.high)
         if math.isnan(at.low):
             many = "1 text that is a member" if at.members == 1 else f"{at.members:,} texts that are members"
-            said.append(
+            sentences.append(
                 f"At {rate:.0%} false alarms {JUDGED[best.attack].title} finds most members, {share} of {many}: too "
                 "few for an interval."
             )
         elif at.low <= rate:
-            said.append(f"At {rate:.0%} false alarms no attack surely finds more members than chance; most {share}.")
+            sentences.append(
+                f"At {rate:.0%} false alarms no attack surely finds more members than chance; most {share}."
+            )
         else:
-            said.append(f"At {rate:.0%} false alarms {JUDGED[best.attack].title} finds most members: {share}.")
-    area = max(found, key=lambda one: one.area.value, default=None)
+            sentences.append(f"At {rate:.0%} false alarms {JUDGED[best.attack].title} finds most members: {share}.")
+    area = max(results, key=lambda result: result.area.value, default=None)
     if area is not None:
         ends = (area.area.low, area.area.high)
         interval = "no interval" if math.isnan(ends[0]) else " to ".join(map(display.number, ends))
-        said.append(f"The largest area under the curve, {display.number(area.area.value)} ({interval}), has "
+        sentences.append(f"The largest area under the curve, {display.number(area.area.value)} ({interval}), has "
                     f"{JUDGED[area.attack].title}.")  # fmt: skip
-    return said
+    return sentences
 
 
 def _value(value: float) -> float:
@@ -119,17 +122,17 @@ def _value(value: float) -> float:
 
 def _pick_source(run_id: str, chosen: Chosen) -> str:
     """Where the labels come from: what can be had of these, the surest first; "" where nothing can."""
-    found = _instances(chosen.benchmark)
+    instances = _instances(chosen.benchmark)
     offered = []
     if _is_planted(chosen):
         offered.append(DOSES)
     if len(resources.ask(memorization_queries.labels, run_id)):
         offered.append(STORED)
-    here = corpus_mark.local_names(resources.settings())
-    if any(indexes.is_pretraining_data(name, chosen.model) for name in here) or links.recall("index"):
+    local_indexes = corpus_mark.local_names(resources.settings())
+    if any(indexes.is_pretraining_data(name, chosen.model) for name in local_indexes) or links.recall("index"):
         offered.append(INDEX)
     for name in (GROUP, SPLIT):
-        labels = membership.labels_of_column([getattr(one, name) for one in found])
+        labels = membership.labels_of_column([getattr(instance, name) for instance in instances])
         if np.nansum(labels == 1) and np.nansum(labels == 0):
             offered.append(name)
     if _is_planted_set(chosen.benchmark) and DOSES not in offered:
@@ -175,27 +178,27 @@ def _labeled(run_id: str, reference: str, source: str, chosen: Chosen) -> pd.Dat
     if source == STORED:
         stored = resources.ask(memorization_queries.labels, run_id)
         return table.merge(stored, on=["instance_id", "option"], how="left")
-    found = {one.id: one for one in _instances(chosen.benchmark)}
+    by_id = {instance.id: instance for instance in _instances(chosen.benchmark)}
     if source in (GROUP, SPLIT):
-        values = [getattr(found[name], source) if name in found else "" for name in table["instance_id"]]
+        values = [getattr(by_id[name], source) if name in by_id else "" for name in table["instance_id"]]
         return table.assign(member=membership.labels_of_column(values))
     index = asking.pick_index(chosen.model)
     corpus_mark.draw(index, chosen.model)
-    table = table[table["instance_id"].isin(list(found))]
+    table = table[table["instance_id"].isin(list(by_id))]
     if not asking.may_ask(index):
         return None
     if len(table) > MOST:
         show.note(f"The first {MOST:,} of {len(table):,} texts are looked up; a run with --set labels=index does all.")
         table = table.head(MOST)
-    asked = zip(table["instance_id"], table["option"], strict=True)
-    whole = [prompts.option_texts(found[name])[option] for name, option in asked]
+    options_asked = zip(table["instance_id"], table["option"], strict=True)
+    whole = [prompts.option_texts(by_id[name])[option] for name, option in options_asked]
     traced = [asking.traced(" ".join(text.split()), index) for text in whole]
-    return table.assign(member=[one.member for one in traced])
+    return table.assign(member=[traced_text.member for traced_text in traced])
 
 
 def _right_texts(table: pd.DataFrame, benchmark: str) -> pd.DataFrame:
     """The right text of each instance, since a wrong one is a text of another sort, whoever saw what."""
-    gold = {one.id: one.gold or 0 for one in _instances(benchmark)}
+    gold = {instance.id: instance.gold or 0 for instance in _instances(benchmark)}
     return table[table["option"] == table["instance_id"].map(gold).fillna(0)]
 
 
@@ -206,14 +209,16 @@ def _planted(chosen: Chosen) -> pd.DataFrame:
         if benchmark in starters.LABELED or not texts.are_here(benchmark):
             continue
         runs = resources.ask(memorization_queries.runs, benchmark)
-        own = runs[runs["model"] == chosen.model]
+        runs_of_model = runs[runs["model"] == chosen.model]
         # A reference that read the texts would bring in what it knows of them: only models that did not.
         is_reader = [indexes.is_planted(indexes.training_corpus(str(model)) or "") for model in runs["model"]]
         others = runs[(runs["model"] != chosen.model) & ~pd.Series(is_reader, runs.index, dtype=bool)]
-        if own.empty:
+        if runs_of_model.empty:
             continue
         reference = str(others["run_id"].iloc[0]) if len(others) else ""
-        table = _right_texts(resources.ask(membership.texts, str(own["run_id"].iloc[0]), reference), benchmark)
+        table = _right_texts(
+            resources.ask(membership.texts, str(runs_of_model["run_id"].iloc[0]), reference), benchmark
+        )
         dealt = starters.doses(_instances(benchmark))
         member = membership.labels_of_doses([dealt.get(name, math.nan) for name in table["instance_id"]])
         parts.append(table.assign(member=member, set=benchmark))
@@ -239,21 +244,29 @@ def _judge(labeled: pd.DataFrame) -> list[Found]:
 def _about(labeled: pd.DataFrame, source: str) -> str:
     members, others = int((labeled["member"] == 1).sum()), int((labeled["member"] == 0).sum())
     unknown = len(labeled) - members - others
-    told = f"{members:,} texts the model saw, {others:,} it did not" + (f", {unknown:,} unknown" if unknown else "")
+    sentence = f"{members:,} texts the model saw, {others:,} it did not" + (f", {unknown:,} unknown" if unknown else "")
     of = f" of {labeled['set'].nunique()} starter sets together" if "set" in labeled else ""
     rule = f" {verbatim.RULE} In part and unknown are left out." if source == INDEX else ""
     if source == CONTROL:
-        told = f"{members:,} texts that were planted there, {others:,} that were not"
+        sentence = f"{members:,} texts that were planted there, {others:,} that were not"
         rule = " The model never read that corpus: what an attack finds here are two sorts of texts, not what was seen."
-    return f"{told[0].upper()}{told[1:]}{of}; right texts alone, as a wrong one is a text of another sort.{rule}"
+    return (
+        f"{sentence[0].upper()}{sentence[1:]}{of}; right texts alone, as a wrong one is a text of another sort.{rule}"
+    )
 
 
-def _table(found: list[Found], run_id: str) -> None:
+def _table(results: list[Found], run_id: str) -> None:
     rows = []
-    for one in found:
-        row = {"attack": JUDGED[one.attack].title, "area": one.area.value, "low": one.area.low, "high": one.area.high,
-               "n": one.area.n, "left_out": one.area.left_out}  # fmt: skip
-        for at in one.at:
+    for result in results:
+        row = {
+            "attack": JUDGED[result.attack].title,
+            "area": result.area.value,
+            "low": result.area.low,
+            "high": result.area.high,
+            "n": result.area.n,
+            "left_out": result.area.left_out,
+        }
+        for at in result.at:
             name = f"{round(100 * at.rate)}"
             row |= {f"at{name}": at.value, f"low{name}": at.low, f"high{name}": at.high, f"why{name}": at.reason}
         rows.append(row)

@@ -87,7 +87,7 @@ def draw_memorization_run(chosen: Chosen) -> bool:
             run_id = pick(chosen) if view != VIEWS[3] else ""
             if run_id:
                 group = pick_group(run_id)
-                kept = slices.pick(chosen.benchmark) if view == VIEWS[0] else None
+                slice_picked = slices.pick(chosen.benchmark) if view == VIEWS[0] else None
     if view == VIEWS[3]:
         return tasks.draw_memorization_tasks(chosen.model)
     if not run_id:
@@ -95,7 +95,7 @@ def draw_memorization_run(chosen: Chosen) -> bool:
     if view == VIEWS[0]:
         with score_place:
             attack = _attack(_of(run_id, group))
-        scores(run_id, group, attack, chosen, kept)
+        scores(run_id, group, attack, chosen, slice_picked)
     elif view == VIEWS[1]:
         classifiers(run_id, group, chosen)
     elif view == VIEWS[2]:
@@ -114,13 +114,13 @@ def pick_group(run_id: str) -> str:
     return links.pick(st.selectbox, "Instances", "of", names, format_func=title_of)
 
 
-def scores(run_id: str, group: str, attack: str, chosen: Chosen, kept: Slice | None) -> None:
+def scores(run_id: str, group: str, attack: str, chosen: Chosen, slice_picked: Slice | None) -> None:
     """One attack's scores instance by instance, and the mean score of each attack."""
     findings = _of(run_id, group)
     if group == "overall":
         show.says(*conclusions.of_run(run_id))
     items = resources.ask(memorization_queries.items, run_id, attack).dropna(subset=["own"])
-    items = slices.narrowed(items[members_of(items, group)], kept)
+    items = slices.narrowed(items[members_of(items, group)], slice_picked)
     items = items.assign(verdict=[WORDS[word_of(value)] for value in items["correct"]])
     two = items.dropna(subset=["other"])
     show.says(_right_looks_seen(two, attack) if len(two) else "")
@@ -159,11 +159,11 @@ def _figure(
             n=len(two),
             on_select="rerun",
         )
-        drawn = f" {DOTS:,} of {len(two):,} instances are drawn, by chance." if len(shown) < len(two) else ""
+        how_many_drawn = f" {DOTS:,} of {len(two):,} instances are drawn, by chance." if len(shown) < len(two) else ""
         below = "Below" if ATTACKS[attack].seen == "low" else "Above"
         show.note(
             f"{below} the line the right text looks more like a seen one. Click a dot, or draw a box around some, to "
-            f"see the instances.{drawn}"
+            f"see the instances.{how_many_drawn}"
         )
         return behind.picked(answer)
     if len(items):
@@ -224,13 +224,13 @@ def classifiers(run_id: str, group: str, chosen: Chosen) -> None:
         format_func=CLASSIFIERS.get,
     )  # fmt: skip
     table = pd.DataFrame(rows)
-    drawn = table[(table["kind"] == CLASSIFIERS[kind]) & table["auc"].notna()]
-    drawn = drawn.assign(value=drawn["auc"]).sort_values(["decides", "auc"], ascending=[True, False])
+    classified = table[(table["kind"] == CLASSIFIERS[kind]) & table["auc"].notna()]
+    classified = classified.assign(value=classified["auc"]).sort_values(["decides", "auc"], ascending=[True, False])
     is_pair = benchmarks.find(chosen.benchmark, resources.settings()).kind == "pair"
-    show.says(_best_of(drawn), BY_DEFINITION if is_pair else SHARED if drawn["decides"].any() else "")
-    if len(drawn):
+    show.says(_best_of(classified), BY_DEFINITION if is_pair else SHARED if classified["decides"].any() else "")
+    if len(classified):
         show.chart(
-            areas(drawn), key=f"memorization_areas:{kind}",
+            areas(classified), key=f"memorization_areas:{kind}",
             alt="Area under the ROC curve of a classifier of right answers by each score, with its interval",
         )  # fmt: skip
     columns = {
@@ -256,9 +256,9 @@ def classifiers(run_id: str, group: str, chosen: Chosen) -> None:
     _coefficients(findings)
 
 
-def _best_of(drawn: pd.DataFrame) -> str:
+def _best_of(classified: pd.DataFrame) -> str:
     """The best classifier among those whose score does not share the verdict's number."""
-    apart = drawn[~drawn["decides"]]
+    apart = classified[~classified["decides"]]
     if apart.empty:
         return "No score here is independent of the verdict, so that none can speak for memorization."
     best = apart.iloc[0]
@@ -352,8 +352,8 @@ def _spelled(attack: str) -> str:
 
 
 def _attacks(findings: pd.DataFrame) -> list[str]:
-    there = set(findings["setting"].dropna())
-    return [name for name in ATTACKS if name in there]
+    stored_attacks = set(findings["setting"].dropna())
+    return [name for name in ATTACKS if name in stored_attacks]
 
 
 def _attack(findings: pd.DataFrame) -> str:
@@ -389,7 +389,7 @@ def _classified(findings: pd.DataFrame, attack: str, model: str, group: str) -> 
         area = of_attack[(of_attack["finding"] == declared.CLASSIFIER_AUC.name) & (of_attack["condition"] == kind)]
         if f1.empty or area.empty:
             continue
-        one, two = f1.iloc[0], area.iloc[0]
+        best_f1, two = f1.iloc[0], area.iloc[0]
         printed = {
             metric: published.printed_classifier(model, group, attack, kind, metric) for metric in ("f1_macro", "auc")
         }
@@ -397,17 +397,17 @@ def _classified(findings: pd.DataFrame, attack: str, model: str, group: str) -> 
             {
                 "attack": _title(attack),
                 "kind": title,
-                "f1": one["value"],
+                "f1": best_f1["value"],
                 "majority": dummy["value"].iloc[0] if len(dummy) else math.nan,
                 "auc": two["value"],
                 "low": two["low"],
                 "high": two["high"],
-                "f1_in": _number(_detail(one["detail"]).get("in_sample")),
+                "f1_in": _number(_detail(best_f1["detail"]).get("in_sample")),
                 "auc_in": _number(_detail(two["detail"]).get("in_sample")),
                 "paper_f1": printed["f1_macro"].value if printed["f1_macro"] else math.nan,
                 "paper_auc": printed["auc"].value if printed["auc"] else math.nan,
-                "n": one["n"],
-                "reason": one["reason"] or "",
+                "n": best_f1["n"],
+                "reason": best_f1["reason"] or "",
                 "decides": tasks.shares_the_number(attack),
             }
         )
@@ -437,9 +437,9 @@ def _coefficients(findings: pd.DataFrame) -> None:
     coefficients = coefficients.assign(
         attack=[_title(name) for name in coefficients["setting"]],
         side=[SIDES.get(name, name) for name in coefficients["condition"]],
-        stars=[one.get("stars") or "" for one in details],
-        per_sd=[_number(one.get("per_sd")) for one in details],
-        p_holm=[_number(one.get("p_holm")) for one in details],
+        stars=[detail.get("stars") or "" for detail in details],
+        per_sd=[_number(detail.get("per_sd")) for detail in details],
+        p_holm=[_number(detail.get("p_holm")) for detail in details],
     )
     columns = {
         "attack": "Score", "side": "Of", "value": number_column("Log odds per unit"),
@@ -473,12 +473,12 @@ def _half(findings_of_group: pd.DataFrame, findings: SplitFindings | HalfFinding
     )
     row: dict[str, Any] = {"attack": attack}
     for end in ("low", "high"):
-        one = halves.loc[end]
+        half_row = halves.loc[end]
         row |= {
-            f"{end}_value": one["value"],
-            f"{end}_low": one["low"],
-            f"{end}_high": one["high"],
-            f"{end}_n": one["n"],
+            f"{end}_value": half_row["value"],
+            f"{end}_low": half_row["low"],
+            f"{end}_high": half_row["high"],
+            f"{end}_n": half_row["n"],
         }
     return row | {
         "difference": gap["value"].iloc[0],

@@ -30,23 +30,23 @@ def in_words(run_id: str, findings: pd.DataFrame, benchmark: str, per_bucket: in
     """
     if not per_bucket:
         return ""
-    drawn = f"Concepts were drawn bucket by bucket, at most {per_bucket} each; other shares are of this sample."
+    sentence = f"Concepts were drawn bucket by bucket, at most {per_bucket} each; other shares are of this sample."
     preferred = findings[(findings["finding"] == GOLD_PREFERRED.name) & (findings["grp"] == "overall")]
     if preferred.empty:
-        return drawn
+        return sentence
     row = preferred.iloc[0]
     if isinstance(row["detail"], str) and "sample" in json.loads(row["detail"]):
         whole = Estimate(row["value"], row["low"], row["high"], int(row["n"]))
     elif texts.are_here(benchmark):
         whole = _reweighted(resources.ask(ontology_queries.preferred, run_id), benchmark, resources.settings())
     else:
-        return drawn
+        return sentence
     if whole.value != whole.value:
-        return drawn
+        return sentence
     better = "better than chance" if whole.low > HALF else "no evidence that it does better than chance (50%)"
     return (
         f"Weighted back to the whole ontology, the right ID is likelier than "
-        f"{display.share(whole.value, whole.low, whole.high)} of other IDs: {better}. {drawn}"
+        f"{display.share(whole.value, whole.low, whole.high)} of other IDs: {better}. {sentence}"
     )
 
 
@@ -54,6 +54,9 @@ def in_words(run_id: str, findings: pd.DataFrame, benchmark: str, per_bucket: in
 def _reweighted(values: pd.DataFrame, benchmark: str, chosen: Settings) -> Estimate:
     """The mean as of the whole ontology. `values` has the columns bucket, value."""
     spec = RunSpec("ontology", STUDY.version, "", benchmark, settings=STUDY.resolve({}))
-    sizes = {one.number: len(one.rows) for one in ontology_of_run(spec, resources.resources()).ranges}
+    sizes = {
+        bucket_range.number: len(bucket_range.rows)
+        for bucket_range in ontology_of_run(spec, resources.resources()).ranges
+    }
     strata = Strata.of(values["bucket"].astype(int).tolist(), sizes)
     return weighted_mean(values["value"].to_numpy(dtype=float), strata, resamples=RESAMPLES)

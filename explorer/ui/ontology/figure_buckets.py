@@ -35,7 +35,10 @@ def by_bucket(
     _low and _high. `shares` shows percent; `chance` is drawn as a line; `colors` are the
     lines'.
     """
-    lines = [_line(one, color, shares, over, len(series)) for one, color in zip(series, cycle(colors), strict=False)]
+    lines = [
+        _line(line_series, color, shares, over, len(series))
+        for line_series, color in zip(series, cycle(colors), strict=False)
+    ]
     figure = theme.figure(*lines, height=HEIGHT)
     if over == COUNT:
         # A bucket whose concepts were never found has no place on a log scale.
@@ -80,8 +83,8 @@ def sizes(rows: pd.DataFrame) -> go.Figure:
     return figure
 
 
-def _line(one: Series, color: str, shares: bool, over: str, of: int) -> go.Scatter:
-    name, rows, column = one
+def _line(line_series: Series, color: str, shares: bool, over: str, of: int) -> go.Scatter:
+    name, rows, column = line_series
     interval: dict[str, Any] = {}
     if f"{column}_low" in rows:
         interval = {

@@ -60,7 +60,7 @@ def draw_ontology_inspector(run_id: str, chosen: Chosen) -> None:
     if not texts.are_here(chosen.benchmark):
         texts.offer(chosen.benchmark)
         return
-    instances = [one for one in resources.instances(chosen.benchmark).instances if one.kind == "concept"]
+    instances = [instance for instance in resources.instances(chosen.benchmark).instances if instance.kind == "concept"]
     if not instances:
         show.nothing_yet("No concepts here", "Choose an ontology, such as Gene Ontology, as benchmark at the top.")
         return
@@ -69,7 +69,7 @@ def draw_ontology_inspector(run_id: str, chosen: Chosen) -> None:
     if not matches:
         show.note("No label or ID holds this text.")
         return
-    by_id = {one.id: one for one in matches}
+    by_id = {match.id: match for match in matches}
     name = links.pick(
         st.selectbox, "Concept", "instance", list(by_id),
         format_func=lambda key: f"{by_id[key].context} ({by_id[key].options[0]})",
@@ -81,15 +81,17 @@ def draw_ontology_inspector(run_id: str, chosen: Chosen) -> None:
 def _matching(instances: Sequence[Instance], wanted: str) -> list[Instance]:
     """Those whose label or id holds the text: the very label first, then labels that begin with it, then the rest."""
     wanted = fold_text(wanted)
-    labels = {one.id: fold_text(one.context) for one in instances}
-    matches = [one for one in instances if wanted in labels[one.id] or wanted in fold_text(one.options[0])]
-    matches.sort(key=lambda one: (labels[one.id] != wanted, not labels[one.id].startswith(wanted)))
+    labels = {instance.id: fold_text(instance.context) for instance in instances}
+    matches = [
+        instance for instance in instances if wanted in labels[instance.id] or wanted in fold_text(instance.options[0])
+    ]
+    matches.sort(key=lambda match: (labels[match.id] != wanted, not labels[match.id].startswith(wanted)))
     return matches[:MOST]
 
 
-def _about(instance: Instance, benchmark: str, held: RunOntology, run_id: str) -> None:
+def _about(instance: Instance, benchmark: str, ontology_read: RunOntology, run_id: str) -> None:
     concept = concept_of(instance)
-    buckets = [bucket.number for bucket in fill(held.ranges, [concept.web_count]) if bucket.rows]
+    buckets = [bucket.number for bucket in fill(ontology_read.ranges, [concept.web_count]) if bucket.rows]
     show.numbers(
         [
             ("ID", concept.id, ""),
@@ -100,7 +102,7 @@ def _about(instance: Instance, benchmark: str, held: RunOntology, run_id: str) -
             ),
             (
                 "Popularity bucket",
-                f"{buckets[0]} of {len(held.ranges)}" if buckets else display.MISSING,
+                f"{buckets[0]} of {len(ontology_read.ranges)}" if buckets else display.MISSING,
                 "1 is the least popular.",
             ),
         ]
@@ -175,7 +177,7 @@ def asked(instance: Instance, chosen: Chosen) -> Asked:
     """What the model says of a concept now; ExplorerError where it cannot be asked."""
     about = (payload(instance), chosen.model, chosen.benchmark, resources.settings())
     answered = _asked(*about)
-    if http.is_endpoint(chosen.model) and any(one.reason for one in answered.judgment.measured):
+    if http.is_endpoint(chosen.model) and any(measured.reason for measured in answered.judgment.measured):
         _asked.clear(*about)  # a server may think better of what it refused
     return answered
 
@@ -193,13 +195,13 @@ def _asked(text: str, model: str, benchmark: str, settings: Settings) -> Asked:
         by_way = [_answers(spec, put, instance, "PI-2"), _answers(spec, chat, instance, "PI-3")]
         # A server gives log-probabilities of plain text alone.
         put = dataclasses.replace(put, prompt=PROMPTS["completion"]) if is_remote else put
-        one = ontology_gold.candidates(put, put.requests(instance)[0], instance, OTHERS, (), seed=0)
+        candidates = ontology_gold.candidates(put, put.requests(instance)[0], instance, OTHERS, (), seed=0)
         try:
-            tables = ontology_gold.rows(spec, shared, shared.scorer(model), put, [one])
+            tables = ontology_gold.rows(spec, shared, shared.scorer(model), put, [candidates])
         except ExplorerError as error:
             if not is_remote:
                 raise
-            tables = ontology_gold.unknown([one], str(error))
+            tables = ontology_gold.unknown([candidates], str(error))
     gold = tables.get("scores", [])[:1]
     digits = pd.DataFrame(
         [
@@ -214,23 +216,23 @@ def _asked(text: str, model: str, benchmark: str, settings: Settings) -> Asked:
 
 
 def _answers(spec: RunSpec, put: Asking, instance: Instance, way: str) -> tuple[list[dict[str, Any]], str]:
-    held = put.ontology
-    requests = build_repeated(instance, put.prompt, held.prefix, held.title, way)
-    until = completeness(held.rule, put.prompt.ends_with_prefix)
+    ontology_read = put.ontology
+    requests = build_repeated(instance, put.prompt, ontology_read.prefix, ontology_read.title, way)
+    until = completeness(ontology_read.rule, put.prompt.ends_with_prefix)
     options: dict[str, Any] = {} if http.is_endpoint(spec.model) else {"until": until}
     generations, remark = live.generate(spec.model, requests, max_new_tokens=put.new_tokens, **options)
     rows = []
-    for one in generations:
-        outcome = put.parse(one.text)
+    for generation in generations:
+        outcome = put.parse(generation.text)
         rows.append(
             {
                 "Prompt": put.prompt.name,
-                "Language": one.request.factors["language"],
-                "Temperature": one.request.factors["temperature"],
-                "Answer": one.text or one.reason,
-                "Gives": "" if one.reason else outcome.id or outcome.kind,
-                "Its label": held.labels.get(outcome.id, ""),
-                "Verdict": "" if one.reason else "right" if put.is_right(instance, one) else "wrong",
+                "Language": generation.request.factors["language"],
+                "Temperature": generation.request.factors["temperature"],
+                "Answer": generation.text or generation.reason,
+                "Gives": "" if generation.reason else outcome.id or outcome.kind,
+                "Its label": ontology_read.labels.get(outcome.id, ""),
+                "Verdict": "" if generation.reason else "right" if put.is_right(instance, generation) else "wrong",
             }
         )
     return rows, remark
@@ -243,8 +245,8 @@ def _ontology(chosen: Chosen) -> RunOntology:
 # Tens of thousands of ids are compared: a second, once a concept.
 @st.cache_data(max_entries=256, show_spinner="Comparing IDs")
 def _nearest(text: str, benchmark: str, settings: Settings) -> pd.DataFrame:
-    held = ontology_of_run(_spec("", benchmark), resources.resources())
-    neighbors = nearest(concept_of(instance_of(text)), list(held.concepts.values()))
+    ontology_read = ontology_of_run(_spec("", benchmark), resources.resources())
+    neighbors = nearest(concept_of(instance_of(text)), list(ontology_read.concepts.values()))
     return pd.DataFrame(
         [
             {"ID": other.id, "Label": other.label, "Edits": near.levenshtein, "Label overlap": near.jaccard}

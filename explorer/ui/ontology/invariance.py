@@ -55,10 +55,14 @@ def _ways(findings: pd.DataFrame) -> pd.DataFrame:
     """A row a way: mean invariance on raw answers and parsed ids, accuracy, and their correlation over buckets."""
 
     def value(finding: Finding, way: str, form: str) -> Any:
-        own = findings[
+        rows_of_setting = findings[
             (findings["finding"] == finding.name) & (findings["setting"] == way) & (findings["condition"] == form)
         ]
-        return float(own["value"].iloc[0]) if len(own) and own["value"].notna().all() else float("nan")
+        return (
+            float(rows_of_setting["value"].iloc[0])
+            if len(rows_of_setting) and rows_of_setting["value"].notna().all()
+            else float("nan")
+        )
 
     printed = invariance()
     ways = sorted(findings.loc[findings["finding"] == declared.INVARIANCE.name, "setting"].unique())

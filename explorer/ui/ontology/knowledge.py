@@ -19,14 +19,14 @@ def draw_ontology_knowledge(run_id: str, rows: pd.DataFrame, chosen: Chosen) -> 
 
     `rows` is what `queries.knowledge` gives of the run.
     """
-    held = rows[rows["gold_logprob"].notna()]
-    if held.empty:
+    scored = rows[rows["gold_logprob"].notna()]
+    if scored.empty:
         return
     st.header("Partial knowledge", anchor=False)
-    show.says(in_words(held))
+    show.says(in_words(scored))
     series = [
-        ("right ID likelier", held, "gold_preferred"),
-        ("label adds more to the right ID", held, "gold_gain_preferred"),
+        ("right ID likelier", scored, "gold_preferred"),
+        ("label adds more to the right ID", scored, "gold_gain_preferred"),
     ]
     answer = show.chart(
         by_bucket(series, "Share of other IDs", shares=True, chance=HALF), key=f"ontology gold preferred:{run_id}",
@@ -39,12 +39,12 @@ def draw_ontology_knowledge(run_id: str, rows: pd.DataFrame, chosen: Chosen) -> 
     )
     draw_concepts(run_id, behind.picked(answer), chosen)
     with st.expander("log P, rank, and the numbers", key="ontology:knowledge"):
-        show.chart(by_bucket([("log P", held, "gold_logprob")], "log P of the right ID (nats)"),
+        show.chart(by_bucket([("log P", scored, "gold_logprob")], "log P of the right ID (nats)"),
                    key="ontology gold logprob", alt="Log-probability of the right id in each bucket")  # fmt: skip
-        show.chart(by_bucket([("rank", held, "gold_rank")], "Rank of the right ID, 1 is the likeliest"),
+        show.chart(by_bucket([("rank", scored, "gold_rank")], "Rank of the right ID, 1 is the likeliest"),
                    key="ontology gold rank", alt="Rank of the right id among others in each bucket")  # fmt: skip
         show.table(
-            held,
+            scored,
             "partial knowledge by bucket",
             columns={
                 "bucket": "Bucket",
@@ -57,11 +57,11 @@ def draw_ontology_knowledge(run_id: str, rows: pd.DataFrame, chosen: Chosen) -> 
         )
 
 
-def in_words(held: pd.DataFrame) -> str:
+def in_words(scored: pd.DataFrame) -> str:
     """In how many buckets the right ID, and the label's part in it, is beyond chance."""
-    likelier = int((held["gold_preferred_low"] > HALF).sum())
-    gains = int((held["gold_gain_preferred_low"] > HALF).sum())
+    likelier = int((scored["gold_preferred_low"] > HALF).sum())
+    gains = int((scored["gold_gain_preferred_low"] > HALF).sum())
     return (
-        f"In {likelier} of {len(held)} popularity buckets the right ID is likelier than chance has it; in {gains} the "
-        "label speaks for it. An ID that is likely after any label tells of the ID, not of the concept."
+        f"In {likelier} of {len(scored)} popularity buckets the right ID is likelier than chance has it; in {gains} "
+        "the label speaks for it. An ID that is likely after any label tells of the ID, not of the concept."
     )

@@ -39,11 +39,11 @@ def draw_ontology_popularity(
     `has_rows` tells whether its concepts can be listed.
     """
     buckets = resources.ask(ontology_queries.buckets, run_id, setting)
-    held = buckets[buckets["n"] > 0]
-    if held.empty:
+    filled_buckets = buckets[buckets["n"] > 0]
+    if filled_buckets.empty:
         return
     model = layout.model_title(str(resources.ask(queries.run, run_id)["model"].iloc[0]))
-    runs = [("this run", held)]
+    runs = [("this run", filled_buckets)]
     if beside:
         other = resources.ask(ontology_queries.buckets, beside, setting)
         runs += [(name, other[other["n"] > 0])] if len(other) else []
@@ -65,7 +65,7 @@ def draw_ontology_popularity(
     else:
         show.note("No right ID in any bucket, so that there is no curve of accuracy.")
     with st.expander("Buckets: their sizes, accuracy by bucket, repeated answers", key="ontology:buckets"):
-        show.chart(sizes(held), key="ontology sizes", alt="Concepts and mean count of each popularity bucket")
+        show.chart(sizes(filled_buckets), key="ontology sizes", alt="Concepts and mean count of each popularity bucket")
         show.note("The paper's figure 1.")
         show.chart(by_bucket(accuracy, "Accuracy", shares=True, colors=colors), key="ontology accuracy",
                    alt="Accuracy of each popularity bucket")  # fmt: skip
@@ -80,7 +80,7 @@ def draw_ontology_popularity(
             "The paper's figure 3: above 1, a bucket's IDs are answered more often than their number would suggest."
         )
         show.table(
-            held,
+            filled_buckets,
             "popularity buckets",
             columns={
                 "bucket": "Bucket",

@@ -80,8 +80,12 @@ def draw_ontology_results(chosen: Chosen, options: Any) -> bool:
     known = resources.ask(ontology_queries.knowledge, run_id)
     spec = json.loads(str(resources.ask(queries.run, run_id)["spec"].iloc[0]))
     per_bucket = int(spec["settings"].get("per_bucket") or 0)
-    told = [one for one in conclusions.of_run(run_id) if not per_bucket or "drawn by popularity bucket" not in one]
-    show.says(*told, design.in_words(run_id, findings, chosen.benchmark, per_bucket))
+    sentences = [
+        sentence
+        for sentence in conclusions.of_run(run_id)
+        if not per_bucket or "drawn by popularity bucket" not in sentence
+    ]
+    show.says(*sentences, design.in_words(run_id, findings, chosen.benchmark, per_bucket))
     gives_some = bool(ours["value"].to_dict()[declared.ACCURACY.name] > 0)
     # What a model knows that gives no right ID is in the likelihoods; else its answers come first.
     if not gives_some:
@@ -126,19 +130,19 @@ def beside_the_paper(ours: pd.DataFrame, benchmark: str) -> pd.DataFrame:
         if finding.name not in ours.index:
             continue
         row: Any = ours.loc[finding.name]
-        given = printed.get(finding.name, {})
-        concepts = size(benchmark) if given else 0
+        figures_by_model = printed.get(finding.name, {})
+        concepts = size(benchmark) if figures_by_model else 0
         rows.append(
             {
                 "Figure": finding.title,
                 "This run": _shown(finding, row["value"], int(row["n"])) + ("*" if row["p"] <= SIGNIFICANT else ""),
                 **{
-                    model: _shown(finding, given[model].value, concepts) + mark(given[model])
-                    if model in given
+                    model: _shown(finding, figures_by_model[model].value, concepts) + mark(figures_by_model[model])
+                    if model in figures_by_model
                     else display.MISSING
                     for model in MODELS
                 },
-                "Where": next((one.table for one in given.values()), "not printed"),
+                "Where": next((figure.table for figure in figures_by_model.values()), "not printed"),
             }
         )
     return pd.DataFrame(rows)
@@ -177,7 +181,8 @@ def _numbers(findings: pd.DataFrame, ours: pd.DataFrame, setting: str) -> None:
         ]
     )
     known = findings[
-        (findings["grp"] == "overall") & findings["finding"].isin([one.name for one in KNOWLEDGE])
+        (findings["grp"] == "overall")
+        & findings["finding"].isin([declared_finding.name for declared_finding in KNOWLEDGE])
     ].set_index("finding")
     cells = []
     for finding, (label, meaning) in KNOWLEDGE.items():

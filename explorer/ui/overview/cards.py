@@ -51,23 +51,28 @@ class Card:
 
 def card(study: str, runs: Sequence[OfRun], colors: Mapping[str, str]) -> Card | None:
     """What these runs of a study show together; none where they have nothing to show."""
-    said = together(study, runs)
-    return CARDS[study](said, runs, colors) if said and study in CARDS else None
+    together_said = together(study, runs)
+    return CARDS[study](together_said, runs, colors) if together_said and study in CARDS else None
 
 
-def _accuracy(said: Together, runs: Sequence[OfRun], colors: Mapping[str, str]) -> Card | None:
-    dots = _dots("accuracy", runs, said.on)
+def _accuracy(together_said: Together, runs: Sequence[OfRun], colors: Mapping[str, str]) -> Card | None:
+    dots = _dots("accuracy", runs, together_said.on)
     return Card(
-        "Accuracy", said.sentence, small_dots(dots, colors, tick=".0%"),
-        f"Share of instances on which a model prefers the right option; {_largest(dots, runs)}", said.size, "Instance",
-        {"verdict": "wrong", "order": "smallest margin"}, "What is answered wrong",
-    )  # fmt: skip
+        "Accuracy",
+        together_said.sentence,
+        small_dots(dots, colors, tick=".0%"),
+        f"Share of instances on which a model prefers the right option; {_largest(dots, runs)}",
+        together_said.size,
+        "Instance",
+        {"verdict": "wrong", "order": "smallest margin"},
+        "What is answered wrong",
+    )
 
 
-def _priming(said: Together, runs: Sequence[OfRun], colors: Mapping[str, str]) -> Card | None:
+def _priming(together_said: Together, runs: Sequence[OfRun], colors: Mapping[str, str]) -> Card | None:
     curves, suites = [], 0.0
     for run in runs:
-        if run.about.benchmark != said.on:
+        if run.about.benchmark != together_said.on:
             continue
         for condition, (name, dash) in CONTEXTS.items():
             points = run.findings.all(PRIMING_ACCURACY, OVER_SUITES, condition=condition)
@@ -79,68 +84,80 @@ def _priming(said: Together, runs: Sequence[OfRun], colors: Mapping[str, str]) -
         return None
     over = f"over {suites:,.0f} suites" if suites else "over items"
     return Card(
-        "Priming", said.sentence,
+        "Priming",
+        together_said.sentence,
         small_curves(curves, colors, tick=".0%", across="Tokens of context", reference=0.5, zero="chance"),
-        f"Accuracy on {said.on}; bands are 95% intervals {over}, n = {curves[0].dots[0].n:,} pairs.", said.size,
-        "Priming", {"priming": "Curves"},
-    )  # fmt: skip
+        f"Accuracy on {together_said.on}; bands are 95% intervals {over}, n = {curves[0].dots[0].n:,} pairs.",
+        together_said.size,
+        "Priming",
+        {"priming": "Curves"},
+    )
 
 
-def _perturbation(said: Together, runs: Sequence[OfRun], colors: Mapping[str, str]) -> Card | None:
-    dots = _dots("perturbation", runs, said.on)
+def _perturbation(together_said: Together, runs: Sequence[OfRun], colors: Mapping[str, str]) -> Card | None:
+    dots = _dots("perturbation", runs, together_said.on)
     return Card(
-        "Swapped words", said.sentence, _points(dots, colors, "no change"),
-        _note(f"Change of accuracy; {_largest(dots, runs)}", said), said.size, "Perturbation",
+        "Swapped words", together_said.sentence, _points(dots, colors, "no change"),
+        _note(f"Change of accuracy; {_largest(dots, runs)}", together_said), together_said.size, "Perturbation",
         {"facet": "Full runs"},
     )  # fmt: skip
 
 
-def _popularity(said: Together, runs: Sequence[OfRun], colors: Mapping[str, str]) -> Card | None:
-    dots = _dots("popularity", runs, said.on)
+def _popularity(together_said: Together, runs: Sequence[OfRun], colors: Mapping[str, str]) -> Card | None:
+    dots = _dots("popularity", runs, together_said.on)
     return Card(
-        "Popularity", said.sentence, _points(dots, colors, "no difference"),
-        _note(f"Accuracy of the more popular half less that of the other; {_largest(dots, runs)}", said),
-        said.size, "Popularity",
+        "Popularity", together_said.sentence, _points(dots, colors, "no difference"),
+        _note(f"Accuracy of the more popular half less that of the other; {_largest(dots, runs)}", together_said),
+        together_said.size, "Popularity",
     )  # fmt: skip
 
 
-def _ontology(said: Together, runs: Sequence[OfRun], colors: Mapping[str, str]) -> Card | None:
-    curves = [curve for run in runs if run.about.benchmark == said.on and (curve := _buckets(run))]
+def _ontology(together_said: Together, runs: Sequence[OfRun], colors: Mapping[str, str]) -> Card | None:
+    curves = [curve for run in runs if run.about.benchmark == together_said.on and (curve := _buckets(run))]
     if curves:
         return Card(
-            "Ontologies", said.sentence,
-            small_curves(curves, colors, tick=".0%", across="Popularity bucket, the most popular last"),
-            _note(f"Right IDs of {said.on} by popularity; bands are 95% intervals over concepts.", said), said.size,
             "Ontologies",
-        )  # fmt: skip
+            together_said.sentence,
+            small_curves(curves, colors, tick=".0%", across="Popularity bucket, the most popular last"),
+            _note(
+                f"Right IDs of {together_said.on} by popularity; bands are 95% intervals over concepts.", together_said
+            ),
+            together_said.size,
+            "Ontologies",
+        )
     dots = [
-        _dot(run, run.about.benchmark, one)
+        _dot(run, run.about.benchmark, gain)
         for run in runs
-        if (one := run.findings.sure(ontology.GOLD_GAIN_PREFERRED)) is not None
+        if (gain := run.findings.sure(ontology.GOLD_GAIN_PREFERRED)) is not None
     ]
     if not dots:
         return None
     return Card(
-        "Ontologies", said.sentence, small_dots(dots, colors, tick=".0%", reference=0.5, zero="chance"),
-        _note(f"Share of other IDs that a label speaks for less than for its own; {_largest(dots, runs)}", said),
-        said.size, "Ontologies",
-    )  # fmt: skip
+        "Ontologies",
+        together_said.sentence,
+        small_dots(dots, colors, tick=".0%", reference=0.5, zero="chance"),
+        _note(
+            f"Share of other IDs that a label speaks for less than for its own; {_largest(dots, runs)}", together_said
+        ),
+        together_said.size,
+        "Ontologies",
+    )
 
 
 def _buckets(run: OfRun) -> Curve | None:
-    rows = [one for one in run.findings.all(ontology.BUCKET_ACCURACY, None) if one.group.isdecimal()]
+    rows = [bucket for bucket in run.findings.all(ontology.BUCKET_ACCURACY, None) if bucket.group.isdecimal()]
     if not gives_ids(run) or len(rows) < 2:
         return None
-    ordered = sorted(rows, key=lambda one: int(one.group))
+    ordered = sorted(rows, key=lambda bucket: int(bucket.group))
     dots = []
-    for one in ordered:
-        low, high = wilson(one.value * one.n, one.n, 0.95) if one.n else (math.nan, math.nan)
-        estimate = Estimate(one.value, low, high, one.n)
-        dots.append(_dot(run, f"Bucket {one.group}", estimate))
-    return Curve(run.about.model, "", "solid", tuple(float(one.group) for one in ordered), tuple(dots))
+    for bucket in ordered:
+        low, high = wilson(bucket.value * bucket.n, bucket.n, 0.95) if bucket.n else (math.nan, math.nan)
+        estimate = Estimate(bucket.value, low, high, bucket.n)
+        dots.append(_dot(run, f"Bucket {bucket.group}", estimate))
+    return Curve(run.about.model, "", "solid", tuple(float(bucket.group) for bucket in ordered), tuple(dots))
 
 
-def _memorization(said: Together, runs: Sequence[OfRun], colors: Mapping[str, str]) -> Card | None:
+def _memorization(together_said: Together, runs: Sequence[OfRun], colors: Mapping[str, str]) -> Card | None:
     dots = [
         _dot(run, run.about.benchmark, area)
         for run in runs
@@ -149,16 +166,20 @@ def _memorization(said: Together, runs: Sequence[OfRun], colors: Mapping[str, st
     if not dots:
         return None
     return Card(
-        "Memorization", said.sentence, small_dots(dots, colors, tick=".2f", reference=0.5, zero="chance"),
-        _note(f"AUC of the loss beside that of neighbors; {_largest(dots, runs)}", said), said.size, "Memorization",
-    )  # fmt: skip
+        "Memorization",
+        together_said.sentence,
+        small_dots(dots, colors, tick=".2f", reference=0.5, zero="chance"),
+        _note(f"AUC of the loss beside that of neighbors; {_largest(dots, runs)}", together_said),
+        together_said.size,
+        "Memorization",
+    )
 
 
-def _icl(said: Together, runs: Sequence[OfRun], colors: Mapping[str, str]) -> Card | None:
+def _icl(together_said: Together, runs: Sequence[OfRun], colors: Mapping[str, str]) -> Card | None:
     curves = []
     for run in runs:
         most, _ = sentences.replicated(run.findings)
-        if most is None or (said.on and run.about.benchmark != said.on):
+        if most is None or (together_said.on and run.about.benchmark != together_said.on):
             continue
         of = {name: value for name, value in most.factors.items() if name != "k"}
         points = run.findings.all(REPLICATION, OVERALL, **of)
@@ -167,9 +188,9 @@ def _icl(said: Together, runs: Sequence[OfRun], colors: Mapping[str, str]) -> Ca
     if not curves:
         return None
     return Card(
-        "In-context", said.sentence, small_curves(curves, colors, tick=".0%", across="Demonstrations"),
-        _note(f"Share of replicated items; bands are 95% intervals, n = {curves[0].dots[0].n:,} items.", said),
-        said.size, "In-context",
+        "In-context", together_said.sentence, small_curves(curves, colors, tick=".0%", across="Demonstrations"),
+        _note(f"Share of replicated items; bands are 95% intervals, n = {curves[0].dots[0].n:,} items.", together_said),
+        together_said.size, "In-context",
     )  # fmt: skip
 
 
@@ -188,19 +209,31 @@ def dose_card(
     title: str, sentence: str, lines: Sequence[tuple[str, Sequence[doses.Response]]], *, tick: str, note: str
 ) -> Card | None:
     """A curve a model (or attack) over how often the corpus holds what decides; `lines` are named."""
-    known = sorted({one.dose for _, responses in lines for one in responses})
+    known = sorted({response.dose for _, responses in lines for response in responses})
     if len(known) < 2:
         return None
     places = {dose: float(place) for place, dose in enumerate(known)}
     curves = [
         Curve(
-            name, name, "solid",
-            tuple(places[one.dose] for one in responses),
-            tuple(Dot(f"{one.dose:,} times in the corpus", name, one.value, one.low, one.high, one.n, "")
-                  for one in responses),
+            name,
+            name,
+            "solid",
+            tuple(places[response.dose] for response in responses),
+            tuple(
+                Dot(
+                    f"{response.dose:,} times in the corpus",
+                    name,
+                    response.value,
+                    response.low,
+                    response.high,
+                    response.n,
+                    "",
+                )
+                for response in responses
+            ),
         )
         for name, responses in lines
-    ]  # fmt: skip
+    ]
     names = [name for name, _ in lines]
     colors = dict(zip(names, model_colors(names), strict=True))
     figure = small_curves(
@@ -208,7 +241,7 @@ def dose_card(
         ticks=_told_places(places),
     )  # fmt: skip
     largest = [responses[-1] for _, responses in lines if responses]
-    size = max((one.value - 0.5 for one in largest if one.low > 0.5), default=0.0)
+    size = max((response.value - 0.5 for response in largest if response.low > 0.5), default=0.0)
     return Card(title, sentence, figure, note, size, "Calibration")
 
 
@@ -239,13 +272,13 @@ def _dot(run: OfRun, row: str, estimate: Estimate, *, scale: float = 1.0) -> Dot
 
 
 def _curve(run: OfRun, name: str, dash: str, points: Sequence[Stored], along: str, row: str) -> Curve:
-    ordered = sorted(points, key=lambda one: float(one.factors.get(along, 0)))
+    ordered = sorted(points, key=lambda point: float(point.factors.get(along, 0)))
     return Curve(
         run.about.model,
         name,
         dash,
-        tuple(float(one.factors.get(along, 0)) for one in ordered),
-        tuple(_dot(run, row, one) for one in ordered),
+        tuple(float(point.factors.get(along, 0)) for point in ordered),
+        tuple(_dot(run, row, point) for point in ordered),
     )
 
 
@@ -262,5 +295,5 @@ def _points(dots: Sequence[Dot], colors: Mapping[str, str], zero: str) -> Any:
     return small_dots(dots, colors, tick=".1f", across="Points", reference=0.0, zero=zero)
 
 
-def _note(text: str, said: Together) -> str:
-    return f"{text} {said.caveat}".strip()
+def _note(text: str, together_said: Together) -> str:
+    return f"{text} {together_said.caveat}".strip()

@@ -33,9 +33,9 @@ def draw_gallery() -> None:
     colors = dict(zip(names, model_colors(names), strict=True))
     if colors:
         show.model_key(colors)
-    made = [card for study in STUDIES if (card := cards.card(study, _of(plain, study), colors))]
-    made += planted.cards()
-    ordered = sorted(made, key=lambda card: -card.size)
+    shown_cards = [card for study in STUDIES if (card := cards.card(study, _of(plain, study), colors))]
+    shown_cards += planted.cards()
+    ordered = sorted(shown_cards, key=lambda card: -card.size)
     by_id = {run.found.run_id: run for run in runs}
     with st.container(key="gallery"):
         for card in ordered[:MOST]:
@@ -76,8 +76,8 @@ def _draw(card: Card, runs: Mapping[str, Run]) -> None:
 
 def _follow(picked: Any, card: Card, runs: Mapping[str, Run]) -> None:
     """Opens the page behind a dot that was clicked."""
-    if found := behind(picked, card, runs):
-        page, choices = found
+    if runs_behind := behind(picked, card, runs):
+        page, choices = runs_behind
         st.switch_page(page.path, query_params=choices)
 
 

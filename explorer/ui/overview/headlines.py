@@ -96,7 +96,11 @@ def draw_headlines() -> None:
     checkpoints = set(trained_here())
     planned = [run for run in plan() if run.model not in checkpoints]
     for study in STUDIES:
-        rows = table(study, headlines[headlines["study"] == study], [one for one in planned if one.study == study])
+        rows = table(
+            study,
+            headlines[headlines["study"] == study],
+            [planned_run for planned_run in planned if planned_run.study == study],
+        )
         if rows.empty or study not in HEADLINES:
             continue
         gaps = rows.drop(columns="On").isin([NOT_COMPUTED, ""]).all(axis=1)
@@ -121,10 +125,10 @@ def table(study: str, headlines: pd.DataFrame, planned: Sequence[Planned]) -> pd
     cells: dict[Key, dict[str, str]] = {}
     names: dict[Key, str] = {}
     # Whatever was planned, in the plan's order, then whatever else was run; the largest run of each counts.
-    for one in planned:
-        key = (study, one.benchmark, tuple(sorted(one.suites)), _neighbours(one))
-        names.setdefault(key, _name(one.benchmark, one.task, one.suites))
-        cells.setdefault(key, {})[layout.model_title(one.model)] = NOT_COMPUTED
+    for planned_run in planned:
+        key = (study, planned_run.benchmark, tuple(sorted(planned_run.suites)), _neighbours(planned_run))
+        names.setdefault(key, _name(planned_run.benchmark, planned_run.task, planned_run.suites))
+        cells.setdefault(key, {})[layout.model_title(planned_run.model)] = NOT_COMPUTED
     done: set[tuple[Key, str]] = set()
     for _, of_run in headlines.groupby("run_id", sort=False):
         run = of_run.iloc[0]
@@ -139,8 +143,8 @@ def table(study: str, headlines: pd.DataFrame, planned: Sequence[Planned]) -> pd
     return frame_of.fillna("") if len(frame_of) else frame_of
 
 
-def _neighbours(one: Planned) -> bool:
-    return one.study == "memorization" and int(one.settings.get("neighbours", 1)) > 0
+def _neighbours(planned_run: Planned) -> bool:
+    return planned_run.study == "memorization" and int(planned_run.settings.get("neighbours", 1)) > 0
 
 
 def _name(benchmark: str, task: str, suites: Sequence[str]) -> str:

@@ -40,7 +40,7 @@ def pairs(store: Store) -> pd.DataFrame:
     if verdicts.empty:
         return pd.DataFrame()
     dosed = verdicts.assign(dose=verdicts["phenomenon"].str.removeprefix("dose ").astype(int))
-    return pd.DataFrame([asdict(one) for one in doses.accuracy(dosed)])
+    return pd.DataFrame([asdict(response) for response in doses.accuracy(dosed)])
 
 
 def membership(store: Store) -> pd.DataFrame:
@@ -58,35 +58,38 @@ def membership(store: Store) -> pd.DataFrame:
     of_model = scores[scores["model"] == model].assign(dose=lambda rows: rows["instance_id"].map(dealt))
     high = {name: ATTACKS[name].seen == "high" for name in SHOWN}
     responses = doses.detection(of_model.dropna(subset=["dose"]), high)
-    return pd.DataFrame([{**asdict(one), MODEL: model} for one in responses])
+    return pd.DataFrame([{**asdict(response), MODEL: model} for response in responses])
 
 
 def _pairs() -> Card | None:
-    found = _responses(resources.ask(pairs))
-    if not found:
+    responses = _responses(resources.ask(pairs))
+    if not responses:
         return None
-    lines = [(layout.model_title(model), _of(found, model)) for model in _in_order(one.name for one in found)]
+    lines = [
+        (layout.model_title(model), _of(responses, model))
+        for model in _in_order(response.name for response in responses)
+    ]
     title, largest = lines[-1]
     return dose_card(
         "Known doses", words.accuracy_in_words(title, largest), lines, tick=".0%",
         note="The glass box on pairs planted in its corpus; bands are 95% intervals, n = "
-        f"{min(one.n for one in largest):,} pairs or more a dose.",
+        f"{min(response.n for response in largest):,} pairs or more a dose.",
     )  # fmt: skip
 
 
 def _membership() -> Card | None:
     frame = resources.ask(membership)
-    found = _responses(frame)
-    attacks = [(name, own) for name in SHOWN if (own := _of(found, name))]
+    responses = _responses(frame)
+    attacks = [(name, of_attack) for name in SHOWN if (of_attack := _of(responses, name))]
     if not attacks:
         return None
     name, best = max(attacks, key=lambda attack: attack[1][-1].value)
-    lines = [(SHOWN[attack][0], own) for attack, own in attacks]
+    lines = [(SHOWN[attack][0], of_attack) for attack, of_attack in attacks]
     model = layout.model_title(str(frame[MODEL].iloc[0]))
     return dose_card(
         "Membership", words.detection_in_words(SHOWN[name][1], best), lines, tick=".2f",
         note=f"AUC of attacks on {model}: texts of a dose against those its corpus lacks; bands are 95% intervals, n = "
-        f"{min(one.n for one in best):,} texts or more a dose.",
+        f"{min(response.n for response in best):,} texts or more a dose.",
     )  # fmt: skip
 
 
@@ -96,7 +99,7 @@ def _responses(frame: pd.DataFrame) -> list[Response]:
 
 
 def _of(responses: Sequence[Response], name: str) -> list[Response]:
-    return [one for one in responses if one.name == name]
+    return [response for response in responses if response.name == name]
 
 
 def _in_order(models: Iterable[str]) -> list[str]:

@@ -21,7 +21,7 @@ COLORS: Mapping[str, str] = {
 ROW = 26
 
 
-def before_and_after(items: pd.DataFrame, what: str) -> go.Figure:
+def before_and_after(items: pd.DataFrame, label: str) -> go.Figure:
     """A dot an instance: its margin (nats) before the swaps and after; on the line nothing changed.
 
     `items` has the columns instance_id, text, changed, fate (a key of COLORS), margin_before, margin_after; a dot
@@ -45,7 +45,7 @@ def before_and_after(items: pd.DataFrame, what: str) -> go.Figure:
                         theme.hover(
                             str(row["text"] or row["instance_id"]),
                             f"→ {row['changed']}" if row["changed"] else "",
-                            f"{fate}; {what.lower()} {display.number(row['margin_before'])} → "
+                            f"{fate}; {label.lower()} {display.number(row['margin_before'])} → "
                             f"{display.number(row['margin_after'])} nats",
                         ),
                     ]
@@ -67,8 +67,8 @@ def before_and_after(items: pd.DataFrame, what: str) -> go.Figure:
         figure.add_vline(x=0, line={"color": theme.GRAY, "width": 1})
         figure.add_hline(y=0, line={"color": theme.GRAY, "width": 1})
     figure.update_layout(showlegend=True)
-    figure.update_xaxes(title_text=f"{what} before the swaps, in nats")
-    figure.update_yaxes(title_text=f"{what} after the swaps, in nats")
+    figure.update_xaxes(title_text=f"{label} before the swaps, in nats")
+    figure.update_yaxes(title_text=f"{label} after the swaps, in nats")
     return figure
 
 

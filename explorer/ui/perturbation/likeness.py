@@ -21,15 +21,15 @@ QUANTILES = ("least", "lower", "median", "upper", "greatest")  # of 5, 25, 50, 7
 
 def draw_likeness(model: str, pos: str) -> None:
     """The boxes of every task of the paper that the model's runs have; nothing where they have none."""
-    found = resources.ask(perturbation_queries.likeness, model, pos)
-    found = found[found["grp"].isin(list(TASKS))]
-    rows = rows_of(found)
+    likeness = resources.ask(perturbation_queries.likeness, model, pos)
+    likeness = likeness[likeness["grp"].isin(list(TASKS))]
+    rows = rows_of(likeness)
     if rows.empty:
         return
     show.section("How alike the texts stay, all tasks")
     show.says(in_words(rows))
     show.chart(
-        boxes_by_task(rows, {one.name: one.title for one in declared.SIMILARITIES}),
+        boxes_by_task(rows, {similarity.name: similarity.title for similarity in declared.SIMILARITIES}),
         key=f"likeness:{model}:{pos}",
         alt="BERTScore and ROUGE-L of original and swapped texts, a box a task",
     )
@@ -48,11 +48,11 @@ def draw_likeness(model: str, pos: str) -> None:
     )  # fmt: skip
 
 
-def rows_of(found: pd.DataFrame) -> pd.DataFrame:
+def rows_of(likeness: pd.DataFrame) -> pd.DataFrame:
     """A row a task and measure with its quantiles, formal tasks first."""
-    titles = {one.name: one.title for one in declared.SIMILARITIES}
+    titles = {similarity.name: similarity.title for similarity in declared.SIMILARITIES}
     rows: list[dict[str, Any]] = []
-    for row in found.to_dict("records"):
+    for row in likeness.to_dict("records"):
         detail = json.loads(row["detail"]) if isinstance(row["detail"], str) else {}
         quantiles = detail.get("quantiles") or []
         if len(quantiles) == len(QUANTILES):
@@ -63,14 +63,18 @@ def rows_of(found: pd.DataFrame) -> pd.DataFrame:
                     "field": TASKS[row["grp"]].field, "place": list(TASKS).index(row["grp"]),
                 }
             )  # fmt: skip
-    made = pd.DataFrame(rows)
-    return made.sort_values(["measure", "place"], kind="stable").reset_index(drop=True) if len(made) else made
+    task_rows = pd.DataFrame(rows)
+    return (
+        task_rows.sort_values(["measure", "place"], kind="stable").reset_index(drop=True)
+        if len(task_rows)
+        else task_rows
+    )
 
 
 def in_words(rows: pd.DataFrame) -> str:
     """Between what the medians of the tasks lie."""
-    said = []
+    sentences = []
     for title, of_measure in rows.groupby("title", sort=False):
         low, high = of_measure["median"].min(), of_measure["median"].max()
-        said.append(f"{title} {display.number(low)} to {display.number(high)}")
-    return f"Medians over {rows['task'].nunique()} tasks: {'; '.join(said)}."
+        sentences.append(f"{title} {display.number(low)} to {display.number(high)}")
+    return f"Medians over {rows['task'].nunique()} tasks: {'; '.join(sentences)}."

@@ -106,10 +106,10 @@ def _describe(row: Mapping[Any, Any]) -> str:
 
 
 def _marked(text: str, spans: Sequence[tuple[int, int]], senses: Mapping[str, str]) -> str:
-    made, last = [], 0
+    html_pieces, last = [], 0
     for start, end in spans:
         title = senses.get(text[start:end].lower(), "")
         hint = f' title="{html.escape(title, quote=True)}"' if title else ""
-        made += [html.escape(text[last:start]), f"<mark{hint}>{html.escape(text[start:end])}</mark>"]
+        html_pieces += [html.escape(text[last:start]), f"<mark{hint}>{html.escape(text[start:end])}</mark>"]
         last = end
-    return "".join([*made, html.escape(text[last:])])
+    return "".join([*html_pieces, html.escape(text[last:])])

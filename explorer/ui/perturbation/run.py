@@ -45,24 +45,24 @@ def draw_perturbation_run(chosen: Chosen) -> None:
         )
         with show.options("perturbation:options"):
             run_id = pick(chosen)
-            kept = slices.pick(chosen.benchmark)
+            slice_picked = slices.pick(chosen.benchmark)
     if run_id:
         layout.about_run(run_id)
         settings = settings_of(run_id)
         if pos in (settings.get("pos") or POS):
-            _run(run_id, pos, kept, settings, chosen)
+            _run(run_id, pos, slice_picked, settings, chosen)
         else:
             show.note(f"This run did not swap {POS[pos].lower()}.")
     likeness.draw_likeness(chosen.model, pos)
     tables.draw_perturbation_tables(pos)
 
 
-def _run(run_id: str, pos: str, kept: slices.Slice | None, settings: dict[str, Any], chosen: Chosen) -> None:
+def _run(run_id: str, pos: str, slice_picked: slices.Slice | None, settings: dict[str, Any], chosen: Chosen) -> None:
     index = str(settings.get("index") or "")
     if index:
         corpus_mark.draw(index, chosen.model)
     show.says(*(conclusions.of_run(run_id) if pos == "NV" else []))
-    items = slices.narrowed(resources.ask(perturbation_queries.outcomes, run_id, pos), kept)
+    items = slices.narrowed(resources.ask(perturbation_queries.outcomes, run_id, pos), slice_picked)
     items = items.assign(fate=fates_of(items))
     picked = _figure(run_id, pos, items, chosen)
     undecided.tell([run_id])
@@ -98,27 +98,27 @@ def fates_of(items: pd.DataFrame) -> list[str]:
 
 def _figure(run_id: str, pos: str, items: pd.DataFrame, chosen: Chosen) -> list[str]:
     """A dot an instance before and after; the instances that were picked in it."""
-    drawn = items[items["fate"].isin(list(COLORS))].dropna(subset=["margin_before", "margin_after"])
-    if drawn.empty:
+    with_margins = items[items["fate"].isin(list(COLORS))].dropna(subset=["margin_before", "margin_after"])
+    if with_margins.empty:
         show.note("No instance was swapped and judged before and after.")
         return []
-    shown = drawn if len(drawn) <= DOTS else _sample(drawn)
+    shown = with_margins if len(with_margins) <= DOTS else _sample(with_margins)
     known = texts.sentences(chosen.benchmark, list(shown["instance_id"]))
     shown = shown.assign(
         text=shown["instance_id"].map(known).fillna(""), changed=[_swaps(edit) for edit in shown["edit"]]
     )
-    of_one_text = (drawn["margin_before"] <= 0).all()
+    of_one_text = (with_margins["margin_before"] <= 0).all()
     answer = show.chart(
         before_and_after(shown, "log P" if of_one_text else "Margin"),
         key=f"before_and_after:{run_id}:{pos}",
         alt="The margin of each instance before and after the swaps",
-        n=len(drawn),
+        n=len(with_margins),
         on_select="rerun",
     )
     idle = items["fate"].value_counts()
     rest = "; ".join(
-        f"{idle[name]:,} {one if idle[name] == 1 else more} {said}"
-        for name, one, more, said in (
+        f"{idle[name]:,} {fate if idle[name] == 1 else more} {meaning}"
+        for name, fate, more, meaning in (
             ("nothing to swap", "has", "have", "no such word to swap"),
             ("rejected", "had", "had", "no swap that keeps the label"),
             ("no verdict", "has", "have", "no verdict"),
@@ -130,17 +130,17 @@ def _figure(run_id: str, pos: str, items: pd.DataFrame, chosen: Chosen) -> list[
         + (f" Not drawn: {rest}." if rest else "")
         + (
             f" All that were lost or gained and a sample of the others, {len(shown):,} dots."
-            if len(shown) < len(drawn)
+            if len(shown) < len(with_margins)
             else ""
         )
     )
     return behind.picked(answer)
 
 
-def _sample(drawn: pd.DataFrame) -> pd.DataFrame:
+def _sample(with_margins: pd.DataFrame) -> pd.DataFrame:
     """All that flipped, and others by chance up to the most that are drawn."""
-    flipped = drawn[drawn["fate"].isin(["lost", "gained"])]
-    others = drawn.drop(flipped.index)
+    flipped = with_margins[with_margins["fate"].isin(["lost", "gained"])]
+    others = with_margins.drop(flipped.index)
     return pd.concat([flipped, others.sample(max(0, min(len(others), DOTS - len(flipped))), random_state=0)])
 
 
@@ -178,10 +178,10 @@ def flips_in_words(items: pd.DataFrame) -> str:
     lost, stayed = changes[known["fate"] == "lost"], changes[known["fate"] == "right both times"]
     if min(len(lost), len(stayed)) < FEWEST:
         return ""
-    one, two = bootstrap_mean(lost.to_numpy(dtype=float)), bootstrap_mean(stayed.to_numpy(dtype=float))
-    gap = difference(one, two)
+    of_lost, two = bootstrap_mean(lost.to_numpy(dtype=float)), bootstrap_mean(stayed.to_numpy(dtype=float))
+    gap = difference(of_lost, two)
     numbers = (
-        f"on average {display.number(one.value, signed=True)} of IPS over {one.n:,} that were lost, "
+        f"on average {display.number(of_lost.value, signed=True)} of IPS over {of_lost.n:,} that were lost, "
         f"{display.number(two.value, signed=True)} over {two.n:,} that stayed right; difference "
         f"{display.number(gap.value, signed=True)}, 95% interval {display.number(gap.low, signed=True)} to "
         f"{display.number(gap.high, signed=True)}"
@@ -198,9 +198,9 @@ FEWEST = 10  # instances on either side of a comparison
 
 
 def _flips(items: pd.DataFrame) -> None:
-    if said := flips_in_words(items):
+    if sentence := flips_in_words(items):
         st.subheader("Do flips lose popularity?", anchor=False)
-        show.says(said)
+        show.says(sentence)
 
 
 def pick(chosen: Chosen) -> str:

@@ -96,10 +96,10 @@ def verdicts_of(run_id: str, pos: str, run_judge: str) -> Verdicts:
     return verdicts
 
 
-def agreement(one: Mapping[str, str], other: Mapping[str, str]) -> Agreement:
+def agreement(first: Mapping[str, str], other: Mapping[str, str]) -> Agreement:
     """Cohen's kappa over the instances that both judged as same or different."""
-    names = sorted({*one, *other})
-    sides = [[side.get(name) if side.get(name) in ANSWERS else None for name in names] for side in (one, other)]
+    names = sorted({*first, *other})
+    sides = [[side.get(name) if side.get(name) in ANSWERS else None for name in names] for side in (first, other)]
     return kappa(*sides)
 
 
@@ -131,7 +131,7 @@ def _by_task(run_id: str, pos: str) -> None:
     of_run = of_run[[kind_of(group) in ("task", "overall", "phenomenon") for group in of_run["grp"]]]
     if of_run.empty:
         return
-    paper = {one.subject: one.value / 100 for one in published.figures() if one.number == "B"}
+    paper = {figure.subject: figure.value / 100 for figure in published.figures() if figure.number == "B"}
     with st.expander("Task by task, beside Table B"):
         judged = published.judged_pairs()
         show.note(f"In the paper {judged.model} judged {judged.value:.0f} pairs of {judged.subject}.")
@@ -188,10 +188,10 @@ def _ask_model(run_id: str, pos: str, pairs: pd.DataFrame) -> None:
     st.subheader("A model judges", anchor=False)
     chats = [model.id for model in catalog.MODELS.values() if model.instructed]
     wish = links.recall("judge", chats[0])
-    titles = {one: model_title(one) for one in (*chats, wish)}  # one that is typed stays as typed
+    titles = {model_name: model_title(model_name) for model_name in (*chats, wish)}  # one that is typed stays as typed
     name = links.pick(
         st.selectbox, "Judge", "judge", list(dict.fromkeys([*chats, wish])), default=chats[0], accept_new_options=True,
-        format_func=lambda one: titles.get(one, one), on_pick=visitor.allow,
+        format_func=lambda model_name: titles.get(model_name, model_name), on_pick=visitor.allow,
         help="A chat model, or an endpoint like http://localhost:8000/v1#model: type it and press Enter.",
     )  # fmt: skip
     visitor.ask_about(name, "judge")
@@ -211,7 +211,10 @@ def _judge(run_id: str, pos: str, pairs: pd.DataFrame, name: str) -> None:
     ]
     with live.turn(name, beside=True):
         judged = judge.judge(texts, resources.resources().beside().generator(name))
-    answers = [(one, verdict.answer, verdict.raw) for one, verdict in zip(pairs["instance_id"], judged, strict=True)]
+    answers = [
+        (instance_id, verdict.answer, verdict.raw)
+        for instance_id, verdict in zip(pairs["instance_id"], judged, strict=True)
+    ]
     _keep(run_id, pos, answers, name)
 
 

@@ -35,7 +35,10 @@ TABLES = {"NV": ("Tables 1 and 2", "1", "2"), "N": ("Tables C and D", "C", "D"),
 
 def draw_perturbation_tables(pos: str) -> None:
     """Changes of all models and tasks under one setting, and what the paper prints for the same models."""
-    every, fields = resources.ask(perturbation_queries.changes), {one.name: one.field for one in inventory.benchmarks()}
+    every, fields = (
+        resources.ask(perturbation_queries.changes),
+        {benchmark.name: benchmark.field for benchmark in inventory.benchmarks()},
+    )
     is_careful = every["method"] == "careful"
     rows, loose = table_rows(every[is_careful], fields), table_rows(every[~is_careful], fields)
     if rows.empty and loose.empty:
@@ -64,8 +67,8 @@ def draw_perturbation_tables(pos: str) -> None:
     _links(of_setting, behind.picked(answer), pos)
     undecided.tell(list(of_setting["run_id"]))
     _changes(of_setting, pos)
-    drawn = table_rows(every[is_careful & every["draws_change"].notna()], fields)
-    _beside_the_paper(of_setting, drawn[drawn["setting"] == pos], loose[loose["setting"] == pos], pos)
+    random_draws = table_rows(every[is_careful & every["draws_change"].notna()], fields)
+    _beside_the_paper(of_setting, random_draws[random_draws["setting"] == pos], loose[loose["setting"] == pos], pos)
     _flips(of_setting)
 
 
@@ -89,13 +92,13 @@ def _links(rows: pd.DataFrame, picked: Sequence[str], pos: str) -> None:
         )  # fmt: skip
 
 
-def _beside_the_paper(rows: pd.DataFrame, drawn: pd.DataFrame, loose: pd.DataFrame, pos: str) -> None:
+def _beside_the_paper(rows: pd.DataFrame, random_draws: pd.DataFrame, loose: pd.DataFrame, pos: str) -> None:
     """Our changes with labels kept (`drawn`: those of runs with several draws) beside the paper's, task by task."""
     printed = pd.DataFrame(
         [
-            {"task": TASKS[one.subject].title, "model": one.model, "change": one.value}
-            for one in published.figures()
-            if one.metric == "accuracy_change" and one.condition == pos and one.number in TABLES[pos][1:]
+            {"task": TASKS[figure.subject].title, "model": figure.model, "change": figure.value}
+            for figure in published.figures()
+            if figure.metric == "accuracy_change" and figure.condition == pos and figure.number in TABLES[pos][1:]
         ],
         columns=["task", "model", "change"],
     ).dropna(subset=["change"])
@@ -120,7 +123,7 @@ def _beside_the_paper(rows: pd.DataFrame, drawn: pd.DataFrame, loose: pd.DataFra
         "in more than one thing. A run whose swaps are made as published does what the paper's appendix A.2 says, with "
         "the same model: what is not left of its change is due to swaps that change label, meaning or grammar."
     )
-    left = left_rows(like_with_like(ours, drawn, loose), loose, printed)
+    left = left_rows(like_with_like(ours, random_draws, loose), loose, printed)
     show.folded_table(
         left,
         f"left of the effect {pos}",
@@ -144,16 +147,18 @@ def _beside_the_paper(rows: pd.DataFrame, drawn: pd.DataFrame, loose: pd.DataFra
     )
 
 
-def like_with_like(ours: pd.DataFrame, drawn: pd.DataFrame, loose: pd.DataFrame) -> pd.DataFrame:
+def like_with_like(ours: pd.DataFrame, random_draws: pd.DataFrame, loose: pd.DataFrame) -> pd.DataFrame:
     """Our rows, of a task and model that was swapped as published in several draws from the run that drew as often.
 
     Such runs are of the same items; a larger run of one draw would be of others.
     """
-    if drawn.empty or loose.empty:
+    if random_draws.empty or loose.empty:
         return ours
     key = ["task", "model_id"]
     several = pd.MultiIndex.from_frame(loose.loc[loose["draws_change"].notna(), key])
-    matched = drawn[pd.MultiIndex.from_frame(drawn[key]).isin(several) & drawn["task"].isin(set(ours["task"]))]
+    matched = random_draws[
+        pd.MultiIndex.from_frame(random_draws[key]).isin(several) & random_draws["task"].isin(set(ours["task"]))
+    ]
     rest = ours[~pd.MultiIndex.from_frame(ours[key]).isin(pd.MultiIndex.from_frame(matched[key]))]
     return pd.concat([rest, matched], ignore_index=True)
 
@@ -166,13 +171,13 @@ def left_rows(ours: pd.DataFrame, loose: pd.DataFrame, printed: pd.DataFrame) ->
     rows = []
     for row in ours.to_dict("records"):
         same = loose[(loose["task"] == row["task"]) & (loose["model_id"] == row["model_id"])] if len(loose) else loose
-        told = {"task": row["task"], "model": row["model"], **_over("careful", row)}
-        told |= _over("loose", same.iloc[0].to_dict() if len(same) else {})
-        told["printed"] = float(printed.loc[printed["task"] == row["task"], "change"].mean())
+        columns = {"task": row["task"], "model": row["model"], **_over("careful", row)}
+        columns |= _over("loose", same.iloc[0].to_dict() if len(same) else {})
+        columns["printed"] = float(printed.loc[printed["task"] == row["task"], "change"].mean())
         # A share of a change that may be none says nothing.
-        told["left"] = math.nan if told["loose_high"] >= 0 else _left(told["careful"], told["loose"])
-        told["left_of_printed"] = _left(told["careful"], told["printed"])
-        rows.append(told)
+        columns["left"] = math.nan if columns["loose_high"] >= 0 else _left(columns["careful"], columns["loose"])
+        columns["left_of_printed"] = _left(columns["careful"], columns["printed"])
+        rows.append(columns)
     return pd.DataFrame(rows)
 
 
@@ -187,23 +192,23 @@ def _number(value: Any) -> float:
     return math.nan if value is None else float(value)
 
 
-def _left(kept: float, whole: float) -> float:
-    return 100 * kept / whole if whole < 0 else math.nan
+def _left(remaining: float, whole: float) -> float:
+    return 100 * remaining / whole if whole < 0 else math.nan
 
 
 def left_of_the_effect(ours: pd.DataFrame, printed: pd.DataFrame) -> str:
     """The mean change over the tasks that both have, ours and the printed one, formal and functional apart."""
-    told = []
+    sentences = []
     for field in dict.fromkeys(ours["field"]):
         tasks = set(ours.loc[ours["field"] == field, "task"])
         mine = ours[ours["task"].isin(tasks)]["change"]
         theirs = printed[printed["task"].isin(tasks)]["change"]
         if len(theirs):
-            told.append(
+            sentences.append(
                 f"{field.lower()} tasks change by {_percents(mine)} when labels are kept, and by {_percents(theirs)} "
                 "as printed"
             )
-    text = "; ".join(told)
+    text = "; ".join(sentences)
     return f"{text[:1].upper()}{text[1:]}." if text else ""
 
 
@@ -319,13 +324,22 @@ def _papers_own(pos: str) -> None:
     with st.expander(f"What the paper prints ({TABLES[pos][0]})"):
         show.note("None of its models has a run here; these are its figures for OLMo and Pythia, in percent.")
         rows = [
-            {"task": TASKS[one.subject].title, "model": one.model, "table": one.number, "original": before.value,
-             "perturbed": one.value, "change": change.value, "note": before.remark or change.remark or one.remark}
-            for one in published.figures()
-            if one.metric in ("accuracy", "perplexity") and one.condition == pos and one.number in TABLES[pos][1:]
-            for before in [_same(one, "original", one.metric)]
-            for change in [_same(one, pos, f"{one.metric}_change")]
-        ]  # fmt: skip
+            {
+                "task": TASKS[figure.subject].title,
+                "model": figure.model,
+                "table": figure.number,
+                "original": before.value,
+                "perturbed": figure.value,
+                "change": change.value,
+                "note": before.remark or change.remark or figure.remark,
+            }
+            for figure in published.figures()
+            if figure.metric in ("accuracy", "perplexity")
+            and figure.condition == pos
+            and figure.number in TABLES[pos][1:]
+            for before in [_same(figure, "original", figure.metric)]
+            for change in [_same(figure, pos, f"{figure.metric}_change")]
+        ]
         show.table(
             pd.DataFrame(rows),
             f"published {pos}",
@@ -337,8 +351,8 @@ def _papers_own(pos: str) -> None:
         )  # fmt: skip
 
 
-def _same(one: Printed, condition: str, metric: str) -> Printed:
-    wanted = (one.table, one.model, one.subject, condition, metric)
+def _same(figure: Printed, condition: str, metric: str) -> Printed:
+    wanted = (figure.table, figure.model, figure.subject, condition, metric)
     return next(
         row for row in published.figures() if (row.table, row.model, row.subject, row.condition, row.metric) == wanted
     )
@@ -352,9 +366,11 @@ def _published(of_setting: pd.DataFrame, pos: str) -> dict[str, list[Any]]:
             published.beside(model, task, condition, metric)
             for condition, metric in (("original", "accuracy"), (pos, "accuracy"), (pos, "accuracy_change"))
         ]
-        for name, one in zip(("paper_before", "paper_after", "paper_change"), printed, strict=True):
-            columns[name].append(one.value if one else math.nan)
-        columns["paper_note"].append("; ".join(dict.fromkeys(one.remark for one in printed if one and one.remark)))
+        for name, figure in zip(("paper_before", "paper_after", "paper_change"), printed, strict=True):
+            columns[name].append(figure.value if figure else math.nan)
+        columns["paper_note"].append(
+            "; ".join(dict.fromkeys(figure.remark for figure in printed if figure and figure.remark))
+        )
     return columns
 
 

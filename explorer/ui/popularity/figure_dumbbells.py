@@ -37,9 +37,9 @@ def dumbbells(halves: pd.DataFrame, ends: Mapping[str, str], title: str) -> go.F
         rows = halves[halves["model"] == model]
         heights = [places[field, task, model] for field, task in zip(rows["field"], rows["task"], strict=True)]
         for clear in (False, True):
-            kept = rows["certain"] == clear
-            kept_heights = [y for y, keep in zip(heights, kept, strict=True) if keep]
-            traces.append(_lines(rows[kept], kept_heights, ends, color, 5 if clear else 2))
+            is_drawn = rows["certain"] == clear
+            kept_heights = [y for y, keep in zip(heights, is_drawn, strict=True) if keep]
+            traces.append(_lines(rows[is_drawn], kept_heights, ends, color, 5 if clear else 2))
         traces += [_dots(rows, heights, ends, end, color, model) for end in ends]
     figure = theme.figure(*traces, height=90 + ROW * (int(-min(places.values(), default=0)) + 2))
     figure.update_xaxes(tickformat=".0%", title_text=title, range=_range(halves, ends))
@@ -78,8 +78,8 @@ def _places(
         height -= 1
         of_field = halves[halves["field"] == field]
         for task in dict.fromkeys(of_field["task"]):
-            there = set(of_field.loc[of_field["task"] == task, "model"])
-            lines = [model for model in models if model in there]
+            models_of_task = set(of_field.loc[of_field["task"] == task, "model"])
+            lines = [model for model in models if model in models_of_task]
             places |= {(field, task, model): height - number for number, model in enumerate(lines)}
             labels.append((height - (len(lines) - 1) / 2, theme.escape(display.name(str(task)))))
             height -= len(lines) + 0.6
@@ -112,7 +112,7 @@ def _dots(
     rows: pd.DataFrame, heights: Sequence[float], ends: Mapping[str, str], end: str, color: str, model: str
 ) -> go.Scatter:
     is_first = end == next(iter(ends))
-    told = [
+    hovers = [
         [
             row["place"],
             theme.hover(
@@ -136,7 +136,7 @@ def _dots(
             "color": color,
             "line": {"width": 2, "color": color},
         },
-        customdata=told,
+        customdata=hovers,
         hovertemplate="%{customdata[1]}<extra></extra>",
     )
 

@@ -23,7 +23,8 @@ FIELDS = {"functional": "Functional", "formal": "Formal", "": "Other"}
 def draw_popularity_models() -> None:
     """The figure with all models, and its numbers."""
     halves = figure_rows(
-        resources.ask(popularity_queries.halves), {one.name: one.field for one in inventory.benchmarks()}
+        resources.ask(popularity_queries.halves),
+        {benchmark.name: benchmark.field for benchmark in inventory.benchmarks()},
     )
     if halves.empty:
         return
@@ -80,7 +81,7 @@ def figure_rows(halves: pd.DataFrame, fields: dict[str, str]) -> pd.DataFrame:
         kind, task = kind_of(row["grp"]), row["grp"]
         if kind == "task" and task in TASKS:
             field, title = TASKS[task].field, TASKS[task].title
-        elif kind == "overall" and row["benchmark"].split("_")[0] not in {one.benchmark for one in TASKS.values()}:
+        elif kind == "overall" and row["benchmark"].split("_")[0] not in {task.benchmark for task in TASKS.values()}:
             field, title = fields.get(row["benchmark"], ""), layout.benchmark_title(row["benchmark"])
         else:
             continue
@@ -107,8 +108,8 @@ def figure_rows(halves: pd.DataFrame, fields: dict[str, str]) -> pd.DataFrame:
 
 def _table(halves: pd.DataFrame) -> None:
     marked = [
-        f"{corpus_mark.title(index)}{'' if own else ' ' + corpus_mark.MARK}"
-        for index, own in zip(halves["index"], halves["pretraining"], strict=True)
+        f"{corpus_mark.title(index)}{'' if pretraining else ' ' + corpus_mark.MARK}"
+        for index, pretraining in zip(halves["index"], halves["pretraining"], strict=True)
     ]
     show.folded_table(
         halves.drop(columns=["edges", "by_field", "by_task"]).assign(corpus=marked),

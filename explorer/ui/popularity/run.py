@@ -49,7 +49,7 @@ def draw_popularity_run(chosen: Chosen) -> bool:
         group_place = st.container()
         with show.options("popularity:options"):
             run_id = pick(chosen)
-            kept = slices.pick(chosen.benchmark)
+            slice_picked = slices.pick(chosen.benchmark)
     if not run_id:
         return False
     runs = resources.ask(popularity_queries.runs).set_index("run_id")
@@ -62,10 +62,10 @@ def draw_popularity_run(chosen: Chosen) -> bool:
             group = names[0] if len(names) == 1 else links.pick(
                 st.selectbox, "Instances", "of", names, format_func=title_of
             )  # fmt: skip
-        _group(run_id, group, names[0], chosen, kept)
+        _group(run_id, group, names[0], chosen, slice_picked)
     else:
         show.note("This run compared no popular with unpopular instances.")
-    _ends(run_id, chosen, kept)
+    _ends(run_id, chosen, slice_picked)
     with st.expander("Which corpus was counted, and what IPS is", key=f"deciles:{run_id}"):
         if edges:
             corpus_note(edges, chosen.model)
@@ -75,20 +75,20 @@ def draw_popularity_run(chosen: Chosen) -> bool:
     return True
 
 
-def _group(run_id: str, group: str, broadest: str, chosen: Chosen, kept: Slice | None) -> None:
+def _group(run_id: str, group: str, broadest: str, chosen: Chosen, slice_picked: Slice | None) -> None:
     """What the run found about the group that is looked at, or of the part of it that is in a slice."""
     findings = resources.ask(popularity_queries.findings_of_group, run_id, group)
     items = resources.ask(popularity_queries.items, run_id)
     items = items[members_of(items, group)]
     column = "relative_difference" if items["relative_difference"].notna().any() else "ips"
-    if kept:
-        items = slices.narrowed(items, kept)
+    if slice_picked:
+        items = slices.narrowed(items, slice_picked)
         bins, chance = bins_of(items, column), None
-        show.says(_about_slice(items, kept, column))
+        show.says(_about_slice(items, slice_picked, column))
     else:
         bins, chance = _bins(findings)
-        told = conclusions.of_run(run_id) if group == broadest else []
-        show.says(*(told or sentences(findings, layout.model_title(chosen.model))))
+        conclusions_said = conclusions.of_run(run_id) if group == broadest else []
+        show.says(*(conclusions_said or sentences(findings, layout.model_title(chosen.model))))
     if bins.empty:
         show.note("There are too few instances for a curve.")
         return
@@ -99,14 +99,14 @@ def _group(run_id: str, group: str, broadest: str, chosen: Chosen, kept: Slice |
             overall=overall, color=model_color(chosen.model),
             write=display.share if column == "relative_difference" else display.number,
         ),
-        key=f"popularity_curve:{run_id}:{group}:{kept.name if kept else ''}",
+        key=f"popularity_curve:{run_id}:{group}:{slice_picked.name if slice_picked else ''}",
         alt=f"Accuracy along {SCORES[column]}, in bins and as a fitted curve",
         on_select="rerun",
         n=int(bins["n"].sum()),
     )  # fmt: skip
     show.note("Click a dot to see its instances.")
     _behind(items, column, bins, behind.picked(answer), chosen)
-    if not kept:
+    if not slice_picked:
         _numbers(findings)
         _left_out(run_id, findings)
     undecided.tell([run_id])
@@ -143,11 +143,11 @@ def sentences(findings: pd.DataFrame, model: str) -> list[str]:
     return [f"No evidence that {model} is right more often on popular instances: {numbers}."]
 
 
-def _about_slice(items: pd.DataFrame, kept: Slice, column: str) -> str:
+def _about_slice(items: pd.DataFrame, slice_picked: Slice, column: str) -> str:
     known = items[items["correct"].notna() & items[column].notna()]
     share = proportion(known["correct"].to_numpy(dtype=float))
     return (
-        f"Of the slice “{kept.name}”, {share.n:,} instances are rated and judged here; "
+        f"Of the slice “{slice_picked.name}”, {share.n:,} instances are rated and judged here; "
         f"{display.share(share.value, share.low, share.high)} of them are right."
     )
 
@@ -293,13 +293,13 @@ def _deciles(edges: Edges) -> None:
     show.table(table, "decile edges", columns={"edge": "Edge", "share": "Of n-grams at or below", "count": "Count"})
 
 
-def _ends(run_id: str, chosen: Chosen, kept: Slice | None) -> None:
+def _ends(run_id: str, chosen: Chosen, slice_picked: Slice | None) -> None:
     """The most and the least popular instances, behind a line that opens."""
     drawer = st.expander("The most and the least popular instances", key=f"ends:{run_id}", on_change="rerun")
     if not drawer.open:
         return
     with drawer:
-        items = slices.narrowed(resources.ask(popularity_queries.items, run_id), kept)
+        items = slices.narrowed(resources.ask(popularity_queries.items, run_id), slice_picked)
         known = items[items["ips"].notna()]
         which = links.pick(
             st.segmented_control, "Which", "end", ENDS, default=ENDS[0], required=True, label_visibility="collapsed"

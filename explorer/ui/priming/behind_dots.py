@@ -18,8 +18,8 @@ def draw_pairs(run_id: str, picked: list[str], chosen: Chosen, *, group: str = "
     frames = []
     titles = []
     stereotypes = chosen.benchmark == "crows_pairs"
-    for one in picked:
-        condition, _, length = one.partition("|")
+    for dot in picked:
+        condition, _, length = dot.partition("|")
         if condition not in LOOKS:
             continue
         items = resources.ask(priming_queries.items, run_id, condition, numbers.whole_or(length, -1))

@@ -50,10 +50,10 @@ def kind_of(line: Line, item: Instance, sides: Sides) -> str:
 def draw_lines(pools: Pools, item: Instance, kind: str, seed: int, many: int, present: Sequence[Line]) -> list[Line]:
     """The next sentences of a kind before an item, in the order in which a run with this seed has them."""
     used_texts = [*prompts.option_texts(item), *(line.text for line in present)]
-    drawn = sample_sentences(
+    sentences = sample_sentences(
         candidates(pools, item.group, kind), sampling_key(seed, kind, item.id), frozenset(map(fold, used_texts))
     )
-    return [Line(sentence.text, sentence.id) for sentence in itertools.islice(drawn, many)]
+    return [Line(sentence.text, sentence.id) for sentence in itertools.islice(sentences, many)]
 
 
 def rearranged(lines: Sequence[Line], order: Sequence[int]) -> list[Line]:
@@ -74,10 +74,10 @@ def unpack(text: str, pools: Pools) -> tuple[list[Line], int]:
         return [], 1
     lines, lost = [], 0
     stored = stored if isinstance(stored, list) else []
-    for one in stored[:MOST_LINES]:
-        name = str(one).removeprefix(DRAWN)
-        if not str(one).startswith(DRAWN):
-            lines.append(Line(str(one)))
+    for stored_line in stored[:MOST_LINES]:
+        name = str(stored_line).removeprefix(DRAWN)
+        if not str(stored_line).startswith(DRAWN):
+            lines.append(Line(str(stored_line)))
         elif name in pools.by_id:
             lines.append(Line(pools.by_id[name].text, name))
         else:

@@ -27,7 +27,7 @@ def regression_terms(terms: pd.DataFrame) -> go.Figure:
         marker={
             "size": 10,
             "color": theme.BLUE,
-            "symbol": ["circle" if one else "circle-open" for one in clear],
+            "symbol": ["circle" if is_clear else "circle-open" for is_clear in clear],
             "line": {"width": 2, "color": theme.BLUE},
         },
         error_x=theme.interval_bars(rows["estimate"], rows["low"], rows["high"], theme.BLUE),

@@ -87,7 +87,7 @@ def edits(chosen: Chosen, run_id: str) -> None:
         alt="Likeness of the changed to the plain context sentences against the change of accuracy",
     )
     printed = edit_correlations()
-    values = minus(" and ".join(str(one.value) for one in printed))
+    values = minus(" and ".join(str(figure.value) for figure in printed))
     sentences = []
     for _, row in findings[findings["finding"] == declared.EDIT_CORRELATION.name].iterrows():
         value = (
@@ -112,7 +112,7 @@ def matrices(run_id: str) -> None:
         return
     name = links.pick(
         st.segmented_control, "Matrix", "matrix", present, default=present[0], required=True,
-        format_func=lambda one: matrices[one].title,
+        format_func=lambda matrix_name: matrices[matrix_name].title,
     )  # fmt: skip
     kind = matrices[name]
     show.says(furthest(cells[name], kind))
@@ -170,14 +170,14 @@ def together(table: pd.DataFrame) -> str:
 
 
 def _correlations(findings: pd.DataFrame, run_id: str) -> None:
-    what = {declared.MATRIX_CORRELATION.name: "matrices", declared.OVERLAP_AND_JUDGMENT.name: "judgments"}
-    correlations = findings[findings["finding"].isin(list(what))]
+    compared = {declared.MATRIX_CORRELATION.name: "matrices", declared.OVERLAP_AND_JUDGMENT.name: "judgments"}
+    correlations = findings[findings["finding"].isin(list(compared))]
     if correlations.empty:
         return
     st.subheader("Does likeness go with accuracy?", anchor=False)
     table = pd.DataFrame(
         {
-            "level": correlations["finding"].map(what),
+            "level": correlations["finding"].map(compared),
             "likeness": correlations["setting"]
             .str.replace("_f1", "s shared", regex=False)
             .str.replace("dependencys", "labels"),

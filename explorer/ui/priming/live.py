@@ -36,13 +36,13 @@ class Point:
 
 
 def growth(
-    item: Instance, sentences: Sequence[str], model: str, preset: str, asked: Mapping[str, Any] = NOT_ASKED
+    item: Instance, sentences: Sequence[str], model: str, preset: str, question_form: Mapping[str, Any] = NOT_ASKED
 ) -> tuple[Point, ...]:
     """The pair without a context and after each sentence; ExplorerError where the model cannot be had.
 
     `asked` has the settings of chats of a run: in a chat the user says the sentences.
     """
-    form = tuple(sorted((name, value) for name, value in asked.items() if name in chat.CHAT))
+    form = tuple(sorted((name, value) for name, value in question_form.items() if name in chat.CHAT))
     question = (payload(item), tuple(sentences), model, preset, form, resources.settings(), live.version_of(model))
     points = _growth(*question)
     if http.is_endpoint(model) and any(score.reason for point in points for score in point.scores):
@@ -89,11 +89,11 @@ def _growth(
     judged = priming_requests.with_baselines(steps, scores, same_tokens=same_tokens)
     return tuple(
         Point(
-            tuple(own),
-            Judgment.of_rows(priming_requests.judge(step, own, policy, dtype, baseline)),
+            tuple(judged_margin),
+            Judgment.of_rows(priming_requests.judge(step, judged_margin, policy, dtype, baseline)),
             step.tokens,
         )
-        for step, own, baseline in judged
+        for step, judged_margin, baseline in judged
     )
 
 

@@ -182,8 +182,8 @@ def _ours(row: Published, findings: pd.DataFrame) -> str:
     if row.takes in ("largest", "smallest"):
         matching = matching[matching["length"] > 0].sort_values("value", ascending=row.takes == "smallest")
         return _change(matching.iloc[0]) if len(matching) else "not in this run"
-    one = matching.iloc[0]
-    return display.p_in_words(one["p"]) if row.takes == "p" else _value(one)
+    finding = matching.iloc[0]
+    return display.p_in_words(finding["p"]) if row.takes == "p" else _value(finding)
 
 
 def _change(row: Any) -> str:

@@ -135,5 +135,5 @@ def _published_correlations() -> str:
     """What the paper prints for acceptable and unacceptable contexts, model by model."""
     pairs = zip(before_and_after(CONDITIONS[0]), before_and_after(CONDITIONS[1]), strict=True)
     return ", ".join(
-        f"{display.number(one.value)} and {display.number(two.value)} for {one.model}" for one, two in pairs
+        f"{display.number(first.value)} and {display.number(two.value)} for {first.model}" for first, two in pairs
     )

@@ -41,12 +41,14 @@ def draw_replication_board(source: str, chosen: Chosen) -> None:
     show.about("replication")
     every = resources.ask(board_of, source, chosen.model)
     table, model = _pickers(source, every)
-    kept = [
-        one.table in (table or one.table) and one.model == (model or one.model)
-        for one in replication_board.figures_of_source(source)
+    is_picked = [
+        figure.table in (table or figure.table) and figure.model == (model or figure.model)
+        for figure in replication_board.figures_of_source(source)
     ]
-    printed = [one for one, keep in zip(replication_board.figures_of_source(source), kept, strict=True) if keep]
-    rows = every[kept].reset_index(drop=True) if len(every) else every
+    printed = [
+        figure for figure, keep in zip(replication_board.figures_of_source(source), is_picked, strict=True) if keep
+    ]
+    rows = every[is_picked].reset_index(drop=True) if len(every) else every
     show.says(in_words(rows, layout.model_title(chosen.model)))
     _figures(rows, layout.model_title(chosen.model))
     _counts(rows)
@@ -66,14 +68,14 @@ def in_words(rows: pd.DataFrame, other: str) -> str:
     agree = int(computed["verdict"].isin([WORDS["within"], WORDS["equal"]]).sum())
     off = int(computed["verdict"].isin([WORDS["outside"], WORDS["differs"]]).sum())
     apart = int((computed["verdict"] == WORDS["not comparable"]).sum())
-    told = f"Of {len(rows):,} printed figures stored runs answer {len(computed):,}: {agree:,} agree, {off:,} do not"
-    return f"{told}, and {apart:,} are not comparable since their method differs." if apart else f"{told}."
+    sentence = f"Of {len(rows):,} printed figures stored runs answer {len(computed):,}: {agree:,} agree, {off:,} do not"
+    return f"{sentence}, and {apart:,} are not comparable since their method differs." if apart else f"{sentence}."
 
 
 def board_of(store: Store, source: str, model: str) -> pd.DataFrame:
     """The rows of one source."""
     printed = replication_board.figures_of_source(source)
-    names = sorted({answer.finding.name for one in printed for answer in one.answers})
+    names = sorted({answer.finding.name for figure in printed for answer in figure.answers})
     return board(printed, queries_replication.findings(store, tuple(names)), model)
 
 
@@ -87,10 +89,10 @@ def board(printed: Sequence[BoardFigure], findings: pd.DataFrame, model: str) ->
         [{str(key): value for key, value in row.items()} for row in findings.to_dict("records")]
     )
     rows = []
-    for one in printed:
-        ours = replication_board.beside(one, by_finding)
-        other = replication_board.beside(one, by_finding, model) if ours is None and model else None
-        rows.append({**_printed(one), **_ours(one, ours), "other": other.value if other else None})
+    for figure in printed:
+        ours = replication_board.beside(figure, by_finding)
+        other = replication_board.beside(figure, by_finding, model) if ours is None and model else None
+        rows.append({**_printed(figure), **_ours(figure, ours), "other": other.value if other else None})
     return pd.DataFrame(rows)
 
 
@@ -99,8 +101,8 @@ def _pickers(source: str, rows: pd.DataFrame) -> tuple[str, str]:
     figures = replication_board.figures_of_source(source)
     computed = list(rows.loc[rows["run_id"] != "", "table"]) if len(rows) else []
     left, right = st.columns([1, 1])
-    tables = [EVERY_TABLE, *dict.fromkeys(one.table for one in figures)]
-    models = [EVERY_MODEL, *dict.fromkeys(one.model for one in figures)]
+    tables = [EVERY_TABLE, *dict.fromkeys(figure.table for figure in figures)]
+    models = [EVERY_MODEL, *dict.fromkeys(figure.model for figure in figures)]
     with left:
         table = links.pick(st.selectbox, "Table", "table", tables, default=[*computed, tables[1]][0])
     with right:
@@ -108,16 +110,23 @@ def _pickers(source: str, rows: pd.DataFrame) -> tuple[str, str]:
     return "" if table == EVERY_TABLE else table, "" if model == EVERY_MODEL else model
 
 
-def _printed(one: BoardFigure) -> dict[str, Any]:
+def _printed(figure: BoardFigure) -> dict[str, Any]:
     return {
-        "table": one.table, "what": one.what, "condition": one.condition, "metric": one.metric, "model": one.model,
-        "printed": display.number(one.value, one.digits), "sd": one.sd,
-        "mended": display.number(one.shown, one.digits) if one.shown == one.shown else "",
-        "remark": one.remark, "command": one.command, "published": one.target,
-    }  # fmt: skip
+        "table": figure.table,
+        "what": figure.what,
+        "condition": figure.condition,
+        "metric": figure.metric,
+        "model": figure.model,
+        "printed": display.number(figure.value, figure.digits),
+        "sd": figure.sd,
+        "mended": display.number(figure.shown, figure.digits) if figure.shown == figure.shown else "",
+        "remark": figure.remark,
+        "command": figure.command,
+        "published": figure.target,
+    }
 
 
-def _ours(one: BoardFigure, ours: Ours | None) -> dict[str, Any]:
+def _ours(figure: BoardFigure, ours: Ours | None) -> dict[str, Any]:
     gap = float("nan")
     if ours is None:
         return {
@@ -126,8 +135,8 @@ def _ours(one: BoardFigure, ours: Ours | None) -> dict[str, Any]:
         }  # fmt: skip
     return {
         "ours": ours.value, "low": ours.low, "high": ours.high,
-        "difference": ours.value - one.target,
-        "verdict": WORDS[replication_board.verdict(one, ours)], "n": ours.n, "setting": ours.setting,
+        "difference": ours.value - figure.target,
+        "verdict": WORDS[replication_board.verdict(figure, ours)], "n": ours.n, "setting": ours.setting,
         "differs": ours.differs,
         "counted": f"{corpus_mark.title(ours.foreign)} {corpus_mark.MARK}" if ours.foreign else "",
         "run_id": ours.run_id,
@@ -136,9 +145,9 @@ def _ours(one: BoardFigure, ours: Ours | None) -> dict[str, Any]:
 
 
 def _counts(rows: pd.DataFrame) -> None:
-    said = rows["verdict"].value_counts() if len(rows) else pd.Series(dtype=int)
-    agree = int(said.get(WORDS["within"], 0) + said.get(WORDS["equal"], 0))
-    off = int(said.get(WORDS["outside"], 0) + said.get(WORDS["differs"], 0))
+    counts = rows["verdict"].value_counts() if len(rows) else pd.Series(dtype=int)
+    agree = int(counts.get(WORDS["within"], 0) + counts.get(WORDS["equal"], 0))
+    off = int(counts.get(WORDS["outside"], 0) + counts.get(WORDS["differs"], 0))
     show.numbers(
         [
             ("Printed figures", f"{len(rows):,}", "Those of the table and model chosen above."),
@@ -153,14 +162,14 @@ def _counts(rows: pd.DataFrame) -> None:
 
 def _remarks(printed: Sequence[BoardFigure]) -> None:
     """The slips of the paper as warnings, other remarks as notes, each with how many figures it is about."""
-    remarks = list(dict.fromkeys(one.remark for one in printed if one.remark))
+    remarks = list(dict.fromkeys(figure.remark for figure in printed if figure.remark))
     if not remarks:
         return
     with st.expander("Slips in print, and remarks", key="replication:remarks"):
         for remark in remarks:
-            number = sum(one.remark == remark for one in printed)
+            number = sum(figure.remark == remark for figure in printed)
             sentence = f"{remark[:1].upper()}{remark[1:]}: {number:,} of these figures."
-            if any(one.is_slip for one in printed if one.remark == remark):
+            if any(figure.is_slip for figure in printed if figure.remark == remark):
                 st.warning(show.plain(sentence), icon=":material/edit_note:")
             else:
                 show.note(sentence)
@@ -188,8 +197,12 @@ def _figures(rows: pd.DataFrame, other: str) -> None:
 
 def labels_of(rows: pd.DataFrame) -> list[str]:
     """A label a row, of all that differs between the rows."""
-    told = [name for name in ("table", "what", "condition", "model") if rows[name].nunique() > 1] or ["what"]
-    return [" · ".join(map(display.words, filter(None, row))) for row in rows[told].itertuples(index=False)]
+    differing_columns = [name for name in ("table", "what", "condition", "model") if rows[name].nunique() > 1] or [
+        "what"
+    ]
+    return [
+        " · ".join(map(display.words, filter(None, row))) for row in rows[differing_columns].itertuples(index=False)
+    ]
 
 
 def _table(rows: pd.DataFrame, name: str, chosen: Chosen) -> None:
@@ -242,7 +255,7 @@ def _table(rows: pd.DataFrame, name: str, chosen: Chosen) -> None:
 def _commands(printed: Sequence[BoardFigure], rows: pd.DataFrame) -> None:
     """What would compute the figures that no run answers yet."""
     missing = dict.fromkeys(
-        one.command for one, run_id in zip(printed, rows["run_id"], strict=True) if not run_id and one.command
+        figure.command for figure, run_id in zip(printed, rows["run_id"], strict=True) if not run_id and figure.command
     )
     if not missing:
         return

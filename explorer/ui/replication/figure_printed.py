@@ -20,11 +20,11 @@ def printed_and_ours(rows: pd.DataFrame, title: str, other: str = "") -> go.Figu
     it), for orientation.
     """
     rows = rows.assign(place=list(range(len(rows)))[::-1])
-    held = rows[rows["ours"].notna()]
-    apart = held["verdict"] == NOT_COMPARABLE
+    answered = rows[rows["ours"].notna()]
+    apart = answered["verdict"] == NOT_COMPARABLE
     traces = [
-        _ours(held[~apart], "ours, with its 95% interval", theme.BLUE, "circle"),
-        _ours(held[apart], "ours, not comparable", theme.GRAY, "circle-open"),
+        _ours(answered[~apart], "ours, with its 95% interval", theme.BLUE, "circle"),
+        _ours(answered[apart], "ours, not comparable", theme.GRAY, "circle-open"),
         go.Scatter(
             x=rows["published"],
             y=rows["place"],
@@ -54,7 +54,7 @@ def printed_and_ours(rows: pd.DataFrame, title: str, other: str = "") -> go.Figu
                 hovertemplate="%{customdata}<extra></extra>",
             )
         )
-    figure = theme.figure(*(one for one in traces if len(one.x)), height=100 + ROW * max(3, len(rows)))
+    figure = theme.figure(*(trace for trace in traces if len(trace.x)), height=100 + ROW * max(3, len(rows)))
     figure.update_layout(showlegend=True)
     figure.update_xaxes(title_text=theme.escape(title[:1].upper() + title[1:]))
     figure.update_yaxes(

@@ -155,10 +155,14 @@ def _judged(compared: pd.DataFrame, names: dict[str, str]) -> None:
     families = _families(place.reindex(known.index), str(compared["benchmark"].iloc[0]))
     pairs = _pairs(known, names, families)
     show.lead(_sentence(known, pairs, names, families))
-    rows = [_row(names[one], ALL, known[one], families) for one in ids]
+    rows = [_row(names[run_id], ALL, known[run_id], families) for run_id in ids]
     groups = known.groupby(place["grp"].reindex(known.index), sort=False)
     if groups.ngroups > 1:
-        rows += [_row(names[one], display.words(str(name)), own[one]) for name, own in groups for one in ids]
+        rows += [
+            _row(names[run_id], display.words(str(name)), of_group[run_id])
+            for name, of_group in groups
+            for run_id in ids
+        ]
     figure = pd.DataFrame(rows)
     several = figure["row"].nunique()
     show.chart(
@@ -212,15 +216,15 @@ def _row(run: str, label: str, outcomes: pd.Series, families: np.ndarray | None 
 
 def _pairs(known: pd.DataFrame, names: dict[str, str], families: np.ndarray | None) -> pd.DataFrame:
     rows: list[dict[str, Any]] = []
-    for one, other in combinations(names, 2):
-        change = mcnemar(known[one], known[other])
+    for first, other in combinations(names, 2):
+        change = mcnemar(known[first], known[other])
         over: Estimate = paired_shares(change.lost, change.gained, change.n)
         if families is not None:
-            right = (ties_wrong(known[other]) - ties_wrong(known[one])).astype(float)
+            right = (ties_wrong(known[other]) - ties_wrong(known[first])).astype(float)
             over = drawn_from_enough(bootstrap_mean(right, families))
         rows.append(
             {
-                "first": names[one], "second": names[other], "difference": change.value,
+                "first": names[first], "second": names[other], "difference": change.value,
                 "low": over.low, "high": over.high, "lost": change.lost,
                 "gained": change.gained, "p": change.p,
             }
@@ -231,7 +235,7 @@ def _pairs(known: pd.DataFrame, names: dict[str, str], families: np.ndarray | No
 
 
 def _sentence(known: pd.DataFrame, pairs: pd.DataFrame, names: dict[str, str], families: np.ndarray | None) -> str:
-    shares = {names[one]: float(known[one].mean()) for one in names}
+    shares = {names[run_id]: float(known[run_id].mean()) for run_id in names}
     best, worst = max(shares, key=shares.__getitem__), min(shares, key=shares.__getitem__)
     if best == worst or shares[best] == shares[worst]:
         return f"All are right equally often: {display.share(shares[best])} of {len(known):,} instances."
@@ -260,7 +264,7 @@ def _margins(shared: pd.DataFrame, ids: Sequence[str], names: dict[str, str]) ->
         with left:
             first = links.pick(st.selectbox, "Across", "across", ids, format_func=names.__getitem__)
         with right:
-            others = [one for one in ids if one != first]
+            others = [run_id for run_id in ids if run_id != first]
             second = links.pick(st.selectbox, "Up", "up", others, format_func=names.__getitem__)
     items = resources.ask(queries.two_runs, first, second)
     items = items[items["instance_id"].isin(set(shared["instance_id"]))]
@@ -290,12 +294,12 @@ def _changed(shared: pd.DataFrame, known: pd.DataFrame, compared: pd.DataFrame, 
     frame.insert(0, "sentence", _sentences(benchmark, list(apart.index)))
     columns: dict[str, object] = {"sentence": text_column("Text", width="large")} if any(frame["sentence"]) else {}
     columns["grp"] = group_column("Group")
-    for number, one in enumerate(names, 1):
-        frame[f"verdict_{number}"] = [word_of(value) for value in apart[one]]
-        columns[f"verdict_{number}"] = text_column(names[one])
-        frame[f"margin_{number}"] = margins[one].reindex(apart.index).to_numpy()
+    for number, model_name in enumerate(names, 1):
+        frame[f"verdict_{number}"] = [word_of(value) for value in apart[model_name]]
+        columns[f"verdict_{number}"] = text_column(names[model_name])
+        frame[f"margin_{number}"] = margins[model_name].reindex(apart.index).to_numpy()
         if len(names) == 2:
-            columns[f"margin_{number}"] = nats_column("margin", f"{names[one]}, nats")
+            columns[f"margin_{number}"] = nats_column("margin", f"{names[model_name]}, nats")
     frame["look"] = [layout.address_of("Instance", **about, instance=name) for name in apart.index]
     columns["look"] = link_column("Tokens")
     if "sentence" not in columns:
@@ -317,9 +321,9 @@ def _sentences(benchmark: str, ids: Sequence[str]) -> list[str]:
 
 
 def _findings(study: str, names: dict[str, str]) -> None:
-    found = resources.ask(queries.found, tuple(names))
-    found = found[found["value"].notna()]
-    shared = found.groupby("finding", sort=False)["run_id"].nunique()
+    findings = resources.ask(queries.found, tuple(names))
+    findings = findings[findings["value"].notna()]
+    shared = findings.groupby("finding", sort=False)["run_id"].nunique()
     offered = [name for name in shared[shared > 1].index]
     if not offered:
         show.note("These runs found nothing under the same name; what each found stands on its own page.")
@@ -334,7 +338,7 @@ def _findings(study: str, names: dict[str, str]) -> None:
         st.selectbox, "Finding", "concluded", offered, default=finding_rows.first_of(study, offered), format_func=title
     )
     finding = known[name]
-    rows = found[found["finding"] == name].reset_index(drop=True)
+    rows = findings[findings["finding"] == name].reset_index(drop=True)
     rows = rows.assign(run=rows["run_id"].map(names), row=finding_rows.labels(rows))
     order = {run: place for place, run in enumerate(names.values())}
     rows = rows.sort_values("run", key=lambda runs: runs.map(order), kind="stable")

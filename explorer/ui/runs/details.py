@@ -192,9 +192,13 @@ def _findings(run: RunInfo) -> None:
 def _explained(findings: pd.DataFrame, study: str) -> pd.DataFrame:
     """The findings with what each is called, its unit, what its n counts and what it means, as the study declares."""
     known = {name: declared.find(study, name) for name in findings["finding"].unique()}
-    declared_findings = {name: one for name, one in known.items() if one is not None}
+    declared_findings = {
+        name: declared_finding for name, declared_finding in known.items() if declared_finding is not None
+    }
     columns = {
-        column: findings["finding"].map({name: getattr(one, column) for name, one in declared_findings.items()})
+        column: findings["finding"].map(
+            {name: getattr(declared_finding, column) for name, declared_finding in declared_findings.items()}
+        )
         for column in ("title", "unit", "of", "meaning")
     }
     return many_tests.with_families(findings.assign(**columns), study)
@@ -210,7 +214,7 @@ def _one_finding(run: RunInfo, findings: pd.DataFrame) -> None:
         "concluded",
         names,
         default=finding_rows.first_of(run.study, names),
-        format_func=lambda one: one_title(known[one], one),
+        format_func=lambda row_number: one_title(known[row_number], row_number),
     )
     rows = findings[findings["finding"] == name]
     finding = known[name]
@@ -222,7 +226,7 @@ def _one_finding(run: RunInfo, findings: pd.DataFrame) -> None:
         show.lead(show.meaning(finding.meaning))
         show.note(f"Unit: {finding.unit}; n counts: {finding.of}. {family}".strip())
         titles = {"value": "Value", "low": "From", "high": "To"}
-        columns |= {one: unit_column(finding.unit, titles[one]) for one in titles if one in columns}
+        columns |= {column: unit_column(finding.unit, titles[column]) for column in titles if column in columns}
     known_rows = rows[rows["value"].notna()].reset_index(drop=True)
     labeled = known_rows.assign(run=model_title(run.model), row=finding_rows.labels(known_rows))
     if labeled["row"].nunique() > 1:
@@ -276,12 +280,12 @@ def _every_instance(run: RunInfo, items: pd.DataFrame) -> None:
 def _standing(run: RunInfo) -> str:
     when = f"{datetime.fromtimestamp(run.created):%d %B %Y, %H:%M}"
     amount = f"{run.done:,} instances" if run.done == run.total else f"{run.done:,} of {run.total:,} instances"
-    asked = f" {said}" if (said := layout.asked_in_words(run.run_id)) else ""
+    how_asked = f" {sentence}" if (sentence := layout.asked_in_words(run.run_id)) else ""
     remark = f" {run.message}" if run.message and run.status != "complete" else ""
-    return f"{run.status.capitalize()}: {amount}, started {when}.{asked}{remark}"
+    return f"{run.status.capitalize()}: {amount}, started {when}.{how_asked}{remark}"
 
 
-CORRELATIONS = {one.name: one.title for one in (accuracy.RATING_PEARSON, accuracy.RATING_SPEARMAN)}
+CORRELATIONS = {finding.name: finding.title for finding in (accuracy.RATING_PEARSON, accuracy.RATING_SPEARMAN)}
 
 
 def _headline(overall: pd.DataFrame) -> None:

@@ -36,7 +36,7 @@ def _label(row: Mapping, varying: list[str]) -> str:
     for name in varying:
         value = row[name]
         if value is not None and value == value and value != "":
-            said = f"{value:g}" if isinstance(value, float) else display.words(str(value))
-            said = SWAPPED.get(said, said) if name == "setting" else said
-            parts.append(FACTORS[name].format(said))
+            value_in_words = f"{value:g}" if isinstance(value, float) else display.words(str(value))
+            value_in_words = SWAPPED.get(value_in_words, value_in_words) if name == "setting" else value_in_words
+            parts.append(FACTORS[name].format(value_in_words))
     return ", ".join(parts) or OVERALL

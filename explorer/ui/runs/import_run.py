@@ -58,12 +58,17 @@ def _one(path: Path, model: str) -> list[str]:
         folder, new = ending.import_archive(path, resources.resources())
         return [f"{path.name}: {'the run' if new else 'here already:'} {folder.run_id}"]
     log = logs.read(path)
-    kept = imported_log.import_log(log, resources.resources(), model=model.strip())
-    title = layout.benchmark_title(kept.benchmark)
-    lines = [f"{path.name}: {kept.instances:,} samples of {log.made_by}, {kept.matched:,} of them instances of {title}"]
+    stored_log = imported_log.import_log(log, resources.resources(), model=model.strip())
+    title = layout.benchmark_title(stored_log.benchmark)
+    lines = [
+        f"{path.name}: {stored_log.instances:,} samples of {log.made_by}, "
+        f"{stored_log.matched:,} of them instances of {title}"
+    ]
     lines += list(log.remarks)
-    lines += [f"{path.name} {one.where}: {one.reason}" for one in kept.dropped[:LEFT_OUT_SHOWN]]
-    more = len(kept.dropped) - LEFT_OUT_SHOWN
+    lines += [
+        f"{path.name} {dropped_row.where}: {dropped_row.reason}" for dropped_row in stored_log.dropped[:LEFT_OUT_SHOWN]
+    ]
+    more = len(stored_log.dropped) - LEFT_OUT_SHOWN
     return lines + ([f"{path.name}: {more:,} more were left out; the run's folder keeps them."] if more > 0 else [])
 
 

@@ -94,7 +94,7 @@ def _pick_study(runs: Sequence[RunInfo], shown: str) -> str:
 
 def _narrowed(runs: list[RunInfo]) -> list[RunInfo]:
     """The runs that the reader's filters leave, by benchmark and model."""
-    here = [state for state, statuses in STATES.items() if any(run.status in statuses for run in runs)]
+    states_present = [state for state, statuses in STATES.items() if any(run.status in statuses for run in runs)]
     titles = {run.benchmark: run_names.benchmark_title(run.benchmark) for run in runs}
     benchmarks = sorted(titles, key=lambda name: titles[name].casefold())
     models = sorted({run.model for run in runs}, key=str.casefold)
@@ -104,13 +104,13 @@ def _narrowed(runs: list[RunInfo]) -> list[RunInfo]:
     with middle:
         model = _filter("Model", "of_model", models, "All models", model_title)
     with right:
-        state = _filter("State", "of_state", here, "Any state", str.capitalize)
-    kept = [
+        state = _filter("State", "of_state", states_present, "Any state", str.capitalize)
+    matching = [
         run
         for run in runs
         if benchmark in ("", run.benchmark) and model in ("", run.model) and (not state or run.status in STATES[state])
     ]
-    return in_order(kept, titles)
+    return in_order(matching, titles)
 
 
 def in_order(runs: Sequence[RunInfo], titles: Mapping[str, str]) -> list[RunInfo]:
@@ -128,7 +128,7 @@ def _filter(label: str, name: str, options: Sequence[str], every: str, title: An
         f"Show: {label.lower()}",
         name,
         ["", *options],
-        format_func=lambda one: title(one) if one else every,
+        format_func=lambda choice: title(choice) if choice else every,
         label_visibility="collapsed",
         disabled=len(options) < 2,
     )
@@ -147,7 +147,7 @@ def _live_table(study: str, listed: list[str], shown: str) -> list[str]:
 def _table(study: str, runs: list[RunInfo], shown: str) -> list[str]:
     """Draws the runs; the ids of those that are ticked."""
     names = [run.run_id for run in runs]
-    found, columns = _found(study)
+    head_findings, columns = _found(study)
     frame = pd.DataFrame(
         {
             "run": names,
@@ -161,7 +161,7 @@ def _table(study: str, runs: list[RunInfo], shown: str) -> list[str]:
             "remark": [run.message if run.status not in progress.LIVE else "" for run in runs],
         }
     )
-    frame = frame.merge(found, on="run", how="left")
+    frame = frame.merge(head_findings, on="run", how="left")
     readable = frame.assign(
         model=[model_title(run.model) for run in runs],
         benchmark=[run_names.benchmark_title(run.benchmark) for run in runs],
@@ -224,15 +224,15 @@ def _found(study: str) -> tuple[pd.DataFrame, dict[str, Any]]:
     heads = heads[heads["study"] == study].drop_duplicates("run_id")
     if heads.empty or not (finding := declared.find(study, str(heads["finding"].iloc[0]))):
         return nothing, {}
-    found = pd.DataFrame({"run": heads["run_id"], "value": heads["value"]})
-    return found, {"value": unit_column(finding.unit, finding.title, show.meaning(finding.meaning))}
+    head_findings = pd.DataFrame({"run": heads["run_id"], "value": heads["value"]})
+    return head_findings, {"value": unit_column(finding.unit, finding.title, show.meaning(finding.meaning))}
 
 
 def _settings(runs: Sequence[RunInfo]) -> list[str]:
     """What each run was asked for beyond its study's defaults, in words."""
     stored = resources.ask(queries.runs).set_index("run_id")
-    told = []
-    asked: list[tuple[str, Any, Mapping[str, Any]]] = []
+    sentences = []
+    settings_of_runs: list[tuple[str, Any, Mapping[str, Any]]] = []
     for run in runs:
         if run.run_id in stored.index:
             spec = specs.from_json(str(stored.loc[run.run_id, "spec"]))
@@ -240,13 +240,13 @@ def _settings(runs: Sequence[RunInfo]) -> list[str]:
             try:
                 spec = RunFolder(resources.settings().runs / run.run_id).spec
             except ExplorerError:
-                told.append("")
-                asked.append(("", run.created, {}))
+                sentences.append("")
+                settings_of_runs.append(("", run.created, {}))
                 continue
         parts = [f"{len(spec.suites)} groups" if len(spec.suites) > 1 else "1 group"] if spec.suites else []
         parts += [run_names.settings_in_words(spec.settings, spec.study)]
         parts += [f"seed {spec.seed}"] if spec.seed else []
-        told.append(", ".join(filter(None, parts)))
-        asked.append((spec.model, run.created, spec.settings))
-    changed = run_names.changes_in_words(asked)
-    return [", ".join(filter(None, pair)) for pair in zip(told, changed, strict=True)]
+        sentences.append(", ".join(filter(None, parts)))
+        settings_of_runs.append((spec.model, run.created, spec.settings))
+    changed = run_names.changes_in_words(settings_of_runs)
+    return [", ".join(filter(None, pair)) for pair in zip(sentences, changed, strict=True)]

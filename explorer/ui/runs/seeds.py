@@ -30,8 +30,8 @@ def draw_over_seeds(study: str, groups: Sequence[Sequence[str]], name: str) -> N
     """What the finding of this name is over the seeds of each set of runs; nothing where there is none."""
     if not groups:
         return
-    found = resources.ask(queries.found, tuple(run_id for group in groups for run_id in group))
-    table = seeds.of_runs(found[found["finding"] == name], groups)
+    findings = resources.ask(queries.found, tuple(run_id for group in groups for run_id in group))
+    table = seeds.of_runs(findings[findings["finding"] == name], groups)
     table = table[table["seeds"] > 1].reset_index(drop=True)
     if table.empty:
         return
@@ -67,15 +67,15 @@ def in_words(row: pd.Series, unit: str) -> str:
     """Mean, sd and range of one finding over seeds, and whether the seed matters beside sampling error."""
     as_share = unit in ("share", "points")
     write = display.share if as_share else display.number
-    said = (
+    sentence = (
         f"Over {int(row['seeds'])} seeds: mean {write(float(row['mean']))}, sd over seeds "
         f"{write(float(row['sd']))}, range {write(float(row['least']))} to {write(float(row['greatest']))}"
     )
     half = (float(row["high"]) - float(row["low"])) / 2
     if not half > 0:
-        return f"{said}; a single run has no interval to set beside it."
+        return f"{sentence}; a single run has no interval to set beside it."
     more = "less than" if 1.96 * float(row["sd"]) < half else "at least as much as"
     return (
-        f"{said}. The seed moves it {more} other items would: a single run's 95% interval is "
+        f"{sentence}. The seed moves it {more} other items would: a single run's 95% interval is "
         f"{write(float(row['low']))} to {write(float(row['high']))} on average."
     )

@@ -93,7 +93,7 @@ def _standing(statuses: Sequence[str], done: int) -> str:
     parts = [f"{done:,} of {_count(len(statuses))} {'is' if done == 1 else 'are'} complete"]
     for status in dict.fromkeys(statuses):
         if status != "complete":
-            parts.append(f"{sum(one == status for one in statuses):,} {status}")
+            parts.append(f"{sum(part_status == status for part_status in statuses):,} {status}")
     return f"{', '.join(parts)}."
 
 

@@ -208,11 +208,11 @@ def checked(act: Mapping[str, Any]) -> dict[str, str | int]:
 
     A page sends what strip.js wrote; whoever speaks the websocket himself sends what he likes.
     """
-    plain = plain_json.without_halves({name: one for name, one in act.items() if isinstance(name, str)})
+    plain = plain_json.without_halves({name: value for name, value in act.items() if isinstance(name, str)})
     return {
-        name: one
-        for name, one in plain.items()
-        if (isinstance(one, str) and len(one) <= LONGEST) or (type(one) is int and abs(one) <= MOST)
+        name: value
+        for name, value in plain.items()
+        if (isinstance(value, str) and len(value) <= LONGEST) or (type(value) is int and abs(value) <= MOST)
     }
 
 

@@ -180,29 +180,38 @@ def _pick_reading(readings: Sequence[Reading]) -> Reading:
 
 
 def _told(traced: Sequence[Traced], names: dict[str, str]) -> list[words.Told]:
-    return [words.Told(_name(one, names), one.line.stops, one.points) for one in traced]
+    return [words.Told(_name(traced_line, names), traced_line.line.stops, traced_line.points) for traced_line in traced]
 
 
-def _name(one: Traced, names: dict[str, str]) -> str:
-    name = names[one.line.key]
-    return f"{name}, {one.series.name}" if one.series.name else name
+def _name(traced: Traced, names: dict[str, str]) -> str:
+    name = names[traced.line.key]
+    return f"{name}, {traced.series.name}" if traced.series.name else name
 
 
 def _figure(traced: Sequence[Traced], names: dict[str, str], reading: Reading, along: Along) -> Any:
-    keys = list(dict.fromkeys(one.line.key for one in traced))
-    colors = dict(zip(keys, model_colors([_colored(one) for one in _first_of(traced, keys)]), strict=True))
-    series = [one.name for one in reading.series]
-    drawn = [_drawn(one, _name(one, names), colors[one.line.key], series.index(one.series.name), reading, along)
-             for one in traced]  # fmt: skip
+    keys = list(dict.fromkeys(traced_line.line.key for traced_line in traced))
+    colors = dict(zip(keys, model_colors([_colored(key) for key in _first_of(traced, keys)]), strict=True))
+    series = [line_series.name for line_series in reading.series]
+    drawn_lines = [
+        _drawn(
+            traced_line,
+            _name(traced_line, names),
+            colors[traced_line.line.key],
+            series.index(traced_line.series.name),
+            reading,
+            along,
+        )
+        for traced_line in traced
+    ]
     return trajectory(
-        drawn, axis_of(along, [stop for one in traced for stop in one.line.stops]),
+        drawn_lines, axis_of(along, [stop for traced_line in traced for stop in traced_line.line.stops]),
         response="AUC" if reading.unit == "AUC" else reading.title,
         unit=reading.unit, null=reading.null,
     )  # fmt: skip
 
 
 def _first_of(traced: Sequence[Traced], keys: Sequence[str]) -> list[Line]:
-    by_key = {one.line.key: one.line for one in traced}
+    by_key = {traced_line.line.key: traced_line.line for traced_line in traced}
     return [by_key[key] for key in keys]
 
 
@@ -210,25 +219,29 @@ def _colored(line: Line) -> str:
     return line.stops[-1].model.partition("@")[0] if line.step == line.step else line.name
 
 
-def _drawn(one: Traced, name: str, color: str, dash: int, reading: Reading, along: Along) -> Drawn:
-    pairs = [(stop, held) for stop, held in zip(one.line.stops, one.points, strict=True) if held.value == held.value]
+def _drawn(traced: Traced, name: str, color: str, dash: int, reading: Reading, along: Along) -> Drawn:
+    pairs = [
+        (stop, point)
+        for stop, point in zip(traced.line.stops, traced.points, strict=True)
+        if point.value == point.value
+    ]
     return Drawn(
         name,
         color,
         [stop.x for stop, _ in pairs],
-        [held.value for _, held in pairs],
-        [held.low for _, held in pairs],
-        [held.high for _, held in pairs],
-        [_about(stop, held, reading, along) for stop, held in pairs],
+        [point.value for _, point in pairs],
+        [point.low for _, point in pairs],
+        [point.high for _, point in pairs],
+        [_about(stop, point, reading, along) for stop, point in pairs],
         [stop.run_id for stop, _ in pairs],
         dash,
     )
 
 
-def _about(stop: Stop, held: Point, reading: Reading, along: Along) -> str:
+def _about(stop: Stop, point: Point, reading: Reading, along: Along) -> str:
     write = words.writer(reading.unit)
-    ends = "" if math.isnan(held.low) else f" ({write(held.low)} to {write(held.high)})"
-    return f"{words.at(stop, along)}: {write(held.value)}{ends}, n = {held.n:,}"
+    ends = "" if math.isnan(point.low) else f" ({write(point.low)} to {write(point.high)})"
+    return f"{words.at(stop, along)}: {write(point.value)}{ends}, n = {point.n:,}"
 
 
 def axis_of(along: Along, stops: Sequence[Stop]) -> Axis:
@@ -279,7 +292,7 @@ def _of_stop(line: Line, place: int, study: str, benchmark: str, along: Along) -
 
 def _numbers(traced: Sequence[Traced], names: dict[str, str], reading: Reading, along: Along) -> None:
     rows = table.as_table(traced)
-    called = [_name(one, names) for one in traced for _ in one.points]
+    called = [_name(traced_line, names) for traced_line in traced for _ in traced_line.points]
     look = [layout.address_of("Runs", shown=run_id) for run_id in rows["run_id"]]
     rows = rows.assign(called=called, look=look)
     columns = {

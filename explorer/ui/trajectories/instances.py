@@ -38,25 +38,25 @@ def draw_learned(chosen: Chosen, runs: pd.DataFrame) -> None:
         )
         return
     benchmark, line, _ = pick(chosen, known)
-    found = of_line(line)
-    if found.items.empty:
+    learned = of_line(line)
+    if learned.items.empty:
         show.nothing_yet("No instance is in every run of this line", "Choose another model or benchmark.")
         return
-    popularity = pick_popularity(benchmark, line, found)
+    popularity = pick_popularity(benchmark, line, learned)
     title = naming.title_of(line)
     if popularity is None:
-        show.says(_share_in_words(title, found, line))
-        groups, order = pd.Series("all", index=found.items.index), ["all"]
+        show.says(_share_in_words(title, learned, line))
+        groups, order = pd.Series("all", index=learned.items.index), ["all"]
     else:
-        show.says(words.earlier_in_words(title, _earlier(found, popularity), popularity.title))
-        values = found.items["instance_id"].map(popularity.values).astype(float)
+        show.says(words.earlier_in_words(title, _earlier(learned, popularity), popularity.title))
+        values = learned.items["instance_id"].map(popularity.values).astype(float)
         groups, order = judged.groups_of(values, dosed=popularity.title == judged.DOSED)
-    shares = learning.shares_learned(found.items, groups, order, len(line.stops))
+    shares = learning.shares_learned(learned.items, groups, order, len(line.stops))
     answer = show.chart(
         _figure(shares, line),
         key=f"learned:{benchmark}:{line.key}:{popularity.title if popularity else ''}",
         alt=f"Share of instances that {title} has learned, by training",
-        n=len(found.items),
+        n=len(learned.items),
         on_select="rerun",
     )
     show.note(
@@ -66,14 +66,14 @@ def draw_learned(chosen: Chosen, runs: pd.DataFrame) -> None:
                 (
                     "Learned: right from there on in every checkpoint. A coin would be right in the last one in half "
                     "of all pairs, so that late steps say less than early ones.",
-                    words.left_out_in_words(_earlier(found, popularity)) if popularity else "",
+                    words.left_out_in_words(_earlier(learned, popularity)) if popularity else "",
                     naming.ends_apart([line]),
                     "Click a dot to see what was learned there.",
                 ),
             )
         )
     )
-    _behind(found, groups, popularity, line, benchmark, behind.picked(answer))
+    _behind(learned, groups, popularity, line, benchmark, behind.picked(answer))
     _numbers(shares, line)
 
 
@@ -88,8 +88,8 @@ def of_line(line: Line) -> Learned:
     return _learned(run_ids, resources.ask(queries.learned, run_ids))
 
 
-def _earlier(found: Learned, popularity: Popularity) -> Earlier:
-    return _correlated(found.items, dict(found.left_out), dict(popularity.values))
+def _earlier(learned: Learned, popularity: Popularity) -> Earlier:
+    return _correlated(learned.items, dict(learned.left_out), dict(popularity.values))
 
 
 @st.cache_data(max_entries=16, show_spinner="Correlating")
@@ -97,10 +97,10 @@ def _correlated(items: pd.DataFrame, left_out: dict[str, int], values: dict[str,
     return learning.earlier(Learned(items, left_out), values)
 
 
-def pick_popularity(benchmark: str, line: Line, found: Learned) -> Popularity | None:
+def pick_popularity(benchmark: str, line: Line, learned: Learned) -> Popularity | None:
     """The popularity by which instances are told apart; none where no dose is known and nothing was counted."""
-    dosed = doses(benchmark, line, found.items)
-    options = judged.sources(resources.ask, benchmark, dosed, str(found.items["kind"].iloc[0]))
+    dosed = doses(benchmark, line, learned.items)
+    options = judged.sources(resources.ask, benchmark, dosed, str(learned.items["kind"].iloc[0]))
     if not options:
         return None
     names = run_names.names(resources.ask(queries.counted_runs, benchmark))
@@ -111,11 +111,11 @@ def pick_popularity(benchmark: str, line: Line, found: Learned) -> Popularity | 
 
     with show.options("learned:options"):
         option = links.pick(st.selectbox, "Popularity", "popularity", options, default=options[0], format_func=title)
-    return judged.popularity(resources.ask, option, found, dosed)
+    return judged.popularity(resources.ask, option, learned, dosed)
 
 
 def _figure(shares: pd.DataFrame, line: Line) -> Any:
-    drawn = []
+    traces = []
     groups = list(dict.fromkeys(shares["group"]))
     above = [group for group in groups if group != "never in the corpus"]
     for group in groups:
@@ -123,7 +123,7 @@ def _figure(shares: pd.DataFrame, line: Line) -> Any:
         n = int(rows["n"].iloc[0])
         ends = [wilson(share * n, n, 0.95) for share in rows["share"]]
         color = theme.GRAY if group not in above else _color(above.index(group), len(above))
-        drawn.append(
+        traces.append(
             Drawn(
                 f"{group} ({n:,})",
                 color,
@@ -132,35 +132,35 @@ def _figure(shares: pd.DataFrame, line: Line) -> Any:
                 [low for low, _ in ends],
                 [high for _, high in ends],
                 [
-                    f"{words.at(stop, judged.along_of(line))}: {share:.1%} learned, {here:,} of them here"
-                    for stop, share, here in zip(line.stops, rows["share"], rows["here"], strict=True)
+                    f"{words.at(stop, judged.along_of(line))}: {share:.1%} learned, {n_here:,} of them here"
+                    for stop, share, n_here in zip(line.stops, rows["share"], rows["here"], strict=True)
                 ],
                 [f"{group}|{place}" for place in rows["place"]],
             )
         )
     axis = findings.axis_of(judged.along_of(line), line.stops)
-    return trajectory(drawn, axis, response="Learned by then", unit="share")
+    return trajectory(traces, axis, response="Learned by then", unit="share")
 
 
 def _color(place: int, many: int) -> str:
     return COLORS[-1] if many == 1 else COLORS[round(place * (len(COLORS) - 1) / (many - 1))]
 
 
-def _share_in_words(title: str, found: Learned, line: Line) -> str:
-    known = found.items["place"].notna()
+def _share_in_words(title: str, learned: Learned, line: Line) -> str:
+    known = learned.items["place"].notna()
     return (
-        f"{title} has learned {int(known.sum()):,} of {len(found.items):,} instances by "
+        f"{title} has learned {int(known.sum()):,} of {len(learned.items):,} instances by "
         f"{words.at(line.stops[-1], judged.along_of(line))}; of how popular they are nothing is stored."
     )
 
 
 def _behind(
-    found: Learned, groups: pd.Series, popularity: Popularity | None, line: Line, benchmark: str, picked: list[str]
+    learned: Learned, groups: pd.Series, popularity: Popularity | None, line: Line, benchmark: str, picked: list[str]
 ) -> None:
     """The instances of the dots that were clicked."""
-    for one in picked[:1]:
-        group, _, place = one.rpartition("|")
-        rows = found.items[(groups == group) & (found.items["place"] == float(place))]
+    for instance_id in picked[:1]:
+        group, _, place = instance_id.rpartition("|")
+        rows = learned.items[(groups == group) & (learned.items["place"] == float(place))]
         stop = line.stops[int(place)]
         if rows.empty:
             show.note("Nothing was learned just there.")

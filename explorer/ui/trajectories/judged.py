@@ -24,28 +24,28 @@ def pick(chosen: Chosen, known: Mapping[str, Sequence[Held]]) -> tuple[str, Line
         benchmark = links.pick(
             st.selectbox, "On", "on", list(known), default=default, format_func=run_names.benchmark_title
         )
-    held = list(known[benchmark])
-    titles = line_titles(held)
+    lines_held = list(known[benchmark])
+    titles = line_titles(lines_held)
     family = chosen.model.partition("@")[0]
-    first = next((line.key for _, line in held if line.name == family), held[0][1].key)
+    first = next((line.key for _, line in lines_held if line.name == family), lines_held[0][1].key)
     with right:
         key = links.pick(
             st.selectbox, "Model", "line", list(titles), default=first, format_func=lambda key: titles.get(key, key)
         )
     show.about("trajectories", "", benchmark)
-    return benchmark, next(line for _, line in held if line.key == key), held
+    return benchmark, next(line for _, line in lines_held if line.key == key), lines_held
 
 
-def line_titles(held: Sequence[Held]) -> dict[str, str]:
+def line_titles(lines_held: Sequence[Held]) -> dict[str, str]:
     """Line's key → its title, with the study where the same model has lines of several."""
     names: dict[str, str] = {}
     for study in judged.STUDIES:
-        names |= naming.names_of([line for name, line in held if name == study])
+        names |= naming.names_of([line for name, line in lines_held if name == study])
     many = list(names.values())
     return {
         line.key: f"{names[line.key]}, {run_names.study_title(study)}" if many.count(names[line.key]) > 1
         else names[line.key]
-        for study, line in held
+        for study, line in lines_held
     }  # fmt: skip
 
 

@@ -18,11 +18,11 @@ AXES: Mapping[Along, str] = {
 
 def names_of(lines: Sequence[Line]) -> dict[str, str]:
     """Line's key → its name, with what was asked differently where that tells lines apart."""
-    told = differing(lines)
+    differences = differing(lines)
     seeds = {line.seed for line in lines}
     named = {}
     for line in lines:
-        parts = [_asked(told[line.key])]
+        parts = [_asked(differences[line.key])]
         if len(seeds) > 1 and line.seed >= 0:
             parts.append(f"seed {line.seed}")
         more = ", ".join(filter(None, parts))

@@ -32,19 +32,19 @@ def draw_one(chosen: Chosen, runs: pd.DataFrame) -> None:
     if not known:
         instances.draw_learned(chosen, runs)  # which says what is missing
         return
-    benchmark, line, held = pick(chosen, known)
-    found = instances.of_line(line)
-    if found.items.empty:
+    benchmark, line, lines_held = pick(chosen, known)
+    learned = instances.of_line(line)
+    if learned.items.empty:
         show.nothing_yet("No instance is in every run of this line", "Choose another model or benchmark.")
         return
-    instance_id = pick_instance(benchmark, found)
+    instance_id = pick_instance(benchmark, learned)
     if not instance_id:
         show.nothing_yet("No instance matches", "Take words out of the search.")
         return
-    others = [other for _, other in held if other is not line and other.asked_key == line.asked_key]
+    others = [other for _, other in lines_held if other is not line and other.asked_key == line.asked_key]
     shown = [line, *others][:MOST]
-    traces = {one.key: _trace(one, instance_id) for one in shown}
-    _tell(line, traces[line.key], benchmark, instance_id, found)
+    traces = {judged_line.key: _trace(judged_line, instance_id) for judged_line in shown}
+    _tell(line, traces[line.key], benchmark, instance_id, learned)
     answer = show.chart(
         _figure(shown, traces),
         key=f"instance:{benchmark}:{line.key}:{instance_id}",
@@ -60,9 +60,9 @@ def draw_one(chosen: Chosen, runs: pd.DataFrame) -> None:
     _numbers(shown, traces)
 
 
-def pick_instance(benchmark: str, found: Learned) -> str:
+def pick_instance(benchmark: str, learned: Learned) -> str:
     """The id of the instance: one that a link asks for, one of those whose text or id holds what is typed."""
-    ids = [str(name) for name in found.items["instance_id"]]
+    ids = [str(name) for name in learned.items["instance_id"]]
     known = known_instances(benchmark)
     search, listed = st.columns([1, 2], vertical_alignment="bottom")
     with search:
@@ -72,7 +72,7 @@ def pick_instance(benchmark: str, found: Learned) -> str:
         ids_shown = [name for name in ids if name in matching]
     else:
         ids_shown = [name for name in ids if part.casefold() in name.casefold()]
-    first = telling(found, ids_shown)
+    first = telling(learned, ids_shown)
     wish = links.recall("instance")
     options = ids_shown[:LISTED]
     options += [name for name in (first, wish if wish in ids and not part else "") if name and name not in options]
@@ -87,9 +87,9 @@ def pick_instance(benchmark: str, found: Learned) -> str:
         return links.pick(st.selectbox, "Instance", "instance", options, default=first, format_func=title)
 
 
-def telling(found: Learned, ids: Sequence[str]) -> str:
+def telling(learned: Learned, ids: Sequence[str]) -> str:
     """An instance that shows how one is learned: of those learned after the first checkpoint the one in the middle."""
-    items = found.items[found.items["instance_id"].isin(list(ids))]
+    items = learned.items[learned.items["instance_id"].isin(list(ids))]
     late = items[items["place"] > 0].sort_values(["place", "position"], kind="stable")
     if len(late):
         return str(late["instance_id"].iloc[len(late) // 2])
@@ -103,14 +103,14 @@ def _trace(line: Line, instance_id: str) -> pd.DataFrame:
     return rows.drop_duplicates("run_id").set_index("run_id").reindex(list(run_ids)).reset_index()
 
 
-def _tell(line: Line, trace: pd.DataFrame, benchmark: str, instance_id: str, found: Learned) -> None:
+def _tell(line: Line, trace: pd.DataFrame, benchmark: str, instance_id: str, learned: Learned) -> None:
     outcomes = _outcomes(trace)
     place = learning.learned_at(outcomes)
-    told = words.learned_in_words(naming.title_of(line), line.stops, place, bool(outcomes and outcomes[-1] == 1))
+    sentence = words.learned_in_words(naming.title_of(line), line.stops, place, bool(outcomes and outcomes[-1] == 1))
     known = known_instances(benchmark).get(instance_id)
-    dose = doses(benchmark, line, found.items).get(instance_id, math.nan)
-    held = "" if math.isnan(dose) else f" The corpus holds what decides it {_times(dose)}."
-    show.says(f"{told}{held}")
+    dose = doses(benchmark, line, learned.items).get(instance_id, math.nan)
+    dose_in_words = "" if math.isnan(dose) else f" The corpus holds what decides it {_times(dose)}."
+    show.says(f"{sentence}{dose_in_words}")
     if known is not None and known.kind == "pair":
         right, wrong = (known.options[known.gold or 0], known.options[1 - (known.gold or 0)])
         show.note(f"Right: {right} Wrong: {wrong}")
@@ -131,7 +131,7 @@ def _figure(lines: Sequence[Line], traces: Mapping[str, pd.DataFrame]) -> Any:
     names = naming.names_of(lines)
     colors = model_colors([line.name for line in lines])
     along = judged.along_of(lines[0])
-    drawn = []
+    point_traces = []
     for line, color in zip(lines, colors, strict=True):
         trace = traces[line.key]
         pairs = [
@@ -140,7 +140,7 @@ def _figure(lines: Sequence[Line], traces: Mapping[str, pd.DataFrame]) -> Any:
             if margin is not None and margin == margin
         ]
         gaps = [math.nan] * len(pairs)
-        drawn.append(
+        point_traces.append(
             Drawn(
                 names[line.key], color, [stop.x for stop, _, _ in pairs], [margin for _, margin, _ in pairs],
                 gaps, gaps,
@@ -152,9 +152,13 @@ def _figure(lines: Sequence[Line], traces: Mapping[str, pd.DataFrame]) -> Any:
     place = learning.learned_at(_outcomes(traces[lines[0].key]))
     mark = math.nan if place is None else lines[0].stops[place].x
     return trajectory(
-        drawn, findings.axis_of(along, [stop for line in lines for stop in line.stops]), response="Margin (nats)",
-        unit="nats", null=0.0, mark=mark,
-    )  # fmt: skip
+        point_traces,
+        findings.axis_of(along, [stop for line in lines for stop in line.stops]),
+        response="Margin (nats)",
+        unit="nats",
+        null=0.0,
+        mark=mark,
+    )
 
 
 def _verdict(correct: float | None) -> str:
