@@ -72,30 +72,30 @@ def look_up(index: TokenIndex, text: str, args: argparse.Namespace) -> dict[str,
     """All that is found about one text, as plain values."""
     from explorer.popularity import verbatim
 
-    [found] = verbatim.traces(index, [text], least=args.least)  # a text that cannot be encoded costs no other
-    ids = found.ids
+    [traced] = verbatim.traces(index, [text], least=args.least)  # a text that cannot be encoded costs no other
+    ids = traced.ids
     places = [(start, n) for n in range(1, args.longest + 1) for start in range(len(ids) - n + 1)]
     counts = index.count([ids[start : start + n] for start, n in places])
     tokens = index.decode(ids)
     return {
-        "label": found.label,
-        "reason": found.reason,
-        "covered": found.covered,
-        "longest": found.longest,
+        "label": traced.label,
+        "reason": traced.reason,
+        "covered": traced.covered,
+        "longest": traced.longest,
         "tokens": list(tokens),
-        "spans": [_span(index, found, span, args.documents) for span in found.spans],
+        "spans": [_span(index, traced, span, args.documents) for span in traced.spans],
         "ngrams": [
             {"text": "".join(tokens[start : start + n]), "start": start, "n": n,
-             "count": None if math.isnan(one.count) else int(one.count), "reason": one.reason}
-            for (start, n), one in zip(places, counts, strict=True)
+             "count": None if math.isnan(counted.count) else int(counted.count), "reason": counted.reason}
+            for (start, n), counted in zip(places, counts, strict=True)
         ],
         "next": _next(index.following(ids, back_off=False)) if ids else None,
         "next_after_longest_ending": _next(index.following(ids, back_off=True)) if ids else None,
     }  # fmt: skip
 
 
-def _span(index: TokenIndex, found: Verbatim, span: Span, documents: int) -> dict[str, Any]:
-    longest = max(found.spans, key=lambda one: one.last - one.first)
+def _span(index: TokenIndex, traced: Verbatim, span: Span, documents: int) -> dict[str, Any]:
+    longest = max(traced.spans, key=lambda hit: hit.last - hit.first)
     shown = index.documents(span.ids, documents) if documents and span == longest else []
     return {
         "text": span.text,
@@ -103,7 +103,7 @@ def _span(index: TokenIndex, found: Verbatim, span: Span, documents: int) -> dic
         "first": span.first,
         "last": span.last,
         "count": span.count,
-        "documents": [_document(one) for one in shown],
+        "documents": [_document(place) for place in shown],
     }
 
 
@@ -125,15 +125,15 @@ def _document(document: Document) -> dict[str, Any]:
     }
 
 
-def _next(found: Following) -> dict[str, Any]:
+def _next(following: Following) -> dict[str, Any]:
     return {
-        "after_tokens": found.suffix,
-        "places": found.prompt_count,
-        "approx": found.approx,
-        "reason": found.reason,
+        "after_tokens": following.suffix,
+        "places": following.prompt_count,
+        "approx": following.approx,
+        "reason": following.reason,
         "tokens": [
-            {"text": one.text, "id": one.id, "count": one.count, "probability": one.probability}
-            for one in found.tokens[:SHOWN_NEXT]
+            {"text": token.text, "id": token.id, "count": token.count, "probability": token.probability}
+            for token in following.tokens[:SHOWN_NEXT]
         ],
     }
 
@@ -149,9 +149,9 @@ def print_answer(answer: dict[str, Any]) -> None:
         ending = "".join(answer["tokens"][len(answer["tokens"]) - after["after_tokens"] :]).strip()
         print(f"after {ending!r}, {after['places']:,} times:")
         common.print_rows(
-            [{**one, "text": repr(one["text"])} for one in after["tokens"]], ("text", "count", "probability")
+            [{**token, "text": repr(token["text"])} for token in after["tokens"]], ("text", "count", "probability")
         )
-    for document in [one for span in answer["spans"] for one in span["documents"]]:
+    for document in [place for span in answer["spans"] for place in span["documents"]]:
         start, end = max(0, document["first"] - AROUND), document["last"] + AROUND
         print(f"{document['source'] or document['number']}: {' '.join(document['text'][start:end].split())}")
     print()

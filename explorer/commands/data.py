@@ -115,8 +115,8 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
         )
         return 0
     outcome = "would be imported" if args.dry_run else "imported"
-    kept, lost = len(parsed.instances), len(left_out)
-    print(f"{kept:,} instances {outcome} as {table.PREFIX}{name}; rows left out: {lost:,}")
+    instances_read, lost = len(parsed.instances), len(left_out)
+    print(f"{instances_read:,} instances {outcome} as {table.PREFIX}{name}; rows left out: {lost:,}")
     return 0
 
 

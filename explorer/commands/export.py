@@ -36,7 +36,7 @@ def add(subparsers: Any) -> None:
         "--by",
         choices=tuple(BY),
         default="auto",
-        help=f"of --table words: {'; '.join(f'{name}: {what}' for name, what in BY.items())}",
+        help=f"of --table words: {'; '.join(f'{name}: {meaning}' for name, meaning in BY.items())}",
     )
     export.add_argument(
         "--spreadsheet-safe",

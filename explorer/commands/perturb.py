@@ -84,8 +84,8 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
 
 def _language(line: Line) -> str:
     """The language that a line says, "" where it says none."""
-    said = line.fields.get("language") or line.fields.get("lang")
-    return languages.find_code(said) or "" if isinstance(said, str) else ""
+    language_code = line.fields.get("language") or line.fields.get("lang")
+    return languages.find_code(language_code) or "" if isinstance(language_code, str) else ""
 
 
 def _key(line: Line) -> str:

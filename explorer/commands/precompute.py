@@ -241,8 +241,8 @@ def pack_runs(args: argparse.Namespace, settings: Settings) -> int:
     if args.json:
         common.print_json({"file": str(args.out), "bytes": size, "runs": [folder.run_id for folder in folders]})
     else:
-        what = "runs added to" if args.add else "runs in"
-        print(f"{len(folders)} {what} {args.out}, {size / 2**20:.2f} MiB")
+        added_or_in = "runs added to" if args.add else "runs in"
+        print(f"{len(folders)} {added_or_in} {args.out}, {size / 2**20:.2f} MiB")
     return 0 if size <= precomputed.LARGEST else 1
 
 

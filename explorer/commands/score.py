@@ -136,8 +136,8 @@ def _add_score(line: Line, score: Score, *, with_tokens: bool) -> None:
 
 
 def _add_words(line: Line, score: Score, by: By) -> None:
-    own = line.fields.get("words")
-    given = [str(word) for word in own] if isinstance(own, list) else []
+    words_field = line.fields.get("words")
+    given = [str(word) for word in words_field] if isinstance(words_field, list) else []
     words = add_up(score.tokens, score.logprobs, by, given)
     if isinstance(words, str):
         line.fields |= {"word_texts": None, "word_logprobs": None, "word_error": words}

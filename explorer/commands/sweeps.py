@@ -114,13 +114,13 @@ def delete(planned: Sweep, args: argparse.Namespace, settings: Settings) -> int:
     """Removes the sweep and the runs that it began, but for those that another sweep holds, too."""
     from explorer.results import sweeps
 
-    there = {
+    folders = {
         member.run_id for member in planned.members if sweep_file.status_of(settings, member) != sweep_file.NOT_STARTED
     }
     deleted = sweeps.delete(settings, planned)
     common.report(f"runs deleted: {len(deleted)}")
-    if kept := len(there - set(deleted)):
-        common.report(f"runs kept, which were there before the sweep or are in another: {kept}")
+    if not_deleted := len(folders - set(deleted)):
+        common.report(f"runs kept, which were there before the sweep or are in another: {not_deleted}")
     return _print_status(args, planned, "deleted", deleted)
 
 
@@ -216,14 +216,14 @@ def _row(member: Member, status: str) -> dict[str, Any]:
 
 
 def _summary(settings: Settings, planned: Sweep) -> dict[str, Any]:
-    said = collections.Counter(sweep_file.status_of(settings, member) for member in planned.members)
+    status_counts = collections.Counter(sweep_file.status_of(settings, member) for member in planned.members)
     return {
         "sweep": planned.name,
         "study": planned.study,
         "models": len({member.model for member in planned.members}),
         "benchmarks": len({member.benchmark for member in planned.members}),
         "seeds": len({member.seed for member in planned.members}),
-        "complete": said[COMPLETE],
+        "complete": status_counts[COMPLETE],
         "runs": len(planned.members),
         "made": datetime.fromtimestamp(planned.made, UTC).isoformat(timespec="seconds"),
     }

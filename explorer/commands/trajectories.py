@@ -98,7 +98,10 @@ def _findings(store: Store, args: argparse.Namespace, settings: Settings, along:
     ask = table.of_store(store)
     readings = {reading.key: reading for reading in table.readings_of(ask, args.study, args.benchmark, lines)}
     if args.list:
-        return [{"read": key, "title": one.title, "unit": one.unit} for key, one in readings.items()], ("read", "title")
+        return [{"read": key, "title": reading.title, "unit": reading.unit} for key, reading in readings.items()], (
+            "read",
+            "title",
+        )
 
     def planted(run_ids: tuple[str, ...], measure: str, dose: int) -> dict[str, Any]:
         from explorer import benchmarks
@@ -134,39 +137,50 @@ def _learned(store: Store, args: argparse.Namespace, settings: Settings) -> Rows
             f"{args.benchmark or 'No benchmark'} has no runs of several checkpoints, expected --benchmark of "
             f"{', '.join(known) or 'a sweep'}."
         )
-    held = known[args.benchmark]
+    benchmark_lines = known[args.benchmark]
     if args.instance:
-        return _instance(store, held, args.instance)
-    return [_of_line(store, one, args, settings) for one in held], (
+        return _instance(store, benchmark_lines, args.instance)
+    return [_of_line(store, line_held, args, settings) for line_held in benchmark_lines], (
         "model", "seed", "study", "rho", "low", "high", "n", "popularity", "never_learned", "reason",
     )  # fmt: skip
 
 
-def _of_line(store: Store, held: Held, args: argparse.Namespace, settings: Settings) -> dict[str, Any]:
+def _of_line(store: Store, line_held: Held, args: argparse.Namespace, settings: Settings) -> dict[str, Any]:
     """When the instances of a line were learned, and whether popular ones were earlier."""
     from explorer import benchmarks
     from explorer.studies.trajectories import judged, learned, queries, table
 
-    study, line = held
+    study, line = line_held
     ask = table.of_store(store)
     run_ids = [stop.run_id for stop in line.stops]
-    found = learned.learned(queries.learned(store, run_ids), len(run_ids))
-    dosed = judged.doses(args.benchmark, line, found.items, lambda: benchmarks.load(args.benchmark, settings).instances)
-    kind = str(found.items["kind"].iloc[0]) if len(found.items) else ""
+    learned_instances = learned.learned(queries.learned(store, run_ids), len(run_ids))
+    dosed = judged.doses(
+        args.benchmark, line, learned_instances.items, lambda: benchmarks.load(args.benchmark, settings).instances
+    )
+    kind = str(learned_instances.items["kind"].iloc[0]) if len(learned_instances.items) else ""
     options = judged.sources(ask, args.benchmark, dosed, kind)
     source = args.popularity or next(iter(options), "")
     if source and source not in options:
         raise UsageError(f"There is no popularity {source!r} here, expected one of {', '.join(options) or 'none'}.")
-    popularity = judged.popularity(ask, source, found, dosed) if source else None
+    popularity = judged.popularity(ask, source, learned_instances, dosed) if source else None
     row: dict[str, Any] = {
-        "model": line.name, "seed": line.seed, "study": study, "steps": [stop.place.step for stop in line.stops],
-        "learned_at": _counts(found.items, [stop.place.step for stop in line.stops]),
-        "never_learned": int(found.items["place"].isna().sum()), "left_out": dict(found.left_out),
-        "runs": run_ids, "rho": math.nan, "low": math.nan, "high": math.nan, "n": 0, "popularity": "",
+        "model": line.name,
+        "seed": line.seed,
+        "study": study,
+        "steps": [stop.place.step for stop in line.stops],
+        "learned_at": _counts(learned_instances.items, [stop.place.step for stop in line.stops]),
+        "never_learned": int(learned_instances.items["place"].isna().sum()),
+        "left_out": dict(learned_instances.left_out),
+        "runs": run_ids,
+        "rho": math.nan,
+        "low": math.nan,
+        "high": math.nan,
+        "n": 0,
+        "popularity": "",
         "reason": "nothing tells how popular these instances are",
-    }  # fmt: skip
+    }
     if popularity:
-        earlier = learned.earlier(found, popularity.values)
+        earlier = learned.earlier(learned_instances, popularity.values)
         row |= {
             "rho": earlier.rho.value, "low": earlier.rho.low, "high": earlier.rho.high, "n": earlier.rho.n,
             "popularity": popularity.title, "over": earlier.over, "left_out": dict(earlier.left_out),
@@ -180,11 +194,11 @@ def _counts(items: pd.DataFrame, steps: list[float]) -> dict[str, int]:
     return {f"{step:.0f}": int((items["place"] == place).sum()) for place, step in enumerate(steps)}
 
 
-def _instance(store: Store, held: list[Held], instance_id: str) -> Rows:
+def _instance(store: Store, benchmark_lines: list[Held], instance_id: str) -> Rows:
     from explorer.studies.trajectories import learned, queries
 
     rows: list[dict[str, Any]] = []
-    for study, line in held:
+    for study, line in benchmark_lines:
         run_ids = [stop.run_id for stop in line.stops]
         trace = queries.instance(store, run_ids, instance_id).drop_duplicates("run_id").set_index("run_id")
         if trace.empty:

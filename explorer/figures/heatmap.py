@@ -14,7 +14,14 @@ NAMED = 80  # suites up to which each is named
 
 
 def square_heatmap(
-    cells: pd.DataFrame, *, what: str, tick: str, rows: str, columns: str, centered: bool = False, diagonal: bool = True
+    cells: pd.DataFrame,
+    *,
+    value_name: str,
+    tick: str,
+    rows: str,
+    columns: str,
+    centered: bool = False,
+    diagonal: bool = True,
 ) -> go.Figure:
     """A cell a pair; with `centered` colors go out from zero both ways; the diagonal may be left empty.
 
@@ -48,12 +55,17 @@ def square_heatmap(
         ],
         hovertemplate=(
             f"{rows}: <b>%{{customdata[0]}}</b><br>{columns}: <b>%{{customdata[1]}}</b>"
-            f"<br>{what} %{{customdata[2]}}<extra></extra>"
+            f"<br>{value_name} %{{customdata[2]}}<extra></extra>"
         ),
         hoverongaps=False,
         xgap=1,
         ygap=1,
-        colorbar={"title": {"text": what, "side": "right"}, "tickformat": tick, "thickness": 12, "outlinewidth": 0},
+        colorbar={
+            "title": {"text": value_name, "side": "right"},
+            "tickformat": tick,
+            "thickness": 12,
+            "outlinewidth": 0,
+        },
     )
     figure = theme.figure(grid, height=MARGIN + (17 if len(names) > 24 else 26) * max(6, len(names)))
     few = len(names) <= NAMED

@@ -56,13 +56,13 @@ def lacking() -> str:
 
 def render(figure: go.Figure, format: str, caption: str = "") -> bytes:
     """The figure in its print theme, with its caption under it, as the bytes of a file."""
-    made = on_paper(figure, caption)
+    on_page = on_paper(figure, caption)
     if format in DRAWN:
-        return _render(made, format)
+        return _render(on_page, format)
     if format == "html":
-        return str(made.to_html(include_plotlyjs=True, full_html=True)).encode("utf-8", "replace")
+        return str(on_page.to_html(include_plotlyjs=True, full_html=True)).encode("utf-8", "replace")
     if format == "json":
-        return str(made.to_json()).encode("utf-8", "replace")
+        return str(on_page.to_json()).encode("utf-8", "replace")
     raise UsageError(f"There is no format {format!r} of figures; there are {', '.join(MIME)}.")
 
 

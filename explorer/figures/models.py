@@ -21,7 +21,7 @@ def model_title(model: str) -> str:
     known = catalog.find(model)
     if not known:
         called = name_of(name)
-    elif "/" in known.id and [one.title for one in catalog.MODELS.values()].count(known.title) > 1:
+    elif "/" in known.id and [model.title for model in catalog.MODELS.values()].count(known.title) > 1:
         called = f"{known.title} ({known.id.partition('/')[0]})"
     else:
         called = known.title
@@ -51,9 +51,9 @@ def model_color(model: str) -> str:
 
 def model_colors(models: Sequence[str]) -> list[str]:
     """A color a model: its own, or the next that is free where one before it in the figure has that color."""
-    taken: list[str] = []
+    colors_taken: list[str] = []
     for model in models:
         start = COLORS.index(model_color(model))
         order = [*COLORS[start:], *COLORS[:start]]
-        taken.append(next((color for color in order if color not in taken), order[0]))
-    return taken
+        colors_taken.append(next((color for color in order if color not in colors_taken), order[0]))
+    return colors_taken

@@ -23,12 +23,12 @@ MARGIN = 12
 
 def on_paper(figure: go.Figure, caption: str = "") -> go.Figure:
     """A copy of the figure in the print theme, as wide as a column or, where it has panels side by side, as a page."""
-    made = go.Figure(figure)
-    width = width_of(made)
+    paper_figure = go.Figure(figure)
+    width = width_of(paper_figure)
     ink = theme.THEMES["light"]
     lines = textwrap.wrap(caption, int((width - 2 * MARGIN) / LETTER)) if caption else []
-    tall = int(made.layout.height or 400) + (LINE * len(lines) + MARGIN if lines else 0)
-    made.update_layout(
+    tall = int(paper_figure.layout.height or 400) + (LINE * len(lines) + MARGIN if lines else 0)
+    paper_figure.update_layout(
         template=theme.template("light"),
         width=width,
         height=tall,
@@ -41,10 +41,10 @@ def on_paper(figure: go.Figure, caption: str = "") -> go.Figure:
         modebar={"remove": ["zoom", "pan"]},
     )
     axis = {"gridcolor": ink.grid, "linecolor": "#888888", "tickfont": {"color": "black"}}
-    made.update_xaxes(**axis, title_font={"color": "black", "size": TYPE})
-    made.update_yaxes(**axis, title_font={"color": "black", "size": TYPE})
+    paper_figure.update_xaxes(**axis, title_font={"color": "black", "size": TYPE})
+    paper_figure.update_yaxes(**axis, title_font={"color": "black", "size": TYPE})
     if lines:
-        made.update_layout(
+        paper_figure.update_layout(
             title={
                 "text": "<br>".join(map(theme.escape, lines)),
                 "font": {"size": CAPTION, "color": "black"},
@@ -58,7 +58,7 @@ def on_paper(figure: go.Figure, caption: str = "") -> go.Figure:
                 "pad": {"l": MARGIN, "t": MARGIN},
             }
         )
-    return _as_vectors(made)
+    return _as_vectors(paper_figure)
 
 
 def width_of(figure: go.Figure) -> int:

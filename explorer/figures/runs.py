@@ -72,5 +72,5 @@ def dots_of_runs(rows: pd.DataFrame, unit: Unit | str, title: str, *, first: str
 
 
 def _with_interval(value: float, low: float, high: float, number: str) -> str:
-    shown, least, most = (theme.written(one, number) for one in (value, low, high))
+    shown, least, most = (theme.written(value_or_end, number) for value_or_end in (value, low, high))
     return shown if pd.isna(low) or pd.isna(high) else f"{shown} ({least} to {most})"

@@ -78,27 +78,29 @@ def small_dots(
     # Models of one row stand a little above each other, so that none hides another; rows of one model need none.
     crowded = len({(dot.row, dot.model) for dot in dots}) > len(order)
     for number, model in enumerate(models):
-        own = [dot for dot in dots if dot.model == model]
+        dots_of_model = [dot for dot in dots if dot.model == model]
         shift = 0.17 - 0.34 * number / (len(models) - 1) if crowded and len(models) > 1 else 0.0
         color = colors[model]
-        for dot in own:
+        for dot in dots_of_model:
             if dot.start == dot.start:
                 figure.add_trace(_way(dot, place[dot.row] + shift, color, tick))
         figure.add_trace(
             go.Scatter(
-                x=[dot.value for dot in own],
-                y=[place[dot.row] + shift for dot in own],
+                x=[dot.value for dot in dots_of_model],
+                y=[place[dot.row] + shift for dot in dots_of_model],
                 mode="markers",
                 showlegend=False,
                 marker={
-                    "size": 9, "color": color, "symbol": ["circle-open" if dot.faint else "circle" for dot in own],
+                    "size": 9,
+                    "color": color,
+                    "symbol": ["circle-open" if dot.faint else "circle" for dot in dots_of_model],
                     "line": {"width": 2, "color": color},
                 },
-                error_x=_error(own, color),
-                customdata=[[dot.run_id, _words(dot, tick)] for dot in own],
+                error_x=_error(dots_of_model, color),
+                customdata=[[dot.run_id, _words(dot, tick)] for dot in dots_of_model],
                 hovertemplate=_hover(model),
             )
-        )  # fmt: skip
+        )
     if reference is not None:
         _reference(figure, reference, zero, across=False)
         figure.update_layout(margin={"t": NAMED_TOP}, height=figure.layout.height + NAMED_TOP - TOP)

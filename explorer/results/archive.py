@@ -104,19 +104,19 @@ def unpack(path: Path, settings: Settings, keep: Callable[[Path, Path], Any] = o
         with leftovers.scratch(settings.cache, settings.cache, "unpacking-") as work:
             with _opened(path) as archive:
                 _extract(archive, path, work)
-            made = RunFolder(work)
+            unpacked = RunFolder(work)
             if not (work / "spec.json").exists():
                 raise RunError(
                     f"{path.name} holds no spec.json, so it is no exported run. Export the run again as zip."
                 )
-            target = settings.runs / specs.run_id(_spec(made, path.name))
-            _refuse_packed(made, path.name)
-            _check_sums(made, path.name)
-            _check_files(made, path.name)
-            _check_parts(made, path.name)
+            target = settings.runs / specs.run_id(_spec(unpacked, path.name))
+            _refuse_packed(unpacked, path.name)
+            _check_sums(unpacked, path.name)
+            _check_files(unpacked, path.name)
+            _check_parts(unpacked, path.name)
             if target.exists():
-                return _known(RunFolder(target), made), False
-            _sign(made, path)
+                return _known(RunFolder(target), unpacked), False
+            _sign(unpacked, path)
             keep(work, target)
         return RunFolder(target), True
     except OSError as error:
@@ -126,9 +126,9 @@ def unpack(path: Path, settings: Settings, keep: Callable[[Path, Path], Any] = o
         ) from error
 
 
-def _spec(made: RunFolder, name: str) -> RunSpec:
+def _spec(unpacked: RunFolder, name: str) -> RunSpec:
     try:
-        return made.asked()
+        return unpacked.asked()
     except RunError as error:
         raise RunError(
             f"The spec.json in {name} is not a run's spec, or of another version ({_reason(error)}). Export the run "
@@ -231,30 +231,30 @@ def _copy(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, path: Path, archive_
     return written
 
 
-def _check_sums(made: RunFolder, archive_name: str) -> None:
+def _check_sums(unpacked: RunFolder, archive_name: str) -> None:
     """Every file is the one that was packed; archives of earlier versions do not say."""
-    path = made.path / SUMS
+    path = unpacked.path / SUMS
     if not path.exists():
         return
     digests = {name: digest for digest, _, name in (line.partition("  ") for line in path.read_text().splitlines())}
     path.unlink()
-    for file in sorted(file for file in made.path.rglob("*") if file.is_file()):
-        name = file.relative_to(made.path).as_posix()
+    for file in sorted(file for file in unpacked.path.rglob("*") if file.is_file()):
+        name = file.relative_to(unpacked.path).as_posix()
         if not parquet.is_whole(file, digests.get(name, "")):
             raise RunError(f"{name} in {archive_name} is not the file that was packed. Get the archive again.")
 
 
-def _check_files(made: RunFolder, archive_name: str) -> None:
+def _check_files(unpacked: RunFolder, archive_name: str) -> None:
     """Every file of JSON says what such a file may say."""
     checks = {"progress.json": outside.check_progress, "environment.json": outside.check_plain}
-    paths = [made.path / name for name in checks] + sorted(made.path.glob("environments/*.json"))
+    paths = [unpacked.path / name for name in checks] + sorted(unpacked.path.glob("environments/*.json"))
     for path in paths:
-        name = path.relative_to(made.path).as_posix()
+        name = path.relative_to(unpacked.path).as_posix()
         if path.exists():
             _check_json(path.read_bytes(), checks.get(name, outside.check_plain), f"{name} in {archive_name}")
     for name in ("reviews.jsonl", "left_out.jsonl"):
-        if (made.path / name).exists():
-            for number, line in enumerate((made.path / name).read_bytes().splitlines(), 1):
+        if (unpacked.path / name).exists():
+            for number, line in enumerate((unpacked.path / name).read_bytes().splitlines(), 1):
                 if line.strip():
                     _check_json(line, outside.check_plain, f"{name} line {number} in {archive_name}")
 
@@ -266,18 +266,18 @@ def _check_json(data: bytes, check: Callable[[Any], None], where: str) -> None:
         raise RunError(f"{where} is not in order ({str(error)[:200]}). Export the run again as zip.") from error
 
 
-def _check_parts(made: RunFolder, archive_name: str) -> None:
+def _check_parts(unpacked: RunFolder, archive_name: str) -> None:
     """Every part is whole, as its mark says, and holds rows of its table."""
     named: set[Path] = set()
     seen: set[str] = set()
-    study = made.asked().study
+    study = unpacked.asked().study
     try:
-        for done in sorted(made.parts.glob("*.done")):
-            mark = made.mark(done.stem)
+        for done in sorted(unpacked.parts.glob("*.done")):
+            mark = unpacked.mark(done.stem)
             if mark is None:
                 raise RunError(f"parts/{done.name} is no mark of a part. Get it again.")
             name = "all" if done.stem == "findings" else done.stem
-            paths = {table: made.parts / table / f"{name}.parquet" for table in mark.tables}
+            paths = {table: unpacked.parts / table / f"{name}.parquet" for table in mark.tables}
             if lacking := next((table for table, path in paths.items() if not path.exists()), ""):
                 raise RunError(f"It lacks parts/{lacking}/{name}.parquet, which its mark names. Get it again.")
             named |= set(paths.values())
@@ -285,54 +285,56 @@ def _check_parts(made: RunFolder, archive_name: str) -> None:
                 for table, path in paths.items():
                     outside.check_table(path, table)
                 continue
-            ids = belonging.check_part(made.parts, done.stem, mark.tables, study)
+            ids = belonging.check_part(unpacked.parts, done.stem, mark.tables, study)
             if ids & seen:
                 raise RunError(f"The part {done.stem} has instances that another part has, too. Do not use it.")
             seen |= ids
-        findings = made.parts / "findings" / "all.parquet"
+        findings = unpacked.parts / "findings" / "all.parquet"
         if findings.exists() and findings not in named:
             outside.check_table(findings, "findings")
             named.add(findings)
     except RunError as error:
         raise RunError(f"{archive_name}: {error}") from error
-    for path in made.parts.glob("*/*.parquet"):
+    for path in unpacked.parts.glob("*/*.parquet"):
         if path not in named:
             path.unlink()  # of no part
-    if damaged := made.damaged():
+    if damaged := unpacked.damaged():
         raise RunError(f"{damaged[0]} in {archive_name} is not the file that was stored. Get the archive again.")
 
 
-def _refuse_packed(made: RunFolder, archive_name: str) -> None:
-    if files.read_json(made.path / "progress.json").get("source") == SOURCE:
+def _refuse_packed(unpacked: RunFolder, archive_name: str) -> None:
+    if files.read_json(unpacked.path / "progress.json").get("source") == SOURCE:
         raise RunError(
             f"{archive_name} was exported from the runs that come with the explorer and lacks some of its rows, as "
             "left_out.txt in it says, so that it cannot become a run here. Look at it among the precomputed runs."
         )
 
 
-def _known(here: RunFolder, made: RunFolder) -> RunFolder:
-    if len(here.finished()) and here.progress().status == "complete":
-        return here
-    if why := here.kept_from_us() or sharing.kept_within(here.path):
-        raise RunError(f"The run {here.run_id} is here already, and {why}")
+def _known(stored: RunFolder, unpacked: RunFolder) -> RunFolder:
+    if len(stored.finished()) and stored.progress().status == "complete":
+        return stored
+    if why := stored.kept_from_us() or sharing.kept_within(stored.path):
+        raise RunError(f"The run {stored.run_id} is here already, and {why}")
     raise RunError(
-        f"The run {here.run_id} is here already, with {here.progress().done:,} instances done, and the archive holds "
-        f"{made.progress().done:,}. Resume the one here, or delete it and import again."
+        f"The run {stored.run_id} is here already, with {stored.progress().done:,} instances done, and the archive "
+        f"holds {unpacked.progress().done:,}. Resume the one here, or delete it and import again."
     )
 
 
-def _sign(made: RunFolder, path: Path) -> None:
+def _sign(unpacked: RunFolder, path: Path) -> None:
     """Writes into the run's progress that it was done elsewhere, and by which archive it came."""
-    progress = files.read_json(made.path / "progress.json")
+    progress = files.read_json(unpacked.path / "progress.json")
     status = str(progress.get("status", "complete"))
     with path.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
-    version = str(made.environment.get("lexiscope", "unknown"))
+    version = str(unpacked.environment.get("lexiscope", "unknown"))
     words = str(progress.get("imported") or f"Lexiscope {version[:40]}, file {path.name[:200]}, SHA-256 {digest[:12]}")
     fields = {name: progress[name] for name in PROGRESS if name in progress}
     status = status if status in ("complete", "failed", "cancelled") else "interrupted"
     message = f"Imported: {words}" if status == "complete" else str(progress.get("message") or "")
-    files.write_json(made.path / "progress.json", {**fields, "status": status, "message": message, "imported": words})
+    files.write_json(
+        unpacked.path / "progress.json", {**fields, "status": status, "message": message, "imported": words}
+    )
 
 
 def as_bytes(folder: Run, settings: Settings) -> bytes:

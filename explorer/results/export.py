@@ -65,9 +65,9 @@ def counted_in(spec: RunSpec) -> dict[str, Any]:
     labeled = spec.settings.get("labels") == "index"  # of a memorization run, which says who was seen
     if not index or not (spec.study in COUNTED or labeled):
         return {}
-    own = indexes.is_pretraining_data(index, spec.model)
-    told = indexes.relation(index, spec.model)
-    return {"index": index, "is_pretraining_data": own, "mark": "" if own else "‡", "meaning": told}
+    is_own_data = indexes.is_pretraining_data(index, spec.model)
+    relation = indexes.relation(index, spec.model)
+    return {"index": index, "is_pretraining_data": is_own_data, "mark": "" if is_own_data else "‡", "meaning": relation}
 
 
 def write_frame(frame: pd.DataFrame, format: str, out: Path, **options: Any) -> int:

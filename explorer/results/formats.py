@@ -128,13 +128,13 @@ def _holds_lists(column: pd.Series) -> bool:
 
 
 def _as_json(value: Any) -> str | None:
-    held = plain(value)
-    return None if held is None else json.dumps(held, ensure_ascii=False)
+    json_value = plain(value)
+    return None if json_value is None else json.dumps(json_value, ensure_ascii=False)
 
 
 def _worded(value: Any) -> str | None:
-    held = plain(value)
-    if held is None:
+    json_value = plain(value)
+    if json_value is None:
         return None
-    text = held if isinstance(held, str) else json.dumps(held, ensure_ascii=False, default=str)
+    text = json_value if isinstance(json_value, str) else json.dumps(json_value, ensure_ascii=False, default=str)
     return text.encode("utf-8", "replace").decode("utf-8")

@@ -154,8 +154,10 @@ def find(settings: Settings, run_id: str) -> Run:
     opened = Store(None, path)
     names = [name for row in queries.run_rows(opened) if (name := row["run_id"]).startswith(run_id)]
     if len(names) != 1:
-        what = "is no run" if not names else f"are {len(names)} runs"
-        raise RunError(f"There {what} with an id that starts with {run_id!r}; `python -m explorer runs` lists them.")
+        mismatch = "is no run" if not names else f"are {len(names)} runs"
+        raise RunError(
+            f"There {mismatch} with an id that starts with {run_id!r}; `python -m explorer runs` lists them."
+        )
     return packed_run(opened, names[0], settings)
 
 

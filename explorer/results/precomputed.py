@@ -239,9 +239,10 @@ def _kinds(connection: Connection) -> None:
 
 def _kind_columns(table: str) -> str:
     """The columns of KIND as a table has them."""
-    given = {"name": _NAMES[table]}
+    name_columns = {"name": _NAMES[table]}
     return ", ".join(
-        f"{given.get(column, column if column in schema.TABLES[table] else 'NULL')} AS {column}" for column in KIND
+        f"{name_columns.get(column, column if column in schema.TABLES[table] else 'NULL')} AS {column}"
+        for column in KIND
     )
 
 
@@ -331,7 +332,7 @@ def _facts(connection: Connection, table: str) -> None:
         f"JOIN {NAME}.words AS {column}_word ON {column}_word.text IS NOT DISTINCT FROM {_word_of(table, column)}"
         for column in _WORDS[table]
     ]
-    kept = {
+    kept_columns = {
         "measures": f"""WHERE measures.measure NOT IN ({_quoted(LEFT_OUT)})
             AND NOT (study = 'perturbation' AND measures.measure = 'relative_difference')""",
         "scores": f"WHERE study IN ({_quoted(SCORED)}) OR (study = 'ontology' AND scores.role = 'target')",
@@ -351,7 +352,7 @@ def _facts(connection: Connection, table: str) -> None:
             FROM {table}
             JOIN numbered USING (run_id)
             {" ".join(joined)}
-            {kept}
+            {kept_columns}
         )
         ORDER BY number
         """
@@ -428,10 +429,10 @@ def _contexts(connection: Connection) -> None:
 
 
 def _kind_is(table: str) -> str:
-    given = {"name": _NAMES[table] if table == "variants" else f"{table}.{_NAMES[table]}"}
+    name_columns = {"name": _NAMES[table] if table == "variants" else f"{table}.{_NAMES[table]}"}
     return " AND ".join(
         f"kinds.{column} IS NOT DISTINCT FROM "
-        + given.get(column, f"{table}.{column}" if column in schema.TABLES[table] else "NULL")
+        + name_columns.get(column, f"{table}.{column}" if column in schema.TABLES[table] else "NULL")
         for column in KIND
     )
 

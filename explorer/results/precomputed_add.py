@@ -117,9 +117,9 @@ def _check_format(connection: Connection, file: Path) -> None:
 
 def _leave_out(connection: Connection) -> None:
     """The table `leaving`: keys of the file's runs that come anew, or that give way to a new one."""
-    held = connection.execute(f"SELECT run_id, spec FROM {HELD}.runs").fetchall()
+    stored_runs = connection.execute(f"SELECT run_id, spec FROM {HELD}.runs").fetchall()
     fresh = connection.execute(f"SELECT run_id, spec FROM {FRESH}.runs").fetchall()
-    leaving = {run_id for run_id, _ in fresh} | superseded.giving_way(dict(held), [spec for _, spec in fresh])
+    leaving = {run_id for run_id, _ in fresh} | superseded.giving_way(dict(stored_runs), [spec for _, spec in fresh])
     connection.execute(
         f"CREATE TEMP TABLE leaving AS SELECT run FROM {HELD}.runs WHERE list_contains(?, run_id)", [sorted(leaving)]
     )
@@ -127,19 +127,19 @@ def _leave_out(connection: Connection) -> None:
 
 def _copy_held(connection: Connection) -> None:
     """Every row of the file in its order, without the runs that leave it."""
-    kept = "run NOT IN (SELECT run FROM leaving)"
+    is_kept = "run NOT IN (SELECT run FROM leaving)"
     for table, columns in _columns(connection).items():
         if table == "about":
             continue
         of_run = "run" in columns
         # Rows that went leave fewer before those that stay, so that these tell their place by another shift.
         moved = "shift + rowid - (row_number() OVER (ORDER BY rowid) - 1)"
-        there = {row[0] for row in connection.execute(f"DESCRIBE {HELD}.{table}").fetchall()}
+        columns_there = {row[0] for row in connection.execute(f"DESCRIBE {HELD}.{table}").fetchall()}
         # What an earlier format lacks is empty.
-        shown = {name: f'"{name}"' if name in there else "NULL" for name in columns}
+        shown = {name: f'"{name}"' if name in columns_there else "NULL" for name in columns}
         listed = ", ".join(moved if name == "shift" else shown[name] for name in columns)
         connection.execute(
-            f"INSERT INTO {NAME}.{table} SELECT {listed} FROM {HELD}.{table} {f'WHERE {kept}' if of_run else ''} "
+            f"INSERT INTO {NAME}.{table} SELECT {listed} FROM {HELD}.{table} {f'WHERE {is_kept}' if of_run else ''} "
             "ORDER BY rowid"
         )
 

@@ -146,11 +146,11 @@ def _draws(model: str) -> Iterator[Planned]:
         return
     for method in ("published", "careful"):
         settings = {**NO_ROWS, **COUNTED, **DRAWN, "method": method, "judge": JUDGE}
-        for task, (each, names) in FORMAL.items():
-            half = {**settings, "per_group": each // 2, "judge_sample": -(-JUDGED // len(names))}
+        for task, (per_group, names) in FORMAL.items():
+            half = {**settings, "per_group": per_group // 2, "judge_sample": -(-JUDGED // len(names))}
             yield Planned("perturbation", model, "blimp", f"{task}, {method} in draws", names, half)
-        for benchmark, each in HALF_OF.items():
-            half = {**settings, "per_group": each, "judge_sample": JUDGED}
+        for benchmark, per_group in HALF_OF.items():
+            half = {**settings, "per_group": per_group, "judge_sample": JUDGED}
             yield Planned("perturbation", model, benchmark, f"{method} in draws", settings=half)
 
 
@@ -165,8 +165,8 @@ def _popularity(model: str) -> Iterator[Planned]:
 
 def _eight_tasks(study: str, model: str, settings: Mapping[str, Any]) -> Iterator[Planned]:
     """A thousand instances of each formal and functional task, all where there are fewer."""
-    for task, (each, names) in FORMAL.items():
-        yield Planned(study, model, "blimp", task, names, {**settings, "per_group": each})
+    for task, (per_group, names) in FORMAL.items():
+        yield Planned(study, model, "blimp", task, names, {**settings, "per_group": per_group})
     for benchmark in FUNCTIONAL:
         some = THOUSAND if benchmark in ("lambada", "piqa") else {}
         yield Planned(study, model, benchmark, settings={**settings, **some})
@@ -174,8 +174,8 @@ def _eight_tasks(study: str, model: str, settings: Mapping[str, Any]) -> Iterato
 
 def _ontology(model: str) -> Iterator[Planned]:
     # So many of each of the fifty buckets, and all of the smaller ones, come to 5,571 and 2,087 concepts.
-    for benchmark, each in (("go", 130), ("uberon", 750)):
-        yield Planned("ontology", model, benchmark, settings={"per_bucket": each, **COUNTED})
+    for benchmark, per_bucket in (("go", 130), ("uberon", 750)):
+        yield Planned("ontology", model, benchmark, settings={"per_bucket": per_bucket, **COUNTED})
 
 
 def _memorization(model: str) -> Iterator[Planned]:
@@ -188,8 +188,8 @@ def _memorization(model: str) -> Iterator[Planned]:
 def _neighbours(model: str) -> Iterator[Planned]:
     """Memorization with neighbours, on about a hundred instances of each task."""
     near = {"tokens": False, "neighbours_by": "infill:gemma-3-270m", "neighbours_cap": 0}
-    for task, (each, names) in FORMAL.items():
-        hundred = -(-100 * each // 1000)
+    for task, (per_group, names) in FORMAL.items():
+        hundred = -(-100 * per_group // 1000)
         yield Planned("memorization", model, "blimp", f"{task}, neighbours", names, {**near, "per_group": hundred})
     for benchmark in FUNCTIONAL:
         settings = near if benchmark == "copa" else {**near, "per_group": 100}

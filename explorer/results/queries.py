@@ -224,9 +224,9 @@ def two_runs(store: Store, first: str, second: str) -> pd.DataFrame:
 
 def judged(store: Store, run_ids: Sequence[str]) -> pd.DataFrame:
     """A row a run and instance: group, place, hash of the text, outcome (1, 0, 0.5 for a tie, nan), margin in nats."""
-    each = " UNION ALL ".join([f"SELECT ? AS run_id, of_run.* FROM ({_JUDGED}) AS of_run"] * len(run_ids))
+    query = " UNION ALL ".join([f"SELECT ? AS run_id, of_run.* FROM ({_JUDGED}) AS of_run"] * len(run_ids))
     return store.frame(
-        f"SELECT * FROM ({each}) ORDER BY position", [name for run_id in run_ids for name in (run_id, run_id)]
+        f"SELECT * FROM ({query}) ORDER BY position", [name for run_id in run_ids for name in (run_id, run_id)]
     )
 
 

@@ -39,11 +39,13 @@ def merge(findings: pd.DataFrame, run_ids: Iterable[str] | None = None) -> pd.Da
     """
     rows = findings if run_ids is None else findings[findings["run_id"].isin(list(run_ids))]
     rows = rows[rows["value"].notna()]
-    made = []
+    merged_rows = []
     for key, group in rows.groupby(list(KEY), sort=False, dropna=False):
-        found = over_seeds(group["value"], group["low"], group["high"])
-        made.append({**dict(zip(KEY, key, strict=True)), **dataclasses.asdict(found), "n": int(group["n"].median())})
-    return pd.DataFrame(made, columns=[*KEY, *COLUMNS, "n"])
+        pooled = over_seeds(group["value"], group["low"], group["high"])
+        merged_rows.append(
+            {**dict(zip(KEY, key, strict=True)), **dataclasses.asdict(pooled), "n": int(group["n"].median())}
+        )
+    return pd.DataFrame(merged_rows, columns=[*KEY, *COLUMNS, "n"])
 
 
 def of_runs(findings: pd.DataFrame, groups: Sequence[Sequence[str]]) -> pd.DataFrame:

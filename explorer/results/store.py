@@ -170,10 +170,10 @@ def precomputed(settings: Settings) -> Path | None:
         return path
     if path == PRECOMPUTED:
         return None
-    what = "is no file" if os.path.exists(path) else "is not there"
+    problem = "is no file" if os.path.exists(path) else "is not there"
     raise StoreError(
-        f"EXPLORER_PRECOMPUTED names {path}, which {what}. Name a file that `precompute pack` wrote, unset it for the "
-        "one that comes with the explorer, or set it to none to go without."
+        f"EXPLORER_PRECOMPUTED names {path}, which {problem}. Name a file that `precompute pack` wrote, unset it for "
+        "the one that comes with the explorer, or set it to none to go without."
     )
 
 

@@ -13,21 +13,25 @@ SAME = ("study", "model", "benchmark", "suites", "limit", "seed", "dtype")
 ADDING = ("more",)
 
 
-def giving_way(held: Mapping[str, str], fresh: Iterable[str]) -> set[str]:
+def giving_way(stored_specs: Mapping[str, str], fresh: Iterable[str]) -> set[str]:
     """Ids of the held runs (id → spec as JSON) of which a fresh one (its spec) asks the same, and what is new of it.
 
     The fresh run differs in nothing but the index, where the held one's is no longer built, further attacks, that it
     keeps its tokens, and the weights of a model that was trained anew under its name.
     """
-    asked = [json.loads(spec) for spec in fresh]
-    return {run_id for run_id, spec in held.items() if any(_takes_the_place(one, json.loads(spec)) for one in asked)}
+    fresh_specs = [json.loads(spec) for spec in fresh]
+    return {
+        run_id
+        for run_id, spec in stored_specs.items()
+        if any(_takes_the_place(fresh_spec, json.loads(spec)) for fresh_spec in fresh_specs)
+    }
 
 
-def _takes_the_place(fresh: Mapping[str, Any], held: Mapping[str, Any]) -> bool:
-    if any(fresh.get(name) != held.get(name) for name in SAME):
+def _takes_the_place(fresh: Mapping[str, Any], stored: Mapping[str, Any]) -> bool:
+    if any(fresh.get(name) != stored.get(name) for name in SAME):
         return False
-    now, before = dict(fresh["settings"]), dict(held["settings"])
-    is_new = bool(fresh.get("weights")) and fresh["weights"] != held.get("weights")
+    now, before = dict(fresh["settings"]), dict(stored["settings"])
+    is_new = bool(fresh.get("weights")) and fresh["weights"] != stored.get("weights")
     if indexes.is_former(str(before.get("index", ""))):
         is_new |= now.pop("index", "") != before.pop("index")
     if before.get("tokens") is False and now.get("tokens") is True:

@@ -33,13 +33,13 @@ def table(run: Run, by: By = "auto") -> pd.DataFrame:
     Words that an instance brings with it stand for those that `by` would find. RunError where no token was kept.
     """
     scores = run.read("scores")
-    kept = scores["token_texts"].notna() if len(scores) else pd.Series(dtype=bool)
-    if not kept.any():
+    has_tokens = scores["token_texts"].notna() if len(scores) else pd.Series(dtype=bool)
+    if not has_tokens.any():
         raise RunError(
             f"{run.run_id} holds no scored tokens, from which words are added up. Do the run on this machine, in a "
             "study that keeps them (accuracy does, unless told --set tokens=false)."
         )
-    given = _given(run)
+    words_given = _given(run)
     rows: list[dict[str, Any]] = []
     for score in scores.to_dict("records"):
         about = {name: score[name] for name in ABOUT} | {"straddles": score["straddles"]}
@@ -47,8 +47,10 @@ def table(run: Run, by: By = "auto") -> pd.DataFrame:
         if texts is None or not hasattr(texts, "__len__"):
             rows.append({**about, "word": 1, "reason": score["reason"] or NO_TOKENS})
             continue
-        own = given.get(score["instance_id"], {}).get(str(score["option"]), ())
-        words = add_up(list(texts), [float("nan") if value is None else float(value) for value in logprobs], by, own)
+        option_words = words_given.get(score["instance_id"], {}).get(str(score["option"]), ())
+        words = add_up(
+            list(texts), [float("nan") if value is None else float(value) for value in logprobs], by, option_words
+        )
         if isinstance(words, str):
             rows.append({**about, "word": 1, "reason": score["reason"] or words})
             continue
@@ -67,8 +69,8 @@ def table(run: Run, by: By = "auto") -> pd.DataFrame:
 def _given(run: Run) -> dict[str, dict[str, list[str]]]:
     """By instance the words of its options, by number, where its source gave them."""
     instances = run.read("instances", ["instance_id", "payload"])
-    given = {}
+    words_given = {}
     for name, payload in zip(instances["instance_id"], instances["payload"], strict=True):
         if payload and '"words"' in payload and (words := json.loads(payload)["extra"].get("words")):
-            given[name] = words
-    return given
+            words_given[name] = words
+    return words_given

@@ -76,14 +76,14 @@ def _doubled(path: Path, table: str) -> int:
 def _refuse_lacking(paths: dict[str, Path], ids: set[str], name: str, study: str) -> None:
     if study not in _WRITE_ALWAYS:
         return
-    there = {
+    tables_there = {
         table: set(_column(paths[table], "instance_id").to_pylist())
         for table in (*_ALWAYS, "generations")
         if table in paths
     }
     # Of an imported log each answer is scored or written.
-    wanted = {"any table": set().union(*there.values())} if "generations" in there else there
-    for table in () if "generations" in there else _ALWAYS:
+    wanted = {"any table": set().union(*tables_there.values())} if "generations" in tables_there else tables_there
+    for table in () if "generations" in tables_there else _ALWAYS:
         wanted.setdefault(table, set())
     for table, present in wanted.items():
         if lacking := len(ids - present):

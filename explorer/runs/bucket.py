@@ -129,10 +129,10 @@ def pull(bucket: Bucket, folder: RunFolder) -> dict[str, str]:
 
 def push(bucket: Bucket, folder: RunFolder) -> None:
     """Sends the folder's complete parts that the bucket lacks: those that were made before there was a bucket."""
-    there = bucket.marks()
+    marks = bucket.marks()
     for first, last in folder.finished():
         name = _name(first, last)
-        if name in there:
+        if name in marks:
             continue
         mark = folder.mark(name)
         if mark is None:

@@ -44,13 +44,13 @@ def collect(spec: RunSpec, resources: Resources, *, needs_model: bool) -> dict[s
             "Start it again as a new run, or bring back the weights it was asked of."
         )
     named_models.require_same(spec, resources.settings)
-    asked = spec.settings.get(chat.TEMPLATE)
-    if (asked or chat.is_chat(spec.settings)) and needs_model and not _is_endpoint(spec.model):
+    template_text = spec.settings.get(chat.TEMPLATE)
+    if (template_text or chat.is_chat(spec.settings)) and needs_model and not _is_endpoint(spec.model):
         from explorer.scoring import chat_files, hf_chat
 
         text = hf_chat.template_of(resources.reader(spec.model, spec.dtype))
         model["chat_template"] = chat_files.template_hash(text)
-        if asked and asked != model["chat_template"]:
+        if template_text and template_text != model["chat_template"]:
             raise RunError(
                 f"The chat template of {spec.model} is not the one that the run was asked of. Start it again as a new "
                 "run, or bring back the template."
@@ -94,8 +94,8 @@ def differences(environments: Sequence[Mapping[str, Any]]) -> list[str]:
     """What differs between environments, a line each: `packages.torch: 2.13.0 or 2.12.0`."""
     flat = [_flat(environment) for environment in environments]
     lines = []
-    for name in sorted({name for each in flat for name in each}):
-        values = list(dict.fromkeys(each.get(name, "absent") for each in flat))
+    for name in sorted({name for packages in flat for name in packages}):
+        values = list(dict.fromkeys(packages.get(name, "absent") for packages in flat))
         if len(values) > 1:
             lines.append(f"{name}: {' or '.join(values)}")
     return lines

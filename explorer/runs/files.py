@@ -99,8 +99,8 @@ def unsealed(value: Any) -> dict[str, Any]:
 # change. It must survive being written and read: what JSON turns into something else (a tuple into a list, a date into
 # a text) is turned first. It lies in the same file and so notices damage, not intent; archives have SHA256SUMS besides.
 def _check_of(value: dict[str, Any]) -> str:
-    said = json.loads(json.dumps({name: item for name, item in value.items() if name != CHECK}, default=str))
-    return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()[:16]
+    without_check = json.loads(json.dumps({name: item for name, item in value.items() if name != CHECK}, default=str))
+    return hashlib.sha256(json.dumps(without_check, sort_keys=True).encode()).hexdigest()[:16]
 
 
 def write_json_text(path: Path, text: str) -> None:

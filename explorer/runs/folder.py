@@ -64,9 +64,9 @@ class RunFolder(CheckedParts, Worked):
         if not matches and run_id:
             matches = [path for path in places if path.name.startswith(run_id)]
         if len(matches) != 1:
-            what = "is no run" if not matches else f"are {len(matches)} runs"
+            mismatch = "is no run" if not matches else f"are {len(matches)} runs"
             raise RunError(
-                f"There {what} with an id that starts with {run_id!r}; `python -m explorer runs` lists them."
+                f"There {mismatch} with an id that starts with {run_id!r}; `python -m explorer runs` lists them."
             )
         return cls(matches[0])
 
@@ -139,7 +139,7 @@ class RunFolder(CheckedParts, Worked):
     def differences(self) -> list[str]:
         """What differs between the environments of the parts, a line each."""
         readable = [outside.plain(self._kept_environment(stamp)) for stamp in sorted(self.environments())]
-        return environments.differences([each for each in readable if each])
+        return environments.differences([environment for environment in readable if environment])
 
     # Reviews: people's verdicts, vetoes and judge clicks
 
@@ -188,8 +188,8 @@ def _age(path: Path) -> float:
     try:
         return (path / "spec.json").stat().st_mtime
     except OSError:
-        made = path.lstat().st_mtime
-        is_new = not os.path.lexists(path / "spec.json") and time.time() - made < STARTING
+        modified = path.lstat().st_mtime
+        is_new = not os.path.lexists(path / "spec.json") and time.time() - modified < STARTING
         if not _RUN_ID.fullmatch(path.name) or is_new:
             raise
-        return made
+        return modified

@@ -23,17 +23,17 @@ def versions(resolved: Mapping[str, Any], settings: Settings) -> dict[str, str]:
     from explorer.scoring import chat_files
 
     named = {name: str(resolved.get(name) or "").removeprefix(INFILL) for name in NAMING}
-    found = {name: chat_files.version_of(text, settings) for name, text in named.items() if text}
-    return {name: version for name, version in found.items() if version}
+    versions_found = {name: chat_files.version_of(text, settings) for name, text in named.items() if text}
+    return {name: version for name, version in versions_found.items() if version}
 
 
 def require_same(spec: RunSpec, settings: Settings) -> None:
     """RunError where a folder that the run's settings name holds another model than when the run was asked for."""
-    asked = spec.settings.get(FOLDERS)
-    if not isinstance(asked, Mapping):
+    versions_recorded = spec.settings.get(FOLDERS)
+    if not isinstance(versions_recorded, Mapping):
         return
     now = versions(spec.settings, settings)
-    for name, version in asked.items():
+    for name, version in versions_recorded.items():
         if now.get(name) != version:
             raise RunError(
                 f"The files in {spec.settings.get(name)} (the setting {name}) are not those that the run was asked "

@@ -104,9 +104,9 @@ class Parts:
         if key not in _MARKS:
             if len(_MARKS) > MOST_KEPT:
                 _MARKS.clear()
-            if (made := outside.mark(files.read_json(path))) is None:
+            if (mark := outside.mark(files.read_json(path))) is None:
                 return None
-            _MARKS[key] = made
+            _MARKS[key] = mark
         return _MARKS[key]
 
     def _sha256(self, path: Path) -> str:

@@ -106,8 +106,8 @@ def info(folder: RunFolder) -> RunInfo:
         spec = folder.spec
     except RunError as error:
         status = "unreadable" if refusal else DAMAGED
-        said = " ".join(str(error).split())[:LONGEST_MESSAGE]
-        return RunInfo(folder.run_id, "?", "?", "?", status, now.created, 0, 0, math.nan, math.nan, said)
+        message = " ".join(str(error).split())[:LONGEST_MESSAGE]
+        return RunInfo(folder.run_id, "?", "?", "?", status, now.created, 0, 0, math.nan, math.nan, message)
     return RunInfo(
         run_id=folder.run_id,
         study=spec.study,

@@ -85,7 +85,7 @@ class CachedAnswers:
     # Requests with the same key are asked once. A refusal is not written: it may be gone at the next try.
     def _answers(
         self,
-        made: Callable[..., T],
+        build: Callable[..., T],
         fields: Sequence[str],
         requests: Sequence[Request],
         keys: Sequence[str],
@@ -123,7 +123,7 @@ class CachedAnswers:
         return [
             dataclasses.replace(refused[key], request=request)
             if key in refused
-            else made(request, **dict(zip(fields, _frozen(self._known[key]), strict=False)))
+            else build(request, **dict(zip(fields, _frozen(self._known[key]), strict=False)))
             for request, key in zip(requests, keys, strict=False)
         ]
 
@@ -142,10 +142,10 @@ def scorer(spec: RunSpec, resources: Resources) -> Scorer:
 
 def _generation_read(request: Request, **values: Any) -> Generation:
     """A kept answer; one of before thoughts were told apart, without its thought."""
-    kept = Generation(request, **values)
-    if kept.thought or kept.reason:
-        return kept
-    return thoughts.apart(kept, opened=request.conversation is None and thoughts.opened_by(request.context))
+    generation = Generation(request, **values)
+    if generation.thought or generation.reason:
+        return generation
+    return thoughts.apart(generation, opened=request.conversation is None and thoughts.opened_by(request.context))
 
 
 def _score_read(request: Request, *, context: str, **values: Any) -> Score:

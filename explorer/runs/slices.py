@@ -64,12 +64,12 @@ def keep(
         )
     if not path.exists() and len(_paths(settings)) >= MOST_SLICES:
         raise UsageError(f"There are {MOST_SLICES} slices already. Delete some in {settings.slices}.")
-    made = Slice(called, benchmark, once, time.time())
+    new_slice = Slice(called, benchmark, once, time.time())
     files.make_folder(settings.slices)
     files.write_json(
-        path, {"format": FORMAT, "name": called, "benchmark": benchmark, "ids": list(once), "made": made.made}
+        path, {"format": FORMAT, "name": called, "benchmark": benchmark, "ids": list(once), "made": new_slice.made}
     )
-    return made
+    return new_slice
 
 
 def find(settings: Settings, name: str) -> Slice | None:
@@ -82,16 +82,16 @@ def find(settings: Settings, name: str) -> Slice | None:
 def of_benchmark(settings: Settings, benchmark: str) -> list[Slice]:
     """The slices of a benchmark, the newest first."""
     every = (find(settings, name) for name in _paths(settings))
-    kept = [slice for slice in every if slice is not None and slice.benchmark == benchmark]
-    return sorted(kept, key=lambda slice: (-slice.made, slice.name))
+    of_this = [slice for slice in every if slice is not None and slice.benchmark == benchmark]
+    return sorted(of_this, key=lambda slice: (-slice.made, slice.name))
 
 
 def needed(settings: Settings, name: str, benchmark: str) -> Slice:
     """The slice of this name; UsageError where there is none of this benchmark."""
     known = find(settings, name)
     if known is None or known.benchmark != benchmark:
-        there = ", ".join(slice.name for slice in of_benchmark(settings, benchmark)[:20]) or "none"
-        raise UsageError(f"There is no slice {name!r} of {benchmark}; those kept are: {there}.")
+        names = ", ".join(slice.name for slice in of_benchmark(settings, benchmark)[:20]) or "none"
+        raise UsageError(f"There is no slice {name!r} of {benchmark}; those kept are: {names}.")
     return known
 
 

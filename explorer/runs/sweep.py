@@ -88,8 +88,8 @@ def plan(
     if len(members) > MOST_MEMBERS:
         raise UsageError(f"The sweep has {len(members):,} runs, expected {MOST_MEMBERS:,} at most. Make several of it.")
     named = [(member.model, member.benchmark, member.seed, "") for member in members]
-    said = json.dumps([study, named, request], sort_keys=True)
-    called = name or f"{study}-{hashlib.sha256(said.encode()).hexdigest()[:6]}"
+    identity = json.dumps([study, named, request], sort_keys=True)
+    called = name or f"{study}-{hashlib.sha256(identity.encode()).hexdigest()[:6]}"
     if _RUN_ID.fullmatch(called):
         raise UsageError(
             f"The name {called!r} is that of a run, expected another one for a sweep. Choose another name."
@@ -233,15 +233,15 @@ def _do_one(
     settings: Settings, sweep: Sweep, folder: RunFolder, work: Callable[[RunFolder], str], say: Callable[[str], None]
 ) -> str:
     """The status of a run after it was done, here or by another process that has it in hand."""
-    told = False
+    was_reported = False
     while folder.progress().status != "complete":
         if not folder.is_being_worked():
             return work(folder)
         if cancel_mark(settings, sweep.name).exists():
             return str(folder.progress().status)
-        if not told:
+        if not was_reported:
             say(f"{sweep.name}: waiting for {folder.run_id}, which another process is doing")
-            told = True
+            was_reported = True
         stopping.pause(1.0)
     return "complete"
 

@@ -44,9 +44,9 @@ def auc(
         return Bootstrapped.point(math.nan, outcome.size, left_out=left_out, reason=reason, units=0)
     # Items of a group are drawn together: equal texts have one and the same score.
     units = np.unique(names[0], return_inverse=True)[1] if names else np.arange(outcome.size)
-    drawn = _resampled(outcome, score, units, resamples, seed)
+    resampled_areas = _resampled(outcome, score, units, resamples, seed)
     fewer = min(np.unique(units[outcome == side]).size for side in (0, 1))
-    low, high, reason = percentile_interval(drawn, level, fewer)  # undefined where a resample has one class
+    low, high, reason = percentile_interval(resampled_areas, level, fewer)  # undefined where a resample has one class
     if fewer < FEWEST:
         low = high = math.nan
         many = "1 unit" if fewer == 1 else f"{fewer} units"

@@ -79,8 +79,8 @@ def bootstrap(
     _, codes = np.unique(names, return_inverse=True)
     members = np.split(np.argsort(codes, kind="stable"), np.cumsum(np.bincount(codes))[:-1])
 
-    def statistic_of(drawn: np.ndarray) -> float:
-        rows = np.concatenate([members[int(unit)] for unit in drawn])
+    def statistic_of(sample: np.ndarray) -> float:
+        rows = np.concatenate([members[int(unit)] for unit in sample])
         return statistic(*(column[rows] for column in known))
 
     units = (np.arange(len(members)),)
@@ -117,18 +117,18 @@ def resample_weights(units: np.ndarray, resamples: int, seed: int) -> Iterator[n
 #     holds        92%       94%       95%       95%
 #
 # (of 4,000 samples of normal units). With 5 a resample cannot leave the range of its units, however much is taken.
-def percentile_interval(drawn: np.ndarray, level: float, units: int) -> tuple[float, float, str]:
+def percentile_interval(resampled: np.ndarray, level: float, units: int) -> tuple[float, float, str]:
     """The ends between which the statistic of all units lies, from its resampled values over `units` drawn anew.
 
     Says how many undefined values were left out.
     """
     # A resample may hold one class only, or a constant column: no number is made up for it, it is left out and counted.
-    defined = drawn[np.isfinite(drawn)]
+    defined = resampled[np.isfinite(resampled)]
     if not defined.size:
         return math.nan, math.nan, "the statistic is not defined on any resample"
     tail = (1 - _expanded(level, units)) / 2
     low, high = (float(end) for end in np.quantile(defined, (tail, 1 - tail)))
-    gone = drawn.size - defined.size
+    gone = resampled.size - defined.size
     return low, high, f"percentile interval without {gone} undefined resamples" if gone else ""
 
 
@@ -153,12 +153,12 @@ def _resampled_values(
     """The statistic of each resample: the draws that scipy.stats.bootstrap makes, without a second of importing it."""
     chance, size = np.random.default_rng(seed), units[0].size
     batch = max(1, _CELLS // size)
-    drawn = []
+    values_drawn = []
     for first in range(0, resamples, batch):
         places = chance.integers(0, size, (min(batch, resamples - first), size))
         with np.errstate(invalid="ignore", divide="ignore"):
-            drawn.append(statistic(*(unit[places] for unit in units), axis=-1))
-    return np.concatenate(drawn)
+            values_drawn.append(statistic(*(unit[places] for unit in units), axis=-1))
+    return np.concatenate(values_drawn)
 
 
 # The percentile interval reads the middle of the resampled values. BCa corrects it for bias and for a spread
@@ -196,8 +196,10 @@ def _resample(
             method=method,
             rng=np.random.default_rng(seed),
         )
-    drawn = resampled.bootstrap_distribution.ravel()
+    resampled_values = resampled.bootstrap_distribution.ravel()
     low, high = (float(end) for end in resampled.confidence_interval)
-    if method == "percentile" or not math.isfinite(low) or np.ptp(drawn) == 0:  # BCa of equal values is 0 / 0
-        return percentile_interval(drawn, level, size)
+    if (
+        method == "percentile" or not math.isfinite(low) or np.ptp(resampled_values) == 0
+    ):  # BCa of equal values is 0 / 0
+        return percentile_interval(resampled_values, level, size)
     return low, high, ""

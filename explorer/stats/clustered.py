@@ -49,8 +49,8 @@ def clustered_difference(right: ArrayLike, above: ArrayLike, groups: ArrayLike) 
         return Clustered.point(value, outcome.size, left_out=left_out, reason=why, units=units)
     codes = np.unique(names, return_inverse=True)[1]
     residuals = outcome - np.where(side == 1, outcome[side == 1].mean(), outcome[side == 0].mean())
-    found = bias_reduced(np.column_stack([np.ones(side.size), side]), residuals, codes)
-    return _estimate(value, found, 1, outcome.size, left_out, units)
+    errors = bias_reduced(np.column_stack([np.ones(side.size), side]), residuals, codes)
+    return _estimate(value, errors, 1, outcome.size, left_out, units)
 
 
 def clustered_mean(values: ArrayLike, groups: ArrayLike) -> Clustered:
@@ -60,22 +60,22 @@ def clustered_mean(values: ArrayLike, groups: ArrayLike) -> Clustered:
     sizes (12 to 160 items, 6 to 12 groups) differ much in their means (half of all variance), 7 to 8% of intervals
     miss, not 5.
     """
-    (kept, names), left_out = drop_gaps(numbers(values), groups)
+    (known_values, names), left_out = drop_gaps(numbers(values), groups)
     units = np.unique(names).size
-    if not kept.size:
+    if not known_values.size:
         return Clustered.point(math.nan, left_out=left_out, reason="no values", units=0)
-    value = float(kept.mean())
-    why = _too_few(units) or ("every value is the same" if np.ptp(kept) == 0 else "")
+    value = float(known_values.mean())
+    why = _too_few(units) or ("every value is the same" if np.ptp(known_values) == 0 else "")
     if why:
-        return Clustered.point(value, kept.size, left_out=left_out, reason=why, units=units)
+        return Clustered.point(value, known_values.size, left_out=left_out, reason=why, units=units)
     codes = np.unique(names, return_inverse=True)[1]
-    found = bias_reduced(np.ones((kept.size, 1)), kept - value, codes)
-    return _estimate(value, found, 0, kept.size, left_out, units)
+    errors = bias_reduced(np.ones((known_values.size, 1)), known_values - value, codes)
+    return _estimate(value, errors, 0, known_values.size, left_out, units)
 
 
 def _estimate(
     value: float,
-    found: GroupErrors,
+    errors: GroupErrors,
     place: int,
     n: int,
     left_out: int,
@@ -85,8 +85,8 @@ def _estimate(
     level: float = 0.95,
 ) -> Clustered:
     """A coefficient with the error at its place, in units of which the fit's own are `scale`."""
-    se, spread = float(found.errors[place]) / scale, found.spreads[place]
-    if found.is_decided_alone[place]:
+    se, spread = float(errors.errors[place]) / scale, errors.spreads[place]
+    if errors.is_decided_alone[place]:
         return Clustered.point(value, n, left_out=left_out, reason=NO_OTHERS, units=units)
     if not se > 1e-12:  # every group's residuals add up to nothing
         return Clustered.point(value, n, left_out=left_out, reason=NO_ERROR, units=units)
@@ -145,10 +145,10 @@ def clustered_slopes(
     if why:
         slopes = [Clustered.point(float(value), n, left_out=left_out, reason=why, units=units) for value in params[1:]]
     else:
-        found = logistic_bias_reduced(design, right, np.asarray(fit.predict()), codes)
-        covariance = back @ found.covariance @ back.T
+        errors = logistic_bias_reduced(design, right, np.asarray(fit.predict()), codes)
+        covariance = back @ errors.covariance @ back.T
         slopes = [
-            _estimate(float(params[i]), found, i, n, left_out, units, scale=float(spread[i - 1]), level=level)
+            _estimate(float(params[i]), errors, i, n, left_out, units, scale=float(spread[i - 1]), level=level)
             for i in range(1, len(names) + 1)
         ]
     return ClusteredSlopes(

@@ -136,29 +136,29 @@ def _without_intervals(effect: Effect, groups: int) -> Effect:
     return replace(without_interval(effect, why), se=math.nan, units=groups, partial=partial)
 
 
-def _design(kept: Mapping[str, np.ndarray], codes: np.ndarray) -> np.ndarray:
+def _design(columns: Mapping[str, np.ndarray], codes: np.ndarray) -> np.ndarray:
     """The measures, then an intercept for each group."""
-    return np.column_stack([*kept.values(), np.eye(int(codes.max()) + 1)[codes]])
+    return np.column_stack([*columns.values(), np.eye(int(codes.max()) + 1)[codes]])
 
 
-def _finite(outcome: np.ndarray, kept: Mapping[str, np.ndarray], codes: np.ndarray) -> Any:
+def _finite(outcome: np.ndarray, columns: Mapping[str, np.ndarray], codes: np.ndarray) -> Any:
     """The fit of statsmodels, or none where an effect has no finite estimate."""
     import statsmodels.api as sm
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            fit = sm.Logit(outcome, _design(kept, codes)).fit(disp=0, maxiter=100, cov_type="HC1")
+            fit = sm.Logit(outcome, _design(columns, codes)).fit(disp=0, maxiter=100, cov_type="HC1")
         except (np.linalg.LinAlgError, sm.tools.sm_exceptions.PerfectSeparationError):
             return None
-    finite = fit.mle_retvals["converged"] and np.abs(fit.params[: len(kept)]).max() <= 20
+    finite = fit.mle_retvals["converged"] and np.abs(fit.params[: len(columns)]).max() <= 20
     return fit if finite else None
 
 
-def _parting(outcome: np.ndarray, kept: Mapping[str, np.ndarray], codes: np.ndarray) -> str:
+def _parting(outcome: np.ndarray, columns: Mapping[str, np.ndarray], codes: np.ndarray) -> str:
     """The measure without which the others have finite effects; "" where it is not one alone."""
-    for name in reversed(list(kept)):
-        if _finite(outcome, {other: values for other, values in kept.items() if other != name}, codes) is not None:
+    for name in reversed(list(columns)):
+        if _finite(outcome, {other: values for other, values in columns.items() if other != name}, codes) is not None:
             return name
     return ""
 
@@ -166,7 +166,7 @@ def _parting(outcome: np.ndarray, kept: Mapping[str, np.ndarray], codes: np.ndar
 def _effects(
     fit: Any,
     outcome: np.ndarray,
-    kept: Mapping[str, np.ndarray],
+    columns: Mapping[str, np.ndarray],
     codes: np.ndarray,
     left_out: int,
     cross_validate: bool,
@@ -180,8 +180,8 @@ def _effects(
     if fit is None:
         return ()
     groups = int(codes.max()) + 1
-    design = _design(kept, codes)
-    table, intercepts = design[:, : len(kept)], design[:, len(kept) :]
+    design = _design(columns, codes)
+    table, intercepts = design[:, : len(columns)], design[:, len(columns) :]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
@@ -189,22 +189,24 @@ def _effects(
                 sm.Logit(outcome, np.delete(design, place, axis=1)).fit(
                     disp=0, maxiter=100, start_params=np.delete(fit.params, place)
                 )
-                for place in range(len(kept))
+                for place in range(len(columns))
             ]
         except (np.linalg.LinAlgError, sm.tools.sm_exceptions.PerfectSeparationError):
             return ()
-        errors = np.asarray(fit.bse)[: len(kept)]
+        errors = np.asarray(fit.bse)[: len(columns)]
         by_group: GroupErrors | None = None  # errors over items are held against the normal
         if groups >= FEWEST:
-            by_group = logistic_bias_reduced(design, outcome, np.asarray(fit.predict()), codes, len(kept))
+            by_group = logistic_bias_reduced(design, outcome, np.asarray(fit.predict()), codes, len(columns))
             errors = by_group.errors
-        inner = np.column_stack([_within(table[:, place], codes) for place in range(len(kept))])
-        inflation = [variance_inflation_factor(inner, place) if len(kept) > 1 else 1.0 for place in range(len(kept))]
+        inner = np.column_stack([_within(table[:, place], codes) for place in range(len(columns))])
+        inflation = [
+            variance_inflation_factor(inner, place) if len(columns) > 1 else 1.0 for place in range(len(columns))
+        ]
     varied = [_varied_in(column, codes) for column in table.T]
     alone, partial = _rank_correlations(outcome, table, codes, resamples, seed)
-    gains = _gains(outcome, table, intercepts, seed) if cross_validate else [math.nan] * len(kept)
+    gains = _gains(outcome, table, intercepts, seed) if cross_validate else [math.nan] * len(columns)
     effects = []
-    for place, name in enumerate(kept):
+    for place, name in enumerate(columns):
         ratio = max(0.0, 2 * float(fit.llf - shorter[place].llf))
         value, error = float(fit.params[place]), float(errors[place])
         spread = by_group.spreads[place] if by_group else None
@@ -245,22 +247,22 @@ def _varied_in(values: np.ndarray, codes: np.ndarray) -> int:
     return int((np.bincount(codes, values**2) > 1e-12).sum())
 
 
-def _follows(values: np.ndarray, kept: Mapping[str, np.ndarray]) -> bool:
+def _follows(values: np.ndarray, columns: Mapping[str, np.ndarray]) -> bool:
     """Whether a measure is a sum of the others to within rounding, so that no model can tell them apart."""
-    if not kept:
+    if not columns:
         return False
-    others = np.column_stack([*kept.values(), np.ones(values.size)])
+    others = np.column_stack([*columns.values(), np.ones(values.size)])
     rest = values - others @ np.linalg.lstsq(others, values, rcond=None)[0]
     return bool(rest.std() < 1e-8 * values.std())
 
 
-def _problem(outcome: np.ndarray, kept: Mapping[str, np.ndarray], groups: int) -> str:
-    if not kept:
+def _problem(outcome: np.ndarray, columns: Mapping[str, np.ndarray], groups: int) -> str:
+    if not columns:
         return "no measure varies over these items"
-    if outcome.size < FEWEST_ROWS * len(kept) + groups:
+    if outcome.size < FEWEST_ROWS * len(columns) + groups:
         return (
-            f"{outcome.size:,} items have all measures, at least {FEWEST_ROWS * len(kept) + groups:,} are needed for "
-            f"{len(kept)} measures"
+            f"{outcome.size:,} items have all measures, at least {FEWEST_ROWS * len(columns) + groups:,} are needed "
+            f"for {len(columns)} measures"
         )
     return ""
 
@@ -283,16 +285,18 @@ def _rank_correlations(
     if by_group:
         products = np.array([ranks[codes == code].T @ ranks[codes == code] for code in range(groups)])
         weights = resample_weights(np.arange(groups), resamples, seed)
-        drawn = [_partial(np.tensordot(w, products, axes=1)) for w in weights]
+        resampled = [_partial(np.tensordot(w, products, axes=1)) for w in weights]
     else:
         weights = resample_weights(np.arange(outcome.size), resamples, seed)
-        drawn = [_partial((ranks * w[:, None]).T @ ranks) for w in weights]
+        resampled = [_partial((ranks * w[:, None]).T @ ranks) for w in weights]
     partial = []
     for place in range(table.shape[1]):
         units = _varied_in(table[:, place], codes) if by_group else outcome.size
         low = high = math.nan
         if resamples:
-            low, high, _ = percentile_interval(np.array([each[place] for each in drawn]), 0.95, units)
+            low, high, _ = percentile_interval(
+                np.array([correlations_drawn[place] for correlations_drawn in resampled]), 0.95, units
+            )
         partial.append(drawn_from_enough(Clustered(float(value[place]), low, high, outcome.size, units=units)))
     return alone.tolist(), list(partial)
 

@@ -55,8 +55,8 @@ def mantel(
     beyond = 0
     for _ in range(permutations):
         order = rng.permutation(n)
-        drawn = (_rho if left_out else _r)(a[off], b[np.ix_(order, order)][off])
-        beyond += not abs(drawn) < abs(observed) - 1e-12  # an undefined one counts against the finding
+        permuted = (_rho if left_out else _r)(a[off], b[np.ix_(order, order)][off])
+        beyond += not abs(permuted) < abs(observed) - 1e-12  # an undefined one counts against the finding
     p = (beyond + 1) / (permutations + 1)
     return MatrixCorrelation.point(observed, n, p=p, left_out=left_out, cells=cells)
 

@@ -38,18 +38,18 @@ class OverSeeds:
 # More seeds narrow the first and leave the second as it is.
 def over_seeds(values: ArrayLike, lows: ArrayLike, highs: ArrayLike) -> OverSeeds:
     """Values of one finding, one a seed, with the ends of their intervals; gaps are left out."""
-    found, low, high = numbers(values), numbers(lows), numbers(highs)
-    known = np.isfinite(found)
-    kept = found[known]
-    if not kept.size:
+    seed_values, low, high = numbers(values), numbers(lows), numbers(highs)
+    known = np.isfinite(seed_values)
+    known_values = seed_values[known]
+    if not known_values.size:
         return OverSeeds(math.nan, math.nan, math.nan, math.nan, math.nan, math.nan, 0)
     bounded = known & np.isfinite(low) & np.isfinite(high)
     ends = (float(low[bounded].mean()), float(high[bounded].mean())) if bounded.any() else (math.nan, math.nan)
     return OverSeeds(
-        float(kept.mean()),
-        float(kept.std(ddof=1)) if kept.size > 1 else math.nan,
-        float(kept.min()),
-        float(kept.max()),
+        float(known_values.mean()),
+        float(known_values.std(ddof=1)) if known_values.size > 1 else math.nan,
+        float(known_values.min()),
+        float(known_values.max()),
         *ends,
-        int(kept.size),
+        int(known_values.size),
     )

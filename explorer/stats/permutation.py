@@ -33,11 +33,11 @@ def pairing_p(x: np.ndarray, y: np.ndarray, *, permutations: int = PERMUTATIONS,
     return _share_beyond(test.null_distribution, float(test.statistic), 1.0, exact)
 
 
-def _share_beyond(drawn: np.ndarray, observed: float, scale: float, exact: bool) -> float:
+def _share_beyond(permuted: np.ndarray, observed: float, scale: float, exact: bool) -> float:
     # Rearrangements that tie with the observed one differ from it by rounding, which scipy's own p takes for less
     # where the observed value is near zero.
-    beyond = int((drawn >= observed - 1e-12 * scale).sum())
-    return beyond / drawn.size if exact else (beyond + 1) / (drawn.size + 1)
+    beyond = int((permuted >= observed - 1e-12 * scale).sum())
+    return beyond / permuted.size if exact else (beyond + 1) / (permuted.size + 1)
 
 
 def standard(values: np.ndarray) -> np.ndarray:

@@ -118,8 +118,8 @@ def spearman_within(
     low, high = math.nan, math.nan
     if resamples and len(usable) >= FEWEST:
         weights = resample_weights(np.arange(len(usable)), resamples, seed)
-        drawn = np.array([(w * sizes) @ rhos / (w @ sizes) for w in weights])
-        low, high, _ = percentile_interval(drawn, 0.95, len(usable))
+        resampled = np.array([(w * sizes) @ rhos / (w @ sizes) for w in weights])
+        low, high, _ = percentile_interval(resampled, 0.95, len(usable))
     p = _permuted_p(value, sizes, ranked, permutations, seed) if permutations else _normal_p(value, sizes)
     reason = ""
     if len(usable) < FEWEST:
@@ -148,14 +148,14 @@ def spearman_table(columns: Mapping[str, ArrayLike], *, resamples: int = 1_000, 
         both = present[pairs[0][0]] & present[pairs[0][1]]
         names = list(dict.fromkeys(name for pair in pairs for name in pair))
         known = [arrays[name][both] for name in names]
-        drawn = _resampled_table(known, resamples, seed)
+        resampled = _resampled_table(known, resamples, seed)
         for a, b in pairs:
             i, j = names.index(a), names.index(b)
             result = spearmanr(known[i], known[j])
             n = known[i].size
             low, high, reason = math.nan, math.nan, ""
             if resamples:
-                low, high, reason = percentile_interval(drawn[:, i, j], 0.95, n)
+                low, high, reason = percentile_interval(resampled[:, i, j], 0.95, n)
                 reason = reason if n >= FEWEST else ""
             correlations[a, b] = drawn_from_enough(
                 RankCorrelation(float(result.statistic), low, high, n, float(result.pvalue), both.size - n, reason)
@@ -166,14 +166,14 @@ def spearman_table(columns: Mapping[str, ArrayLike], *, resamples: int = 1_000, 
 def _resampled_table(columns: Sequence[np.ndarray], resamples: int, seed: int) -> np.ndarray:
     """The rho of each pair of columns in each resample, from weighted average ranks."""
     levels = [np.unique(values, return_inverse=True)[1] for values in columns]
-    drawn = np.empty((resamples, len(columns), len(columns)))
+    tables = np.empty((resamples, len(columns), len(columns)))
     for number, weights in enumerate(resample_weights(np.arange(columns[0].size), resamples, seed)):
         ranks = np.array([_weighted_ranks(places, weights) for places in levels])
         together = (ranks * weights) @ ranks.T
         spread = np.sqrt(np.diag(together))
         with np.errstate(invalid="ignore", divide="ignore"):
-            drawn[number] = np.where(np.outer(spread, spread) > 0, together / np.outer(spread, spread), np.nan)
-    return drawn
+            tables[number] = np.where(np.outer(spread, spread) > 0, together / np.outer(spread, spread), np.nan)
+    return tables
 
 
 # Under no relation a rho of n untied pairs has mean 0 and variance 1 / (n - 1) exactly, and rhos of groups are
@@ -190,11 +190,11 @@ def _permuted_p(
 ) -> float:
     """The share of rearrangements within every group at once that come at least as far from zero."""
     rng = np.random.default_rng(seed)
-    drawn = np.zeros(permutations)
+    sums = np.zeros(permutations)
     for size, (first, second) in zip(sizes, ranked, strict=True):
-        drawn += size * _redrawn(first, second, permutations, rng)
+        sums += size * _redrawn(first, second, permutations, rng)
     # The one that was seen counts as a rearrangement, too, so that p is never 0.
-    beyond = int((np.abs(drawn / sizes.sum()) >= abs(value) - 1e-12).sum())
+    beyond = int((np.abs(sums / sizes.sum()) >= abs(value) - 1e-12).sum())
     return (beyond + 1) / (permutations + 1)
 
 

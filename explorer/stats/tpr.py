@@ -47,7 +47,7 @@ def true_positives(
         return TruePositives.point(math.nan, outcome.size, left_out=left_out, reason=why, **about)
     value = _found(members, others, rate)
     chance = np.random.default_rng(seed)
-    drawn = np.array(
+    resampled_rates = np.array(
         [
             _found(
                 members[chance.integers(0, members.size, members.size)],
@@ -62,7 +62,7 @@ def true_positives(
         which = "member" if members.size == fewer else "other"
         why = f"no interval: {fewer} {which}{'' if fewer == 1 else 's'}, at least {FEWEST} are needed"
         return TruePositives.point(value, outcome.size, left_out=left_out, reason=why, **about)
-    low, high, _ = percentile_interval(drawn, 0.95, fewer)
+    low, high, _ = percentile_interval(resampled_rates, 0.95, fewer)
     return TruePositives(value, low, high, outcome.size, left_out=left_out, **about)
 
 

@@ -34,8 +34,10 @@ class Strata:
     def of(cls, names: Sequence[int], sizes: Mapping[int, int]) -> Strata:
         """From each row's stratum and how many members each stratum has in the population."""
         codes = np.asarray(names)
-        drawn = {name: int((codes == name).sum()) for name in set(codes.tolist())}
-        weights = np.array([sizes[name] / drawn[name] if sizes.get(name) else math.nan for name in codes.tolist()])
+        sample_sizes = {name: int((codes == name).sum()) for name in set(codes.tolist())}
+        weights = np.array(
+            [sizes[name] / sample_sizes[name] if sizes.get(name) else math.nan for name in codes.tolist()]
+        )
         return cls(codes, weights)
 
     def where(self, rows: np.ndarray) -> Strata:
@@ -47,19 +49,21 @@ def weighted_mean(
     values: ArrayLike, strata: Strata, *, level: float = 0.95, resamples: int = RESAMPLES, seed: int = 0
 ) -> Bootstrapped:
     """The population's mean, with its interval from rows drawn anew within their strata."""
-    (kept, weights, names), left_out = drop_gaps(numbers(values), strata.weights, strata.names)
-    if not kept.size:
+    (known_values, weights, names), left_out = drop_gaps(numbers(values), strata.weights, strata.names)
+    if not known_values.size:
         return Bootstrapped.point(math.nan, left_out=left_out, reason="no values", units=0)
     if not weights.any():
-        return Bootstrapped.point(math.nan, kept.size, left_out=left_out, reason=NO_WEIGHT, units=kept.size)
-    low, high, reason = math.nan, math.nan, "one item or group has no interval"
-    if kept.size > 1:
-        means = np.array(
-            [float((weights * times) @ kept / (weights @ times)) for times in _redrawn(names, resamples, seed)]
+        return Bootstrapped.point(
+            math.nan, known_values.size, left_out=left_out, reason=NO_WEIGHT, units=known_values.size
         )
-        low, high, reason = percentile_interval(means, level, kept.size)
-    value = float(weights @ kept / weights.sum())
-    return Bootstrapped(value, low, high, kept.size, left_out=left_out, reason=reason, units=kept.size)
+    low, high, reason = math.nan, math.nan, "one item or group has no interval"
+    if known_values.size > 1:
+        means = np.array(
+            [float((weights * times) @ known_values / (weights @ times)) for times in _redrawn(names, resamples, seed)]
+        )
+        low, high, reason = percentile_interval(means, level, known_values.size)
+    value = float(weights @ known_values / weights.sum())
+    return Bootstrapped(value, low, high, known_values.size, left_out=left_out, reason=reason, units=known_values.size)
 
 
 def weighted_share(right: ArrayLike, strata: Strata, *, level: float = 0.95) -> Proportion:
@@ -67,15 +71,15 @@ def weighted_share(right: ArrayLike, strata: Strata, *, level: float = 0.95) -> 
 
     A bootstrap of zeros has no width; weights w count as (sum w)² / sum w² equal ones (Kish 1965).
     """
-    (kept, weights, _), left_out = drop_gaps(outcomes(right), strata.weights, strata.names)
-    if not kept.size:
+    (known_values, weights, _), left_out = drop_gaps(outcomes(right), strata.weights, strata.names)
+    if not known_values.size:
         return Proportion.point(math.nan, left_out=left_out, reason="no outcomes")
     if not weights.any():
-        return Proportion.point(math.nan, kept.size, left_out=left_out, reason=NO_WEIGHT)
-    value = float(weights @ kept / weights.sum())
+        return Proportion.point(math.nan, known_values.size, left_out=left_out, reason=NO_WEIGHT)
+    value = float(weights @ known_values / weights.sum())
     effective = float(weights.sum() ** 2 / (weights @ weights))
     low, high = wilson(value * effective, effective, level)
-    return Proportion(value, low, high, kept.size, left_out=left_out, ties=int((kept == 0.5).sum()))
+    return Proportion(value, low, high, known_values.size, left_out=left_out, ties=int((known_values == 0.5).sum()))
 
 
 def weighted_spearman(
@@ -94,8 +98,8 @@ def weighted_spearman(
     value = _rho(a, b, weights)
     low = high = math.nan
     if resamples:
-        drawn = [_rho(a, b, weights * times) for times in _redrawn(names, resamples, seed)]
-        low, high, _ = percentile_interval(np.array(drawn), 0.95, a.size)
+        resampled = [_rho(a, b, weights * times) for times in _redrawn(names, resamples, seed)]
+        low, high, _ = percentile_interval(np.array(resampled), 0.95, a.size)
     p = math.nan
     if permutations:
         chance = np.random.default_rng(seed)

@@ -158,11 +158,11 @@ def _popularity(runs: Sequence[OfRun]) -> Together | None:
 
 
 def _ontology(runs: Sequence[OfRun]) -> Together | None:
-    given = _effects("ontology", runs)
-    drawn = [effect for run, effect in given if int(run.about.settings.get("per_bucket") or 0)]
-    of_sample = any("sample" not in effect.estimate.detail for effect in drawn)
-    caveat = (sentences.OF_SAMPLE if of_sample else sentences.WEIGHED) if drawn else ""
-    known = [(run, effect) for run, effect in given if gives_ids(run)]
+    effects = _effects("ontology", runs)
+    of_bucket_samples = [effect for run, effect in effects if int(run.about.settings.get("per_bucket") or 0)]
+    of_sample = any("sample" not in effect.estimate.detail for effect in of_bucket_samples)
+    caveat = (sentences.OF_SAMPLE if of_sample else sentences.WEIGHED) if of_bucket_samples else ""
+    known = [(run, effect) for run, effect in effects if gives_ids(run)]
     if known:
         run, effect = _largest(known)
         curve = run.findings.sure(ontology.SPEARMAN_BUCKETS, setting="corrected")
@@ -171,7 +171,7 @@ def _ontology(runs: Sequence[OfRun]) -> Together | None:
             way = "rises" if curve.value > 0 else "falls"
             rises = f", and accuracy {way} with the popularity of a concept (Spearman {display.number(curve.value)})"
         on = run.about.benchmark
-        without = [other.about.model for other, its in given if other.about.benchmark == on and not _value(its)]
+        without = [other.about.model for other, its in effects if other.about.benchmark == on and not _value(its)]
         none = f"; {display.listed(without)} give{'s' if len(without) == 1 else ''} none" if without else ""
         return Together(
             f"{run.about.model} gives the right ID of {effect.text} of concepts{run.about.of}{rises}{none}.",
@@ -181,7 +181,7 @@ def _ontology(runs: Sequence[OfRun]) -> Together | None:
         )
     labels = [(run, gain) for run in runs if (gain := run.findings.sure(ontology.GOLD_GAIN_PREFERRED))]
     clear = [gain for _, gain in labels if gain.low > 0.5]
-    none = "No model gives the right IDs" if given else ""
+    none = "No model gives the right IDs" if effects else ""
     if not labels:
         return Together(f"{none}.", 0.0, caveat) if none else None
     first = f"{none}, and in" if none else "In"
@@ -273,8 +273,8 @@ def _value(effect: Effect) -> float:
     return effect.estimate.value
 
 
-def _count(number: int, what: str) -> str:
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def _by_chance(tests: int) -> str:

@@ -43,10 +43,10 @@ OWN_PROMPTS = (
 )
 
 
-def refuse_own_prompts(study: str, given: Collection[str]) -> None:
+def refuse_own_prompts(study: str, settings_given: Collection[str]) -> None:
     """UsageError for a study that has its own way to ask in a chat."""
     for name in (*CHAT, *JUDGING):
-        if study == "ontology" and name in given:
+        if study == "ontology" and name in settings_given:
             raise UsageError(OWN_PROMPTS.format(name=name))
 
 
@@ -57,15 +57,19 @@ def settled(
     # Here, not above: who only tells in words how a run asked needs neither, nor the numpy that they bring.
     from explorer.scoring import chat_files, http
 
-    made = dict(resolved)
-    chat, system, ask = str(made.pop("chat", "never")), str(made.pop("system", "")), str(made.pop("ask", "plain"))
+    settings_settled = dict(resolved)
+    chat, system, ask = (
+        str(settings_settled.pop("chat", "never")),
+        str(settings_settled.pop("system", "")),
+        str(settings_settled.pop("ask", "plain")),
+    )
     if system and chat == "never":
         raise UsageError(
             "The setting system is the first turn of a chat, and none was asked for. Give chat=always too, or leave "
             "system out."
         )
     if chat != "never":
-        _refuse_other_conventions(made, kinds)
+        _refuse_other_conventions(settings_settled, kinds)
         if system and chat == "auto" and http.is_endpoint(model):
             raise UsageError(
                 "A server does not tell whether its model was tuned for chat, so chat=auto would leave the system "
@@ -79,12 +83,12 @@ def settled(
         if chat == "always" and not http.is_endpoint(model):
             chat_files.require_template(model, settings)
         if chat == "always" or (not http.is_endpoint(model) and chat_files.is_chat_model(model, settings)):
-            made["chat"] = "always"
-            made |= {"system": system} if system else {}
+            settings_settled["chat"] = "always"
+            settings_settled |= {"system": system} if system else {}
     if ask == "judge":
-        _refuse_unjudged(made, formats)
-        made["ask"] = ask
-    return made
+        _refuse_unjudged(settings_settled, formats)
+        settings_settled["ask"] = ask
+    return settings_settled
 
 
 def with_template(study: str, resolved: Mapping[str, Any], model: str, settings: Settings) -> dict[str, Any]:
@@ -95,13 +99,13 @@ def with_template(study: str, resolved: Mapping[str, Any], model: str, settings:
     """
     from explorer.scoring import chat_files
 
-    made = dict(resolved)
-    of_its_own = study == "ontology" and not str(made.get("prompt")).startswith("completion")
-    if (is_chat(made) or made.get("form") == "chat" or of_its_own) and (
+    settings_made = dict(resolved)
+    of_its_own = study == "ontology" and not str(settings_made.get("prompt")).startswith("completion")
+    if (is_chat(settings_made) or settings_made.get("form") == "chat" or of_its_own) and (
         read := chat_files.template_of_folder(model, settings)
     ):
-        made[TEMPLATE] = read
-    return made
+        settings_made[TEMPLATE] = read
+    return settings_made
 
 
 def in_policy(policy: ScoringPolicy, settings: Mapping[str, Any]) -> ScoringPolicy:
@@ -125,12 +129,12 @@ def is_chat(settings: Mapping[str, Any]) -> bool:
 
 def in_words(settings: Mapping[str, Any]) -> str:
     """How a run asked, where that was not the plain way, as "as a chat, with each sentence put up for judgment"."""
-    asked = []
+    phrases = []
     if is_chat(settings):
-        asked.append("as a chat with a system prompt" if settings.get("system") else "as a chat")
+        phrases.append("as a chat with a system prompt" if settings.get("system") else "as a chat")
     if settings.get("ask") == "judge":
-        asked.append("with each sentence put up for judgment")
-    return ", ".join(asked)
+        phrases.append("with each sentence put up for judgment")
+    return ", ".join(phrases)
 
 
 def _refuse_other_conventions(settings: Mapping[str, Any], kinds: Collection[str]) -> None:

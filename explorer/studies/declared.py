@@ -55,7 +55,7 @@ def shared_number(measure: str, other: str) -> str:
 def family_of(study: str, name: str) -> str:
     """The family that the tests of a finding belong to; "" where it has none, or is of a later version."""
     families = FAMILIES.get(study, {})
-    return next((family for family, findings in families.items() if name in {one.name for one in findings}), "")
+    return next((family for family, findings in families.items() if name in {finding.name for finding in findings}), "")
 
 
 def in_words(study: str) -> str:

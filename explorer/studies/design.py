@@ -28,10 +28,10 @@ def design_of(settings: Mapping[str, Any], limit: int | None, suites: Sequence[s
     some = f" of {', '.join(sorted(suites))}" if 0 < len(suites) <= 3 else f" of {len(suites)} groups" if suites else ""
     if limit is not None:
         return Design("first", f"of the first {limit:,} items{some}, which were not drawn")
-    if each := int(settings.get("per_bucket") or 0):
-        return Design("per bucket", f"at most {each:,} concepts of each popularity bucket, reweighted to all")
-    if each := int(settings.get("per_group") or 0):
-        return Design("per group", f"of this sample: at most {each:,} items of each group{some}")
+    if per_bucket := int(settings.get("per_bucket") or 0):
+        return Design("per bucket", f"at most {per_bucket:,} concepts of each popularity bucket, reweighted to all")
+    if per_bucket := int(settings.get("per_group") or 0):
+        return Design("per group", f"of this sample: at most {per_bucket:,} items of each group{some}")
     if size := int(settings.get("instances") or 0):
         return Design("simple sample", f"of this sample of at most {size:,} items")
     return Design("whole", f"all items{some}") if suites else WHOLE

@@ -23,13 +23,13 @@ def with_families(findings: pd.DataFrame, study: str) -> pd.DataFrame:
     p_adjusted  its p, adjusted by Benjamini and Hochberg within the family; nan without a p or a family
     """
     families = [declared.family_of(study, str(name)) for name in findings["finding"]]
-    told = findings.assign(family=families, tests=0, p_adjusted=float("nan"))
+    with_family = findings.assign(family=families, tests=0, p_adjusted=float("nan"))
     for family in dict.fromkeys(filter(None, families)):
-        members = told[FAMILY] == family
-        adjusted = correct(told.loc[members, "p"].astype(float), "benjamini-hochberg")
-        told.loc[members, TESTS] = adjusted.n
-        told.loc[members, ADJUSTED] = list(adjusted.p)
-    return told
+        members = with_family[FAMILY] == family
+        adjusted = correct(with_family.loc[members, "p"].astype(float), "benjamini-hochberg")
+        with_family.loc[members, TESTS] = adjusted.n
+        with_family.loc[members, ADJUSTED] = list(adjusted.p)
+    return with_family
 
 
 def in_words(study: str, name: str, tests: int) -> str:
@@ -37,7 +37,7 @@ def in_words(study: str, name: str, tests: int) -> str:
     family = declared.family_of(study, name)
     if not family or tests < 2:
         return ""
-    titles = [one.title for one in declared.FAMILIES[study][family]]
+    titles = [finding.title for finding in declared.FAMILIES[study][family]]
     listed = titles[0] if len(titles) == 1 else f"{', '.join(titles[:-1])} and {titles[-1]}"
     return (
         f"The {tests:,} tests that this run made of {listed} are one family (\u201c{family}\u201d), within which p is "

@@ -58,12 +58,12 @@ def of_slice(instances: Sequence[Instance], ids: Sequence[str]) -> list[Instance
     if not ids:
         return list(instances)
     wanted = set(ids)
-    kept = [instance for instance in instances if instance.id in wanted]
-    if not kept:
+    in_slice = [instance for instance in instances if instance.id in wanted]
+    if not in_slice:
         raise UsageError(
             f"None of the {len(wanted):,} instances of the slice is in this benchmark. Keep the slice anew."
         )
-    return kept
+    return in_slice
 
 
 def sample_per_group(instances: Sequence[Instance], per_group: int, seed: int) -> list[Instance]:

@@ -79,7 +79,7 @@ class About:
     @property
     def asked(self) -> str:
         """ " asked as a chat", or nothing where options were scored as plain text."""
-        return f" asked {said}" if (said := chat.in_words(self.settings)) else ""
+        return f" asked {form_in_words}" if (form_in_words := chat.in_words(self.settings)) else ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,32 +125,40 @@ class Findings:
             value = _number(row["value"])
             if math.isnan(value):
                 continue
-            one = Stored(
+            stored_finding = Stored(
                 value, _number(row.get("low")), _number(row.get("high")), _count(row.get("n")), _number(row.get("p")),
                 group=str(row["grp"]),
                 factors={name: row[name] for name in FACTORS if not _is_missing(row.get(name))},
                 detail=_detail(row.get("detail")),
             )  # fmt: skip
-            if _units(one) < FEWEST:  # of a run that stored an interval over so few
-                one = replace(one, low=math.nan, high=math.nan, p=math.nan)
-            self._stored.setdefault(str(row["finding"]), []).append(one)
+            if _units(stored_finding) < FEWEST:  # of a run that stored an interval over so few
+                stored_finding = replace(stored_finding, low=math.nan, high=math.nan, p=math.nan)
+            self._stored.setdefault(str(row["finding"]), []).append(stored_finding)
 
     def all(self, finding: Finding, group: str | None = OVERALL, **factors: Any) -> list[Stored]:
         """Those of a finding in a group (none: in any) under these factors, whatever their other factors are."""
         return [
-            one
-            for one in self._stored.get(finding.name, [])
-            if (group is None or one.group == group) and all(one.factors.get(key) == factors[key] for key in factors)
+            stored_finding
+            for stored_finding in self._stored.get(finding.name, [])
+            if (group is None or stored_finding.group == group)
+            and all(stored_finding.factors.get(key) == factors[key] for key in factors)
         ]
 
     def one(self, finding: Finding, group: str = OVERALL, **factors: Any) -> Stored | None:
         """The finding under exactly these factors; none where it is missing or nan."""
-        return next((one for one in self.all(finding, group, **factors) if dict(one.factors) == factors), None)
+        return next(
+            (
+                stored_finding
+                for stored_finding in self.all(finding, group, **factors)
+                if dict(stored_finding.factors) == factors
+            ),
+            None,
+        )
 
     def sure(self, finding: Finding, **factors: Any) -> Stored | None:
         """The same over all, where it has an interval or a test that says how sure it is."""
-        one = self.one(finding, **factors)
-        return one if one and is_sure(one) else None
+        stored_finding = self.one(finding, **factors)
+        return stored_finding if stored_finding and is_sure(stored_finding) else None
 
 
 def sentences(study: str, findings: pd.DataFrame, about: About | None = None) -> list[str]:
@@ -163,10 +171,10 @@ def sentences(study: str, findings: pd.DataFrame, about: About | None = None) ->
 
 def _unscored(study: str, rows: Iterable[Mapping[Any, Any]]) -> list[str]:
     """That no instance has a score, and why; nothing where some have."""
-    what = "verdict" if study == "accuracy" else "score"
+    noun = "verdict" if study == "accuracy" else "score"
     for row in rows:
         if instances := _count(_detail(row.get("detail")).get(UNSCORED)):
-            return [f"0 of {instances:,} instances have a {what}: {row['reason']}."]
+            return [f"0 of {instances:,} instances have a {noun}: {row['reason']}."]
     return []
 
 
@@ -181,8 +189,8 @@ def compare(study: str, findings: Mapping[str, pd.DataFrame], about: About | Non
 
     `findings` has what each model is called → its run's findings.
     """
-    effects = [(model, one) for model, frame in findings.items() if (one := effect(study, frame))]
-    if len(effects) < 2 or len({one.what for _, one in effects}) > 1:
+    effects = [(model, run_effect) for model, frame in findings.items() if (run_effect := effect(study, frame))]
+    if len(effects) < 2 or len({run_effect.what for _, run_effect in effects}) > 1:
         return []
     ordered = sorted(effects, key=lambda pair: -pair[1].estimate.value)
     (first, high), (last, low) = ordered[0], ordered[-1]
@@ -218,20 +226,23 @@ def _accuracy(findings: Findings, about: About) -> list[str]:
         f"instances{about.of} ({_ends(share, 'share')}{over}){_against_chance(share, about.chance)}."
     ]
     groups = [
-        one
-        for one in findings.all(accuracy.ACCURACY, None)
-        if not one.factors and one.group not in WHOLES and one.n >= FEWEST_IN_GROUP
+        group_share
+        for group_share in findings.all(accuracy.ACCURACY, None)
+        if not group_share.factors and group_share.group not in WHOLES and group_share.n >= FEWEST_IN_GROUP
     ]
-    ordered = sorted(groups, key=lambda one: one.value)
+    ordered = sorted(groups, key=lambda group_share: group_share.value)
     if len(groups) >= FEWEST_GROUPS and ordered[0].value < ordered[-1].value:
-        weakest, best = (f"{display.words(one.group)} ({_share_of(one)})" for one in (ordered[0], ordered[-1]))
-        below = sum(one.high < about.chance for one in groups)
+        weakest, best = (
+            f"{display.words(group_share.group)} ({_share_of(group_share)})"
+            for group_share in (ordered[0], ordered[-1])
+        )
+        below = sum(group.high < about.chance for group in groups)
         beneath = f"; in {below:,} of {len(groups):,} groups it is below chance" if below else ""
         lines.append(f"It is weakest on {weakest} and best on {best}{beneath}.")
-    others = [one for name in REDUCTIONS if (one := findings.one(accuracy.ACCURACY, setting=name))]
-    outside = [one for one in others if one.value < share.low or one.value > share.high]
+    others = [other for name in REDUCTIONS if (other := findings.one(accuracy.ACCURACY, setting=name))]
+    outside = [other for other in others if other.value < share.low or other.value > share.high]
     if outside:
-        far = max(outside, key=lambda one: abs(one.value - share.value))
+        far = max(outside, key=lambda other: abs(other.value - share.value))
         way = REDUCTIONS[str(far.factors["setting"])]
         lines.append(f"How scores are reduced matters: {way} it would be {display.share(far.value)}.")
     return lines
@@ -261,9 +272,9 @@ def after_longest(findings: Findings, condition: str) -> Stored | None:
     """The change of accuracy after the longest contexts of a condition, over suites where that is stored."""
     for group in (OVER_SUITES, OVERALL):
         changes = findings.all(priming.PRIMING_DELTA, group, condition=condition)
-        primed = [one for one in changes if one.factors.get("length") and not math.isnan(one.low)]
+        primed = [change for change in changes if change.factors.get("length") and not math.isnan(change.low)]
         if primed:
-            change = max(primed, key=lambda one: int(one.factors["length"]))
+            change = max(primed, key=lambda length_change: int(length_change.factors["length"]))
             after = findings.one(priming.PRIMING_ACCURACY, group, **change.factors)
             change = replace(change, detail=after.detail) if after else change  # which says over how many suites
             return None if _units(change) < FEWEST else change
@@ -355,8 +366,8 @@ def _popularity(findings: Findings, about: About) -> list[str]:
     ranks = findings.one(popularity.SPLIT.rank_split)
     if ranks and (ranks.value < gap.low or ranks.value > gap.high):
         lines.append(f"Many instances tie at the median: with ties broken at random it is {_points(ranks.value)}.")
-    own = findings.one(popularity.INDEX_IS_PRETRAINING_DATA)
-    if own and own.value == 0:
+    counted_in_own_data = findings.one(popularity.INDEX_IS_PRETRAINING_DATA)
+    if counted_in_own_data and counted_in_own_data.value == 0:
         lines.append("Counts are from an index that is not the model's data.")
     return lines
 
@@ -432,16 +443,17 @@ def _membership(findings: Findings) -> list[str]:
     loss = {"setting": "mia_loss"}
     control = findings.sure(memorization.MEMBERSHIP_AUC, **loss, condition="control")
     if control:
-        told = "tells texts apart here" if is_clear(control, 0.5) else "is at chance"
+        verdict_words = "tells texts apart here" if is_clear(control, 0.5) else "is at chance"
         return [
-            f"As a control, by texts planted in a corpus that it never read, its loss {told} (AUC {_area(control)})."
+            f"As a control, by texts planted in a corpus that it never read, its loss {verdict_words} "
+            f"(AUC {_area(control)})."
         ]
     lines = []
     for labels, texts in LABELS.items():
         area = findings.sure(memorization.MEMBERSHIP_AUC, **loss, condition=labels)
-        found = findings.sure(memorization.FOUND_AT_5, **loss, condition=labels)
+        found_share = findings.sure(memorization.FOUND_AT_5, **loss, condition=labels)
         if area and is_clear(area, 0.5) and area.value > 0.5:
-            at = f"; at 5% false alarms it finds {display.share(found.value)} of them" if found else ""
+            at = f"; at 5% false alarms it finds {display.share(found_share.value)} of them" if found_share else ""
             lines.append(f"Its loss tells {texts} from others (AUC {_area(area)}{at}).")
         elif area:
             lines.append(f"There is no evidence that its loss tells {texts} from others (AUC {_area(area)}).")
@@ -477,9 +489,13 @@ def _icl(findings: Findings, about: About) -> list[str]:
             f"With {k:,} demonstrations {about.model} replicates {part(most)} items{about.of} exactly or nearly "
             f"({_ends(most, 'share')}){_beside_none(most, none)}."
         )
-    labels = [one for one in findings.all(icl.LABEL_ACCURACY) if "k" in one.factors and "part" not in one.factors]
+    labels = [
+        label_share
+        for label_share in findings.all(icl.LABEL_ACCURACY)
+        if "k" in label_share.factors and "part" not in label_share.factors
+    ]
     if labels:
-        last = max(labels, key=lambda one: int(one.factors["k"]))
+        last = max(labels, key=lambda label_share: int(label_share.factors["k"]))
         # Least and greatest over orders, which is a range and no interval.
         ends = f", from {display.share(last.low)} to {display.share(last.high)} over {last.n:,} orders"
         k = int(last.factors["k"])
@@ -502,11 +518,13 @@ def replicated(findings: Findings) -> tuple[Stored | None, Stored | None]:
     for setting in PROMPTS:
         for judge in JUDGES:
             shares = [
-                one for one in findings.all(icl.REPLICATION, condition=judge, setting=setting) if "k" in one.factors
+                share
+                for share in findings.all(icl.REPLICATION, condition=judge, setting=setting)
+                if "k" in share.factors
             ]
             if shares:
-                most = max(shares, key=lambda one: int(one.factors["k"]))
-                none = next((one for one in shares if int(one.factors["k"]) == 0), None)
+                most = max(shares, key=lambda share: int(share.factors["k"]))
+                none = next((share for share in shares if int(share.factors["k"]) == 0), None)
                 return most, None if none is most else none
     return None, None
 
@@ -642,7 +660,7 @@ def _count(value: Any) -> int:
 
 def _detail(text: Any) -> Mapping[str, Any]:
     try:
-        kept = json.loads(text) if isinstance(text, str) and text else {}
+        fields = json.loads(text) if isinstance(text, str) and text else {}
     except ValueError:  # of a run that others made
-        kept = {}
-    return kept if isinstance(kept, dict) else {}
+        fields = {}
+    return fields if isinstance(fields, dict) else {}

@@ -115,9 +115,9 @@ class Study:
         """Rows of `findings` from the finished run folder; where its model gave no number at all, with the reason."""
         return with_reason(self.summarize(spec, resources, folder), folder)
 
-    def resolve(self, given: Mapping[str, Any]) -> dict[str, Any]:
+    def resolve(self, settings_given: Mapping[str, Any]) -> dict[str, Any]:
         """All settings, the given ones over the defaults; UsageError for an unknown name."""
-        unknown = set(given) - set(self.settings)
+        unknown = set(settings_given) - set(self.settings)
         if unknown:
             raise UsageError(
                 f"The study {self.name} has no setting {', '.join(sorted(unknown))}; "
@@ -125,9 +125,9 @@ class Study:
             )
         resolved = {}
         for name, setting in self.settings.items():
-            if setting.is_optional and not given.get(name):
+            if setting.is_optional and not settings_given.get(name):
                 continue
-            value = given.get(name, setting.default)
+            value = settings_given.get(name, setting.default)
             if isinstance(value, str) and not isinstance(setting.default, str):
                 value = setting.parse(name, value)
             value = setting.check(name, value)

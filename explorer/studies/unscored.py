@@ -15,16 +15,16 @@ UNSCORED = "unscored"  # in a finding's detail: how many instances the run has, 
 
 def with_reason(rows: Sequence[Mapping[str, Any]], folder: RunFolder) -> list[dict[str, Any]]:
     """The findings; where no text of the run has a score, those without a number say why in the words of the scores."""
-    made = [dict(row) for row in rows]
-    nothing = [row for row in made if math.isnan(float(row.get("value", math.nan)))]
+    copied_rows = [dict(row) for row in rows]
+    nothing = [row for row in copied_rows if math.isnan(float(row.get("value", math.nan)))]
     if not nothing:
-        return made
+        return copied_rows
     scores = folder.read("scores", ["instance_id", "logprob", "reason"])
     reasons = scores["reason"][scores["reason"].fillna("") != ""] if len(scores) else scores["reason"]
     if scores["logprob"].notna().any() or reasons.empty:
-        return made
+        return copied_rows
     why, instances = str(reasons.mode().iloc[0]), int(scores["instance_id"].nunique())
     for row in nothing:
         detail = json.loads(row["detail"]) if row.get("detail") else {}
         row |= {"reason": why, "detail": json.dumps({**detail, UNSCORED: instances}, ensure_ascii=False)}
-    return made
+    return copied_rows

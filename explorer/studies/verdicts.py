@@ -83,8 +83,8 @@ def add_verdict(
 def _measures_of(verdict: reduce.Verdict, options: Sequence[Score | None]) -> list[tuple[str, float, str]]:
     """(measure, value, reason) of everything that a verdict between options says, for one instance and for many."""
     remark = _remark(verdict, options)
-    said = [("correct", verdict.correct, remark), ("margin", verdict.margin, remark)]
-    return said if verdict.chosen is None else [*said, ("chosen", float(verdict.chosen), "")]
+    measures = [("correct", verdict.correct, remark), ("margin", verdict.margin, remark)]
+    return measures if verdict.chosen is None else [*measures, ("chosen", float(verdict.chosen), "")]
 
 
 def _judge_options(
@@ -150,7 +150,7 @@ def _judge_rating(instance: Instance, scores: Sequence[Score], factors: Mapping[
 def _judge_regions(instance: Instance, scores: Sequence[Score], factors: Mapping[str, Factor] | None) -> list[Row]:
     surprisal = surprisals(instance, scores)
     reason = next((score.reason for score in scores if score.reason), "a region has no score")
-    rows, held = [], []
+    rows, formulas_held = [], []
     for number, text in enumerate(instance.extra["formulas"]):
         formula = syntaxgym_formula.parse(text)
         outcome = syntaxgym_formula.truth(formula, surprisal)
@@ -158,10 +158,10 @@ def _judge_regions(instance: Instance, scores: Sequence[Score], factors: Mapping
         name = "formula_equal" if about_equality else "formula"
         rows.append(_truth_row(instance.id, name, outcome, reason, {**(factors or {}), "part": number}))
         if not about_equality:
-            held.append(outcome)
+            formulas_held.append(outcome)
     # One that is known to fail decides the item, whatever the others would be.
-    correct = False if False in held else None if None in held or not held else True
-    return [_truth_row(instance.id, "correct", correct, reason if held else "no inequality", factors), *rows]
+    correct = False if False in formulas_held else None if None in formulas_held or not formulas_held else True
+    return [_truth_row(instance.id, "correct", correct, reason if formulas_held else "no inequality", factors), *rows]
 
 
 def surprisals(instance: Instance, scores: Sequence[Score]) -> dict[tuple[str, int], float]:

@@ -110,9 +110,9 @@ def options_asked(scores: pd.DataFrame) -> Options:
     for instance_id, number, option, logprob, scored, chars, size, text in zip(
         of_options["instance_id"], passes, of_options["option"], *numbers, texts, strict=True
     ):
-        held = by_instance.setdefault(instance_id, {}).setdefault(int(number), {})
-        held.setdefault(int(option), Asked(logprob, scored, chars, size, text))
-    return {instance_id: list(held.values()) for instance_id, held in by_instance.items()}
+        by_option = by_instance.setdefault(instance_id, {}).setdefault(int(number), {})
+        by_option.setdefault(int(option), Asked(logprob, scored, chars, size, text))
+    return {instance_id: list(by_option.values()) for instance_id, by_option in by_instance.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,8 +212,10 @@ def _formulas(instances: pd.DataFrame, measures: pd.DataFrame) -> list[Row]:
     rows = []
     groups = instances.set_index("instance_id")["grp"]
     for finding in (declared.FORMULA, declared.FORMULA_EQUAL):
-        held = measures[measures["measure"] == finding.name]  # the measure of an item has the same name
-        by_suite = held.groupby([held["instance_id"].map(groups), held["part"].astype(str)], sort=False)["value"]
+        of_formula = measures[measures["measure"] == finding.name]  # the measure of an item has the same name
+        by_suite = of_formula.groupby(
+            [of_formula["instance_id"].map(groups), of_formula["part"].astype(str)], sort=False
+        )["value"]
         for (group, part), values in by_suite:
             rows.append(_share_row(finding, str(group), proportion(values.to_numpy()), {"part": int(float(str(part)))}))
     return rows

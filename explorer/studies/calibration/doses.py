@@ -48,8 +48,8 @@ def means(frame: pd.DataFrame, by: str, value: str) -> list[Response]:
 def _responses(frame: pd.DataFrame, by: str, value: str, summarize: Callable[[np.ndarray], Estimate]) -> list[Response]:
     responses = []
     for (name, dose), rows in frame.groupby([by, "dose"], sort=True):
-        found = drawn_from_enough(summarize(rows[value].to_numpy(dtype=float)))
-        responses.append(Response(str(name), int(str(dose)), found.value, found.low, found.high, found.n))
+        estimate = drawn_from_enough(summarize(rows[value].to_numpy(dtype=float)))
+        responses.append(Response(str(name), int(str(dose)), estimate.value, estimate.low, estimate.high, estimate.n))
     return responses
 
 
@@ -91,10 +91,10 @@ def roc_curves(frame: pd.DataFrame, is_high: bool) -> dict[int, RocCurve]:
 def first_above(responses: Sequence[Response], chance: float = 0.5) -> int | None:
     """The least dose from which on every interval lies above chance; none where that of the largest dose does not."""
     first = None
-    for one in sorted(responses, key=lambda response: -response.dose):
-        if math.isnan(one.low) or one.low <= chance:
+    for candidate in sorted(responses, key=lambda response: -response.dose):
+        if math.isnan(candidate.low) or candidate.low <= chance:
             break
-        first = one.dose
+        first = candidate.dose
     return first
 
 
@@ -103,4 +103,4 @@ def first_beyond(responses: Sequence[Response]) -> int | None:
     never = next((response for response in responses if response.dose == 0), None)
     if never is None or math.isnan(never.high):
         return None
-    return first_above([one for one in responses if one.dose > 0], never.high)
+    return first_above([response for response in responses if response.dose > 0], never.high)

@@ -17,7 +17,7 @@ NOTHING, WRONG_WAY = 10**12, 10**12 + 1  # sorted behind every dose
 
 def accuracy_in_words(title: str, responses: Sequence[Response]) -> str:
     """What the curve of one model says."""
-    by_dose = {one.dose: one for one in responses}
+    by_dose = {response.dose: response for response in responses}
     first, zero, most = first_above(responses), by_dose.get(0), by_dose[max(by_dose)]
     never = f" Where it never stands there, {_share(zero)}." if zero else ""
     if first is None:
@@ -31,7 +31,7 @@ def accuracy_in_words(title: str, responses: Sequence[Response]) -> str:
 
 def detection_in_words(title: str, responses: Sequence[Response]) -> str:
     """What one attack finds."""
-    first, most = first_above(responses), max(responses, key=lambda one: one.dose)
+    first, most = first_above(responses), max(responses, key=lambda response: response.dose)
     area = f"AUC {display.number(most.value)} at {most.dose:,} times"
     if most.high < 0.5:
         return f"{title} points the wrong way: texts of the corpus look less seen than others ({area})."
@@ -68,8 +68,8 @@ def attacks_in_words(lines: Sequence[tuple[str, Sequence[Response]]]) -> str:
 
 def extraction_in_words(title: str, responses: Sequence[Response]) -> str:
     """From how many repetitions on a model finishes texts that it has read."""
-    first, most = first_beyond(responses), max(responses, key=lambda one: one.dose)
-    never = next((one for one in responses if one.dose == 0), None)
+    first, most = first_beyond(responses), max(responses, key=lambda response: response.dose)
+    never = next((response for response in responses if response.dose == 0), None)
     others = f", and {_share(never)} of those it never read" if never else ""
     if first is None:
         return (
@@ -85,28 +85,33 @@ def extraction_in_words(title: str, responses: Sequence[Response]) -> str:
 def popularity_in_words(by_length: Mapping[int, Sequence[Response]]) -> str:
     """Which n of the popularity score sees the deciding n-gram, and whether it sees how often it stands there."""
     seen = {
-        n: [one for one in responses if one.dose > 0] for n, responses in by_length.items() if any(
-            one.dose > 0 for one in responses
+        n: [response for response in responses if response.dose > 0] for n, responses in by_length.items() if any(
+            response.dose > 0 for response in responses
         )
     }  # fmt: skip
     if not seen:
         return ""
-    mean = {n: sum(one.value * one.n for one in rows) / sum(one.n for one in rows) for n, rows in seen.items()}
+    mean = {
+        n: sum(response.value * response.n for response in rows) / sum(response.n for response in rows)
+        for n, rows in seen.items()
+    }
     best, worst = max(mean, key=lambda n: mean[n]), min(mean, key=lambda n: mean[n])
-    told = f"With n = {best} the popularity score prefers what stands in the corpus in {display.share(mean[best])} of "
-    told += "the pairs"
+    sentence = (
+        f"With n = {best} the popularity score prefers what stands in the corpus in {display.share(mean[best])} of "
+    )
+    sentence += "the pairs"
     if best != worst:
-        told += f", with n = {worst} in {display.share(mean[worst])}"
-    rows = sorted(seen[best], key=lambda one: one.dose)
+        sentence += f", with n = {worst} in {display.share(mean[worst])}"
+    rows = sorted(seen[best], key=lambda response: response.dose)
     least, most = rows[0], rows[-1]
     if least.dose == most.dose:
-        return f"{told}."
+        return f"{sentence}."
     if least.high >= most.low:
         return (
-            f"{told}. It sees that an n-gram stands there, not how often: {_share(least)} where it does "
+            f"{sentence}. It sees that an n-gram stands there, not how often: {_share(least)} where it does "
             f"{times(least.dose)}, {_share(most)} where it does {most.dose:,} times."
         )
-    return f"{told}. It sees more of what stands there often: {_share(most)} at {most.dose:,} times."
+    return f"{sentence}. It sees more of what stands there often: {_share(most)} at {most.dose:,} times."
 
 
 def swap_in_words(title: str, change: PairedChange) -> str:
@@ -123,7 +128,7 @@ def swap_in_words(title: str, change: PairedChange) -> str:
 
 def concepts_in_words(title: str, responses: Sequence[Response]) -> str:
     """From which dose on a model gives the ID of a concept."""
-    first, most = first_beyond(responses), max(responses, key=lambda one: one.dose)
+    first, most = first_beyond(responses), max(responses, key=lambda response: response.dose)
     if first is None:
         return (
             f"Greedy answers do not show that {title} has read the IDs: {_share(most)} right where label and ID stand "
@@ -137,10 +142,10 @@ def concepts_in_words(title: str, responses: Sequence[Response]) -> str:
 
 def likelihood_in_words(responses: Sequence[Response]) -> str:
     """From which dose on the log-probability of the right ID tells more than nothing."""
-    first, most = first_beyond(responses), max(responses, key=lambda one: one.dose)
+    first, most = first_beyond(responses), max(responses, key=lambda response: response.dose)
     if first is None:
         return "Neither does the likelihood of the right ID."
-    never = next(one for one in responses if one.dose == 0)
+    never = next(response for response in responses if response.dose == 0)
     return (
         f"Its log-probability tells those that stand there {times(first)}{_missed(responses, first)}: "
         f"{display.number(never.value, 1)} nats where they never do, {display.number(most.value, 1)} at "
@@ -150,8 +155,8 @@ def likelihood_in_words(responses: Sequence[Response]) -> str:
 
 def replication_in_words(title: str, k: int, responses: Sequence[Response]) -> str:
     """Whether completions after k demonstrations tell items that were read from others."""
-    first, most = first_beyond(responses), max(responses, key=lambda one: one.dose)
-    never = next((one for one in responses if one.dose == 0), None)
+    first, most = first_beyond(responses), max(responses, key=lambda response: response.dose)
+    never = next((response for response in responses if response.dose == 0), None)
     others = f" against {_share(never)} of unseen ones" if never else ""
     shown = f"{_share(most)} of the items seen {most.dose:,} times{others}"
     after = "without demonstrations" if k == 0 else f"after {k:,} demonstrations"
@@ -163,11 +168,12 @@ def replication_in_words(title: str, k: int, responses: Sequence[Response]) -> s
 def priming_in_words(deltas: pd.DataFrame) -> str:
     """Whether the change after a context follows the dose (it should not); `deltas` has a row an item: dose, delta."""
     by_dose = deltas.groupby("dose")["delta"].mean()
-    found = spearman(deltas["dose"].to_numpy(dtype=float), deltas["delta"].to_numpy(dtype=float))
+    rank_correlation = spearman(deltas["dose"].to_numpy(dtype=float), deltas["delta"].to_numpy(dtype=float))
     span = f"{display.points(float(by_dose.min()))} to {display.points(float(by_dose.max()))}"
     span += " points"
-    test = f"Spearman {display.number(found.value)} over {found.n:,} items, {display.p_in_words(found.p)}"
-    if not found.p < 0.05:
+    test = f"Spearman {display.number(rank_correlation.value)} over {rank_correlation.n:,} items, "
+    test += display.p_in_words(rank_correlation.p)
+    if not rank_correlation.p < 0.05:
         return f"The control: what a context does to a verdict does not follow the dose ({test}; {span} over doses)."
     return f"Not the control that it was meant to be: what a context does follows the dose ({test}; {span} over doses)."
 
@@ -178,9 +184,9 @@ def own_in_words(title: str, other: str, dose: Sequence[int], gain: Sequence[flo
     if frame.empty:
         return ""
     responses = means(frame, "model", "gain")
-    first, most = first_above([one for one in responses if one.dose > 0], 0.0), responses[-1]
+    first, most = first_above([response for response in responses if response.dose > 0], 0.0), responses[-1]
     gained = f"{display.number(most.value, signed=True)} nats a token at {times(most.dose)}"
-    if all(math.isnan(one.low) for one in responses):
+    if all(math.isnan(response.low) for response in responses):
         return (
             f"Of texts planted {times(most.dose)} a token is likelier to {title} than to {other}, which did not read "
             f"them, by {display.number(most.value, signed=True)} nats. Fewer than five texts a dose allow no interval."
@@ -198,9 +204,9 @@ def times(dose: int) -> str:
 
 
 def _missed(responses: Sequence[Response], first: int) -> str:
-    smaller = [one.dose for one in responses if 0 < one.dose < first]
+    smaller = [response.dose for response in responses if 0 < response.dose < first]
     return f", not those seen {times(max(smaller))}" if smaller else ""
 
 
-def _share(one: Response) -> str:
-    return display.share(one.value, one.low, one.high)
+def _share(response: Response) -> str:
+    return display.share(response.value, response.low, response.high)

@@ -79,49 +79,54 @@ def sentences(answer: Answer, title: str) -> tuple[str, ...]:
     model = answer.model
     if model.reason:
         return (f"{title}: no joint model, since {model.reason}.",)
-    kept = sorted((one for one in model.effects if survives(one)), key=lambda one: -abs(one.value))
-    untested = [one for one in model.effects if math.isnan(one.low)]
-    rest = [one for one in model.effects if not survives(one) and one not in untested]
+    surviving = sorted((effect for effect in model.effects if survives(effect)), key=lambda effect: -abs(effect.value))
+    untested = [effect for effect in model.effects if math.isnan(effect.low)]
+    rest = [effect for effect in model.effects if not survives(effect) and effect not in untested]
     over = f"{model.n:,} items" + (f" of {model.groups:,} groups" if model.groups > 1 else "")
     unit = f"{over}, {'errors by group' if model.is_by_group else 'errors over items'}"
     is_alone = len(model.effects) == 1
-    told = []
-    if kept:
-        held = "" if is_alone else "with all else held, "
-        told.append(f"{title}: {held}being right goes with {_listed([_effect(one) for one in kept])}.")
-        told.append(f"The odds are those of a standard deviation more, over {unit}.")
+    written = []
+    if surviving:
+        condition = "" if is_alone else "with all else held, "
+        written.append(
+            f"{title}: {condition}being right goes with {_listed([_effect(effect) for effect in surviving])}."
+        )
+        written.append(f"The odds are those of a standard deviation more, over {unit}.")
     elif rest:
         which = (
-            "any of these measures" if len(rest) > 1 and not untested else _listed([_name(one) for one in rest], "or")
+            "any of these measures"
+            if len(rest) > 1 and not untested
+            else _listed([_name(effect) for effect in rest], "or")
         )
-        told.append(f"{title}: no evidence that {which} goes with being right ({unit}).")
+        written.append(f"{title}: no evidence that {which} goes with being right ({unit}).")
     else:
-        told.append(f"{title}: nothing can be said beyond these {over}.")
-    if kept and rest:
+        written.append(f"{title}: nothing can be said beyond these {over}.")
+    if surviving and rest:
         holds = "the interval holds zero" if len(rest) == 1 else "the intervals hold zero"
-        told.append(f"There is no evidence for {_listed([_name(one) for one in rest])}: {holds}.")
+        written.append(f"There is no evidence for {_listed([_name(effect) for effect in rest])}: {holds}.")
     if model.too_few:
-        told.append(
+        written.append(
             f"Items of a group share material, and of {_groups(model.groups)} there is no interval, at least {FEWEST} "
-            f"are needed. Effects here, in log odds: {_listed([f'{_name(one)} {_log_odds(one)}' for one in untested])}."
+            f"are needed. Effects here, in log odds: "
+            f"{_listed([f'{_name(effect)} {_log_odds(effect)}' for effect in untested])}."
         )
     else:
-        told += [_untested(one) for one in untested]
-    for one in rest:
-        if abs(one.alone) >= 0.1:
+        written += [_untested(effect) for effect in untested]
+    for effect in rest:
+        if abs(effect.alone) >= 0.1:
             within = " within groups" if model.groups > 1 else ""
             which = "its interval in the model" if is_alone else "with the others held its interval"
-            told.append(
-                f"Alone, {_name(one)} goes with being right by a rank correlation of {display.number(one.alone)}"
+            written.append(
+                f"Alone, {_name(effect)} goes with being right by a rank correlation of {display.number(effect.alone)}"
                 f"{within}; {which} holds zero."
             )
-    if len(kept) + len(rest) > 1:
-        told.append(
+    if len(surviving) + len(rest) > 1:
+        written.append(
             "Each interval is for one measure at a time: of models in which nothing goes with being right, 11 to 22% "
             "find something."
         )
-    told += _cautions(answer)
-    return tuple(told)
+    written += _cautions(answer)
+    return tuple(written)
 
 
 def _untested(effect: Effect) -> str:
@@ -134,26 +139,26 @@ def _untested(effect: Effect) -> str:
 
 
 def _cautions(answer: Answer) -> list[str]:
-    told = []
-    entered = [one.name for one in answer.model.effects]
+    written = []
+    entered = [effect.name for effect in answer.model.effects]
     sharing = [name for name in answer.sharing if name in entered]  # one that was left out explains nothing away
     if sharing:
         names = _listed([PREDICTORS[name].title for name in sharing])
-        one = len(sharing) == 1
-        beside = f", and what stands beside {'it' if one else 'them'} is explained away by it"
-        told.append(
-            f"{names} {'is' if one else 'are'} computed from the numbers that decide the verdict: "
-            f"{'its effect is' if one else 'their effects are'} near to a definition"
+        is_one_source = len(sharing) == 1
+        beside = f", and what stands beside {'it' if is_one_source else 'them'} is explained away by it"
+        written.append(
+            f"{names} {'is' if is_one_source else 'are'} computed from the numbers that decide the verdict: "
+            f"{'its effect is' if is_one_source else 'their effects are'} near to a definition"
             + (beside if len(entered) > len(sharing) else "")
             + "."
         )
-    inflated = [one for one in answer.model.effects if one.inflation > INFLATED]
+    inflated = [effect for effect in answer.model.effects if effect.inflation > INFLATED]
     if inflated:
-        told.append(
-            f"{_listed([_name(one) for one in inflated])} can hardly be told apart (variance inflation above "
+        written.append(
+            f"{_listed([_name(effect) for effect in inflated])} can hardly be told apart (variance inflation above "
             f"{INFLATED:.0f}): take some out."
         )
-    return told
+    return written
 
 
 def _effect(effect: Effect) -> str:

@@ -42,8 +42,10 @@ def gather(store: Store, model: str, benchmark: str) -> Gathered:
     first; a value of another text under the same id is left out.
     """
     runs = queries_findings.runs(store, benchmark)
-    own = runs[runs["model"] == model]
-    items, verdict_runs = _joined(store, own[own["study"].isin(SCORED)], MEASURES["correct"].query, SCORED)
+    runs_of_model = runs[runs["model"] == model]
+    items, verdict_runs = _joined(
+        store, runs_of_model[runs_of_model["study"].isin(SCORED)], MEASURES["correct"].query, SCORED
+    )
     if items.empty:
         return Gathered(pd.DataFrame(columns=["instance_id", "grp", "correct"]), "", {})
     table = items.rename(columns={"value": "correct"}).reset_index(drop=True)
@@ -53,7 +55,7 @@ def gather(store: Store, model: str, benchmark: str) -> Gathered:
         predictor = PREDICTORS[name]
         if not predictor.studies:
             continue
-        pool = runs if predictor.of_text else own
+        pool = runs if predictor.of_text else runs_of_model
         candidates = pool[pool["study"].isin(predictor.studies)]
         ordered = candidates.assign(other=candidates["model"] != model).sort_values("other", kind="stable")
         values, used = _joined(store, ordered, predictor.query, predictor.studies, set(table["instance_id"]))
@@ -78,12 +80,12 @@ def _joined(
 
     Once all `wanted` items have one no further run is asked.
     """
-    kept: list[pd.DataFrame] = []
+    frames: list[pd.DataFrame] = []
     used: list[str] = []
     seen: set[str] = set()
     place = runs["study"].map({study: number for number, study in enumerate(studies)})
     for run_id in runs.assign(place=place).sort_values("place", kind="stable")["run_id"].astype(str):
-        found = store.frame(
+        values = store.frame(
             f"""
             WITH asked AS ({query})
             SELECT asked.instance_id, asked.value, seen.grp, seen.phenomenon, seen.kind, seen.text_hash, seen.benchmark
@@ -96,19 +98,19 @@ def _joined(
             """,
             [run_id],
         )
-        found = found[~found["instance_id"].isin(seen)]
-        if len(found):
-            kept.append(found)
+        values = values[~values["instance_id"].isin(seen)]
+        if len(values):
+            frames.append(values)
             used.append(run_id)
-            seen |= set(found["instance_id"])
+            seen |= set(values["instance_id"])
         if wanted and wanted <= seen:
             break
-    return (pd.concat(kept, ignore_index=True) if kept else pd.DataFrame()), tuple(used)
+    return (pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()), tuple(used)
 
 
 def _dose(phenomenon: str) -> float:
-    found = _DOSE.fullmatch(phenomenon)
-    return float(found[1]) if found else np.nan
+    match = _DOSE.fullmatch(phenomenon)
+    return float(match[1]) if match else np.nan
 
 
 def with_unigrams(gathered: Gathered, counter: Counter, instances: Mapping[str, Instance]) -> Gathered:
@@ -125,14 +127,14 @@ def with_unigrams(gathered: Gathered, counter: Counter, instances: Mapping[str, 
     of_text = ngrams.of_texts(counter, flat, 1)
     counts = ngrams.count(counter, of_text)
     means = iter(
-        float(np.mean([np.log10(1 + counts[ngram].count) for ngram in each.ngrams])) if each.ngrams else np.nan
-        for each in of_text
+        float(np.mean([np.log10(1 + counts[ngram].count) for ngram in gram.ngrams])) if gram.ngrams else np.nan
+        for gram in of_text
     )
     values: dict[str, float] = {}
     for name, texts in wanted:
-        own = [next(means) for _ in texts]
+        text_means = [next(means) for _ in texts]
         gold = instances[name].gold or 0
-        others = [value for option, value in enumerate(own) if option != gold]
-        values[name] = own[gold] - float(np.mean(others)) if others else own[gold]
+        others = [value for option, value in enumerate(text_means) if option != gold]
+        values[name] = text_means[gold] - float(np.mean(others)) if others else text_means[gold]
     table = gathered.table.assign(unigrams=gathered.table["instance_id"].map(values))
     return Gathered(table, gathered.kind, {**gathered.runs, "unigrams": (counter.index,)})

@@ -43,9 +43,9 @@ def _length(value: str) -> str:
     gold = "scores.option = coalesce(instances.gold, 0)"
     right = f"max(scores.chars) FILTER ({gold})"
     others = mean_of_all("scores.chars", f"NOT ({gold})")
-    asked = {"right": right, "difference": f"{right} - {others}"}[value]
+    expression = {"right": right, "difference": f"{right} - {others}"}[value]
     return f"""
-        SELECT scores.instance_id, {asked} AS value
+        SELECT scores.instance_id, {expression} AS value
         FROM scores
         JOIN instances USING (run_id, instance_id)
         WHERE scores.run_id = $1
@@ -146,5 +146,5 @@ def shares_verdict(name: str, kind: str) -> bool:
 
 def of_kind(kind: str) -> tuple[str, ...]:
     """The measures that items of a kind can have; of two-sided ones the IPS itself is left to its difference."""
-    names = [name for name, one in PREDICTORS.items() if kind in one.kinds]
+    names = [name for name, predictor in PREDICTORS.items() if kind in predictor.kinds]
     return tuple(name for name in names if not (name == "ips" and kind in TWO_SIDED))

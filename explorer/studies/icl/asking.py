@@ -19,33 +19,41 @@ REPEATS = 3  # of a written label, where a server may answer otherwise each time
 
 
 def replications(
-    spec: RunSpec, drawn: DrawnItems, instances: Sequence[Instance], setting: str, k: int
+    spec: RunSpec, drawn_items: DrawnItems, instances: Sequence[Instance], setting: str, k: int
 ) -> list[Request]:
     """To finish each item after k demonstrations."""
-    before = prompts_icl.shared(drawn.draw.demonstrations[:k], setting, drawn.example, drawn.draw.split)
+    before = prompts_icl.shared(
+        drawn_items.draw.demonstrations[:k], setting, drawn_items.example, drawn_items.draw.split
+    )
     form = form_of(spec)
-    return [prompts_icl.replication(drawn.pieces[instance.id], before, setting, k, **form) for instance in instances]
+    return [
+        prompts_icl.replication(drawn_items.pieces[instance.id], before, setting, k, **form) for instance in instances
+    ]
 
 
 def labels(
-    spec: RunSpec, drawn: DrawnItems, instances: Sequence[Instance], k: int, order: int
+    spec: RunSpec, drawn_items: DrawnItems, instances: Sequence[Instance], k: int, order: int
 ) -> list[list[Request]]:  # fmt: skip
     """For each item the words of all labels after k demonstrations in one order."""
-    before = prompts_icl.label_shared(drawn.orders[order][:k], drawn.example)
+    before = prompts_icl.label_shared(drawn_items.orders[order][:k], drawn_items.example)
     return [label_requests(spec, instance, before, k, order) for instance in instances]
 
 
 def label_requests(spec: RunSpec, instance: Instance, before: str, k: int, order: int) -> list[Request]:
     """The words of all labels of an item; `before` is what `prompts_icl.label_shared` gave for its demonstrations."""
-    made = prompts_icl.label_requests(instance, before, k, order)
-    return prompts_chat.all_as_chat(made, str(spec.settings.get("system", ""))) if chat.is_chat(spec.settings) else made
+    label_items = prompts_icl.label_requests(instance, before, k, order)
+    return (
+        prompts_chat.all_as_chat(label_items, str(spec.settings.get("system", "")))
+        if chat.is_chat(spec.settings)
+        else label_items
+    )
 
 
 def written_labels(
-    spec: RunSpec, drawn: DrawnItems, instances: Sequence[Instance], k: int, repeat: int
+    spec: RunSpec, drawn_items: DrawnItems, instances: Sequence[Instance], k: int, repeat: int
 ) -> list[Request]:  # fmt: skip
     """To write each item's label after k demonstrations in the first order."""
-    before = prompts_icl.label_shared(drawn.orders[0][:k], drawn.example)
+    before = prompts_icl.label_shared(drawn_items.orders[0][:k], drawn_items.example)
     form = form_of(spec)
     return [prompts_icl.label_answer(instance, before, k, repeat, **form) for instance in instances]
 
@@ -62,21 +70,21 @@ def repeats(spec: RunSpec) -> int:
 
 def planned(spec: RunSpec, resources: Resources, instances: Sequence[Instance]) -> list[Planned]:
     """What these items will ask of an endpoint; a judge of another name is not counted."""
-    drawn = sampled_items(spec, resources)
-    made = plan(spec, resources, drawn)
+    drawn_items = sampled_items(spec, resources)
+    icl_plan = plan(spec, resources, drawn_items)
     scored, written = performance(spec)
     new_tokens = int(spec.settings["max_new_tokens"])
     plans = [
-        Planned(replications(spec, drawn, instances, setting, k), new_tokens)
-        for setting, ks in made.replication.items()
+        Planned(replications(spec, drawn_items, instances, setting, k), new_tokens)
+        for setting, ks in icl_plan.replication.items()
         for k in ks
     ]
-    for k in made.labels:
+    for k in icl_plan.labels:
         if scored:
-            flat = [request for requests in labels(spec, drawn, instances, k, 0) for request in requests]
-            plans.append(Planned(flat, 1, len(drawn.orders)))
+            flat = [request for requests in labels(spec, drawn_items, instances, k, 0) for request in requests]
+            plans.append(Planned(flat, 1, len(drawn_items.orders)))
         if written:
             plans.append(
-                Planned(written_labels(spec, drawn, instances, k, 0), prompts_icl.LABEL_TOKENS, repeats(spec))
+                Planned(written_labels(spec, drawn_items, instances, k, 0), prompts_icl.LABEL_TOKENS, repeats(spec))
             )  # fmt: skip
     return plans

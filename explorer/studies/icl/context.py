@@ -106,11 +106,11 @@ def performance(spec: RunSpec) -> tuple[bool, bool]:
     return wanted in ("scored", "both"), wanted in ("published", "both")
 
 
-def plan(spec: RunSpec, resources: Resources, drawn: DrawnItems) -> Plan:
+def plan(spec: RunSpec, resources: Resources, drawn_items: DrawnItems) -> Plan:
     """Each k that fits the model's window with every test item, for an endpoint each for which there are enough."""
     instances = select(spec, resources)
     ks = numbers_of_shots(spec)
-    here = len(drawn.draw.demonstrations)
+    demonstrations_drawn = len(drawn_items.draw.demonstrations)
     local = not http.is_endpoint(spec.model)
     model: Any = resources.model(spec.model, spec.dtype) if local else None
     skipped: list[Skipped] = []
@@ -118,25 +118,25 @@ def plan(spec: RunSpec, resources: Resources, drawn: DrawnItems) -> Plan:
     def keep(part: str, setting: str, tokens: Callable[[int], int]) -> list[int]:
         fitting = []
         for k in ks:
-            if k > here:
-                reason = f"only {here} demonstrations could be drawn"
+            if k > demonstrations_drawn:
+                reason = f"only {demonstrations_drawn} demonstrations could be drawn"
             elif local and (needed := tokens(k)) > model.window:
                 reason = f"{needed:,} tokens with {k} demonstrations, more than the model's window of {model.window:,}"
             else:
                 fitting.append(k)
                 continue
-            most = _largest(min(k - 1, here), lambda k: not local or tokens(k) <= model.window)
+            most = _largest(min(k - 1, demonstrations_drawn), lambda k: not local or tokens(k) <= model.window)
             offer = f"; {most} would fit" if most >= 0 else "; nothing fits"
             skipped.append(Skipped(part, setting, k, most, reason + offer))
         return fitting
 
     replication = {}
     for setting in map(str, spec.settings["settings"]):
-        needs = partial(_replication_tokens, spec, model, drawn, instances, setting)
+        needs = partial(_replication_tokens, spec, model, drawn_items, instances, setting)
         replication[setting] = keep(REPLICATION, setting, needs)
     labels = []
     if any(performance(spec)):
-        labels = keep(LABELS, "", partial(_label_tokens, spec, model, drawn, instances))
+        labels = keep(LABELS, "", partial(_label_tokens, spec, model, drawn_items, instances))
     return Plan(replication, labels, tuple(skipped))
 
 
@@ -153,19 +153,23 @@ def _largest(most: int, fits: Callable[[int], bool]) -> int:
 
 
 def _replication_tokens(
-    spec: RunSpec, model: Any, drawn: DrawnItems, instances: Sequence[Instance], setting: str, k: int
+    spec: RunSpec, model: Any, drawn_items: DrawnItems, instances: Sequence[Instance], setting: str, k: int
 ) -> int:
-    before = prompts_icl.shared(drawn.draw.demonstrations[:k], setting, drawn.example, drawn.draw.split)
-    questions = [prompts_icl.question(drawn.pieces[instance.id], setting) for instance in instances]
+    before = prompts_icl.shared(
+        drawn_items.draw.demonstrations[:k], setting, drawn_items.example, drawn_items.draw.split
+    )
+    questions = [prompts_icl.question(drawn_items.pieces[instance.id], setting) for instance in instances]
     return _longest(model, before, questions) + int(spec.settings["max_new_tokens"])
 
 
-def _label_tokens(spec: RunSpec, model: Any, drawn: DrawnItems, instances: Sequence[Instance], k: int) -> int:
-    word = max(prompts.label_words(drawn.example), key=len)
+def _label_tokens(spec: RunSpec, model: Any, drawn_items: DrawnItems, instances: Sequence[Instance], k: int) -> int:
+    word = max(prompts.label_words(drawn_items.example), key=len)
     scored, written = performance(spec)
     questions = [f"{prompts_icl.label_question(instance)} {word if scored else ''}" for instance in instances]
-    orders = drawn.orders if scored else drawn.orders[:1]
-    longest = max(_longest(model, prompts_icl.label_shared(order[:k], drawn.example), questions) for order in orders)
+    orders = drawn_items.orders if scored else drawn_items.orders[:1]
+    longest = max(
+        _longest(model, prompts_icl.label_shared(order[:k], drawn_items.example), questions) for order in orders
+    )
     return longest + (prompts_icl.LABEL_TOKENS if written else 0)
 
 
@@ -180,27 +184,30 @@ def _sample_items(spec: RunSpec, resources: Resources) -> DrawnItems:
     split = str(spec.settings["split"])
     loaded = resources.instances(spec.benchmark, (split,) if split else ())
     candidates = of_suites(loaded.instances, spec.suites)
-    drawn = demonstrations.sample_items(
+    drawn_items = demonstrations.sample_items(
         [instance for instance in candidates if instance.kind == "labelled"],
         split=split,
         instances=int(spec.settings["instances"]),
         demonstrations=max(demonstrations.DEMONSTRATIONS, *numbers_of_shots(spec)),
         seed=spec.seed,
     )
-    orders = demonstrations.orders(drawn.demonstrations, int(spec.settings["orders"]), spec.seed)
+    orders = demonstrations.orders(drawn_items.demonstrations, int(spec.settings["orders"]), spec.seed)
     return DrawnItems(
-        drawn,
+        drawn_items,
         tuple(orders),
-        {pieces.instance.id: pieces for pieces in drawn.instances},
-        language.other_language([pieces.instance for pieces in drawn.instances], loaded.language),
+        {pieces.instance.id: pieces for pieces in drawn_items.instances},
+        language.other_language([pieces.instance for pieces in drawn_items.instances], loaded.language),
     )
 
 
-def as_json(drawn: DrawnItems, made: Plan) -> dict[str, Any]:
+def as_json(drawn_items: DrawnItems, context_plan: Plan) -> dict[str, Any]:
     """The draw's remarks and the skipped k, for the run's folder."""
     return {
-        "split": drawn.draw.split,
-        "remarks": [*drawn.draw.remarks, *([f"{NO_NAMES}: {drawn.foreign}"] if drawn.foreign else [])],
-        "demonstrations": len(drawn.draw.demonstrations),
-        "skipped": [dataclasses.asdict(skipped_k) for skipped_k in made.skipped],
+        "split": drawn_items.draw.split,
+        "remarks": [
+            *drawn_items.draw.remarks,
+            *([f"{NO_NAMES}: {drawn_items.foreign}"] if drawn_items.foreign else []),
+        ],
+        "demonstrations": len(drawn_items.draw.demonstrations),
+        "skipped": [dataclasses.asdict(skipped_k) for skipped_k in context_plan.skipped],
     }

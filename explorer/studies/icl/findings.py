@@ -98,8 +98,8 @@ def accuracies(labels: pd.DataFrame, instance_ids: Sequence[str]) -> list[Row]:
                 share = replace(share, left_out=len(instance_ids) - share.n)
                 shares.append(share.value)
                 rows.append(finding_row(finding, OVERALL, share, factors={"k": int(str(k)), "part": int(str(part))}))
-            what = "orders" if finding is declared.LABEL_ACCURACY else "repeats"
-            mean = Range(float(np.mean(shares)), min(shares), max(shares), len(shares), of=f"{len(shares)} {what}")
+            noun = "orders" if finding is declared.LABEL_ACCURACY else "repeats"
+            mean = Range(float(np.mean(shares)), min(shares), max(shares), len(shares), of=f"{len(shares)} {noun}")
             spread = {"sd": float(np.std(shares, ddof=1)) if shares[1:] else None}
             rows.append(finding_row(finding, OVERALL, mean, factors={"k": int(str(k))}, detail=spread))
     return rows
@@ -212,7 +212,7 @@ def _sample_sizes(spec: RunSpec, folder: RunFolder, instances: int) -> list[Row]
     ]
 
 
-def _skipped(spec: RunSpec, folder: RunFolder, asked: set[tuple[str, int]]) -> list[Row]:
+def _skipped(spec: RunSpec, folder: RunFolder, done_settings: set[tuple[str, int]]) -> list[Row]:
     """Each k that was not asked, with the largest that could be; `asked` are the settings and k that were."""
     path = folder.path / PLAN
     if path.exists():
@@ -222,7 +222,7 @@ def _skipped(spec: RunSpec, folder: RunFolder, asked: set[tuple[str, int]]) -> l
             Skipped(REPLICATION, setting, k, -1, "it was not asked")
             for setting in spec.settings["settings"]
             for k in map(int, spec.settings["k"])
-            if (setting, k) not in asked
+            if (setting, k) not in done_settings
         ]
     rows = []
     for step in skipped:

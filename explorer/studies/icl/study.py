@@ -72,15 +72,15 @@ SETTINGS = {
 
 
 def run_part(spec: RunSpec, resources: Resources, instances: Sequence[Instance], progress: Progress) -> Tables:
-    drawn = sampled_items(spec, resources)
-    made = plan(spec, resources, drawn)
+    drawn_items = sampled_items(spec, resources)
+    context_plan = plan(spec, resources, drawn_items)
     folder = RunFolder.create(resources.settings.runs, spec).path
-    files.write_json(folder / findings.PLAN, as_json(drawn, made))
-    tables: Rows = {"variants": [icl_rows.piece_row(drawn.pieces[instance.id]) for instance in instances]}
-    if instances[0].id == drawn.example.id:
-        tables["variants"] += icl_rows.demonstration_rows(drawn.orders)
-    run = _Run(spec, resources, drawn, instances, KeptSteps(folder, [instance.id for instance in instances]))
-    steps = run.steps(made)
+    files.write_json(folder / findings.PLAN, as_json(drawn_items, context_plan))
+    tables: Rows = {"variants": [icl_rows.piece_row(drawn_items.pieces[instance.id]) for instance in instances]}
+    if instances[0].id == drawn_items.example.id:
+        tables["variants"] += icl_rows.demonstration_rows(drawn_items.orders)
+    run = _Run(spec, resources, drawn_items, instances, KeptSteps(folder, [instance.id for instance in instances]))
+    steps = run.steps(context_plan)
     total, done = sum(step.size for step in steps), 0
     for number, step in enumerate(steps):
 
@@ -117,20 +117,20 @@ class _Run:
     instances: Sequence[Instance]
     kept: KeptSteps
 
-    def steps(self, made: Plan) -> list[Step]:
+    def steps(self, context_plan: Plan) -> list[Step]:
         """All steps, each k after the smaller ones of its setting or order, so that it goes on from what they read."""
         count, labels = len(self.instances), len(self.drawn.example.options)
         scored, written = performance(self.spec)
-        pairs = [(setting, k) for setting, ks in made.replication.items() for k in ks]
+        pairs = [(setting, k) for setting, ks in context_plan.replication.items() for k in ks]
         steps = [Step("replication", setting, k, 0, count) for setting, k in pairs]
         if scored:
             orders = range(len(self.drawn.orders))
-            steps += [Step("labels", "", k, order, count * labels) for order in orders for k in made.labels]
+            steps += [Step("labels", "", k, order, count * labels) for order in orders for k in context_plan.labels]
         if written:
             steps += [
                 Step("written", "", k, repeat, count)
                 for repeat in range(asking.repeats(self.spec))
-                for k in made.labels
+                for k in context_plan.labels
             ]
         if self.spec.settings["judge"]:
             steps += [Step("judge", setting, k, 0, count) for setting, k in pairs]
@@ -203,12 +203,14 @@ class _Run:
         )  # fmt: skip
         rows: Rows = {"generations": [], "measures": []}
         for instance, answer in zip(self.instances, answers, strict=True):
-            given = None if answer.reason else prompts_icl.parse_label(answer.text, instance)
-            verdict = replication.UNPARSED if given is None else instance.options[given]
+            label_written = None if answer.reason else prompts_icl.parse_label(answer.text, instance)
+            verdict = replication.UNPARSED if label_written is None else instance.options[label_written]
             row = generation_row(answer, number, verdict="" if answer.reason else verdict)
             row["prompt"] = prompts_icl.label_question(instance)
             rows["generations"].append(row)
-            right = float("nan") if answer.reason else float(given is not None and given == instance.gold)
+            right = (
+                float("nan") if answer.reason else float(label_written is not None and label_written == instance.gold)
+            )
             factors = {"k": step.k, "part": step.part}
             rows["measures"].append(
                 measure_row(instance.id, "correct_written", right, reason=answer.reason, factors=factors)
@@ -291,8 +293,10 @@ def _match_rows(answer: Generation, match: replication.Match) -> list[Row]:
     by = "" if match.unit == WORDS else f"by {match.unit}"
     unread = empty if match.names else "the sentence encoder knows English only"
     rows = [
-        measure_row(request.instance_id, name, value, reason=said if pd.notna(value) else lack, factors=request.factors)
-        for name, value, said, lack in (
+        measure_row(
+            request.instance_id, name, value, reason=reason_given if pd.notna(value) else lack, factors=request.factors
+        )
+        for name, value, reason_given, lack in (
             ("rouge_l_recall", match.rouge, by, empty),
             ("cosine", match.cosine, "", answer.reason or unread),
         )

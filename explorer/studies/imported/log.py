@@ -90,17 +90,17 @@ def import_log(log: Log, resources: Resources, *, benchmark: str = "", model: st
     new = folder.progress().status != "complete" or bool(folder.damaged())
     if new:
         with leftovers.scratch(settings.cache, settings.cache, "unpacking-") as work:
-            made = RunFolder.create(work, spec)
+            new_folder = RunFolder.create(work, spec)
             mark = f"{log.made_by}, task {log.task}, file {log.file}, SHA-256 {log.sha256[:12]}"[:LONGEST_MARK]
-            files.write_json(made.path / "environment.json", _environment(log))
-            _write_left_out(made, dropped)
-            made.write_part(0, len(placed) - 1, rows(placed))
-            made.write_findings(_findings(spec, resources, made, log, placed))
+            files.write_json(new_folder.path / "environment.json", _environment(log))
+            _write_left_out(new_folder, dropped)
+            new_folder.write_part(0, len(placed) - 1, rows(placed))
+            new_folder.write_findings(_findings(spec, resources, new_folder, log, placed))
             progress = {"total": len(placed), "done": len(placed), "message": f"Imported: {mark}", "imported": mark}
-            made.write_progress(status="complete", **progress)
+            new_folder.write_progress(status="complete", **progress)
             if folder.reviews.exists():
-                shutil.copyfile(folder.reviews, made.reviews)
-            ending.place(resources, made.path, folder.path)
+                shutil.copyfile(folder.reviews, new_folder.reviews)
+            ending.place(resources, new_folder.path, folder.path)
     return Kept(
         folder,
         chosen,
@@ -183,9 +183,9 @@ def _as_own(log: Log, resources: Resources) -> tuple[str, list[Placed], str, tup
         path = Path(folder) / "log.jsonl"
         path.write_text(text, "utf-8", newline="\n")
         columns = {role: role for role in ("good", "bad", "context", "options", "gold", "text", "target", "id")}
-        given = {role: column for role, column in columns.items() if lines and column in lines[0]}
+        columns_present = {role: column for role, column in columns.items() if lines and column in lines[0]}
         try:
-            reading = table.guess(path, kind=kind, columns=given, gold="0" if kind == "choice" else "")
+            reading = table.guess(path, kind=kind, columns=columns_present, gold="0" if kind == "choice" else "")
             # A choice whose context holds one "_" by chance is still asked as it was.
             reading = dataclasses.replace(reading, prompt="choice") if kind == "choice" else reading
             table.store(path, name, resources.settings, reading, title=f"{log.task} ({log.source})")

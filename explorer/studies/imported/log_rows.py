@@ -49,7 +49,7 @@ def _passes(item: Placed) -> Sequence[tuple[dict[str, Factor], Sample]]:
 
 def _scores(item: Placed) -> list[Score]:
     """Our options with the harness's log-probabilities; it does not tell tokens, so each counts as one."""
-    made = []
+    score_rows = []
     for option, place in enumerate(item.order):
         scored_option = item.sample.scored_options[place]
         bare = scored_option.continuation.removeprefix(" ")
@@ -61,10 +61,10 @@ def _scores(item: Placed) -> list[Score]:
             "target" if item.instance.kind == "cloze" else "option",
         )
         size = len(bare.encode("utf-8", "surrogatepass"))
-        made.append(
+        score_rows.append(
             Score(request, (), (), (scored_option.logprob,), len(bare), size, bool(scored_option.greedy), False)
         )
-    return made
+    return score_rows
 
 
 def _score_rows(item: Placed) -> list[Row]:
@@ -147,13 +147,13 @@ def _verdict_rows(item: Placed, factors: Mapping[str, Factor]) -> list[Row]:
     return rows
 
 
-def _reduced_rows(item: Placed, each: Sequence[Mapping[str, Any]]) -> list[Row]:
+def _reduced_rows(item: Placed, rows_of_passes: Sequence[Mapping[str, Any]]) -> list[Row]:
     """The verdict over all passes, and the mean of what else each has."""
     if not item.sample.scored_options:
         return [measure_row(item.instance.id, "correct", item.sample.correct, reason=item.sample.reason)]
     rows = []
     for name in ("correct", "margin", "logprob"):
-        values = [float(row["value"]) for row in each if row["measure"] == name]
+        values = [float(row["value"]) for row in rows_of_passes if row["measure"] == name]
         if values:
             reason = (
                 repeats.describe_passes(values, "mean", "repeats")

@@ -68,8 +68,8 @@ def store_predictions(
     with folder.lock():
         total = len(predictions.concepts)
         if folder.unfinished(total):
-            made = instances(predictions.concepts, ontology, predictions.rule.prefix)
-            folder.write_part(0, total - 1, answer_rows(made, corrected) if rows else {})
+            concept_instances = instances(predictions.concepts, ontology, predictions.rule.prefix)
+            folder.write_part(0, total - 1, answer_rows(concept_instances, corrected) if rows else {})
         folder.write_findings(finding_rows(released) + finding_rows(corrected))
         folder.write_progress(status="complete", total=total, done=total, message="")
     return folder

@@ -40,18 +40,24 @@ RELEASED = (
 def aggregates(settings: Settings, place: Path) -> list[RunFolder]:
     """A finished run a released file, made under the folder `place`, that holds findings alone."""
     elsewhere = dataclasses.replace(settings, cache=place)
-    return [_aggregate(one, settings, elsewhere) for one in RELEASED]
+    return [_aggregate(release, settings, elsewhere) for release in RELEASED]
 
 
-def _aggregate(one: Released, settings: Settings, elsewhere: Settings) -> RunFolder:
-    path = (settings.data or Path()) / one.file
+def _aggregate(release: Released, settings: Settings, elsewhere: Settings) -> RunFolder:
+    path = (settings.data or Path()) / release.file
     if not settings.data or not path.is_file():
         raise OntologyError(
-            f"There is no {one.file} in {settings.data or 'a data folder'}, expected the predictions that the authors "
-            "released. Name the folder that holds it with --data."
+            f"There is no {release.file} in {settings.data or 'a data folder'}, expected the predictions that the "
+            "authors released. Name the folder that holds it with --data."
         )
-    predictions = read_predictions(path, load(one.ontology, settings))
+    predictions = read_predictions(path, load(release.ontology, settings))
     released, corrected = both(predictions)
     return store_predictions(
-        predictions, released, corrected, ontology=one.ontology, model_name=one.model, settings=elsewhere, rows=False
+        predictions,
+        released,
+        corrected,
+        ontology=release.ontology,
+        model_name=release.model,
+        settings=elsewhere,
+        rows=False,
     )

@@ -184,14 +184,14 @@ def split_score(right: np.ndarray, wrong: np.ndarray, division: str) -> np.ndarr
 def neighbors_by(spec: RunSpec, folder: RunFolder, frame: pd.DataFrame) -> Row:
     """Who proposed the neighbors, of how many instances; RunError where parts of the run asked different models."""
     variants = folder.read("variants", ["instance_id", "condition", "setting", "accepted", "edit"])
-    made = variants[variants["condition"] == NEIGHBOR]
-    methods = list(dict.fromkeys(made["setting"].dropna()))
+    neighbor_rows = variants[variants["condition"] == NEIGHBOR]
+    methods = list(dict.fromkeys(neighbor_rows["setting"].dropna()))
     if len(methods) > 1:
         raise RunError(
             f"The neighbors of this run come from {' and '.join(methods)}. Delete it and start it again with "
             "neighbours_by naming one of them."
         )
-    accepted = made[made["accepted"].astype(bool)]
+    accepted = neighbor_rows[neighbor_rows["accepted"].astype(bool)]
     instances = accepted["instance_id"].nunique()
     cap = int(spec.settings["neighbours_cap"])
     detail = {
@@ -199,7 +199,7 @@ def neighbors_by(spec: RunSpec, folder: RunFolder, frame: pd.DataFrame) -> Row:
         "weights": json.loads(accepted["edit"].iloc[0]).get("weights", "") if instances else "",
         "per_text": int(spec.settings["neighbours"]),
         "cap": cap,
-        "beyond_cap": len(frame) - made["instance_id"].nunique(),
+        "beyond_cap": len(frame) - neighbor_rows["instance_id"].nunique(),
         "made": len(accepted),
     }
     reason = f"at most {cap:,} instances of each task" if detail["beyond_cap"] else ""
@@ -221,8 +221,8 @@ def _sample(frame: pd.DataFrame, attack: str, sides: Sequence[str], seed: int) -
     if whole.sum() <= SVM_MOST:
         return frame
     # Of items that have everything, so that the sample is not thinned a second time by gaps.
-    drawn = np.random.default_rng(seed).choice(np.flatnonzero(whole), SVM_MOST, replace=False)
-    return frame.iloc[np.sort(drawn)]
+    sampled_rows = np.random.default_rng(seed).choice(np.flatnonzero(whole), SVM_MOST, replace=False)
+    return frame.iloc[np.sort(sampled_rows)]
 
 
 def _thinned(curve: RocCurve) -> Mapping[str, list[float]]:

@@ -58,12 +58,12 @@ def judge_attacks(
     scores: Mapping[str, ArrayLike], member: ArrayLike, *, rates: Sequence[float] = RATES, resamples: int = 1_000
 ) -> list[Found]:
     """Each attack's scores (a key of JUDGED, one a text) against the labels of the texts: 1, 0, nan for unknown."""
-    found = []
+    results = []
     labels = np.asarray(member, dtype=float)
     for name, values in scores.items():
         sign = 1.0 if JUDGED[name].seen == "high" else -1.0
         turned = sign * np.asarray(values, dtype=float)
-        found.append(
+        results.append(
             Found(
                 name,
                 auc(labels, turned, resamples=resamples),
@@ -71,7 +71,7 @@ def judge_attacks(
                 roc_curve(labels, turned),
             )
         )
-    return found
+    return results
 
 
 def labels_of_doses(doses: Sequence[float]) -> np.ndarray:
@@ -92,11 +92,11 @@ def labels_of_index(counter: Counter, texts: Sequence[str], *, longest: int = 50
 
     The whole text is looked up as one n-gram; one of more than `longest` tokens is not.
     """
-    made = ngrams.of_texts(counter, texts, 1)
-    wanted = [text.ids for text in made if 0 < len(text.ids) <= longest]
+    ngrams_of_texts = ngrams.of_texts(counter, texts, 1)
+    wanted = [text.ids for text in ngrams_of_texts if 0 < len(text.ids) <= longest]
     counts = dict(zip(wanted, counter.count(wanted), strict=True))
     labels = []
-    for text in made:
+    for text in ngrams_of_texts:
         count = counts.get(text.ids)
         labels.append(math.nan if count is None or math.isnan(count.count) else float(count.count > 0))
     return np.array(labels)

@@ -40,8 +40,8 @@ def summarize(spec: RunSpec, resources: Resources, folder: RunFolder) -> list[Ro
         row
         for group, member in labeled
         if (member == 1).any() and (member == 0).any()
-        for found in judge_attacks(_scores(texts), member, resamples=RESAMPLES)
-        for row in _rows(group, source, found)
+        for result in judge_attacks(_scores(texts), member, resamples=RESAMPLES)
+        for row in _rows(group, source, result)
     ]
 
 
@@ -50,12 +50,12 @@ def seen(times: int) -> str:
     return "seen once" if times == 1 else f"seen {times} times"
 
 
-def _rows(group: str, source: str, found: Found) -> Iterator[Row]:
-    about = {"setting": found.attack, "condition": source}
-    estimates: list[tuple[Finding, Estimate]] = [(declared.MEMBERSHIP_AUC, found.area)]
-    estimates += zip(declared.MEMBERS_FOUND, found.at, strict=True)
+def _rows(group: str, source: str, result: Found) -> Iterator[Row]:
+    about = {"setting": result.attack, "condition": source}
+    estimates: list[tuple[Finding, Estimate]] = [(declared.MEMBERSHIP_AUC, result.area)]
+    estimates += zip(declared.MEMBERS_FOUND, result.at, strict=True)
     for finding, estimate in estimates:
-        detail = {"members": found.at[0].members, "others": found.at[0].others}
+        detail = {"members": result.at[0].members, "others": result.at[0].others}
         yield finding_row(finding, group, estimate, factors=about, detail=detail)
 
 

@@ -92,8 +92,8 @@ class Asked:
         texts = [Request(instance_id, option, "", text, TEXT) for option, text in enumerate(self.texts)]
         near = [
             Request(instance_id, option, "", neighbor.text, NEIGHBOR, {"part": part})
-            for option, made in enumerate(() if isinstance(self.neighbors, str) else self.neighbors)
-            for part, neighbor in enumerate(made)
+            for option, text_neighbors in enumerate(() if isinstance(self.neighbors, str) else self.neighbors)
+            for part, neighbor in enumerate(text_neighbors)
         ]
         return [*texts, *near]
 
@@ -175,9 +175,11 @@ def make_neighbors(spec: RunSpec, chosen: Sequence[Asked], proposer: Proposer, p
         started = time.monotonic()
         part = chosen[first : first + size]
         sources = [Source(text, case.instance.id) for case in part for text in case.texts]
-        made = iter(neighbors.neighbors(sources, proposer, count=int(spec.settings["neighbours"]), seed=spec.seed))
+        neighbor_lists = iter(
+            neighbors.neighbors(sources, proposer, count=int(spec.settings["neighbours"]), seed=spec.seed)
+        )
         for case in part:
-            case.neighbors = [next(made) for _ in case.texts]
+            case.neighbors = [next(neighbor_lists) for _ in case.texts]
         first += len(part)
         progress(first, 2 * len(chosen))
         if time.monotonic() - started < STEP_SECONDS:
@@ -277,11 +279,11 @@ def further_measures(case: Asked, more: Sequence[str], min_k: float, after: Iter
 def label_measures(case: Asked, counter: Counter) -> list[Row]:
     """Rows of `measures`: whether an index holds each text (`member`), and the share of its longest span there."""
     rows: list[Row] = []
-    for option, found in enumerate(verbatim.traces(counter, case.texts)):
-        reason = found.reason or f"{found.label}: one span holds {found.longest:.0%} of it"
-        for name, value in (("member", found.member), ("verbatim_share", found.longest)):
-            told = reason if math.isnan(value) else ""
-            rows.append(measure_row(case.instance.id, name, value, option=option, reason=told))
+    for option, trace in enumerate(verbatim.traces(counter, case.texts)):
+        reason = trace.reason or f"{trace.label}: one span holds {trace.longest:.0%} of it"
+        for name, value in (("member", trace.member), ("verbatim_share", trace.longest)):
+            gap_reason = reason if math.isnan(value) else ""
+            rows.append(measure_row(case.instance.id, name, value, option=option, reason=gap_reason))
     return rows
 
 
@@ -309,8 +311,8 @@ def variant_rows(case: Asked, proposer: Proposer) -> list[Row]:
     rows: list[Row] = []
     if isinstance(case.neighbors, str):
         return rows
-    for option, made in enumerate(case.neighbors):
-        for part, near in enumerate(made):
+    for option, text_neighbors in enumerate(case.neighbors):
+        for part, near in enumerate(text_neighbors):
             edit = {
                 "option": option,
                 "start": near.start,
@@ -320,7 +322,7 @@ def variant_rows(case: Asked, proposer: Proposer) -> list[Row]:
                 "weights": proposer.record()["weights"],
             }
             rows.append(_variant(case, option, part, proposer, json.dumps(edit, ensure_ascii=False), ""))
-        if not made:
+        if not text_neighbors:
             rows.append(_variant(case, option, None, proposer, None, "no word of the text could be replaced"))
     return rows
 

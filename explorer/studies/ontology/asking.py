@@ -151,9 +151,9 @@ def _languages(spec: RunSpec) -> set[str]:
 
 
 def _new_tokens(spec: RunSpec, prompt: Prompt, prefix: str) -> int:
-    given = int(spec.settings["max_new_tokens"])
-    if given:
-        return given
+    token_limit = int(spec.settings["max_new_tokens"])
+    if token_limit:
+        return token_limit
     as_released = spec.settings["form"] == "released" and prompt.kind == "completion"
     return prompts.NEW_TOKENS_AS_RELEASED.get(prefix, prompts.NEW_TOKENS) if as_released else prompts.NEW_TOKENS
 
@@ -173,7 +173,7 @@ def trials(spec: RunSpec, resources: Resources, ontology: RunOntology) -> list[T
         return earlier
     chats = is_chat_model(spec, resources)
     sample = development_sample(spec, resources, ontology)
-    made = []
+    trials_of_concepts = []
     for prompt in PROMPTS.values():
         if prompt.kind == "chat" and not chats:
             continue
@@ -184,10 +184,10 @@ def trials(spec: RunSpec, resources: Resources, ontology: RunOntology) -> list[T
         right = [
             not reply.reason and put.is_right(instance, reply) for reply, instance in zip(answers, sample, strict=True)
         ]
-        made.append(Trial(prompt.name, sum(right) / len(right), _mean_tokens(spec, resources, requests)))
+        trials_of_concepts.append(Trial(prompt.name, sum(right) / len(right), _mean_tokens(spec, resources, requests)))
     path = RunFolder.create(resources.settings.runs, spec).path / TRIALS
-    files.write_json(path, {"trials": [dataclasses.asdict(trial) for trial in made]})
-    return made
+    files.write_json(path, {"trials": [dataclasses.asdict(trial) for trial in trials_of_concepts]})
+    return trials_of_concepts
 
 
 def trials_made(spec: RunSpec, resources: Resources) -> list[Trial]:

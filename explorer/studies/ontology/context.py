@@ -47,13 +47,13 @@ def ontology_of_run(spec: RunSpec, resources: Resources) -> RunOntology:
 def select(spec: RunSpec, resources: Resources) -> list[Instance]:
     """The spec's concepts in benchmark order: its prefixes, a seeded draw from each bucket, then the first `limit`."""
     chosen = selection.select(dataclasses.replace(spec, limit=None), resources)
-    each = int(spec.settings["per_bucket"])
-    if each:
+    per_bucket = int(spec.settings["per_bucket"])
+    if per_bucket:
         counts = [concept_of(instance).web_count for instance in chosen]
         ranges = fill(_ranges(_everything(spec, resources), spec), counts)
         if not ranges:
             raise UsageError(f"{spec.benchmark} has no counts to make buckets from. Leave per_bucket out.")
-        chosen = [chosen[row] for row in sorted(sample(ranges, each, spec.seed))]
+        chosen = [chosen[row] for row in sorted(sample(ranges, per_bucket, spec.seed))]
     return chosen[: spec.limit] if spec.limit is not None else chosen
 
 
@@ -92,10 +92,10 @@ def _ranges(whole: Sequence[Instance], spec: RunSpec) -> list[Bucket]:
 
 
 def _again(chosen: Sequence[Instance], ranges: Sequence[Bucket], spec: RunSpec) -> frozenset[str]:
-    each = int(spec.settings["again_per_bucket"])
+    per_bucket = int(spec.settings["again_per_bucket"])
     if ranges:
         counts = [concept_of(instance).web_count for instance in chosen]
-        rows = sample(fill(ranges, counts), each, spec.seed)
+        rows = sample(fill(ranges, counts), per_bucket, spec.seed)
     else:
         rows = random.Random(spec.seed).sample(range(len(chosen)), min(UNCOUNTED_SAMPLE, len(chosen)))
     return frozenset(chosen[row].id for row in rows)

@@ -40,10 +40,10 @@ KNOWLEDGE = tuple(finding.name for finding in declared.KNOWLEDGE)  # measures of
 
 def summarize(spec: RunSpec, resources: Resources, folder: RunFolder) -> list[Row]:
     """Rows of `findings`."""
-    asked = answered(folder)
-    frame = asked[asked["unanswered"] == ""].reset_index(drop=True)
-    if asked.empty or frame.empty:
-        return _none_answered(asked)
+    answer_rows = answered(folder)
+    frame = answer_rows[answer_rows["unanswered"] == ""].reset_index(drop=True)
+    if answer_rows.empty or frame.empty:
+        return _none_answered(answer_rows)
     put = asking(spec, resources)
     concepts = list(frame["concept"])
     # Buckets of counts made elsewhere than in the file can only be those of the run's own concepts.
@@ -70,7 +70,7 @@ def summarize(spec: RunSpec, resources: Resources, folder: RunFolder) -> list[Ro
             seed=spec.seed,
         )
         rows += finding_rows(analysis, strata, spec.seed)
-    _note_unanswered(rows, len(asked) - len(frame))
+    _note_unanswered(rows, len(answer_rows) - len(frame))
     rows += knowledge(frame, buckets, spec.seed, strata)
     rows += languages(folder)
     rows += repeated(folder, frame, buckets, put.parse, spec.seed)
@@ -89,11 +89,11 @@ def summarize(spec: RunSpec, resources: Resources, folder: RunFolder) -> list[Ro
     return rows
 
 
-def _none_answered(asked: pd.DataFrame) -> list[Row]:
+def _none_answered(answer_rows: pd.DataFrame) -> list[Row]:
     """The accuracy of a run that got no answer at all, which is none; nothing where nothing was asked."""
-    if asked.empty:
+    if answer_rows.empty:
         return []
-    missing = Estimate.point(math.nan, 0, left_out=len(asked), reason=str(asked["unanswered"].iloc[0]))
+    missing = Estimate.point(math.nan, 0, left_out=len(answer_rows), reason=str(answer_rows["unanswered"].iloc[0]))
     return [finding_row(declared.ACCURACY, "overall", missing)]
 
 
@@ -109,13 +109,13 @@ def answered(folder: RunFolder) -> pd.DataFrame:
     frame = folder.read("instances", ["instance_id", "payload"])
     if frame.empty:
         return frame
-    given = folder.read("generations", ["instance_id", "request", "text", "reason"])
+    generations = folder.read("generations", ["instance_id", "request", "text", "reason"])
     measures = folder.read("measures", ["instance_id", "measure", "value", "language"])
     in_main_language = measures[measures["language"].isna()]
     wide = in_main_language.pivot_table(
         index="instance_id", columns="measure", values="value", aggfunc="first", dropna=False
     )
-    main = given[given["request"] == 0].set_index("instance_id")
+    main = generations[generations["request"] == 0].set_index("instance_id")
     for name, of_answer in (("text", "text"), ("unanswered", "reason")):
         frame[name] = main[of_answer].reindex(frame["instance_id"]).fillna("").to_numpy()
     for name in ("correct", "web_count", *KNOWLEDGE):
@@ -151,9 +151,9 @@ IN_BUCKETS = {
 }
 
 
-def note_sample(rows: Sequence[Row], each: int) -> None:
+def note_sample(rows: Sequence[Row], per_bucket: int) -> None:
     """Says of every finding over buckets that is not reweighted that it is of this sample."""
-    why = f"of this sample: at most {each:,} concepts of each popularity bucket"
+    why = f"of this sample: at most {per_bucket:,} concepts of each popularity bucket"
     for row in rows:
         reweighted = row["finding"] in WHOLE and row["grp"] in REWEIGHTED and not row.get("language")
         if not reweighted and row["finding"] not in IN_BUCKETS:
@@ -206,16 +206,16 @@ def repeated(
     seed: int,
 ) -> list[Row]:
     """Prediction invariance of each way to repeat the question, on raw answers and on parsed ids, by bucket."""
-    given = folder.read("generations", ["instance_id", "role", "setting", "part", "language", "text", "reason"])
-    given = given[(given["role"] == "repeat") & given["instance_id"].isin(frame["instance_id"])]
+    generations = folder.read("generations", ["instance_id", "role", "setting", "part", "language", "text", "reason"])
+    generations = generations[(generations["role"] == "repeat") & generations["instance_id"].isin(frame["instance_id"])]
     # Repeats of a question are compared where all of them were answered.
-    unanswered = given["reason"].fillna("") != ""
-    lacking = set(zip(given[unanswered]["instance_id"], given[unanswered]["setting"], strict=True))
-    kept = [key not in lacking for key in zip(given["instance_id"], given["setting"], strict=True)]
-    given = given[kept] if lacking else given
+    unanswered = generations["reason"].fillna("") != ""
+    lacking = set(zip(generations[unanswered]["instance_id"], generations[unanswered]["setting"], strict=True))
+    is_scored = [key not in lacking for key in zip(generations["instance_id"], generations["setting"], strict=True)]
+    generations = generations[is_scored] if lacking else generations
     concepts: dict[str, Concept] = dict(zip(frame["instance_id"], frame["concept"], strict=True))
     rows = []
-    for way, answers in given.groupby("setting", sort=False):
+    for way, answers in generations.groupby("setting", sort=False):
         groups = answers.sort_values("part", kind="stable").groupby("instance_id", sort=False)["text"].apply(tuple)
         chosen = [concepts[name] for name in groups.index]
         raw = list(groups)

@@ -49,9 +49,9 @@ def candidates(
     gold, ids = instance.options[0], put.ontology.ids
     # By seed and id, so that a concept meets the same rivals in every run, part and model.
     chance = random.Random(f"{seed}/{instance.id}")
-    drawn = [curie for curie in chance.sample(ids, min(others + 1, len(ids))) if curie != gold][:others]
+    sampled_curies = [curie for curie in chance.sample(ids, min(others + 1, len(ids))) if curie != gold][:others]
     wrong = [curie for curie in dict.fromkeys(sampled) if curie and curie != gold]
-    scored_ids = [(TARGET, gold), *((OTHER, curie) for curie in drawn), *((SAMPLED, curie) for curie in wrong)]
+    scored_ids = [(TARGET, gold), *((OTHER, curie) for curie in sampled_curies), *((SAMPLED, curie) for curie in wrong)]
     return Candidates(instance, tuple(scored_ids), question)
 
 

@@ -23,18 +23,20 @@ def compare(answers: pd.DataFrame, concepts: Mapping[str, Concept], parse: Calla
     """Rows of `findings` from the answers in several languages (columns instance_id, language, text)."""
     wide = answers.pivot_table(index="instance_id", columns="language", values="text", aggfunc="first", sort=False)
     gold = [concepts[name].id for name in wide.index]
-    given = {
+    shares_known = {
         language: [parsed for (parsed,) in invariance.parsed([(text,) for text in wide[language]], parse)]
         for language in LANGUAGES
         if language in wide
     }
     rows = [
         _share(declared.LANGUAGE_ACCURACY, "overall", language, list(map(str.__eq__, ids, gold)))
-        for language, ids in given.items()
+        for language, ids in shares_known.items()
     ]
     rows += [
-        _share(declared.LANGUAGE_AGREEMENT, second, first, list(map(str.__eq__, given[first], given[second])))
-        for first, second in itertools.permutations(given, 2)
+        _share(
+            declared.LANGUAGE_AGREEMENT, second, first, list(map(str.__eq__, shares_known[first], shares_known[second]))
+        )
+        for first, second in itertools.permutations(shares_known, 2)
     ]
     return rows
 

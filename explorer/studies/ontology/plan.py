@@ -26,16 +26,16 @@ def plan(spec: RunSpec, resources: Resources, instances: Sequence[Instance]) -> 
         name = auto(spec, resources)
     if name != "best":
         return _asked(spec, with_prompt(spec, ontology, PROMPTS[name]), instances)
-    if made := trials_made(spec, resources):
-        return _asked(spec, with_prompt(spec, ontology, PROMPTS[best(made).prompt]), instances)
+    if trial_requests := trials_made(spec, resources):
+        return _asked(spec, with_prompt(spec, ontology, PROMPTS[best(trial_requests).prompt]), instances)
     # Which prompt will be the best is not known yet: the one that would cost most is reckoned with.
-    each = []
+    plans = []
     for prompt in PROMPTS.values():
         with contextlib.suppress(UsageError):  # one that has no text in a language asked for would end the run
-            each.append(_asked(spec, with_prompt(spec, ontology, prompt), instances))
+            plans.append(_asked(spec, with_prompt(spec, ontology, prompt), instances))
     return [
         *_compared(spec, resources, ontology),
-        *max(each, key=lambda planned: estimate(planned).prompt_tokens, default=[]),
+        *max(plans, key=lambda planned: estimate(planned).prompt_tokens, default=[]),
     ]
 
 

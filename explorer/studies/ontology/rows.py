@@ -26,8 +26,8 @@ def answer_rows(instances: Sequence[Instance], analysis: Analysis) -> dict[str, 
     tables: dict[str, list[Row]] = {"instances": [], "generations": [], "measures": []}
     for position, (instance, item) in enumerate(zip(instances, analysis.items, strict=True)):
         tables["instances"].append(instance_row(instance, position))
-        given = Generation(Request(instance.id, option=0, context="", role="prompt"), item.answer)
-        tables["generations"].append(generation_row(given, 0, verdict=item.outcome.kind))
+        generation = Generation(Request(instance.id, option=0, context="", role="prompt"), item.answer)
+        tables["generations"].append(generation_row(generation, 0, verdict=item.outcome.kind))
         tables["measures"] += item_measures(instance.id, item)
     return tables
 

@@ -71,8 +71,8 @@ def run_part(spec: RunSpec, resources: Resources, instances: Sequence[Instance],
     scored_too = bool(spec.settings["gold"])
     # Told in questions: first those that are answered, then as many again while the right ids are scored.
     total = len(flat) * (2 if scored_too else 1)
-    given = iter(answer(spec, resources, put, flat, lambda done, _: progress(done, total)))
-    answers = [[next(given) for _ in requests] for requests in by_instance]
+    answer_stream = iter(answer(spec, resources, put, flat, lambda done, _: progress(done, total)))
+    answers = [[next(answer_stream) for _ in requests] for requests in by_instance]
     counted = count(spec, resources, [concept_of(instance) for instance in instances])
     tables: dict[str, list[Row]] = {"generations": [], "measures": [], "scores": []}
     parse = put.parse
@@ -82,7 +82,7 @@ def run_part(spec: RunSpec, resources: Resources, instances: Sequence[Instance],
             for number, answer in enumerate(of_concept)
         ]
     tables["measures"] += judge(put, instances, answers, counted)
-    tables["measures"] += thought_rows([one for of_concept in answers for one in of_concept])
+    tables["measures"] += thought_rows([thought for of_concept in answers for thought in of_concept])
     if scored_too:
 
         def second(done: int, of: int) -> None:

@@ -98,12 +98,12 @@ def _over_draws(
 ) -> Row:
     known = np.isfinite(before) & np.isfinite(after).all(axis=1)
     families = families_of(frame[known]) if known.any() else None
-    found = change_over_draws(before[known], after[known], families, seed=spec.seed)
+    change = change_over_draws(before[known], after[known], families, seed=spec.seed)
     detail = {
-        "unit": "percent of the original", "draws": found.draws, "sd_over_draws": found.sd,
-        "least": found.least, "greatest": found.greatest,
+        "unit": "percent of the original", "draws": change.draws, "sd_over_draws": change.sd,
+        "least": change.least, "greatest": change.greatest,
     }  # fmt: skip
-    estimate = replace(found.change, left_out=int((~known).sum()))
+    estimate = replace(change.change, left_out=int((~known).sum()))
     return finding_row(declared.CHANGE_OVER_DRAWS, group, estimate, factors=factors, detail=detail)
 
 
@@ -229,7 +229,7 @@ def _flips(group: str, frame: pd.DataFrame, factors: Mapping[str, Any]) -> list[
     # Items that flip are chosen by their outcome, and any swap makes a text rarer: on LAMBADA those that flipped lose
     # .200 of IPS and those that did not .210. So what did not flip, of the same items, stands beside as the control.
     right = frame[frame["correct_before"] == 1]
-    lost, kept = right[right["correct_after"] < 1], right[right["correct_after"] == 1]
+    lost, stayed = right[right["correct_after"] < 1], right[right["correct_after"] == 1]
     changed = right.assign(shift=right["ips_after"] - right["ips_before"], lost=right["correct_after"] < 1)
     changed = changed[changed["shift"].notna() & changed["correct_after"].notna()]
     gap = bootstrap(
@@ -240,7 +240,7 @@ def _flips(group: str, frame: pd.DataFrame, factors: Mapping[str, Any]) -> list[
         gap = replace(gap, reason="no item was lost, or none was kept")
     return [
         _shift(declared.IPS_OF_LOST, group, lost, factors),
-        _shift(declared.IPS_OF_KEPT, group, kept, factors),
+        _shift(declared.IPS_OF_KEPT, group, stayed, factors),
         finding_row(declared.IPS_LOST_LESS_KEPT, group, gap, factors=factors),
     ]
 

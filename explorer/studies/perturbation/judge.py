@@ -73,20 +73,20 @@ def sample_judged(instances: Sequence[Instance], perturb: Perturb, size: int, se
         waiting.setdefault(group_of(instance), []).append(instance)
     for members in waiting.values():
         members.sort(key=rank, reverse=True)
-    drawn: dict[str, list[str]] = {group: [] for group in waiting}
+    sampled: dict[str, list[str]] = {group: [] for group in waiting}
     while True:
         # Perturbing is what costs: only as many as are still wanted are tried, then as many again for those without a
         # swap.
         batch = [
             members.pop()
             for group, members in waiting.items()
-            for _ in range(min(size - len(drawn[group]), len(members)))
+            for _ in range(min(size - len(sampled[group]), len(members)))
         ]
         if not batch:
-            return frozenset(name for names in drawn.values() for name in names)
+            return frozenset(name for names in sampled.values() for name in names)
         for old, new in zip(batch, perturb(batch), strict=True):
             if texts(old, new) is not None:
-                drawn[group_of(old)].append(old.id)
+                sampled[group_of(old)].append(old.id)
 
 
 def rows(
@@ -111,6 +111,8 @@ def rows(
     answers = generator.generate(requests, max_new_tokens=judge.TOKENS, seed=seed) if requests else []
     factors: dict[str, Factor] = {"condition": "perturbed", "setting": pos}
     return {
-        "generations": [generation_row(one, 0, verdict="" if one.reason else judge.parse(one.text)) for one in answers],
+        "generations": [
+            generation_row(answer, 0, verdict="" if answer.reason else judge.parse(answer.text)) for answer in answers
+        ],
         "measures": thought_rows(answers, factors, "judge_thought_chars"),
     }

@@ -76,12 +76,12 @@ def run_part(spec: RunSpec, resources: Resources, instances: Sequence[Instance],
     made = {pos: perturb(spec, kit, instances, pos) for pos in spec.settings["pos"]}
     versions = [Version(0, {"condition": "original"}, tuple(instances))]
     for number, (pos, perturbed) in enumerate(made.items(), start=1):
-        kept = [
+        swapped = [
             dataclasses.replace(new.instance, id=old.id)
             for old, new in zip(instances, perturbed, strict=True)
             if new.instance
         ]
-        versions.append(Version(number, _perturbed(pos), tuple(kept)))
+        versions.append(Version(number, _perturbed(pos), tuple(swapped)))
 
     tables: Gathered = {"variants": [], "scores": [], "measures": [], "counts": [], "generations": []}
     for version in versions:
@@ -131,13 +131,13 @@ def _drawn_again(
     draw: int,
     progress: Progress,
 ) -> list[Row]:
-    kept = [
+    swapped = [
         dataclasses.replace(new.instance, id=old.id)
         for old, new in zip(instances, perturb(spec, kit, instances, pos, draw), strict=True)
         if new.instance
     ]
     policy = accuracy_study.policy_of(spec)
-    planned = [(instance, accuracy_study.build_requests(instance, policy)) for instance in kept]
+    planned = [(instance, accuracy_study.build_requests(instance, policy)) for instance in swapped]
     scorer = resources.scorer(spec.model, spec.dtype)
     dtype = str(resources.model_record(spec.model, spec.dtype)["dtype"])
     scores = iter(scorer.score([request for _, requests in planned for request in requests], policy, progress))

@@ -46,8 +46,8 @@ def edges_of(spec: RunSpec, resources: Resources, progress: Progress | None = No
     """The decile edges of a run: another run's, or those over all n-grams of the run's own selection."""
     make = _stored_edges if spec.settings["edges_from"] else _own_edges
     counting = tuple((name, spec.settings[name]) for name in COUNTING)
-    drawn = (spec.benchmark, spec.suites, spec.limit, spec.seed, spec.settings["per_group"], spec.settings["split"])
-    return resources.once(("edges", drawn, counting), lambda: make(spec, resources, progress))
+    selection = (spec.benchmark, spec.suites, spec.limit, spec.seed, spec.settings["per_group"], spec.settings["split"])
+    return resources.once(("edges", selection, counting), lambda: make(spec, resources, progress))
 
 
 def _stored_edges(spec: RunSpec, resources: Resources, progress: Progress | None) -> Edges:

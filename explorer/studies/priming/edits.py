@@ -53,9 +53,9 @@ def suites_of_run(runs: Path, run_id: str) -> list[str]:
 
 def summarize(spec: RunSpec, resources: Resources, table: pd.DataFrame) -> list[Row]:
     """Rows of `findings`: the most affected suites, each edit's curve and effect, and its relation to similarity."""
-    halves, given = bool(spec.settings["edit_halves"]), bool(spec.settings["edits_from"])
+    halves, from_edits = bool(spec.settings["edit_halves"]), bool(spec.settings["edits_from"])
     measured = table["instance_id"].map(is_measured) if halves else pd.Series(True, table.index)
-    affected = most_affected(table if not halves or given else table[~measured])
+    affected = most_affected(table if not halves or from_edits else table[~measured])
     rows = [
         finding_row(declared.MOST_AFFECTED, str(suite), value, factors={"part": rank})
         for rank, (suite, value) in enumerate(affected.items())

@@ -193,10 +193,10 @@ def _collapsed(name: str, cell: pd.DataFrame, members: int) -> list[Row]:
     """Accuracy and its change over several conditions together, where the run has them all."""
     if cell["condition"].nunique() < members:
         return []
-    each = cell.groupby(["length", "grp", "instance_id"], sort=False)[["correct", "delta"]]
+    by_instance = cell.groupby(["length", "grp", "instance_id"], sort=False)[["correct", "delta"]]
     # The paper collapses matched and mismatched contexts; an item then counts once, by its mean over both.
     # An item without a verdict after one of the conditions is left out, not judged by the others alone.
-    means = each.mean().where(each.count().eq(each.size(), axis=0)).reset_index()
+    means = by_instance.mean().where(by_instance.count().eq(by_instance.size(), axis=0)).reset_index()
     rows = []
     for length, at in means.groupby("length", sort=False):
         factors: dict[str, Factor] = {"condition": name, "length": int(float(str(length)))}

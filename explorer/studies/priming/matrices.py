@@ -105,11 +105,11 @@ def sample_sentences(source: ContextSource, suites: Sequence[str], size: int, se
 
 def label(kind: str, texts: Sequence[str], source: ContextSource, resources: Resources) -> Labels:
     """For each text the model's tokens, or the grammatical relations of its words."""
-    each = list(dict.fromkeys(texts))
+    distinct_texts = list(dict.fromkeys(texts))
     if kind == "token":
-        return {text: source.encode(running_text.target(text)) for text in each}
-    tagged = resources.tagger().tag(each)
-    return {text: tuple(token.dep for token in tokens) for text, tokens in zip(each, tagged, strict=True)}
+        return {text: source.encode(running_text.target(text)) for text in distinct_texts}
+    tagged = resources.tagger().tag(distinct_texts)
+    return {text: tuple(token.dep for token in tokens) for text, tokens in zip(distinct_texts, tagged, strict=True)}
 
 
 def overlap(labels: Labels, sample: Mapping[str, Sequence[str]], seed: int) -> OverlapMatrix:

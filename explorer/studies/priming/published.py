@@ -106,9 +106,11 @@ def _changes() -> list[Published]:
 
 
 def _regressions() -> list[Published]:
-    def term(benchmarks: tuple[str, ...], what: str, setting: str, group: str, words: str) -> Published:
+    def term(benchmarks: tuple[str, ...], description: str, setting: str, group: str, words: str) -> Published:
         figure = published_figures.figure(PAPER, metric=declared.REGRESSION.name, setting=setting, condition=group)
-        return Published(benchmarks, what, (figure,), words, declared.REGRESSION, "p", setting=setting, group=group)
+        return Published(
+            benchmarks, description, (figure,), words, declared.REGRESSION, "p", setting=setting, group=group
+        )
 
     every = "p {0.p} for all models"
     return [
@@ -157,18 +159,18 @@ def _overlaps() -> list[Published]:
     return [
         *(
             Published(
-                ("blimp",), f"{what} and a judgment, mismatched contexts",
+                ("blimp",), f"{description} and a judgment, mismatched contexts",
                 (published_figures.figure(PAPER, metric=judgment.name, setting=setting),),
                 "r < {0.high}, p {0.p} for all models", judgment, "value", condition=condition, setting=setting,
             )
-            for setting, what in shared.items()
+            for setting, description in shared.items()
         ),
         *(
             Published(
-                ("blimp",), f"{what} and accuracy, suite by suite",
+                ("blimp",), f"{description} and accuracy, suite by suite",
                 (published_figures.figure(PAPER, metric=matrix.name, setting=f"{setting} and accuracy"),),
                 "ρ {0.value}, p {0.p} ({0.model})", matrix, "value", setting=f"{setting} and accuracy",
             )
-            for setting, what in shared.items()
+            for setting, description in shared.items()
         ),
     ]  # fmt: skip

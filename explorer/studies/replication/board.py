@@ -144,7 +144,7 @@ def is_same_model(printed: BoardFigure, model: str) -> bool:
 
 def keys_of(figures: Iterable[BoardFigure]) -> set[Key]:
     """What findings are about that stand beside one of these figures."""
-    return {_key(answer) for one in figures for answer in one.answers}
+    return {_key(answer) for figure in figures for answer in figure.answers}
 
 
 def index(findings: Iterable[Mapping[str, Any]]) -> dict[Key, list[Stored]]:

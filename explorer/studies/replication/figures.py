@@ -288,7 +288,7 @@ def _priming() -> Iterator[BoardFigure]:
         finding = declared.find("priming", printed.metric)
         if finding not in _CORRELATIONS:
             continue
-        what = _CORRELATIONS[finding] or _SHARED[printed.setting]
+        description = _CORRELATIONS[finding] or _SHARED[printed.setting]
         answer = Answer(
             "priming", "blimp", finding, setting=printed.setting, condition=printed.condition, presets=MINICONS
         )
@@ -296,7 +296,7 @@ def _priming() -> Iterator[BoardFigure]:
         yield _figure(
             printed,
             model=_title(printed),
-            what=what,
+            what=description,
             condition=printed.condition.replace("_", ", ", 1),
             metric="correlation",
             method=method.PRIMED,

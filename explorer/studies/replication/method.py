@@ -66,15 +66,21 @@ class Requirement:
 
 
 def differences(
-    required: Iterable[Requirement], presets: Sequence[str], preset: str, made: Made, *, benchmark: str, items: int = 0
+    required: Iterable[Requirement],
+    presets: Sequence[str],
+    preset: str,
+    run_made: Made,
+    *,
+    benchmark: str,
+    items: int = 0,
 ) -> str:
     """What differs, as "2-grams, the glass box's index; the paper: 7-grams, Dolma"; "" where all that matters agrees.
 
     `items` is over how many items the run's figure is, where it is over all of its benchmark's.
     """
-    pairs = [_preset(presets, preset), _as_chat(made.settings), *_how_many(made, benchmark, items)]
-    settings = {**UNSAID, **made.settings}
-    settings |= {"n": _ngrams(made.settings)} if "n" in made.settings else {}
+    pairs = [_preset(presets, preset), _as_chat(run_made.settings), *_how_many(run_made, benchmark, items)]
+    settings = {**UNSAID, **run_made.settings}
+    settings |= {"n": _ngrams(run_made.settings)} if "n" in run_made.settings else {}
     pairs += [requirement.difference(settings) for requirement in required]
     pairs_differing = list(dict.fromkeys(pair for pair in pairs if pair is not None))
     if not pairs_differing:
@@ -91,34 +97,34 @@ def _preset(presets: Sequence[str], preset: str) -> tuple[str, str] | None:
 
 def _as_chat(settings: Mapping[str, Any]) -> tuple[str, str] | None:
     """No paper scored options as answers in a chat, or put sentences up for judgment."""
-    asked = chat.in_words(settings)
-    return (f"asked {asked}", "plain text") if asked else None
+    chat_words = chat.in_words(settings)
+    return (f"asked {chat_words}", "plain text") if chat_words else None
 
 
-def _how_many(made: Made, benchmark: str, items: int) -> list[tuple[str, str]]:
+def _how_many(run_made: Made, benchmark: str, items: int) -> list[tuple[str, str]]:
     """Of fewer items, or of items that were chosen: the run's and the paper's number in words."""
     whole = ITEMS.get(benchmark, 0)
     every = f"all {whole:,} items" if whole else "all items"
-    if made.settings.get(ONLY):
+    if run_made.settings.get(ONLY):
         return [("a slice of the items", every)]
-    if made.status != "complete" and made.done < made.total:
-        return [(f"{made.done:,} of {made.total:,} items so far", every)]
-    design = design_of({**made.settings, "instances": 0}, made.limit, made.suites)
+    if run_made.status != "complete" and run_made.done < run_made.total:
+        return [(f"{run_made.done:,} of {run_made.total:,} items so far", every)]
+    design = design_of({**run_made.settings, "instances": 0}, run_made.limit, run_made.suites)
     if design.kind == "first":
-        return [(f"the first {made.limit:,} items", every)]
-    if design.kind == "per group" and not _takes_whole_groups(made, benchmark):
-        return [(f"at most {int(made.settings['per_group']):,} items a group", every)]
+        return [(f"the first {run_made.limit:,} items", every)]
+    if design.kind == "per group" and not _takes_whole_groups(run_made, benchmark):
+        return [(f"at most {int(run_made.settings['per_group']):,} items a group", every)]
     if design.kind == "per bucket":
-        return [(f"{int(made.settings['per_bucket']):,} concepts a bucket", "all concepts")]
-    if items and whole and not made.suites and items != whole:
+        return [(f"{int(run_made.settings['per_bucket']):,} concepts a bucket", "all concepts")]
+    if items and whole and not run_made.suites and items != whole:
         return [(f"{items:,} items", every)]
     return []
 
 
-def _takes_whole_groups(made: Made, benchmark: str) -> bool:
+def _takes_whole_groups(run_made: Made, benchmark: str) -> bool:
     """Whether as many items of each group were asked for as the groups have."""
     largest = 1_000 if benchmark == "blimp" else ITEMS.get(benchmark, 0)
-    return bool(largest) and int(made.settings["per_group"]) >= largest
+    return bool(largest) and int(run_made.settings["per_group"]) >= largest
 
 
 def _ngrams(settings: Mapping[str, Any]) -> int:

@@ -29,7 +29,7 @@ Held = tuple[str, Line]  # a line and the study of its runs
 
 def lines(runs: pd.DataFrame, settings: Settings) -> dict[str, list[Held]]:
     """Benchmark → its lines along training: by tokens, by steps where tokens are not known; the longest first."""
-    found: dict[str, list[Held]] = {}
+    lines_of_benchmark: dict[str, list[Held]] = {}
     by_tokens: set[tuple[str, str, str]] = set()
     axes: tuple[Along, Along] = ("tokens", "steps")
     known = table.places_of(runs, settings)
@@ -38,13 +38,16 @@ def lines(runs: pd.DataFrame, settings: Settings) -> dict[str, list[Held]]:
             if study not in STUDIES:
                 continue
             fresh = [line for line in of_study if (study, benchmark, line.name) not in by_tokens]
-            found.setdefault(benchmark, []).extend((study, line) for line in fresh)
+            lines_of_benchmark.setdefault(benchmark, []).extend((study, line) for line in fresh)
             if along == "tokens":
                 by_tokens |= {(study, benchmark, line.name) for line in fresh}
     return {
-        benchmark: sorted(held, key=lambda one: (-len(one[1].stops), STUDIES.index(one[0]), -size_of(one[1])))
-        for benchmark, held in found.items()
-        if held
+        benchmark: sorted(
+            benchmark_lines,
+            key=lambda held_line: (-len(held_line[1].stops), STUDIES.index(held_line[0]), -size_of(held_line[1])),
+        )
+        for benchmark, benchmark_lines in lines_of_benchmark.items()
+        if benchmark_lines
     }
 
 
@@ -76,8 +79,8 @@ def doses(
     if not line.name.startswith("glassbox-") or items.empty:
         return {}
     if benchmark.startswith("glassbox_"):
-        told = items["phenomenon"].astype(str).str.extract(r"^dose (\d+)$")[0].astype(float)
-        return {str(name): dose for name, dose in zip(items["instance_id"], told, strict=True) if dose == dose}
+        dose_of_item = items["phenomenon"].astype(str).str.extract(r"^dose (\d+)$")[0].astype(float)
+        return {str(name): dose for name, dose in zip(items["instance_id"], dose_of_item, strict=True) if dose == dose}
     if benchmark in starters.SETS:
         return {name: float(dose) for name, dose in starters.doses(instances()).items()}
     return {}
@@ -92,13 +95,13 @@ def sources(ask: Ask, benchmark: str, dosed: Mapping[str, float], kind: str) -> 
     return [DOSE, *options] if dosed else options
 
 
-def popularity(ask: Ask, source: str, found: Learned, dosed: Mapping[str, float]) -> Popularity | None:
+def popularity(ask: Ask, source: str, learned: Learned, dosed: Mapping[str, float]) -> Popularity | None:
     """How popular instances are by a source; none where it tells of no instance. Another text is another instance."""
     if source == DOSE:
         return Popularity(DOSED, dosed) if dosed else None
     run_id, _, measure = source.partition(" ")
     rows = ask(queries.popularity, run_id, measure)
-    merged = found.items[["instance_id", "text_hash"]].merge(rows, on=["instance_id", "text_hash"])
+    merged = learned.items[["instance_id", "text_hash"]].merge(rows, on=["instance_id", "text_hash"])
     values = dict(zip(merged["instance_id"].astype(str), merged["value"].astype(float), strict=True))
     return Popularity(MEASURES[measure].title, values) if values else None
 
@@ -113,9 +116,9 @@ def _by_dose(values: pd.Series) -> tuple[pd.Series, list[str]]:
     size = max(1, -(-len(above) // BINS))
     named = {0: "never in the corpus"}
     for start in range(0, len(above), size):
-        held = above[start : start + size]
-        span = f"{held[0]:,}" if held[0] == held[-1] else f"{held[0]:,} to {held[-1]:,}"
-        named |= {dose: "once" if span == "1" else f"{span} times" for dose in held}
+        rows_held = above[start : start + size]
+        span = f"{rows_held[0]:,}" if rows_held[0] == rows_held[-1] else f"{rows_held[0]:,} to {rows_held[-1]:,}"
+        named |= {dose: "once" if span == "1" else f"{span} times" for dose in rows_held}
     groups = values.map(lambda value: named[int(value)] if value == value else None)
     return groups, [name for name in dict.fromkeys(named.values()) if (groups == name).any()]
 

@@ -59,9 +59,9 @@ def learned(rows: pd.DataFrame, runs: int) -> Learned:
     reason = np.select(
         [rows["runs"] < runs, rows["texts"] > 1, rows["gaps"] > 0], [NOT_IN_ALL, OTHER_TEXT, NO_VERDICT], ""
     )
-    kept = rows[reason == ""]
-    place = kept["last_wrong"].astype(float) + 1
-    items = kept.assign(place=place.where(place < runs))
+    judged_rows = rows[reason == ""]
+    place = judged_rows["last_wrong"].astype(float) + 1
+    items = judged_rows.assign(place=place.where(place < runs))
     counts = pd.Series(reason[reason != ""], dtype=object).value_counts()
     return Learned(
         items.drop(columns=["runs", "texts", "gaps", "last_wrong"]).reset_index(drop=True),
@@ -84,13 +84,13 @@ class Earlier:
     left_out: Mapping[str, int]
 
 
-def earlier(found: Learned, popularity: Mapping[str, float], *, seed: int = 0) -> Earlier:
+def earlier(learned_instances: Learned, popularity: Mapping[str, float], *, seed: int = 0) -> Earlier:
     """The rank correlation of popularity (by instance id) with the step at which instances were learned."""
-    items = found.items
+    items = learned_instances.items
     known = items["instance_id"].map(popularity).astype(float)
     has = np.isfinite(known.to_numpy())
     items, known = items[has], known[has]
-    left_out = dict(found.left_out)
+    left_out = dict(learned_instances.left_out)
     if not has.all():
         left_out[NO_POPULARITY] = int((~has).sum())
     never = items["place"].isna()

@@ -139,16 +139,16 @@ def _placed(row: Mapping[Any, Any], place: Place | None, along: Along) -> tuple[
     if math.isnan(x):
         return (place.untold if along in ("tokens", "steps") else "") or NO_PLACE[along]
     fields = json.loads(specs.to_json(spec))
-    asked = {name: value for name, value in fields.items() if name not in _PLACED}
+    other_fields = {name: value for name, value in fields.items() if name not in _PLACED}
     untold = (*_KEPT, *(() if along == "seed" else _OF_MODEL))
-    asked["settings"] = {name: value for name, value in fields["settings"].items() if name not in untold}
+    other_fields["settings"] = {name: value for name, value in fields["settings"].items() if name not in untold}
     seed = -1 if along == "seed" else spec.seed
     name, step = place.family, math.nan
     if along == "parameters":
         name, step = place.suite, place.step
     elif along == "seed":
         name = spec.model
-    return Line(name, step, seed, asked, ()), Stop(x, str(row["run_id"]), spec.model, place, spec.seed)
+    return Line(name, step, seed, other_fields, ()), Stop(x, str(row["run_id"]), spec.model, place, spec.seed)
 
 
 def differing(lines: Sequence[Line]) -> dict[str, dict[str, Any]]:
@@ -156,6 +156,8 @@ def differing(lines: Sequence[Line]) -> dict[str, dict[str, Any]]:
     flat = {line.key: {**{name: value for name, value in line.asked.items() if name != "settings"},
                        **dict(line.asked.get("settings") or {})} for line in lines}  # fmt: skip
     absent = object()
-    names = dict.fromkeys(name for each in flat.values() for name in each)
-    told = [name for name in names if len({json.dumps(each.get(name, str(absent))) for each in flat.values()}) > 1]
-    return {key: {name: each[name] for name in told if name in each} for key, each in flat.items()}
+    names = dict.fromkeys(name for fields in flat.values() for name in fields)
+    differing_names = [
+        name for name in names if len({json.dumps(fields.get(name, str(absent))) for fields in flat.values()}) > 1
+    ]
+    return {key: {name: fields[name] for name in differing_names if name in fields} for key, fields in flat.items()}

@@ -58,7 +58,7 @@ def place_of(model: str, record: Record | None = None, parameters: float = math.
     family, revision = (named[1], named[2]) if named else (model, "")
     known = catalog.find(model)
     training = training_of(model)
-    suite = next((key for key, held in SUITES.items() if family in held.sizes), family)
+    suite = next((key for key, known_suite in SUITES.items() if family in known_suite.sizes), family)
     if known and math.isnan(parameters):
         parameters = float(known.parameters)
     step = tokens = math.nan
@@ -99,12 +99,12 @@ def read_record(folder: Path) -> Record | None:
     try:
         if path.stat().st_size > MOST_RECORD:
             return None
-        held = json.loads(path.read_text("utf-8"))
+        stored_record = json.loads(path.read_text("utf-8"))
     except (OSError, ValueError, RecursionError):
         return None
-    if not isinstance(held, dict):
+    if not isinstance(stored_record, dict):
         return None
-    step, tokens = held.get("step"), held.get("tokens")
+    step, tokens = stored_record.get("step"), stored_record.get("tokens")
     if type(step) is not int or type(tokens) is not int or step < 0 or tokens < 0:
         return None
     return Record(step, tokens)

@@ -83,18 +83,18 @@ def points(
     """
     frame = ask(queries.of_right_texts, tuple(run_ids), measure)
     frame = frame.assign(dose=frame["instance_id"].map(dealt)).dropna(subset=["dose", "value"])
-    found = {}
+    points_of_dose = {}
     for run_id, rows in frame.groupby("run_id", sort=False):
         values, doses = rows["value"].to_numpy(dtype=float), rows["dose"].to_numpy(dtype=float)
         if measure == EXTRACTED:
             share = drawn_from_enough(proportion(values[doses == dose]))
-            found[str(run_id)] = Point(share.value, share.low, share.high, share.n, share.reason)
+            points_of_dose[str(run_id)] = Point(share.value, share.low, share.high, share.n, share.reason)
             continue
-        kept = (doses == dose) | (doses == NEVER)
+        in_contrast = (doses == dose) | (doses == NEVER)
         sign = 1.0 if seen_is_high else -1.0
-        area = auc((doses[kept] == dose).astype(float), sign * values[kept], resamples=RESAMPLES)
-        found[str(run_id)] = Point(area.value, area.low, area.high, int(np.sum(kept)), area.reason)
-    return found
+        area = auc((doses[in_contrast] == dose).astype(float), sign * values[in_contrast], resamples=RESAMPLES)
+        points_of_dose[str(run_id)] = Point(area.value, area.low, area.high, int(np.sum(in_contrast)), area.reason)
+    return points_of_dose
 
 
 def missing() -> Point:

@@ -67,8 +67,8 @@ def _one(finding: Finding, group: str = sentences.OVERALL, **factors: Any) -> Re
 
 def _effect(study: str) -> Read:
     def read(findings: Findings) -> Stored | None:
-        found = sentences.EFFECTS[study](findings)
-        return found.estimate if found else None
+        effect = sentences.EFFECTS[study](findings)
+        return effect.estimate if effect else None
 
     return read
 
@@ -79,14 +79,18 @@ def _primed(condition: str) -> Read:
 
 def _labels(findings: Findings) -> Stored | None:
     """Accuracy of labels after the most demonstrations, as the mean over orders."""
-    found = [one for one in findings.all(icl.LABEL_ACCURACY) if "k" in one.factors and "part" not in one.factors]
-    return max(found, key=lambda one: int(one.factors["k"]), default=None)
+    label_findings = [
+        finding
+        for finding in findings.all(icl.LABEL_ACCURACY)
+        if "k" in finding.factors and "part" not in finding.factors
+    ]
+    return max(label_findings, key=lambda label_finding: int(label_finding.factors["k"]), default=None)
 
 
 def _swapped(finding: Finding) -> Read:
     def read(findings: Findings) -> Stored | None:
         settings = (findings.one(finding, setting=setting) for setting in sentences.SWAPPED)
-        return next((one for one in settings if one), None)
+        return next((known_setting for known_setting in settings if known_setting), None)
 
     return read
 
@@ -193,10 +197,10 @@ class Point:
 
 def point(series: Series, findings: Findings) -> Point:
     """What a series reads off the findings of a run."""
-    found = series.read(findings)
-    if found is None:
+    effect = series.read(findings)
+    if effect is None:
         return Point(math.nan, math.nan, math.nan, 0, "the run has no number for it")
-    return Point(found.value, found.low, found.high, found.n)
+    return Point(effect.value, effect.low, effect.high, effect.n)
 
 
 def stored_readings(study: str, listed: Iterable[Mapping[Any, Any]]) -> list[Reading]:

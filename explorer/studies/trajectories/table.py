@@ -39,15 +39,15 @@ def runs_of(runs: pd.DataFrame, study: str, benchmark: str) -> pd.DataFrame:
 
 def places_of(runs: pd.DataFrame, settings: Settings) -> dict[str, Place]:
     """Run id → the place of its model; a folder's files are read for runs that were done here alone."""
-    found: dict[tuple[str, str, bool], Place] = {}
+    place_of_key: dict[tuple[str, str, bool], Place] = {}
     placed = {}
     for row in runs.to_dict("records"):
         run_id, model = str(row["run_id"]), str(row["model"])
         is_own = not hf_source.is_folder(model) or _was_done_here(settings, run_id)
         key = (model, _weights(str(row["spec"])), is_own)
-        if key not in found:
-            found[key] = place_here(model, key[1], settings) if is_own else place_of(model)
-        placed[run_id] = found[key]
+        if key not in place_of_key:
+            place_of_key[key] = place_here(model, key[1], settings) if is_own else place_of(model)
+        placed[run_id] = place_of_key[key]
     return placed
 
 
@@ -68,12 +68,12 @@ def _weights(spec: str) -> str:
 
 def with_lines(runs: pd.DataFrame, known: Mapping[str, Place], along: Along) -> list[tuple[str, str, list[Line]]]:
     """(study, benchmark, lines) of all that have a line along an axis, the one with the most stops first."""
-    found = []
+    lines_found = []
     for (study, benchmark), rows in runs.groupby(["study", "benchmark"], sort=True):
         lines, _ = lines_of(rows, known, along)
         if lines and str(study) in PLAIN:
-            found.append((str(study), str(benchmark), lines))
-    return sorted(found, key=lambda one: -sum(len(line.stops) for line in one[2]))
+            lines_found.append((str(study), str(benchmark), lines))
+    return sorted(lines_found, key=lambda item: -sum(len(line.stops) for line in item[2]))
 
 
 def lines_by_axis(store: Store, settings: Settings, minute: int = 0) -> dict[Along, list[tuple[str, str, list[Line]]]]:
@@ -132,7 +132,11 @@ def trace(ask: Ask, lines: Sequence[Line], reading: Reading, planted: Planted | 
         for line in lines
         for series in reading.series
     ]
-    return [one for one in traced if any(held.n or held.value == held.value for held in one.points)]
+    return [
+        traced_line
+        for traced_line in traced
+        if any(point.n or point.value == point.value for point in traced_line.points)
+    ]
 
 
 def readings_of(ask: Ask, study: str, benchmark: str, lines: Sequence[Line]) -> list[Reading]:
@@ -151,13 +155,23 @@ def as_table(traced: Sequence[Traced]) -> pd.DataFrame:
     """A row a line, series and stop: where it stands, its number with interval and n, and the run that it is from."""
     rows = [
         {
-            "line": one.line.name, "series": one.series.name, "model": stop.model, "step": stop.place.step,
-            "tokens": stop.place.tokens, "parameters": stop.place.parameters, "seed": stop.seed, "value": held.value,
-            "low": held.low, "high": held.high, "n": held.n, "reason": held.reason, "run_id": stop.run_id,
+            "line": traced_line.line.name,
+            "series": traced_line.series.name,
+            "model": stop.model,
+            "step": stop.place.step,
+            "tokens": stop.place.tokens,
+            "parameters": stop.place.parameters,
+            "seed": stop.seed,
+            "value": point.value,
+            "low": point.low,
+            "high": point.high,
+            "n": point.n,
+            "reason": point.reason,
+            "run_id": stop.run_id,
         }
-        for one in traced
-        for stop, held in zip(one.line.stops, one.points, strict=True)
-    ]  # fmt: skip
+        for traced_line in traced
+        for stop, point in zip(traced_line.line.stops, traced_line.points, strict=True)
+    ]
     columns = ["line", "series", "model", "step", "tokens", "parameters", "seed", "value", "low", "high", "n", "reason",
                "run_id"]  # fmt: skip
     return pd.DataFrame(rows, columns=columns)
@@ -165,7 +179,7 @@ def as_table(traced: Sequence[Traced]) -> pd.DataFrame:
 
 def in_short(left_out: Sequence[LeftOut]) -> str:
     """How many runs are on no line, by reason."""
-    counts = pd.Series([one.reason for one in left_out], dtype=object).value_counts()
-    told = [f"{many:,} {why}" for why, many in counts.items()]
+    counts = pd.Series([run_left_out.reason for run_left_out in left_out], dtype=object).value_counts()
+    reasons_told = [f"{many:,} {why}" for why, many in counts.items()]
     runs = "1 run is" if len(left_out) == 1 else f"{len(left_out):,} runs are"
-    return f"{runs} on no line: {', '.join(told)}." if told else ""
+    return f"{runs} on no line: {', '.join(reasons_told)}." if reasons_told else ""

@@ -53,9 +53,9 @@ def at(stop: Stop, along: Along) -> str:
     return steps if math.isnan(tokens) or step == 0 else f"{steps} ({display.compact(tokens)} tokens)"
 
 
-def in_words(told: Sequence[Told], noun: str, unit: str, along: Along) -> str:
+def in_words(lines: Sequence[Told], noun: str, unit: str, along: Along) -> str:
     """What the first line says from its one end to the other, and where the others end."""
-    known = [line for line in told if sum(not math.isnan(point.value) for point in line.points) > 1]
+    known = [line for line in lines if sum(not math.isnan(point.value) for point in line.points) > 1]
     if not known:
         return ""
     sentences = [_over_seeds(known[0], noun, unit) if along == "seed" else _ends(known[0], noun, unit, along)]
@@ -120,14 +120,14 @@ def _estimate(point: Point) -> Estimate:
     return Estimate(point.value, point.low, point.high, point.n)
 
 
-def earlier_in_words(name: str, found: Earlier, what: str) -> str:
+def earlier_in_words(name: str, comparison: Earlier, noun: str) -> str:
     """Whether popular instances are learned earlier; `what` is the popularity: "dose", "IPS of the right option"."""
-    rho = found.rho
+    rho = comparison.rho
     if math.isnan(rho.value):
         return f"{name}: whether popular instances are learned earlier cannot be said ({rho.reason})."
     if math.isnan(rho.low):
         return (
-            f"{name}: Spearman's rank correlation of {what} and the step at which an instance is learned is "
+            f"{name}: Spearman's rank correlation of {noun} and the step at which an instance is learned is "
             f"{display.number(rho.value)} over {rho.n:,} instances ({rho.reason or 'no interval'})."
         )
     groups = f" of {rho.units:,} paradigms" if rho.units is not None else ""
@@ -136,16 +136,16 @@ def earlier_in_words(name: str, found: Earlier, what: str) -> str:
         f"{rho.n:,} instances{groups}"
     )
     if not is_clear(rho):
-        return f"{name}: there is no evidence that popular instances are learned earlier or later ({what}; {numbers})."
-    return f"{name} learns popular instances {'earlier' if rho.value < 0 else 'later'} ({what}; {numbers})."
+        return f"{name}: there is no evidence that popular instances are learned earlier or later ({noun}; {numbers})."
+    return f"{name} learns popular instances {'earlier' if rho.value < 0 else 'later'} ({noun}; {numbers})."
 
 
-def left_out_in_words(found: Earlier) -> str:
+def left_out_in_words(comparison: Earlier) -> str:
     """How many were never learned, and which have no part in the correlation and why."""
     parts = []
-    if found.never:
-        parts.append(f"{found.never:,} were not learned by the end; they are tied last")
-    parts += [f"{many:,} left out: {why}" for why, many in found.left_out.items()]
+    if comparison.never:
+        parts.append(f"{comparison.never:,} were not learned by the end; they are tied last")
+    parts += [f"{many:,} left out: {why}" for why, many in comparison.left_out.items()]
     return f"{'; '.join(parts)}." if parts else ""
 
 

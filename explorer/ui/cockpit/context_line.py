@@ -107,8 +107,8 @@ def _another_start(known: Scores, unit: Unit) -> list[str]:
         return []
     alone_text, plain_text = (display.number(in_unit(value, unit), signed=True) for value in (alone, known.plain))
     return [
-        f"Compared with {alone_text} {unit}: the pair without a context, scored as it is behind one, with a blank before "
-        f"it; as a text by itself it has {plain_text}."
+        f"Compared with {alone_text} {unit}: the pair without a context, scored as it is behind one, with a blank "
+        f"before it; as a text by itself it has {plain_text}."
     ]
 
 

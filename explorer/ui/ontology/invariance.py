@@ -91,7 +91,7 @@ def _languages(run_id: str) -> None:
         cells = resources.ask(ontology_queries.agreement, run_id)
         cells = cells.assign(grp=cells["grp"].map(LANGUAGES), other=cells["other"].map(LANGUAGES))
         show.chart(
-            square_heatmap(cells, what="same answer", tick=".0%", rows="one language", columns="another",
+            square_heatmap(cells, value_name="same answer", tick=".0%", rows="one language", columns="another",
                             diagonal=False),
             key="ontology agreement", alt="How often two languages of the question get the same answer",
         )  # fmt: skip

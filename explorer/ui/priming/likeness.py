@@ -119,7 +119,7 @@ def matrices(run_id: str) -> None:
     show.chart(
         square_heatmap(
             cells[name],
-            what=kind.title,
+            value_name=kind.title,
             tick=kind.tick,
             rows="Target suite",
             columns="Suite of the context",
